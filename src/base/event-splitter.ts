@@ -1,0 +1,82 @@
+/** An event grew past the bound without an end. */
+export class EventTooLarge extends Error {
+  constructor(maxBytes: number) {
+    super(`an event is larger than ${maxBytes} bytes`);
+    this.name = 'EventTooLarge';
+  }
+}
+
+/** Cuts server-sent-event bytes (latin1 text) where whole events end, wherever the reads were cut. Line ends come out as LF. */
+export class EventSplitter {
+  readonly #maxEventBytes: number;
+  #rest = '';
+  #restEndsWithLf = false;
+  #endedWithCr = false;
+  #atStart = true;
+
+  constructor(maxEventBytes = 16 * 1024 * 1024) {
+    this.#maxEventBytes = maxEventBytes;
+  }
+
+  /** The whole events that are there now, each ended by an empty line; '' when none is. */
+  push(piece: string): string {
+    const text = this.#toLf(piece);
+    const end = text.lastIndexOf('\n\n');
+    if (end !== -1) return this.#cut(this.#rest + text.slice(0, end + 2), text.slice(end + 2));
+    if (this.#restEndsWithLf && text.startsWith('\n')) return this.#cut(`${this.#rest}\n`, text.slice(1));
+    this.#keep(this.#rest + text);
+    return '';
+  }
+
+  /** What was left without an end when the stream closed. */
+  get rest(): string {
+    return this.#rest;
+  }
+
+  #cut(whole: string, rest: string): string {
+    this.#keep(rest);
+    return whole;
+  }
+
+  #keep(rest: string): void {
+    if (rest.length > this.#maxEventBytes) throw new EventTooLarge(this.#maxEventBytes);
+    this.#restEndsWithLf = rest.length > 0 && rest.at(-1) === '\n';
+    this.#rest = rest;
+  }
+
+  #toLf(piece: string): string {
+    let text = piece;
+    if (this.#atStart && text !== '') {
+      this.#atStart = false;
+      if (text.startsWith('\u00ef\u00bb\u00bf')) text = text.slice(3);
+    }
+    if (this.#endedWithCr && text !== '') {
+      this.#endedWithCr = false;
+      if (text.startsWith('\n')) text = text.slice(1);
+    }
+    if (!text.includes('\r')) return text;
+    this.#endedWithCr = text.endsWith('\r');
+    return text.replace(/\r\n?/g, '\n');
+  }
+}
+
+/** The data of each event in whole events with LF line ends; events without data (comments) are left out. */
+export function eventData(events: string): string[] {
+  const found: string[] = [];
+  for (const event of events.split('\n\n')) {
+    const data = dataOf(event);
+    if (data !== undefined) found.push(data);
+  }
+  return found;
+}
+
+function dataOf(event: string): string | undefined {
+  if (event.startsWith('data:') && !event.includes('\n')) return event.slice(event[5] === ' ' ? 6 : 5);
+  let data: string | undefined;
+  for (const line of event.split('\n')) {
+    if (!line.startsWith('data:') && line !== 'data') continue;
+    const value = line.slice(line[5] === ' ' ? 6 : 5);
+    data = data === undefined ? value : `${data}\n${value}`;
+  }
+  return data;
+}

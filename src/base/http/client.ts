@@ -1,0 +1,60 @@
+/** Header fields of a reply: lower-case names, repeated fields joined by ", ". A null-prototype object. */
+export type ReplyHeaders = Readonly<Record<string, string>>;
+
+export interface HttpTimeouts {
+  /** Milliseconds until the connection (TLS included) stands. */
+  readonly connectMs: number;
+  /** Milliseconds from the request being sent to the reply's head. */
+  readonly firstByteMs: number;
+  /** Milliseconds between two reads of the body. */
+  readonly idleMs: number;
+}
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** Absolute http: or https: address. */
+  readonly url: URL;
+  /** Names as they shall be sent; no `host`, `content-length`, `connection` or `transfer-encoding`: the client sets those. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sent with `content-length`; null for none. */
+  readonly body: Buffer | null;
+  readonly timeouts: HttpTimeouts;
+}
+
+/** Hears one reply. Order: `head`, then `bytes` any number of times, then `end`; `fail` may take the place of any next one, and is the last. */
+export interface ReplyListener {
+  head(status: number, headers: ReplyHeaders): void;
+  /** Content after transfer decoding, as latin1 text (one char a byte): all that one socket read brought. */
+  bytes(text: string): void;
+  end(): void;
+  fail(error: HttpFault): void;
+}
+
+/** What the one who asked may do while the reply comes. All are safe to call at any time, more than once. */
+export interface Exchange {
+  /** Stops reading the socket until `resume`: back-pressure. */
+  pause(): void;
+  resume(): void;
+  /** Ends the exchange at once and closes its connection if the reply was not whole; the listener hears nothing more. */
+  abort(): void;
+}
+
+/** An HTTP/1.1 client with kept-alive connections. One for the process. */
+export interface HttpClient {
+  send(request: HttpRequest, listener: ReplyListener): Exchange;
+  /** Closes idle connections, waits for no one. */
+  close(): void;
+}
+
+export type HttpFaultKind = 'connect' | 'connect_timeout' | 'first_byte_timeout' | 'idle_timeout' | 'closed' | 'malformed';
+
+/** Why an exchange failed. `cause` holds what the socket said; it is for logs only. */
+export class HttpFault extends Error {
+  readonly kind: HttpFaultKind;
+
+  constructor(kind: HttpFaultKind, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'HttpFault';
+    this.kind = kind;
+  }
+}

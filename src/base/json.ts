@@ -1,0 +1,61 @@
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: unknown };
+
+/** The text is not JSON, or breaks a bound. The message may be shown. */
+export class JsonFault extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'JsonFault';
+  }
+}
+
+export interface JsonBounds {
+  /** How deep arrays and objects may be nested. */
+  readonly maxDepth: number;
+  /** How many keys and items the whole value may have. */
+  readonly maxNodes: number;
+}
+
+export const defaultJsonBounds: JsonBounds = { maxDepth: 64, maxNodes: 1_000_000 };
+
+/** Parses text from outside. Keys named `__proto__` are refused: a copy of the value would lose them. Throws JsonFault. */
+export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new JsonFault('the text is not JSON', cause);
+  }
+  countNodes(value, bounds.maxDepth, bounds.maxNodes);
+  return value;
+}
+
+/** Parses text that may be anything; undefined where it is not JSON within the default bounds. */
+export function tryParseJson(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function countNodes(value: unknown, depthLeft: number, nodesLeft: number): number {
+  if (typeof value !== 'object' || value === null) return nodesLeft;
+  if (depthLeft === 0) throw new JsonFault('the JSON is nested too deeply');
+  let left = nodesLeft;
+  if (Array.isArray(value)) {
+    left -= value.length;
+    for (const item of value) left = countNodes(item, depthLeft - 1, left);
+  } else {
+    for (const key in value) {
+      if (key === '__proto__') throw new JsonFault('the JSON has a key named __proto__');
+      left = countNodes((value as JsonObject)[key], depthLeft - 1, left - 1);
+    }
+  }
+  if (left < 0) throw new JsonFault('the JSON has too many keys and items');
+  return left;
+}

@@ -1,0 +1,131 @@
+/** Token counts of a reply (spec 2.8); total = prompt + completion. */
+export interface Usage {
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  [key: string]: unknown;
+}
+
+/** Tokens of one model within a reply (spec 2.10). */
+export interface ModelUsage {
+  index: number;
+  /** Deployment id; `name` has the same value. */
+  model: string;
+  name: string;
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  /** Present where the upstream reported nothing and the counts were estimated. */
+  estimated?: true;
+}
+
+export interface Statistics {
+  usage_per_model: ModelUsage[];
+  [key: string]: unknown;
+}
+
+/** Extra output of a reply; has either `data` or `url` (spec 2.4). */
+export interface ResponseAttachment {
+  index: number;
+  /** MIME type; default text/markdown. */
+  type?: string;
+  title?: string;
+  data?: string;
+  url?: string;
+  reference_type?: string;
+  reference_url?: string;
+}
+
+/** An element the reply offers to the user (spec 2.5). */
+export interface Control {
+  index: number;
+  label: string;
+  schema?: object;
+}
+
+/** A fragment of an intermediate step (spec 2.6): opened with `name` and `status: null`, closed by a final status. */
+export interface StageDelta {
+  index: number;
+  name?: string;
+  content?: string;
+  attachments?: ResponseAttachment[];
+  status?: 'completed' | 'failed' | null;
+}
+
+export interface ResponseCustomContent {
+  attachments?: ResponseAttachment[];
+  controls?: Control[];
+  stages?: StageDelta[];
+  /** Whole, in one chunk. */
+  state?: { [key: string]: unknown };
+}
+
+export interface FunctionCallDelta {
+  name?: string;
+  arguments?: string;
+}
+
+export interface ToolCallDelta {
+  index: number;
+  id?: string;
+  type?: 'function';
+  function?: FunctionCallDelta;
+}
+
+/** One increment of a message; a caller joins fragments of the same index (spec 2.9). */
+export interface Delta {
+  role?: 'assistant';
+  content?: string | null;
+  custom_content?: ResponseCustomContent;
+  function_call?: FunctionCallDelta;
+  tool_calls?: ToolCallDelta[];
+  [key: string]: unknown;
+}
+
+export type FinishReason = 'stop' | 'length' | 'function_call' | 'tool_calls' | 'content_filter';
+
+export interface ChunkChoice {
+  index: number;
+  delta: Delta;
+  finish_reason: FinishReason | null;
+  [key: string]: unknown;
+}
+
+/** One event of a streamed reply, the inner language of Parley (spec 2.9). What upstreams add is kept. */
+export interface Chunk {
+  id: string;
+  object: 'chat.completion.chunk';
+  /** Seconds since the epoch. */
+  created: number;
+  choices: ChunkChoice[];
+  usage?: Usage | null;
+  statistics?: Statistics;
+  [key: string]: unknown;
+}
+
+export interface CompletionChoice {
+  index: number;
+  message: { role: 'assistant'; content?: string | null; custom_content?: ResponseCustomContent; [key: string]: unknown };
+  finish_reason: FinishReason | null;
+  [key: string]: unknown;
+}
+
+/** A whole reply (spec 2.8): the fold of its chunks. */
+export interface Completion {
+  id: string;
+  object: 'chat.completion';
+  created: number;
+  choices: CompletionChoice[];
+  usage?: Usage | null;
+  statistics?: Statistics;
+  [key: string]: unknown;
+}
+
+/** A whole reply as the one chunk that folds to it. */
+export function toChunk(completion: Completion): Chunk {
+  return {
+    ...completion,
+    object: 'chat.completion.chunk',
+    choices: completion.choices.map(({ message, ...choice }) => ({ ...choice, delta: message as Delta })),
+  };
+}

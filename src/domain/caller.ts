@@ -1,0 +1,17 @@
+/** Who sends a call: a key's project or a user, with what the chain of calls behind it hands on (contract 4). */
+export interface Caller {
+  /** The JWT's user claim, else `key:<project>`; through a per-request key that of the one who started the chain. */
+  readonly subject: string;
+  readonly project: string;
+  readonly roles: readonly string[];
+  /** Null where the caller holds a key or token of its own; else the chain its per-request key belongs to. */
+  readonly chain: Chain | null;
+}
+
+/** What a per-request key hands on: the way from the root to the application that calls. */
+export interface Chain {
+  /** Ids from the root to the deployment that holds the key, in order; at least one. */
+  readonly path: readonly string[];
+  /** References of stored files named in the requests on the way. */
+  readonly files: ReadonlySet<string>;
+}

@@ -1,0 +1,77 @@
+import type { Secret } from '#base/secret.ts';
+import type { ChatRequest } from '#contract/chat-request.ts';
+import type { Frame } from '#contract/frame.ts';
+
+export type ProtocolName = 'openai' | 'azure' | 'anthropic' | 'bedrock' | 'vertex' | 'gemini' | 'demo' | 'application';
+
+/** An outside endpoint that serves a deployment, as configured. */
+export interface Upstream {
+  /** Stable across reloads that do not touch it: what is known of its health is kept under it. */
+  readonly id: string;
+  readonly protocol: ProtocolName;
+  /** Base address, or the full one for an application; undefined where the protocol needs none. */
+  readonly endpoint: URL | undefined;
+  readonly apiVersion: string | undefined;
+  readonly region: string | undefined;
+  readonly key: Secret | undefined;
+  /** The upstream's own name of the model. */
+  readonly model: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly weight: number;
+  readonly tier: number;
+  readonly timeouts: { readonly connectMs: number; readonly firstByteMs: number; readonly idleMs: number };
+}
+
+/** One try at one upstream. */
+export interface Ask {
+  readonly upstream: Upstream;
+  readonly request: ChatRequest;
+  readonly signal: AbortSignal;
+  /** Header fields sent on: trace context, request id, and for an application its per-request key. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** How one kind of upstream is spoken to. */
+export interface ChatProtocol {
+  /** Whether one request can ask for several choices; else that many are sent. */
+  readonly hasChoices: boolean;
+  /** The reply as frames of the compat wire; throws UpstreamFault, also after the first frame. Ends only after the upstream's own end mark. */
+  chat(ask: Ask): AsyncIterable<Frame>;
+}
+
+export type UpstreamFaultKind =
+  /** No connection, or none in time. */
+  | 'unreachable'
+  /** Nothing, or nothing more, in time. */
+  | 'timeout'
+  /** It answered with a status that is no success. */
+  | 'refused'
+  /** It broke off, or sent what is no reply. */
+  | 'broken';
+
+export interface UpstreamFaultDetails {
+  readonly status?: number;
+  readonly param?: string | null;
+  readonly code?: string | null;
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+}
+
+/** Why an upstream gave no good reply. The message is the upstream's own where it sent one, else ours. */
+export class UpstreamFault extends Error {
+  readonly kind: UpstreamFaultKind;
+  readonly status: number | undefined;
+  readonly param: string | null;
+  readonly code: string | null;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(kind: UpstreamFaultKind, message: string, details: UpstreamFaultDetails = {}) {
+    super(message, { cause: details.cause });
+    this.name = 'UpstreamFault';
+    this.kind = kind;
+    this.status = details.status;
+    this.param = details.param ?? null;
+    this.code = details.code ?? null;
+    this.retryAfterSeconds = details.retryAfterSeconds;
+  }
+}
