@@ -47,6 +47,11 @@ export class Frame {
     return this.#chunks;
   }
 
+  /** Whether the chunks are at hand without parsing. */
+  get isParsed(): boolean {
+    return this.#chunks !== undefined;
+  }
+
   /** The whole reply, where the frame is one. */
   get completion(): Completion | undefined {
     return this.#completion;

@@ -1,6 +1,10 @@
+import type { JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
+import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
+import type { ModelUsage } from '#contract/chunk.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Caller } from './caller.ts';
+import type { CallRecord } from './telemetry.ts';
 
 /** W3C trace context as it came, or made for this call. */
 export interface TraceContext {
@@ -9,7 +13,7 @@ export interface TraceContext {
 }
 
 /** One request to one deployment. */
-export interface Call {
+export interface Call<Request = ChatRequest> {
   /** Request id, shown to the caller as `X-Request-Id`. */
   readonly id: string;
   /** Id of the deployment, as asked for. */
@@ -17,9 +21,10 @@ export interface Call {
   readonly caller: Caller;
   /** Aborted when the caller leaves; everything that waits on behalf of the call gets it. */
   readonly signal: AbortSignal;
-  readonly trace: TraceContext;
+  /** Where its measures go; has its place in the trace. */
+  readonly record: CallRecord;
   /** The validated request; throws the 400 that the body deserves. Called after access and consent were checked. */
-  readonly read: () => ChatRequest;
+  readonly read: () => Request;
 }
 
 /** The answer to a call: `frames` may throw a ParleyError at any point. */
@@ -27,7 +32,21 @@ export interface Reply {
   /** Header fields for the caller, such as what is left of its limits. */
   readonly headers: Readonly<Record<string, string>>;
   readonly frames: AsyncIterable<Frame>;
+  /** Tokens used so far, a model each; also of a reply that broke off. */
+  readonly used: () => readonly ModelUsage[];
 }
 
 /** Answers one call; rejects with a ParleyError where the call is refused. Inner calls use the same function. */
 export type Complete = (call: Call) => Promise<Reply>;
+
+export type EmbeddingsCall = Call<EmbeddingsRequest>;
+
+/** Embeddings as OpenAI's API gives them. */
+export interface EmbeddingsReply {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: JsonObject;
+  readonly used: readonly ModelUsage[];
+}
+
+/** Answers one embeddings call; rejects with a ParleyError. */
+export type Embed = (call: EmbeddingsCall) => Promise<EmbeddingsReply>;

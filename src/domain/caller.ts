@@ -1,3 +1,5 @@
+import type { ModelUsage } from '#contract/chunk.ts';
+
 /** Who sends a call: a key's project or a user, with what the chain of calls behind it hands on (contract 4). */
 export interface Caller {
   /** The JWT's user claim, else `key:<project>`; through a per-request key that of the one who started the chain. */
@@ -8,10 +10,12 @@ export interface Caller {
   readonly chain: Chain | null;
 }
 
-/** What a per-request key hands on: the way from the root to the application that calls. */
+/** What a per-request key hands on: the way from the root to the application that holds it. */
 export interface Chain {
-  /** Ids from the root to the deployment that holds the key, in order; at least one. */
+  /** Ids from the root to the application that holds the key, in order; at least one. */
   readonly path: readonly string[];
   /** References of stored files named in the requests on the way. */
   readonly files: ReadonlySet<string>;
+  /** Hears the tokens of each call made with the key. */
+  readonly report: (usage: readonly ModelUsage[]) => void;
 }

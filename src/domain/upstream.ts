@@ -1,5 +1,7 @@
+import type { JsonObject } from '#base/json.ts';
 import type { Secret } from '#base/secret.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
+import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { Frame } from '#contract/frame.ts';
 
 export type ProtocolName = 'openai' | 'azure' | 'anthropic' | 'bedrock' | 'vertex' | 'gemini' | 'demo' | 'application';
@@ -23,20 +25,24 @@ export interface Upstream {
 }
 
 /** One try at one upstream. */
-export interface Ask {
+export interface Ask<Request = ChatRequest> {
   readonly upstream: Upstream;
-  readonly request: ChatRequest;
+  readonly request: Request;
   readonly signal: AbortSignal;
   /** Header fields sent on: trace context, request id, and for an application its per-request key. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** How one kind of upstream is spoken to. */
+export type EmbeddingsAsk = Ask<EmbeddingsRequest>;
+
+/** How one kind of upstream is spoken to. All of it throws UpstreamFault, also after the first frame. */
 export interface ChatProtocol {
   /** Whether one request can ask for several choices; else that many are sent. */
   readonly hasChoices: boolean;
-  /** The reply as frames of the compat wire; throws UpstreamFault, also after the first frame. Ends only after the upstream's own end mark. */
+  /** The reply as frames of the compat wire; ends only after the upstream's own end mark. */
   chat(ask: Ask): AsyncIterable<Frame>;
+  /** The reply to an embeddings request, as OpenAI's API gives it; absent where the protocol has none. */
+  embed?(ask: EmbeddingsAsk): Promise<JsonObject>;
 }
 
 export type UpstreamFaultKind =

@@ -1,0 +1,72 @@
+// The floors of the house: a room imports itself and anything below, never a neighbour, never up (docs/straight-line.md).
+const floors = ['base', 'contract', 'domain', '(surfaces|stores|upstreams|tools)', 'runtime', 'dispatch', 'app'];
+
+const upward = floors.map((floor, height) => ({
+  name: `no-way-up-from-${floor.replace(/[()]/g, '').replaceAll('|', '-')}`,
+  comment: 'A room imports only itself and lower floors, types included.',
+  severity: 'error',
+  from: { path: `^src/${floor}/`, pathNot: '\\.test\\.ts$' },
+  to: { path: floors.slice(height + 1).map((higher) => `^src/${higher}/`) },
+}));
+
+/** Rooms on one floor and the folders inside them that are strangers to each other. */
+const strangers = [
+  {
+    name: 'rooms-of-one-floor-are-strangers',
+    severity: 'error',
+    from: { path: '^src/(surfaces|stores|upstreams|tools)/' },
+    to: { path: '^src/(surfaces|stores|upstreams|tools)/', pathNot: '^src/$1/' },
+  },
+  {
+    name: 'siblings-are-strangers',
+    comment: 'Inside surfaces, stores, upstreams and tools, but for surfaces/http and tools/authorization.',
+    severity: 'error',
+    from: { path: '^src/(surfaces|stores|upstreams|tools)/([^/]+)/', pathNot: '\\.test\\.ts$' },
+    to: {
+      path: '^src/(surfaces|stores|upstreams|tools)/[^/]+/',
+      pathNot: ['^src/$1/$2/', '^src/surfaces/http/', '^src/tools/authorization/'],
+    },
+  },
+];
+
+/** Each npm package has one owner room. */
+const owners = {
+  fastify: 'surfaces|app',
+  undici: 'base',
+  '@scalar/fastify-api-reference|@fastify/swagger': 'surfaces/ops|app',
+  '@scalar/openapi-parser': 'tools/openapi',
+  'ipaddr\\.js': 'base|contract/configuration',
+  pino: 'app',
+  chokidar: 'app',
+  citty: 'app',
+  yaml: 'app|tools/openapi',
+  'jsonc-parser': 'app',
+  '@opentelemetry/[^/]+': 'app',
+  '@lat\\.md/[^/]+': 'base/embedding',
+  'gpt-tokenizer': 'upstreams/demo',
+  'ajv|ajv-formats': 'contract',
+};
+const ownership = Object.entries(owners).map(([name, rooms]) => ({
+  name: `owner-of-${name.replace(/[^a-z]+/g, '-')}`,
+  severity: 'error',
+  from: { path: '^src/', pathNot: [`^src/(${rooms})/`, '\\.test\\.ts$'] },
+  to: { path: `node_modules/(${name})/` },
+}));
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
+    { name: 'surfaces-do-not-know-dispatch', severity: 'error', from: { path: '^src/surfaces/' }, to: { path: '^src/(dispatch|runtime)/' } },
+    ...upward,
+    ...strangers,
+    ...ownership,
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'node', 'types', 'default'] },
+  },
+};

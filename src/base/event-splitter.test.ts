@@ -1,0 +1,62 @@
+import { assert, array, constantFrom, integer, property } from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { EventSplitter, EventTooLarge, eventData } from './event-splitter.ts';
+
+function pushAll(pieces: readonly string[]): string {
+  const splitter = new EventSplitter();
+  return pieces.map((piece) => splitter.push(piece)).join('');
+}
+
+function cut(text: string, places: readonly number[]): string[] {
+  const sorted = [...new Set(places.map((place) => place % (text.length + 1)))].sort((a, b) => a - b);
+  return [0, ...sorted].map((start, index) => text.slice(start, sorted[index] ?? text.length));
+}
+
+describe('EventSplitter', () => {
+  it('gives whole events and keeps what is not whole', () => {
+    const splitter = new EventSplitter();
+    expect(splitter.push('data: 1\n\nda')).toBe('data: 1\n\n');
+    expect(splitter.rest).toBe('da');
+    expect(splitter.push('ta: 2\n')).toBe('');
+    expect(splitter.push('\n')).toBe('data: 2\n\n');
+    expect(splitter.rest).toBe('');
+  });
+
+  it('reads every kind of line end', () => {
+    for (const end of ['\n', '\r\n', '\r']) {
+      expect(pushAll([`data: 1${end}${end}data: 2${end}${end}`, 'x'])).toBe('data: 1\n\ndata: 2\n\n');
+    }
+  });
+
+  it('passes over a byte order mark', () => {
+    expect(pushAll(['\u00ef\u00bb\u00bfdata: 1\n\n'])).toBe('data: 1\n\n');
+  });
+
+  it('gives the same events wherever the bytes are cut', () => {
+    const line = constantFrom('data: {"a":1}', ': comment', 'event: x', 'data: \u00c3\u00a9', `data: ${'y'.repeat(300)}`);
+    const ends = constantFrom('\n', '\r\n');
+    assert(
+      property(array(line, { minLength: 1 }), ends, array(integer({ min: 0, max: 5000 })), (lines, end, places) => {
+        const text = lines.map((each) => `${each}${end}${end}`).join('');
+        expect(pushAll(cut(text, places))).toBe(text.replaceAll('\r\n', '\n'));
+      }),
+    );
+  });
+
+  it('reads an event far larger than one read', () => {
+    const event = `data: ${'x'.repeat(300_000)}\n\n`;
+    const pieces = event.match(/[\s\S]{1,1000}/g) ?? [];
+    expect(pushAll(pieces)).toBe(event);
+  });
+
+  it('refuses an event without an end', () => {
+    const splitter = new EventSplitter(10);
+    expect(() => splitter.push('data: 12345678')).toThrow(EventTooLarge);
+  });
+});
+
+describe('eventData', () => {
+  it('leaves out comments and joins the data lines of one event', () => {
+    expect(eventData(': ping\n\ndata: a\ndata: b\n\nevent: x\ndata:c\n\ndata\n\n')).toEqual(['a\nb', 'c', '']);
+  });
+});

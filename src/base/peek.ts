@@ -1,0 +1,31 @@
+/** Waits for the first item, so that a failure before it is known at once; the items then come as if nobody had looked. */
+export async function peek<Item>(items: AsyncIterable<Item>): Promise<AsyncIterable<Item>> {
+  const rest = items[Symbol.asyncIterator]();
+  return new Peeked(await rest.next(), rest);
+}
+
+class Peeked<Item> implements AsyncIterable<Item>, AsyncIterator<Item> {
+  #first: IteratorResult<Item> | undefined;
+  readonly #rest: AsyncIterator<Item>;
+
+  constructor(first: IteratorResult<Item>, rest: AsyncIterator<Item>) {
+    this.#first = first;
+    this.#rest = rest;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Item>> {
+    if (this.#first === undefined) return this.#rest.next();
+    const first = this.#first;
+    this.#first = undefined;
+    return Promise.resolve(first);
+  }
+
+  async return(): Promise<IteratorResult<Item>> {
+    await this.#rest.return?.();
+    return { done: true, value: undefined };
+  }
+}

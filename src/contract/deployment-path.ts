@@ -1,0 +1,19 @@
+/** A deployment id out of percent-encoded path segments, decoded once; undefined for what can be no id (contract 3). */
+export function toDeploymentId(encoded: string): string | undefined {
+  let id: string;
+  try {
+    id = decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
+  return isDeploymentId(id) ? id : undefined;
+}
+
+/** Whether a text can be the id of a deployment: no empty, `.` or `..` segments, no control characters, at most 1024 chars. */
+export function isDeploymentId(id: string): boolean {
+  if (id.length > 1024 || hasControl.test(id)) return false;
+  return id.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..');
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const hasControl = /[\u0000-\u001f\u007f]/;

@@ -1,0 +1,71 @@
+import { peek } from '#base/peek.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { Frame } from '#contract/frame.ts';
+import type { TraceContext } from '#domain/call.ts';
+import type { Caller } from '#domain/caller.ts';
+import type { PerRequestKeys } from '#domain/per-request-keys.ts';
+import type { TryOutcome } from '#domain/telemetry.ts';
+import type { ChatProtocol, ProtocolName, Upstream } from '#domain/upstream.ts';
+import { type AttemptTools, attempt, outcomeOf } from './attempts.ts';
+import type { Answering } from './answering.ts';
+
+export interface AnswerTools extends AttemptTools {
+  readonly protocols: Readonly<Partial<Record<ProtocolName, ChatProtocol>>>;
+  readonly perRequestKeys: PerRequestKeys;
+}
+
+/** Gives the frames of an admitted call. */
+export type Answer = (answering: Answering) => AsyncIterable<Frame>;
+
+/** Answers from the upstreams of the deployment; an application is sent a key of its own, alive as long as the call. */
+export function createAnswer(tools: AnswerTools): Answer {
+  return (answering) => (answering.deployment.kind === 'application' ? withKey(tools, answering) : fromUpstreams(tools, answering, {}));
+}
+
+async function* withKey(tools: AnswerTools, answering: Answering): AsyncIterable<Frame> {
+  const key = await tools.perRequestKeys.issue(toHolder(answering));
+  try {
+    yield* fromUpstreams(tools, answering, { 'api-key': key });
+  } finally {
+    await tools.perRequestKeys.revoke(key);
+  }
+}
+
+/** Who presents the key: the one who started the chain, further down the path. */
+function toHolder({ call, path, inner }: Answering): Caller {
+  const { caller } = call;
+  return { ...caller, chain: { path, files: caller.chain?.files ?? new Set(), report: (usage) => inner.add(usage) } };
+}
+
+async function* fromUpstreams(tools: AnswerTools, answering: Answering, headers: Readonly<Record<string, string>>): AsyncIterable<Frame> {
+  const { call, deployment, request } = answering;
+  const { signal } = call;
+  const { result: frames, record } = await attempt(tools, { deployment, signal, record: call.record }, (upstream, { trace }) => {
+    const sent = { ...headers, ...sentOn(call.id, trace) };
+    return peek(protocolOf(tools, upstream).chat({ upstream, request, signal, headers: sent }));
+  });
+  let outcome: TryOutcome = 'left';
+  try {
+    yield* frames;
+    outcome = 'ok';
+  } catch (thrown) {
+    if (!signal.aborted) outcome = outcomeOf(thrown);
+    throw thrown;
+  } finally {
+    record.end(outcome, tools.clock.nowMs());
+  }
+}
+
+/** Header fields that let an upstream's own logs be found from ours. */
+export function sentOn(requestId: string, { traceparent, tracestate }: TraceContext): Record<string, string> {
+  return { 'x-request-id': requestId, traceparent, ...(tracestate !== undefined && { tracestate }) };
+}
+
+/** How an upstream is spoken to. Throws where this build has no such protocol. */
+export function protocolOf({ protocols }: Pick<AnswerTools, 'protocols'>, upstream: Upstream): ChatProtocol {
+  const protocol = protocols[upstream.protocol];
+  if (protocol === undefined) {
+    throw new ParleyError('upstream_unavailable', `The protocol ${upstream.protocol} of this deployment is not served by this version of Parley.`);
+  }
+  return protocol;
+}

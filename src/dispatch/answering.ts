@@ -1,0 +1,18 @@
+import type { ChatRequest } from '#contract/chat-request.ts';
+import type { Call } from '#domain/call.ts';
+import type { Deployment } from '#domain/deployment.ts';
+import type { Directory } from '#domain/directory.ts';
+import type { InnerUsage } from './inner-usage.ts';
+
+/** An admitted call on its way to an answer. */
+export interface Answering {
+  readonly call: Call;
+  readonly deployment: Deployment;
+  /** As the caller sent it, with the deployment's defaults. */
+  readonly request: ChatRequest;
+  /** Ids from the root through this deployment. */
+  readonly path: readonly string[];
+  /** Hears what the deployment's own calls use up. */
+  readonly inner: InnerUsage;
+  readonly directory: Directory;
+}

@@ -1,0 +1,94 @@
+import type { Clock } from '#base/clock.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { Balance } from '#domain/balance.ts';
+import type { Deployment } from '#domain/deployment.ts';
+import type { CallRecord, TryOutcome, TryRecord } from '#domain/telemetry.ts';
+import { type Upstream, UpstreamFault } from '#domain/upstream.ts';
+import { isRetryable, toCallerError } from '#domain/upstream-error.ts';
+
+const firstWaitMs = 50;
+
+export interface AttemptTools {
+  readonly balance: Balance;
+  readonly clock: Clock;
+}
+
+/** One call's way through the upstreams of its deployment. */
+export interface Attempting {
+  readonly deployment: Deployment;
+  readonly signal: AbortSignal;
+  readonly record: CallRecord;
+}
+
+interface Attempted<Result> {
+  readonly result: Result;
+  readonly upstream: Upstream;
+  /** Of the try that succeeded; still open. */
+  readonly record: TryRecord;
+}
+
+interface Blamed {
+  readonly fault: UpstreamFault;
+  readonly upstream: Upstream;
+}
+
+/**
+ * Asks one upstream after the other until one gives a first result (contract 5): only what came before the first
+ * frame is tried again. Throws what the caller is told.
+ */
+export async function attempt<Result>(
+  tools: AttemptTools,
+  attempting: Attempting,
+  ask: (upstream: Upstream, record: TryRecord) => Promise<Result>,
+): Promise<Attempted<Result>> {
+  const { deployment, signal, record } = attempting;
+  const failed = new Set<string>();
+  let last: Blamed | undefined;
+  for (let tries = 0; tries < deployment.maxAttempts; tries += 1) {
+    const upstream = tools.balance.pick(deployment.upstreams, failed, tools.clock.nowMs());
+    if (upstream === undefined) break;
+    if (failed.has(upstream.id)) await tools.clock.sleep(firstWaitMs * 2 ** (tries - 1), signal);
+    const tryRecord = record.upstreamTry(upstream.id, tools.clock.nowMs());
+    try {
+      const result = await ask(upstream, tryRecord);
+      tools.balance.succeeded(upstream);
+      return { result, upstream, record: tryRecord };
+    } catch (thrown) {
+      tryRecord.end(signal.aborted ? 'left' : outcomeOf(thrown), tools.clock.nowMs());
+      if (signal.aborted || !(thrown instanceof UpstreamFault)) throw thrown;
+      last = { fault: thrown, upstream };
+      noteFault(tools, last, failed);
+      if (!isRetryable(thrown)) break;
+    }
+  }
+  throw last === undefined ? noneIsOpen(tools, deployment) : toCallerError(last.fault, deployment.id, last.upstream);
+}
+
+/** Remembers the fault of an upstream; further ones of the same call do not count again. */
+function noteFault(tools: AttemptTools, { fault, upstream }: Blamed, failed: Set<string>): void {
+  const nowMs = tools.clock.nowMs();
+  if (fault.status === 429) tools.balance.rateLimited(upstream, fault, nowMs);
+  else if (isUpstreamsFault(fault) && !failed.has(upstream.id)) tools.balance.failed(upstream, nowMs);
+  failed.add(upstream.id);
+}
+
+/** Whether the upstream is to blame rather than the request. */
+function isUpstreamsFault(fault: UpstreamFault): boolean {
+  return fault.status === undefined || fault.status >= 500;
+}
+
+/** What telemetry is told of a try that threw. */
+export function outcomeOf(thrown: unknown): TryOutcome {
+  if (!(thrown instanceof UpstreamFault)) return 'broken';
+  return thrown.status === 429 ? 'rate_limited' : thrown.kind;
+}
+
+function noneIsOpen({ balance, clock }: AttemptTools, deployment: Deployment): ParleyError {
+  if (deployment.upstreams.length === 0) return new ParleyError('upstream_unavailable', `${deployment.id} has no upstream configured.`);
+  const nowMs = clock.nowMs();
+  const retryAfterSeconds = balance.retryAfterSeconds(deployment.upstreams, nowMs);
+  const again = `try again in ${retryAfterSeconds} s`;
+  return balance.areRateLimited(deployment.upstreams, nowMs)
+    ? new ParleyError('upstream_rate_limited', `Every upstream of ${deployment.id} is rate limited; ${again}.`, { retryAfterSeconds })
+    : new ParleyError('upstream_unavailable', `Every upstream of ${deployment.id} is failing; ${again}.`, { retryAfterSeconds });
+}

@@ -1,0 +1,48 @@
+import type { Clock } from '#base/clock.ts';
+import type { ChatRequest } from '#contract/chat-request.ts';
+import type { Call, Complete, Reply } from '#domain/call.ts';
+import { pathTo } from '#domain/chain.ts';
+import type { Directory } from '#domain/directory.ts';
+import { prepareRequest } from '#domain/prepare-request.ts';
+import type { Answer } from './answer.ts';
+import { count } from './count.ts';
+import { find } from './find.ts';
+import { InnerUsage } from './inner-usage.ts';
+import { ReplyOrder } from './reply-order.ts';
+
+export interface CompleteTools {
+  readonly directory: () => Directory;
+  readonly answer: Answer;
+  readonly clock: Clock;
+}
+
+const charsPerToken = 4;
+
+/** The way of every chat call: find → admit → answer → count. */
+export function createComplete(tools: CompleteTools): Complete {
+  return async (call: Call): Promise<Reply> => {
+    const directory = tools.directory();
+    const deployment = find(directory, call, 'chat');
+    const path = pathTo(deployment, call.caller);
+    const request = prepareRequest(call.read(), deployment);
+    const inner = new InnerUsage();
+    const order = new ReplyOrder({
+      id: `chatcmpl-${call.id}`,
+      createdSeconds: Math.floor(tools.clock.epochMs() / 1000),
+      deployment: deployment.id,
+      kind: deployment.kind,
+      isStreamed: request.stream === true,
+      choices: request.n ?? 1,
+      promptTokens: () => Math.ceil(charsOf(request) / charsPerToken),
+      innerUsage: () => inner.usage(),
+    });
+    const frames = tools.answer({ call, deployment, request, path, inner, directory });
+    return { headers: {}, frames: count(frames, order, call), used: () => order.counts() };
+  };
+}
+
+function charsOf(request: ChatRequest): number {
+  let chars = 0;
+  for (const { content } of request.messages) chars += typeof content === 'string' ? content.length : (JSON.stringify(content)?.length ?? 0);
+  return chars;
+}

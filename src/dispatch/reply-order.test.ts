@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest';
+import type { Chunk } from '#contract/chunk.ts';
+import { Frame } from '#contract/frame.ts';
+import { ReplyOrder, type ReplyFacts } from './reply-order.ts';
+
+const facts: ReplyFacts = {
+  id: 'own',
+  createdSeconds: 7,
+  deployment: 'gpt',
+  kind: 'model',
+  isStreamed: true,
+  choices: 1,
+  promptTokens: () => 3,
+  innerUsage: () => [],
+};
+
+const head = { id: 'up', object: 'chat.completion.chunk' as const, created: 1, model: 'm' };
+const usage = { prompt_tokens: 2, completion_tokens: 4, total_tokens: 6 };
+const own = { index: 0, model: 'gpt', name: 'gpt' };
+
+function event(content: object): string {
+  return `data: ${JSON.stringify({ ...head, ...content })}\n\n`;
+}
+
+function choice(delta: object, finish_reason: string | null = null): object {
+  return { choices: [{ index: 0, delta, finish_reason }] };
+}
+
+function run(pieces: readonly string[], changes: Partial<ReplyFacts> = {}): { bytes: string; chunks: Chunk[]; order: ReplyOrder } {
+  const order = new ReplyOrder({ ...facts, ...changes });
+  const frames = [...pieces.flatMap((piece) => order.take(Frame.ofEvents(piece))), ...order.end()];
+  const bytes = frames.map((frame) => frame.bytes).join('');
+  return { bytes, chunks: [...Frame.ofEvents(bytes).chunks], order };
+}
+
+describe('ReplyOrder, of a stream', () => {
+  const role = event(choice({ role: 'assistant', content: '' }));
+  const hello = event({ ...choice({ content: 'hello' }), usage: null, odd: 1.0 });
+  const stop = event(choice({}, 'stop'));
+
+  it('passes good events with their bytes and adds usage and statistics at the end', () => {
+    const { bytes, chunks } = run([role + hello, stop, event({ choices: [], usage })]);
+    expect(bytes.startsWith(role + hello + stop)).toBe(true);
+    expect(chunks.slice(3)).toEqual([
+      { ...head, choices: [], usage },
+      { ...head, choices: [], statistics: { usage_per_model: [{ ...own, ...usage }] } },
+    ]);
+  });
+
+  it('opens with a role where the upstream does not', () => {
+    const { chunks } = run([hello, stop]);
+    expect(chunks[0]).toEqual({ ...head, choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] });
+    expect(chunks[1]?.choices[0]?.delta).toEqual({ content: 'hello' });
+  });
+
+  it('keeps a first event without choices ahead of the role', () => {
+    const { chunks } = run([event({ choices: [], prompt_filter_results: [] }) + role, stop]);
+    expect(chunks.map(({ choices }) => choices[0]?.delta.role)).toEqual([undefined, 'assistant', undefined, undefined, undefined]);
+  });
+
+  it('gives usage once, though the upstream repeats it in every event', () => {
+    const { chunks } = run([event({ ...choice({ role: 'assistant', content: 'a' }), usage }), event({ ...choice({}, 'stop'), usage: { ...usage, completion_tokens: 9 } })]);
+    expect(chunks.filter((chunk) => chunk.usage)).toHaveLength(1);
+    expect(chunks.find((chunk) => chunk.usage)?.usage).toEqual({ prompt_tokens: 2, completion_tokens: 9, total_tokens: 11 });
+  });
+
+  it('gives one finish reason a choice', () => {
+    const { chunks } = run([role, stop, stop, event(choice({}, 'length'))]);
+    expect(chunks.flatMap(({ choices }) => choices.map(({ finish_reason }) => finish_reason)).filter(Boolean)).toEqual(['stop']);
+  });
+
+  it('finishes a choice that the upstream left open', () => {
+    const { chunks } = run([role + hello]);
+    expect(chunks.at(-3)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: 'stop' }]);
+  });
+
+  it('estimates what no upstream reports and says so', () => {
+    const { chunks } = run([role + hello.repeat(8), stop]);
+    expect(chunks.at(-1)?.statistics?.usage_per_model).toEqual([
+      { ...own, prompt_tokens: 3, completion_tokens: 10, total_tokens: 13, estimated: true },
+    ]);
+  });
+
+  it('counts what was sent when it breaks off', () => {
+    const order = new ReplyOrder(facts);
+    order.take(Frame.ofEvents(role + hello.repeat(4)));
+    expect(order.counts()).toEqual([{ ...own, prompt_tokens: 3, completion_tokens: 5, total_tokens: 8, estimated: true }]);
+  });
+
+  it('fails the stages that are open, and only those', () => {
+    const order = new ReplyOrder(facts);
+    const stages = (stage: object) => event(choice({ custom_content: { stages: [stage] } }));
+    order.take(Frame.ofEvents(role + stages({ index: 0, name: 'a', status: null }) + stages({ index: 1, name: 'b', status: null }) + stages({ index: 0, status: 'completed' })));
+    const closing = order.closeStages().flatMap((frame) => frame.chunks);
+    expect(closing.map(({ choices }) => choices[0]?.delta)).toEqual([{ custom_content: { stages: [{ index: 1, status: 'failed' }] } }]);
+    expect(order.closeStages()).toEqual([]);
+  });
+
+  it('says so when nothing came at all', () => {
+    expect(() => new ReplyOrder(facts).end()).toThrow('without a reply');
+  });
+
+  it('is not misled by keys quoted in the text', () => {
+    const tricky = event(choice({ content: '{"usage":{"prompt_tokens":1},"finish_reason":"stop"}' }));
+    const { bytes } = run([role + tricky, stop, event({ choices: [], usage })]);
+    expect(bytes.startsWith(role + tricky + stop)).toBe(true);
+  });
+
+  it('opens and finishes each of several choices', () => {
+    const at = (index: number, delta: object, finish_reason: string | null = null) => event({ choices: [{ index, delta, finish_reason }] });
+    const { chunks } = run([at(1, { content: 'b' }) + at(0, { content: 'a' }), at(0, {}, 'stop') + at(1, {}, 'length')], { choices: 2 });
+    expect(chunks.map(({ choices }) => choices.map(({ index, delta, finish_reason }) => [index, delta.role ?? delta.content ?? finish_reason]))).toEqual([
+      [[1, 'assistant']],
+      [[1, 'b']],
+      [[0, 'assistant']],
+      [[0, 'a']],
+      [[0, 'stop']],
+      [[1, 'length']],
+      [],
+      [],
+    ]);
+  });
+});
+
+describe('ReplyOrder, of an application', () => {
+  const reply = event(choice({ role: 'assistant', content: 'x' }, 'stop'));
+
+  it('keeps the statistics it reports, named both ways and numbered', () => {
+    const item = { index: 5, name: 'inner', prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+    const { chunks } = run([reply, event({ choices: [], statistics: { usage_per_model: [item] } })], { kind: 'application' });
+    expect(chunks.at(-2)?.usage).toEqual({ prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 });
+    expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: [{ ...item, index: 0, model: 'inner' }] });
+  });
+
+  it('takes the usage of its inner calls where it reports nothing', () => {
+    const inner = [{ index: 0, model: 'in', name: 'in', ...usage }];
+    const { chunks } = run([reply], { kind: 'application', innerUsage: () => inner });
+    expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: inner });
+  });
+
+  it('invents no tokens', () => {
+    const { chunks } = run([reply], { kind: 'application' });
+    expect(chunks.at(-2)?.usage).toEqual({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 });
+    expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: [] });
+  });
+});
+
+describe('ReplyOrder, of a whole reply', () => {
+  const completion = { id: 'c', object: 'chat.completion' as const, created: 1, choices: [{ index: 0, message: { role: 'assistant' as const, content: 'hello wo' }, finish_reason: 'stop' as const }] };
+
+  function whole(value: object, changes: Partial<ReplyFacts> = {}): unknown {
+    const bytes = ` ${JSON.stringify(value)} \n`;
+    const order = new ReplyOrder({ ...facts, isStreamed: false, ...changes });
+    const frames = [...order.take(Frame.ofCompletion(value as typeof completion, bytes)), ...order.end()];
+    return changes.isStreamed ? frames.flatMap((frame) => frame.chunks) : JSON.parse(frames.map((frame) => frame.bytes).join(''));
+  }
+
+  it('adds statistics to the bytes that came', () => {
+    expect(whole({ ...completion, usage })).toEqual({ ...completion, usage, statistics: { usage_per_model: [{ ...own, ...usage }] } });
+  });
+
+  it('adds estimated usage where there is none', () => {
+    const counts = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+    expect(whole(completion)).toEqual({ ...completion, usage: counts, statistics: { usage_per_model: [{ ...own, ...counts, estimated: true }] } });
+  });
+
+  it('corrects a total that is no sum', () => {
+    expect(whole({ ...completion, usage: { ...usage, total_tokens: 1 } })).toMatchObject({ usage });
+  });
+
+  it('replaces statistics rather than having them twice', () => {
+    expect(whole({ ...completion, usage, statistics: { usage_per_model: [] } })).toMatchObject({ statistics: { usage_per_model: [{ ...own, ...usage }] } });
+  });
+
+  it('becomes a stream where one was asked for', () => {
+    const chunks = whole({ ...completion, usage }, { isStreamed: true }) as Chunk[];
+    expect(chunks.map(({ choices }) => choices[0]?.finish_reason)).toEqual([null, 'stop', undefined, undefined]);
+    expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content: 'hello wo' });
+    expect(chunks.at(-1)?.statistics?.usage_per_model).toEqual([{ ...own, ...usage }]);
+  });
+});

@@ -1,0 +1,232 @@
+import type { Chunk, ChunkChoice, Completion, ModelUsage, Statistics, Usage } from '#contract/chunk.ts';
+import { toChunk } from '#contract/chunk.ts';
+import { Frame } from '#contract/frame.ts';
+import { UpstreamFault } from '#domain/upstream.ts';
+import { addUp, type TokenCounts, toModelUsages, toUsage } from '#domain/usage.ts';
+import { contentLength, firstEventEnd, nextKeyWithValue } from './event-scan.ts';
+
+/** What a reply is known by before it comes. */
+export interface ReplyFacts {
+  /** Stands in where the upstream gives no id or time of its own. */
+  readonly id: string;
+  readonly createdSeconds: number;
+  readonly deployment: string;
+  /** A model's tokens count for itself; an application reports those of the models behind it. */
+  readonly kind: 'model' | 'application';
+  readonly isStreamed: boolean;
+  /** Choices asked for. */
+  readonly choices: number;
+  /** Estimated tokens of the request, for upstreams that report none. */
+  readonly promptTokens: () => number;
+  /** Usage that inner calls reported to Parley. */
+  readonly innerUsage: () => readonly ModelUsage[];
+}
+
+const charsPerToken = 4;
+
+/**
+ * Brings a reply into the order of contract 5: a role first, one finish reason a choice, then `usage` once and
+ * `statistics` last. Events that need no change pass with their bytes.
+ */
+export class ReplyOrder {
+  readonly #facts: ReplyFacts;
+  #identity: { id: string; created: number; model?: unknown };
+  #hasStarted = false;
+  readonly #started = new Set<number>();
+  readonly #finished = new Set<number>();
+  /** Open stages, as choice and stage index. */
+  readonly #stages = new Map<string, readonly [number, number]>();
+  #usage: Usage | undefined;
+  #statistics: Statistics | undefined;
+  #contentChars = 0;
+
+  constructor(facts: ReplyFacts) {
+    this.#facts = facts;
+    this.#identity = { id: facts.id, created: facts.createdSeconds };
+  }
+
+  /** What of a frame goes on now. */
+  take(frame: Frame): readonly Frame[] {
+    const { completion } = frame;
+    if (completion !== undefined) return this.#takeCompletion(frame, completion);
+    if (frame.isParsed || this.#facts.choices > 1) return this.#takeChunks(frame);
+    return this.#takeBytes(frame.bytes);
+  }
+
+  /** What is still owed once the upstream has ended well. Throws UpstreamFault where nothing came at all. */
+  end(): readonly Frame[] {
+    if (!this.#hasStarted) throw new UpstreamFault('broken', 'The upstream ended its answer without a reply.');
+    if (!this.#facts.isStreamed && this.#isWhole) return [];
+    const owed: Chunk[] = [];
+    const open = [...this.#started].filter((index) => !this.#finished.has(index));
+    if (open.length > 0) owed.push(this.#chunk({ choices: open.map((index) => ({ index, delta: {}, finish_reason: 'stop' as const })) }));
+    const { usage, statistics } = this.#totals();
+    owed.push(this.#chunk({ usage }), this.#chunk({ statistics }));
+    return [Frame.ofChunks(...owed)];
+  }
+
+  /** Fails the stages that are open, for a reply that breaks off. */
+  closeStages(): readonly Frame[] {
+    if (this.#stages.size === 0) return [];
+    const chunks = [...this.#stages.values()].map(([choice, index]) =>
+      this.#chunk({ choices: [{ index: choice, delta: { custom_content: { stages: [{ index, status: 'failed' }] } }, finish_reason: null }] }),
+    );
+    this.#stages.clear();
+    return [Frame.ofChunks(...chunks)];
+  }
+
+  /** Tokens of the reply so far, a model each; what no upstream reported is estimated. */
+  counts(): readonly ModelUsage[] {
+    return this.#totals().statistics.usage_per_model;
+  }
+
+  #isWhole = false;
+
+  #takeCompletion(frame: Frame, completion: Completion): readonly Frame[] {
+    if (this.#facts.isStreamed) return this.#takeChunks(Frame.ofChunks(...apart(completion)));
+    this.#hasStarted = true;
+    this.#isWhole = true;
+    this.#note(completion);
+    for (const { message } of completion.choices) this.#contentChars += message?.content?.length ?? 0;
+    const { usage, statistics } = this.#totals();
+    const added = JSON.stringify(completion.usage ? { statistics } : { usage, statistics });
+    const isPlain = completion.statistics === undefined && completion.usage !== null && isConsistent(completion.usage);
+    if (!isPlain) return [Frame.ofCompletion({ ...completion, usage, statistics })];
+    const bytes = frame.bytes;
+    return [Frame.ofCompletion({ ...completion, usage, statistics }, `${bytes.slice(0, bytes.lastIndexOf('}'))},${added.slice(1)}`)];
+  }
+
+  #takeChunks(frame: Frame): readonly Frame[] {
+    let isSame = true;
+    const going: Chunk[] = [];
+    for (const chunk of frame.chunks) {
+      const before = going.length;
+      this.#takeChunk(chunk, going);
+      if (going.length !== before + 1 || going[before] !== chunk) isSame = false;
+    }
+    if (isSame) return [frame];
+    return going.length === 0 ? [] : [Frame.ofChunks(...going)];
+  }
+
+  #takeChunk(chunk: Chunk, going: Chunk[]): void {
+    this.#note(chunk);
+    const fresh = chunk.choices.filter((choice) => !this.#started.has(choice.index));
+    for (const choice of chunk.choices) {
+      this.#started.add(choice.index);
+      this.#contentChars += choice.delta?.content?.length ?? 0;
+      this.#noteStages(choice);
+    }
+    const unnamed = fresh.filter((choice) => choice.delta?.role !== 'assistant');
+    if (unnamed.length > 0) going.push(this.#roles(unnamed));
+    if (chunk.choices.length > 0) this.#hasStarted = true;
+    const rest = this.#withoutTotals(chunk);
+    if (rest !== undefined) going.push(rest);
+  }
+
+  #takeBytes(bytes: string): readonly Frame[] {
+    const going: Frame[] = [];
+    let from = 0;
+    if (!this.#hasStarted) from = this.#takeFirst(bytes, going);
+    this.#contentChars += contentLength(bytes, from);
+    for (let at = nextKeyWithValue(bytes, from); at !== -1; at = nextKeyWithValue(bytes, from)) {
+      const start = bytes.lastIndexOf('\n\n', at) + 2;
+      const eventStart = start < from || start === 1 ? from : start;
+      const eventEnd = bytes.indexOf('\n\n', at) + 2;
+      if (eventStart > from) going.push(Frame.ofEvents(bytes.slice(from, eventStart)));
+      going.push(...this.#takeTouched(Frame.ofEvents(bytes.slice(eventStart, eventEnd))));
+      from = eventEnd;
+    }
+    if (from === 0) return [Frame.ofEvents(bytes)];
+    if (from < bytes.length) going.push(Frame.ofEvents(bytes.slice(from)));
+    return going;
+  }
+
+  /** Events up to the first that has choices; gives where the rest begins. */
+  #takeFirst(bytes: string, going: Frame[]): number {
+    let from = 0;
+    while (from < bytes.length && !this.#hasStarted) {
+      const end = firstEventEnd(bytes, from);
+      going.push(...this.#takeChunks(Frame.ofEvents(bytes.slice(from, end))));
+      from = end;
+    }
+    return from;
+  }
+
+  #takeTouched(event: Frame): readonly Frame[] {
+    const contentChars = this.#contentChars;
+    const going = this.#takeChunks(event);
+    this.#contentChars = contentChars;
+    return going;
+  }
+
+  #note(source: Chunk | Completion): void {
+    if (source.id) this.#identity = { id: source.id, created: source.created, ...(source.model !== undefined && { model: source.model }) };
+    if (source.usage) this.#usage = toUsage(source.usage);
+    if (source.statistics) this.#statistics = source.statistics;
+  }
+
+  #noteStages({ index, delta }: ChunkChoice): void {
+    for (const stage of delta?.custom_content?.stages ?? []) {
+      const key = `${index}:${stage.index}`;
+      if (stage.status) this.#stages.delete(key);
+      else if (!this.#stages.has(key)) this.#stages.set(key, [index, stage.index]);
+    }
+  }
+
+  /** The chunk without usage, statistics and repeated finish reasons; undefined where nothing is left of it. */
+  #withoutTotals(chunk: Chunk): Chunk | undefined {
+    const isRepeated = (choice: ChunkChoice): boolean => Boolean(choice.finish_reason) && this.#finished.has(choice.index);
+    const repeats = chunk.choices.some(isRepeated);
+    const choices = repeats ? chunk.choices.map((choice) => (isRepeated(choice) ? { ...choice, finish_reason: null } : choice)) : chunk.choices;
+    for (const choice of choices) if (choice.finish_reason) this.#finished.add(choice.index);
+    if (!repeats && !chunk.usage && !chunk.statistics) return chunk;
+    const { usage: _usage, statistics: _statistics, ...rest } = chunk;
+    return choices.length === 0 ? undefined : { ...rest, choices };
+  }
+
+  #roles(choices: readonly ChunkChoice[]): Chunk {
+    return this.#chunk({ choices: choices.map(({ index }) => ({ index, delta: { role: 'assistant' as const, content: '' }, finish_reason: null })) });
+  }
+
+  #chunk(content: Partial<Chunk>): Chunk {
+    return { ...this.#identity, object: 'chat.completion.chunk', choices: [], ...content };
+  }
+
+  #totals(): { usage: Usage; statistics: Statistics } {
+    const perModel = this.#perModel();
+    return { usage: this.#usage ?? { ...addUp(perModel) }, statistics: { ...this.#statistics, usage_per_model: perModel } };
+  }
+
+  #perModel(): ModelUsage[] {
+    if (this.#facts.kind === 'application') {
+      if (this.#statistics !== undefined) return toModelUsages(this.#statistics.usage_per_model);
+      const inner = this.#facts.innerUsage();
+      if (inner.length > 0) return toModelUsages(inner);
+      return this.#usage === undefined ? [] : [this.#own(this.#usage)];
+    }
+    if (this.#usage !== undefined) return [this.#own(this.#usage)];
+    const completion = Math.ceil(this.#contentChars / charsPerToken);
+    const prompt = this.#facts.promptTokens();
+    return [{ ...this.#own({ prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }), estimated: true }];
+  }
+
+  #own(counts: TokenCounts): ModelUsage {
+    const { prompt_tokens, completion_tokens, total_tokens } = counts;
+    const { deployment } = this.#facts;
+    return { index: 0, model: deployment, name: deployment, prompt_tokens, completion_tokens, total_tokens };
+  }
+}
+
+function isConsistent(usage: Usage | undefined): boolean {
+  return usage === undefined || (typeof usage.total_tokens === 'number' && usage.total_tokens === usage.prompt_tokens + usage.completion_tokens);
+}
+
+/** A whole reply as the chunks of a stream: the message, then the finish reasons, then the totals. */
+function apart(completion: Completion): Chunk[] {
+  const chunk = toChunk(completion);
+  const { usage, statistics, ...head } = chunk;
+  const message = { ...head, choices: chunk.choices.map((choice) => ({ ...choice, finish_reason: null })) };
+  const finish = { ...head, choices: chunk.choices.map(({ index, finish_reason }) => ({ index, delta: {}, finish_reason })) };
+  const totals = { ...head, choices: [], ...(usage && { usage }), ...(statistics && { statistics }) };
+  return [message, finish, totals];
+}

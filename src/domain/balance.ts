@@ -1,0 +1,121 @@
+import type { Upstream, UpstreamFault } from './upstream.ts';
+
+const rateLimitedMs = 30_000;
+const firstBackOffMs = 1_000;
+const longestBackOffMs = 300_000;
+
+interface Health {
+  /** Not asked before this time. */
+  offUntilMs: number;
+  reason: 'rate_limited' | 'failing' | undefined;
+  failuresInARow: number;
+  /** Of smooth weighted choice. */
+  credit: number;
+}
+
+export interface UpstreamState {
+  readonly id: string;
+  readonly off: boolean;
+  readonly reason: 'rate_limited' | 'failing' | undefined;
+}
+
+/**
+ * Chooses upstreams and remembers which to leave alone (contract 5): tiers ascending, smooth weighted choice within
+ * one; a 429 switches an upstream off for its Retry-After or 30 s; from the second failed call in a row it is left alone
+ * for 1 s, doubling to 5 min. Time comes in as milliseconds of one clock.
+ */
+export class Balance {
+  readonly #health = new Map<string, Health>();
+
+  /** The next upstream to try; one that this call has tried only when no other is left. Undefined when all are off. */
+  pick(upstreams: readonly Upstream[], tried: ReadonlySet<string>, nowMs: number): Upstream | undefined {
+    const open = upstreams.filter((upstream) => upstream.weight > 0 && this.#isOpen(upstream.id, nowMs));
+    const fresh = open.filter((upstream) => !tried.has(upstream.id));
+    const candidates = fresh.length > 0 ? fresh : open;
+    if (candidates.length < 2) return candidates[0];
+    const tier = Math.min(...candidates.map((upstream) => upstream.tier));
+    return this.#choose(candidates.filter((upstream) => upstream.tier === tier));
+  }
+
+  succeeded(upstream: Upstream): void {
+    const health = this.#health.get(upstream.id);
+    if (health === undefined) return;
+    health.failuresInARow = 0;
+    health.offUntilMs = 0;
+    health.reason = undefined;
+  }
+
+  rateLimited(upstream: Upstream, fault: UpstreamFault, nowMs: number): void {
+    const health = this.#of(upstream.id);
+    const offMs = fault.retryAfterSeconds === undefined ? rateLimitedMs : fault.retryAfterSeconds * 1000;
+    health.offUntilMs = Math.max(health.offUntilMs, nowMs + offMs);
+    health.reason = 'rate_limited';
+  }
+
+  /** Counts one failed call, however often it tried. */
+  failed(upstream: Upstream, nowMs: number): void {
+    const health = this.#of(upstream.id);
+    health.failuresInARow += 1;
+    if (health.failuresInARow < 2) return;
+    const backOffMs = Math.min(longestBackOffMs, firstBackOffMs * 2 ** (health.failuresInARow - 2));
+    if (nowMs + backOffMs <= health.offUntilMs) return;
+    health.offUntilMs = nowMs + backOffMs;
+    health.reason = 'failing';
+  }
+
+  /** Whole seconds until the first of these is asked again; at least 1. */
+  retryAfterSeconds(upstreams: readonly Upstream[], nowMs: number): number {
+    const soonest = Math.min(...upstreams.map((upstream) => this.#health.get(upstream.id)?.offUntilMs ?? 0));
+    return Math.max(1, Math.ceil((soonest - nowMs) / 1000));
+  }
+
+  /** Whether all of these are off for their rate limits. */
+  areRateLimited(upstreams: readonly Upstream[], nowMs: number): boolean {
+    return upstreams.every((upstream) => {
+      const health = this.#health.get(upstream.id);
+      return health !== undefined && health.offUntilMs > nowMs && health.reason === 'rate_limited';
+    });
+  }
+
+  state(upstream: Upstream, nowMs: number): UpstreamState {
+    const health = this.#health.get(upstream.id);
+    const off = health !== undefined && health.offUntilMs > nowMs;
+    return { id: upstream.id, off, reason: off ? health.reason : undefined };
+  }
+
+  /** Forgets upstreams that no configuration names any more. */
+  keepOnly(ids: ReadonlySet<string>): void {
+    for (const id of this.#health.keys()) if (!ids.has(id)) this.#health.delete(id);
+  }
+
+  #isOpen(id: string, nowMs: number): boolean {
+    const health = this.#health.get(id);
+    return health === undefined || health.offUntilMs <= nowMs;
+  }
+
+  #choose(upstreams: readonly Upstream[]): Upstream | undefined {
+    let best: Upstream | undefined;
+    let bestCredit = Number.NEGATIVE_INFINITY;
+    let total = 0;
+    for (const upstream of upstreams) {
+      const health = this.#of(upstream.id);
+      health.credit += upstream.weight;
+      total += upstream.weight;
+      if (health.credit > bestCredit) {
+        best = upstream;
+        bestCredit = health.credit;
+      }
+    }
+    if (best !== undefined) this.#of(best.id).credit -= total;
+    return best;
+  }
+
+  #of(id: string): Health {
+    let health = this.#health.get(id);
+    if (health === undefined) {
+      health = { offUntilMs: 0, reason: undefined, failuresInARow: 0, credit: 0 };
+      this.#health.set(id, health);
+    }
+    return health;
+  }
+}

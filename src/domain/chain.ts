@@ -1,0 +1,18 @@
+import { ParleyError } from '#contract/errors.ts';
+import type { Caller } from './caller.ts';
+import type { Deployment } from './deployment.ts';
+
+const deepest = 16;
+const mostReturns = 3;
+
+/** The path from the root through the deployment that is called now. Throws `call_depth_exceeded` (contract 4). */
+export function pathTo(deployment: Deployment, caller: Caller): readonly string[] {
+  const before = caller.chain?.path ?? [];
+  if (before.length + 1 > deepest) {
+    throw new ParleyError('call_depth_exceeded', `The chain of calls ${before[0]} → … → ${deployment.id} is deeper than ${deepest}.`);
+  }
+  if (before.filter((id) => id === deployment.id).length > mostReturns) {
+    throw new ParleyError('call_depth_exceeded', `The chain of calls comes back to ${deployment.id} more than ${mostReturns} times.`);
+  }
+  return [...before, deployment.id];
+}

@@ -1,0 +1,49 @@
+import type { Upstream } from './upstream.ts';
+
+/** A named model or application. */
+export interface Deployment {
+  readonly id: string;
+  readonly kind: 'model' | 'application';
+  readonly type: 'chat' | 'embedding';
+  readonly displayName: string | undefined;
+  readonly displayVersion: string | undefined;
+  readonly description: string | undefined;
+  readonly iconUrl: string | undefined;
+  /** Roles that may use it; null for everyone. */
+  readonly userRoles: readonly string[] | null;
+  readonly features: Readonly<Record<string, unknown>>;
+  /** Request fields put in where the request has none. */
+  readonly defaults: Readonly<Record<string, unknown>>;
+  readonly dependencies: readonly string[];
+  readonly inputAttachmentTypes: readonly string[] | undefined;
+  readonly maxInputAttachments: number | undefined;
+  readonly limits: TokenLimits | undefined;
+  readonly pricing: Pricing | undefined;
+  /** Where it is answered; an application has one. */
+  readonly upstreams: readonly Upstream[];
+  /** How often one call is tried in all, the first time included. */
+  readonly maxAttempts: number;
+  /** Set for an application without code. */
+  readonly typed: TypedApplication | undefined;
+}
+
+/** An application that is settings of a type Parley runs itself. */
+export interface TypedApplication {
+  readonly schemaId: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+/** Tokens that one call may have. */
+export interface TokenLimits {
+  readonly maxTotalTokens?: number;
+  readonly maxPromptTokens?: number;
+  readonly maxCompletionTokens?: number;
+}
+
+/** USD a token. */
+export interface Pricing {
+  readonly prompt?: number;
+  readonly completion?: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+}

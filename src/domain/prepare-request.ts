@@ -1,0 +1,39 @@
+import type { ChatRequest } from '#contract/chat-request.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { Deployment } from './deployment.ts';
+
+/** The request with the deployment's defaults where it has no value of its own. Throws `invalid_request` for attachments the deployment does not take. */
+export function prepareRequest(request: ChatRequest, deployment: Deployment): ChatRequest {
+  checkAttachments(request, deployment);
+  let prepared = request;
+  for (const [field, value] of Object.entries(deployment.defaults)) {
+    if (prepared[field] !== undefined) continue;
+    if (prepared === request) prepared = { ...request };
+    prepared[field] = value;
+  }
+  return prepared;
+}
+
+function checkAttachments(request: ChatRequest, deployment: Deployment): void {
+  const { inputAttachmentTypes: types, maxInputAttachments: most } = deployment;
+  if (types === undefined && most === undefined) return;
+  request.messages.forEach((message, index) => {
+    const attachments = message.role === 'user' ? (message.custom_content?.attachments ?? []) : [];
+    const at = `messages[${index}].custom_content.attachments`;
+    if (most !== undefined && attachments.length > most) {
+      throw new ParleyError('invalid_request', `${deployment.id} takes at most ${most} attachments a message.`, { param: at });
+    }
+    attachments.forEach(({ type = 'text/markdown' }, position) => {
+      if (types === undefined || types.some((allowed) => isOfType(type, allowed))) return;
+      throw new ParleyError('invalid_request', `${deployment.id} takes attachments of ${types.join(', ')}, not ${type}.`, {
+        param: `${at}[${position}].type`,
+      });
+    });
+  });
+}
+
+function isOfType(type: string, allowed: string): boolean {
+  const [essence = ''] = type.split(';');
+  if (allowed === '*/*' || allowed === essence) return true;
+  return allowed.endsWith('/*') && essence.startsWith(allowed.slice(0, -1));
+}

@@ -1,0 +1,82 @@
+import type { ParleyError } from '#contract/errors.ts';
+import type { TraceContext } from './call.ts';
+import type { Caller } from './caller.ts';
+import type { UpstreamFaultKind } from './upstream.ts';
+
+export type Operation = 'chat' | 'embeddings';
+
+/** How a call ended: answered; refused for the caller's own fault or limits; failed for ours or an upstream's; left by its caller. */
+export type CallOutcome = 'ok' | 'refused' | 'failed' | 'left';
+
+/** How one try at an upstream ended. */
+export type TryOutcome = 'ok' | 'rate_limited' | 'left' | UpstreamFaultKind;
+
+/** All times are milliseconds of one monotonic clock, such as `performance.now()`. */
+export interface CallStart {
+  readonly operation: Operation;
+  /** The route's pattern, such as `/v1/chat/completions`; undefined for a call from inside. Never the path itself. */
+  readonly route: string | undefined;
+  readonly requestId: string;
+  /** The caller's `traceparent` and `tracestate` as they came (hostile), or the `trace` of the call that makes this one. */
+  readonly traceparent: string | undefined;
+  readonly tracestate: string | undefined;
+  readonly atMs: number;
+}
+
+export interface CallEnd {
+  readonly outcome: CallOutcome;
+  /** The HTTP status that was sent, or would have been; 499 where the caller left before it. */
+  readonly status: number;
+  /** What the caller was told, also inside a stream; its causes go to the log only. */
+  readonly error: ParleyError | undefined;
+  /** What was used up, counted or estimated; 0 where nothing was. */
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly atMs: number;
+}
+
+/** One try at one upstream. */
+export interface TryRecord {
+  /** To send on with the request. */
+  readonly trace: TraceContext;
+  /** Once; later ones are ignored. */
+  end(outcome: TryOutcome, atMs: number): void;
+}
+
+/** What is noted of one call while it runs. Nothing here throws, waits, or keeps content. */
+export interface CallRecord {
+  /** This call's own place in its trace. */
+  readonly trace: TraceContext;
+  caller(caller: Caller): void;
+  /** As soon as it is known, found or not. */
+  deployment(id: string): void;
+  /** The first bytes of a stream leave; not called for an answer that is one JSON text. */
+  firstByte(atMs: number): void;
+  /** More bytes of the stream leave; once a write, however many events it holds. */
+  chunk(atMs: number): void;
+  upstreamTry(upstreamId: string, atMs: number): TryRecord;
+  /** Once; later ones are ignored. */
+  end(end: CallEnd): void;
+}
+
+/** Where calls are measured, traced and logged. */
+export interface Telemetry {
+  begin(start: CallStart): CallRecord;
+}
+
+const nowhere: TraceContext = { traceparent: '00-00000000000000000000000000000001-0000000000000001-00', tracestate: undefined };
+
+const silentTry: TryRecord = { trace: nowhere, end() {} };
+
+const silentRecord: CallRecord = {
+  trace: nowhere,
+  caller() {},
+  deployment() {},
+  firstByte() {},
+  chunk() {},
+  upstreamTry: () => silentTry,
+  end() {},
+};
+
+/** Notes nothing. */
+export const silentTelemetry: Telemetry = { begin: () => silentRecord };

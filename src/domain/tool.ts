@@ -1,0 +1,53 @@
+import type { JsonObject } from '#base/json.ts';
+import type { ModelUsage, ResponseAttachment, StageDelta } from '#contract/chunk.ts';
+
+/** Something a model can have done for it. */
+export interface Tool {
+  /** As its toolset names it; what the model sees is made unique and short enough. */
+  readonly name: string;
+  /** For the model. */
+  readonly description: string;
+  /** JSON Schema of the arguments: an object. */
+  readonly parameters: JsonObject;
+  /**
+   * Does it. What the model shall be told of a failure is a result with `failed`, or a ToolFault thrown; of anything else
+   * thrown the model learns only that the tool failed. The arguments are the model's: hostile, checked against nothing.
+   */
+  run(args: JsonObject, context: ToolContext): Promise<ToolResult>;
+}
+
+export interface ToolContext {
+  /** Aborted when the caller leaves or the tool's time is over. */
+  readonly signal: AbortSignal;
+  /** Tells the user how the run goes; resolves once it was read, which holds back a tool that is faster than its reader. */
+  readonly report: (progress: ToolProgress) => Promise<void>;
+}
+
+/** What a tool has to say while it runs. */
+export interface ToolProgress {
+  /** Text added to the stage of this run. */
+  readonly content?: string;
+  /** Stages of an inner reply, under that reply's own indices. */
+  readonly stages?: readonly StageDelta[];
+  /** Tokens used by inner calls, each reported once. */
+  readonly usage?: readonly ModelUsage[];
+}
+
+/** An attachment that has no index yet. */
+export type Attachment = Omit<ResponseAttachment, 'index'>;
+
+export interface ToolResult {
+  /** For the model. */
+  readonly text: string;
+  /** For the user. */
+  readonly attachments: readonly Attachment[];
+  readonly failed: boolean;
+}
+
+/** Why a tool could not do it; the message is told to the model and the user. */
+export class ToolFault extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'ToolFault';
+  }
+}

@@ -1,0 +1,45 @@
+import { ParleyError } from '#contract/errors.ts';
+import type { Upstream, UpstreamFault } from './upstream.ts';
+
+const unavailable = new Set([408, 425, 502, 503, 504, 529]);
+const longestMessage = 2000;
+
+/** Whether another try may help; to be asked only before the first frame (contract 5). */
+export function isRetryable(fault: UpstreamFault): boolean {
+  if (fault.kind === 'unreachable' || fault.kind === 'timeout') return true;
+  return fault.status === 429 || fault.status === 502 || fault.status === 503 || fault.status === 504;
+}
+
+/** What the caller is told of an upstream's fault: its own mistakes as the upstream put them, our misconfiguration as ours. */
+export function toCallerError(fault: UpstreamFault, deployment: string, upstream: Upstream): ParleyError {
+  const said = withoutSecrets(fault.message, upstream);
+  const details = { cause: fault, param: fault.param, upstreamCode: fault.code ?? 'invalid_request' };
+  const retry = fault.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: fault.retryAfterSeconds };
+  switch (fault.status) {
+    case 400:
+    case 422:
+      return new ParleyError('invalid_request', said, details);
+    case 404:
+      return new ParleyError('deployment_not_found', said, { ...details, upstreamCode: fault.code ?? 'deployment_not_found' });
+    case 413:
+      return new ParleyError('payload_too_large', said, { ...details, upstreamCode: fault.code ?? 'payload_too_large' });
+    case 401:
+      return new ParleyError('upstream_failed', `The upstream of ${deployment} refused the credentials that Parley is configured with.`, { cause: fault });
+    case 403:
+      if (upstream.protocol === 'application' && fault.code === 'consent_required') return new ParleyError('consent_required', said, { cause: fault });
+      return new ParleyError('upstream_failed', `The upstream of ${deployment} refused the credentials that Parley is configured with.`, { cause: fault });
+    case 429:
+      return new ParleyError('upstream_rate_limited', `The upstream of ${deployment} is rate limited: ${said}`, { cause: fault, ...retry });
+  }
+  const isPassing = fault.kind === 'unreachable' || fault.kind === 'timeout' || unavailable.has(fault.status ?? 0);
+  const message = `The upstream of ${deployment} failed: ${said}`;
+  return isPassing
+    ? new ParleyError('upstream_unavailable', message, { cause: fault, retryAfterSeconds: fault.retryAfterSeconds ?? 1 })
+    : new ParleyError('upstream_failed', message, { cause: fault });
+}
+
+function withoutSecrets(message: string, upstream: Upstream): string {
+  const key = upstream.key?.reveal();
+  const text = message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
+  return key ? text.replaceAll(key, '***') : text;
+}

@@ -1,0 +1,44 @@
+import type { ModelUsage, Usage } from '#contract/chunk.ts';
+
+export interface TokenCounts {
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+}
+
+/** What an upstream reported, with whole counts and total = prompt + completion (spec 2.8); further fields are kept. */
+export function toUsage(reported: Usage): Usage {
+  const prompt_tokens = toCount(reported.prompt_tokens);
+  const completion_tokens = toCount(reported.completion_tokens);
+  return { ...reported, prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
+}
+
+/** Items of `usage_per_model`, one a model, summed and numbered anew (contract 5). Items without a name are left out. */
+export function toModelUsages(items: readonly ModelUsage[] | undefined): ModelUsage[] {
+  const byName = new Map<string, ModelUsage>();
+  for (const item of Array.isArray(items) ? items : []) {
+    const name = item?.model ?? item?.name;
+    if (typeof name !== 'string') continue;
+    const known = byName.get(name) ?? { index: byName.size, model: name, name, prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+    known.prompt_tokens += toCount(item.prompt_tokens);
+    known.completion_tokens += toCount(item.completion_tokens);
+    known.total_tokens = known.prompt_tokens + known.completion_tokens;
+    if (item.estimated === true) known.estimated = true;
+    byName.set(name, known);
+  }
+  return [...byName.values()];
+}
+
+export function addUp(items: readonly TokenCounts[]): TokenCounts {
+  const sum = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+  for (const item of items) {
+    sum.prompt_tokens += item.prompt_tokens;
+    sum.completion_tokens += item.completion_tokens;
+    sum.total_tokens += item.total_tokens;
+  }
+  return sum;
+}
+
+function toCount(value: unknown): number {
+  return typeof value === 'number' && value > 0 && Number.isFinite(value) ? Math.round(value) : 0;
+}

@@ -1,0 +1,30 @@
+import { Accumulator } from '#contract/accumulate.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { Frame } from '#contract/frame.ts';
+
+const maxBytes = 256 * 1024 * 1024;
+
+/** The JSON answer: the same chunks folded (contract 5), as latin1 bytes. A reply that came whole passes with its bytes. */
+export async function foldReply(frames: AsyncIterable<Frame>): Promise<string> {
+  let whole: Frame | undefined;
+  let accumulator: Accumulator | undefined;
+  let bytes = 0;
+  for await (const frame of frames) {
+    if (whole === undefined && accumulator === undefined && frame.completion !== undefined) {
+      whole = frame;
+      continue;
+    }
+    accumulator ??= startedWith(whole);
+    bytes += frame.bytes.length;
+    if (bytes > maxBytes) throw new ParleyError('upstream_failed', 'The answer is too large to be folded into one; ask for a stream.');
+    for (const chunk of frame.chunks) accumulator.add(chunk);
+  }
+  if (accumulator === undefined && whole !== undefined) return whole.bytes;
+  return Frame.ofCompletion((accumulator ?? new Accumulator()).completion()).bytes;
+}
+
+function startedWith(whole: Frame | undefined): Accumulator {
+  const accumulator = new Accumulator();
+  for (const chunk of whole?.chunks ?? []) accumulator.add(chunk);
+  return accumulator;
+}

@@ -1,0 +1,37 @@
+import { ParleyError } from '#contract/errors.ts';
+import { toDeploymentId } from '#contract/deployment-path.ts';
+import type { Operation } from '#domain/telemetry.ts';
+
+const operations: Readonly<Record<string, Operation>> = { 'chat/completions': 'chat', embeddings: 'embeddings' };
+
+/** What the path of a deployment asks for. */
+export interface DeploymentTarget {
+  readonly deployment: string;
+  readonly operation: Operation;
+  /** From the path or the query; undefined where neither has one. */
+  readonly apiVersion: string | undefined;
+}
+
+/**
+ * Reads `{id}/chat/completions[/{api_version}]` or `{id}/embeddings[/{api_version}]` out of a raw path below a
+ * deployments prefix; the id may have several segments. Throws `route_not_found` or `deployment_not_found`.
+ */
+export function readTarget(rawUrl: string, prefix: string): DeploymentTarget {
+  const [path = '', query = ''] = rawUrl.split('?', 2);
+  const rest = path.slice(prefix.length);
+  const match = /^(.*)\/(chat\/completions|embeddings)(?:\/([^/]*))?$/.exec(rest);
+  const operation = operations[match?.[2] ?? ''];
+  if (match === null || operation === undefined) throw new ParleyError('route_not_found', `Nothing is served at this path; /docs lists what is.`);
+  const deployment = toDeploymentId(match[1] ?? '');
+  if (deployment === undefined) throw new ParleyError('deployment_not_found', 'The path names no deployment that could exist.');
+  const apiVersion = match[3] === undefined ? (new URLSearchParams(query).get('api-version') ?? undefined) : decoded(match[3]);
+  return { deployment, operation, apiVersion };
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,0 +1,98 @@
+import type { ServerResponse } from 'node:http';
+
+const pingMs = 15_000;
+const stalledMs = 300_000;
+const fullBytes = 64 * 1024;
+
+/**
+ * Writes server-sent events: all that came within one turn of the event loop goes out in one write, an idle stream gets
+ * a comment every 15 s, and a reader that takes nothing for 5 minutes is let go.
+ */
+export class EventStream {
+  readonly #response: ServerResponse;
+  #pending = '';
+  #isChunked = false;
+  #hasEnded = false;
+  #ping: NodeJS.Timeout | undefined;
+  readonly #flush = (): void => this.#write();
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  /** Sends the head with the first events. */
+  start(headers: Readonly<Record<string, string>>): void {
+    const response = this.#response;
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+      'transfer-encoding': 'chunked',
+      ...headers,
+    });
+    // Chunks are framed here, so that head, frame and events are one string and one write.
+    this.#isChunked = response.chunkedEncoding;
+    response.chunkedEncoding = false;
+    this.#ping = setInterval(() => this.send(': ping\n\n'), pingMs);
+  }
+
+  /** Takes whole events as latin1 bytes. */
+  send(bytes: string): void {
+    if (bytes === '' || this.#hasEnded) return;
+    if (this.#pending === '') process.nextTick(this.#flush);
+    this.#pending += bytes;
+  }
+
+  /** Whether the reader is behind; `drained` then tells when to go on. */
+  get isFull(): boolean {
+    return this.#response.writableNeedDrain || this.#pending.length > fullBytes;
+  }
+
+  /** Resolves when the reader has caught up, or is gone. */
+  drained(): Promise<void> {
+    this.#write();
+    if (!this.#response.writableNeedDrain || this.#response.destroyed) return Promise.resolve();
+    return new Promise((resolve) => {
+      const response = this.#response;
+      const stalled = setTimeout(() => response.destroy(), stalledMs);
+      const go = (): void => {
+        clearTimeout(stalled);
+        response.off('drain', go);
+        response.off('close', go);
+        resolve();
+      };
+      response.on('drain', go);
+      response.on('close', go);
+    });
+  }
+
+  end(): void {
+    if (this.#hasEnded) return;
+    clearInterval(this.#ping);
+    const last = this.#framed(this.#pending) + (this.#isChunked ? '0\r\n\r\n' : '');
+    this.#pending = '';
+    this.#hasEnded = true;
+    if (!this.#response.destroyed) this.#response.end(last, 'latin1');
+  }
+
+  /** Stops writing without an end, for a caller that left. */
+  abandon(): void {
+    clearInterval(this.#ping);
+    this.#pending = '';
+    this.#hasEnded = true;
+    this.#response.destroy();
+  }
+
+  #write(): void {
+    if (this.#pending === '' || this.#hasEnded) return;
+    const bytes = this.#framed(this.#pending);
+    this.#pending = '';
+    this.#ping?.refresh();
+    if (!this.#response.destroyed) this.#response.write(bytes, 'latin1');
+  }
+
+  #framed(bytes: string): string {
+    if (!this.#isChunked || bytes === '') return bytes;
+    return `${bytes.length.toString(16)}\r\n${bytes}\r\n`;
+  }
+}

@@ -1,0 +1,39 @@
+import type { Deployment } from '#domain/deployment.ts';
+
+/** A deployment as listings show it (contract, "Shapes the spec does not give"); what is not configured is left out. */
+export function toListItem(deployment: Deployment, createdSeconds: number): Record<string, unknown> {
+  const item: Record<string, unknown> = {
+    id: deployment.id,
+    object: deployment.kind,
+    display_name: deployment.displayName ?? deployment.id,
+    display_version: deployment.displayVersion,
+    description: deployment.description,
+    icon_url: deployment.iconUrl,
+    owner: 'organization-owner',
+    owned_by: 'organization-owner',
+    status: 'succeeded',
+    created: createdSeconds,
+    created_at: createdSeconds,
+    updated_at: createdSeconds,
+    features: deployment.features,
+    input_attachment_types: deployment.inputAttachmentTypes,
+    max_input_attachments: deployment.maxInputAttachments,
+  };
+  if (deployment.kind === 'application') return item;
+  return {
+    ...item,
+    capabilities: { chat_completion: deployment.type === 'chat', embeddings: deployment.type === 'embedding' },
+    limits: deployment.limits && {
+      max_total_tokens: deployment.limits.maxTotalTokens,
+      max_prompt_tokens: deployment.limits.maxPromptTokens,
+      max_completion_tokens: deployment.limits.maxCompletionTokens,
+    },
+    pricing: deployment.pricing && {
+      unit: 'token',
+      prompt: deployment.pricing.prompt,
+      completion: deployment.pricing.completion,
+      cache_read: deployment.pricing.cacheRead,
+      cache_write: deployment.pricing.cacheWrite,
+    },
+  };
+}

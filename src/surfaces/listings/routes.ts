@@ -1,0 +1,58 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { toDeploymentId } from '#contract/deployment-path.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { mayUse } from '#domain/access.ts';
+import type { Deployment } from '#domain/deployment.ts';
+import type { Directory } from '#domain/directory.ts';
+import type { Identify } from '#domain/identify.ts';
+import { readCredentials } from '../http/credentials.ts';
+import { toListItem } from './list-item.ts';
+
+export interface ListingTools {
+  readonly directory: () => Directory;
+  readonly identify: Identify;
+  /** Prefixes that have the listings, such as `openai`. */
+  readonly prefixes: readonly string[];
+  /** Shown as the time a deployment was made; seconds since the epoch. */
+  readonly createdSeconds: number;
+}
+
+const kinds: Readonly<Record<string, (deployment: Deployment) => boolean>> = {
+  deployments: () => true,
+  models: ({ kind }) => kind === 'model',
+  applications: ({ kind }) => kind === 'application',
+};
+
+/** `/{prefix}/deployments|models|applications[/{id}]` and `/v1/models[/{id}]`: what the caller may use (contract 3). */
+export function listingRoutes(app: FastifyInstance, tools: ListingTools): void {
+  for (const prefix of tools.prefixes) {
+    for (const [kind, isOfKind] of Object.entries(kinds)) list(app, tools, { base: `/${prefix}/${kind}`, isOfKind });
+  }
+  list(app, tools, { base: '/v1/models', isOfKind: () => true });
+}
+
+interface Listing {
+  readonly base: string;
+  readonly isOfKind: (deployment: Deployment) => boolean;
+}
+
+function list(app: FastifyInstance, tools: ListingTools, { base, isOfKind }: Listing): void {
+  app.get(base, async (request) => {
+    const caller = await tools.identify(readCredentials(request.headers));
+    const usable = [...tools.directory().deployments.values()].filter((deployment) => isOfKind(deployment) && mayUse(caller, deployment));
+    return { object: 'list', data: usable.map((deployment) => toListItem(deployment, tools.createdSeconds)) };
+  });
+  app.get(`${base}/*`, async (request) => {
+    const caller = await tools.identify(readCredentials(request.headers));
+    const id = idBelow(request, `${base}/`);
+    const deployment = id === undefined ? undefined : tools.directory().deployments.get(id);
+    if (deployment === undefined || !isOfKind(deployment)) throw new ParleyError('deployment_not_found', 'There is no deployment of this id.');
+    if (!mayUse(caller, deployment)) throw new ParleyError('access_denied', `Your roles do not open ${deployment.id}.`);
+    return toListItem(deployment, tools.createdSeconds);
+  });
+}
+
+function idBelow(request: FastifyRequest, base: string): string | undefined {
+  const [path = ''] = (request.raw.url ?? '').split('?', 1);
+  return toDeploymentId(path.slice(base.length));
+}

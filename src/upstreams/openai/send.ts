@@ -1,0 +1,33 @@
+import { type HttpClient, HttpFault, type HttpRequest } from '#base/http/client.ts';
+import { type HttpReply, openReply } from '#base/http/read-reply.ts';
+import { UpstreamFault } from '#domain/upstream.ts';
+
+/** Sends a request and waits for the head of its reply. Throws UpstreamFault; a connection that ends before the head counts as none. */
+export async function send(http: HttpClient, request: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
+  try {
+    return await openReply(http, request, signal);
+  } catch (thrown) {
+    if (thrown instanceof HttpFault && thrown.kind === 'closed') {
+      throw new UpstreamFault('unreachable', 'The upstream closed the connection without an answer.', { cause: thrown });
+    }
+    throw toUpstreamFault(thrown);
+  }
+}
+
+/** What went wrong on the wire, as a fault of the upstream; everything else as it is. */
+export function toUpstreamFault(thrown: unknown): unknown {
+  if (!(thrown instanceof HttpFault)) return thrown;
+  switch (thrown.kind) {
+    case 'connect':
+    case 'connect_timeout':
+      return new UpstreamFault('unreachable', 'The upstream cannot be reached.', { cause: thrown });
+    case 'first_byte_timeout':
+      return new UpstreamFault('timeout', 'The upstream did not answer in time.', { cause: thrown });
+    case 'idle_timeout':
+      return new UpstreamFault('broken', 'The upstream fell silent in the middle of its answer.', { cause: thrown });
+    case 'unsendable':
+      return new UpstreamFault('broken', 'The request to the upstream cannot be sent as configured.', { cause: thrown });
+    default:
+      return new UpstreamFault('broken', 'The upstream broke off its answer.', { cause: thrown });
+  }
+}

@@ -1,0 +1,47 @@
+import { mergeIterables } from '#base/merge-iterables.ts';
+import type { Chunk, Usage } from '#contract/chunk.ts';
+import { Frame } from '#contract/frame.ts';
+import type { Ask, ChatProtocol } from '#domain/upstream.ts';
+import { addUp } from '#domain/usage.ts';
+
+/** Gives a protocol without `n` several choices: that many requests at once, merged under their own `choices[].index` (contract 5). */
+export function withChoices(protocol: ChatProtocol): ChatProtocol {
+  if (protocol.hasChoices) return protocol;
+  return {
+    ...protocol,
+    hasChoices: true,
+    chat(ask) {
+      const { n = 1, ...single } = ask.request;
+      return n === 1 ? protocol.chat(ask) : fanOut(protocol, { ...ask, request: single }, n);
+    },
+  };
+}
+
+async function* fanOut(protocol: ChatProtocol, ask: Ask, n: number): AsyncIterable<Frame> {
+  const left = new AbortController();
+  const signal = AbortSignal.any([ask.signal, left.signal]);
+  const usages = new Map<number, Usage>();
+  const replies = Array.from({ length: n }, (_, choice) => renumbered(protocol.chat({ ...ask, signal }), choice, usages));
+  let last: Chunk | undefined;
+  try {
+    for await (const frame of mergeIterables(replies)) {
+      last = frame.chunks.at(-1) ?? last;
+      yield frame;
+    }
+  } finally {
+    left.abort(new Error('the other choices are not wanted any more'));
+  }
+  if (last !== undefined && usages.size > 0) yield Frame.ofChunks({ ...last, choices: [], usage: { ...addUp([...usages.values()]) } });
+}
+
+/** One reply as the choice of that index; its usage is kept aside. */
+async function* renumbered(frames: AsyncIterable<Frame>, choice: number, usages: Map<number, Usage>): AsyncIterable<Frame> {
+  for await (const frame of frames) {
+    const chunks: Chunk[] = [];
+    for (const { usage, ...chunk } of frame.chunks) {
+      if (usage) usages.set(choice, usage);
+      if (chunk.choices.length > 0) chunks.push({ ...chunk, choices: chunk.choices.map((each) => ({ ...each, index: choice })) });
+    }
+    if (chunks.length > 0) yield Frame.ofChunks(...chunks);
+  }
+}
