@@ -2,11 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 
 /** Runs dependency-cruiser over src and fails as well when it saw fewer modules than there are files. */
-const run = spawnSync('depcruise', ['src', '--config', '.dependency-cruiser.cjs', '--output-type', 'json'], { encoding: 'utf8', maxBuffer: 256 * 1024 * 1024 });
+const run = spawnSync('depcruise', ['src', '--config', '.dependency-cruiser.cjs', '--output-type', 'json'], {
+  encoding: 'utf8',
+  maxBuffer: 256 * 1024 * 1024,
+});
 if (run.error) throw run.error;
 interface Cruise {
   readonly modules: readonly { readonly source: string }[];
-  readonly summary: { readonly violations: readonly { readonly from: string; readonly to: string; readonly rule: { readonly name: string } }[] };
+  readonly summary: {
+    readonly violations: readonly { readonly from: string; readonly to: string; readonly rule: { readonly name: string } }[];
+  };
 }
 const { modules, summary } = JSON.parse(run.stdout) as Cruise;
 const files = globSync('src/**/*.ts');

@@ -1,7 +1,97 @@
-/** Placeholder until the schema stands. */
-export interface ChatRequest {
-  messages: { role: string; content?: unknown; [key: string]: unknown }[];
-  stream?: boolean;
-  n?: number;
-  [key: string]: unknown;
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { isJsonObject } from '#base/json.ts';
+import { Message } from './message.ts';
+import { parseMessage } from './parse-message.ts';
+import { refuseOtherCase, requestFault, requireShape, withoutNulls } from './request-fault.ts';
+
+/** A function the assistant may ask to call (spec 2.7). */
+export const FunctionOffer = Type.Object({
+  name: Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$' }),
+  description: Type.Optional(Type.String()),
+  parameters: Type.Optional(Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description: 'A JSON Schema.' })),
+});
+export type FunctionOffer = Static<typeof FunctionOffer> & { [key: string]: unknown };
+
+/** A system addon by name, or a plugin schema by address: exactly one (spec 2.7). */
+export const Addon = Type.Object({ name: Type.Optional(Type.String()), url: Type.Optional(Type.String()) });
+
+const head = {
+  model: Type.Optional(
+    Type.String({ description: 'On deployment paths the deployment of the path is called, whatever this says.' }),
+  ),
+};
+
+const options = {
+  functions: Type.Optional(Type.Array(Type.Unsafe<FunctionOffer>(FunctionOffer))),
+  function_call: Type.Optional(
+    Type.Union([Type.Enum(['none', 'auto']), Type.Object({ name: Type.String() })], {
+      description: 'Default: auto with functions, none without. An object names the function that must be called.',
+    }),
+  ),
+  addons: Type.Optional(Type.Array(Addon)),
+  stream: Type.Optional(Type.Boolean({ default: false })),
+  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2, default: 1 })),
+  top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1, default: 1 })),
+  n: Type.Optional(Type.Integer({ minimum: 1, maximum: 128, default: 1, description: 'How many choices to generate.' })),
+  stop: Type.Optional(Type.Union([Type.String(), Type.Null(), Type.Array(Type.String(), { minItems: 1, maxItems: 4 })])),
+  max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Absent: no bound but the model’s own.' })),
+  presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2, default: 0 })),
+  frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2, default: 0 })),
+  logit_bias: Type.Optional(
+    Type.Union([Type.Null(), Type.Record(Type.String(), Type.Number({ minimum: -100, maximum: 100 }))], {
+      description: 'Token ids and how much likelier or less likely each becomes.',
+    }),
+  ),
+  user: Type.Optional(Type.String({ description: 'Identifier of the end user.' })),
+};
+
+/** The body of a chat completion (spec 4.1), for documents; `parseChatRequest` checks it. Further fields are carried untouched. */
+export const ChatRequest = Type.Object({ ...head, messages: Type.Array(Message, { minItems: 1 }), ...options });
+export type ChatRequest = Static<typeof ChatRequest> & { [key: string]: unknown };
+
+const headShape = Compile(Type.Object({ ...head, messages: Type.Array(Type.Unknown(), { minItems: 1 }) }));
+const optionsShape = Compile(Type.Object(options));
+const passedOn = [
+  'tools',
+  'tool_choice',
+  'response_format',
+  'seed',
+  'stream_options',
+  'max_completion_tokens',
+  'parallel_tool_calls',
+];
+const known: ReadonlySet<string> = new Set([...Object.keys(ChatRequest.properties), ...passedOn]);
+/** Where the OpenAI API takes null for absence; not sent on, since strict upstreams refuse it. */
+const nullable = ['temperature', 'top_p', 'n', 'stream', 'max_tokens', 'presence_penalty', 'frequency_penalty'];
+
+/** A chat request as it may be sent on: known fields checked (spec 2.1–2.7, 4.1, 8), others kept. Throws invalid_request for the first fault in the order of the spec. */
+export function parseChatRequest(value: unknown): ChatRequest {
+  if (isJsonObject(value)) refuseOtherCase(value, known);
+  const request = isJsonObject(value) ? withoutNulls(value, nullable) : value;
+  const { messages: given } = requireShape(headShape, request);
+  const messages = given.map((message, index) => parseMessage(message, `messages[${index}]`));
+  const rest = requireShape(optionsShape, request);
+  checkFunctions(rest as ChatRequest);
+  rest.addons?.forEach(checkAddon);
+  return { ...rest, messages };
+}
+
+function checkFunctions(request: ChatRequest): void {
+  const { functions, function_call: choice } = request;
+  if ((request.tools ?? null) !== null) {
+    for (const old of ['functions', 'function_call']) {
+      if (request[old] !== undefined)
+        throw requestFault(old, 'cannot be sent together with tools; use tools and tool_choice alone');
+    }
+  }
+  if (typeof choice !== 'object') return;
+  const isOffered = functions?.some(({ name }) => name === choice.name) ?? false;
+  if (!isOffered) throw requestFault('function_call.name', 'must be the name of one of the functions of the request');
+}
+
+function checkAddon(addon: Static<typeof Addon>, index: number): void {
+  const hasName = addon.name !== undefined;
+  if (hasName === (addon.url !== undefined))
+    throw requestFault(`addons[${index}]`, hasName ? 'must not have both name and url' : 'must have name or url');
 }

@@ -1,7 +1,9 @@
 import type { Clock } from '#base/clock.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
+import { checkCompletedControl } from '#contract/completed-control.ts';
 import type { Call, Complete, Reply } from '#domain/call.ts';
 import { pathTo } from '#domain/chain.ts';
+import { keepsControls } from '#domain/deployment.ts';
 import type { Directory } from '#domain/directory.ts';
 import { prepareRequest } from '#domain/prepare-request.ts';
 import type { Answer } from './answer.ts';
@@ -25,6 +27,7 @@ export function createComplete(tools: CompleteTools): Complete {
     const deployment = find(directory, call, 'chat');
     const path = pathTo(deployment, call.caller);
     const request = prepareRequest(call.read(), deployment);
+    if (keepsControls(deployment)) checkCompletedControl(request.messages, true);
     const inner = new InnerUsage();
     const order = new ReplyOrder({
       id: `chatcmpl-${call.id}`,

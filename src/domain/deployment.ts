@@ -47,3 +47,8 @@ export interface Pricing {
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
 }
+
+/** Whether Parley itself makes the deployment's replies, and so records in their state the controls it offers (contract 5). */
+export function keepsControls({ typed, upstreams }: Deployment): boolean {
+  return typed !== undefined || (upstreams.length > 0 && upstreams.every(({ protocol }) => protocol === 'demo'));
+}

@@ -1,3 +1,5 @@
+import type { LookupFunction } from 'node:net';
+
 /** Header fields of a reply: lower-case names, repeated fields joined by ", ". A null-prototype object. */
 export type ReplyHeaders = Readonly<Record<string, string>>;
 
@@ -6,12 +8,12 @@ export interface HttpTimeouts {
   readonly connectMs: number;
   /** Milliseconds from the request being sent to the reply's head. */
   readonly firstByteMs: number;
-  /** Milliseconds between two reads of the body. */
+  /** Milliseconds between two reads of the body; the time the exchange is paused does not count. */
   readonly idleMs: number;
 }
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Absolute http: or https: address. */
   readonly url: URL;
   /** Names as they shall be sent; no `host`, `content-length`, `connection` or `transfer-encoding`: the client sets those. */
@@ -21,32 +23,52 @@ export interface HttpRequest {
   readonly timeouts: HttpTimeouts;
 }
 
-/** Hears one reply. Order: `head`, then `bytes` any number of times, then `end`; `fail` may take the place of any next one, and is the last. */
+/**
+ * Hears one reply. Order: `head`, then `bytes` any number of times, then `end`; `fail` may take the place of any next one, and is the last.
+ * Nothing is called before `send` has returned. No method may throw.
+ */
 export interface ReplyListener {
   head(status: number, headers: ReplyHeaders): void;
-  /** Content after transfer decoding, as latin1 text (one char a byte): all that one socket read brought. */
+  /** Content after transfer decoding, as latin1 text (one char a byte), never empty: all that one socket read brought. */
   bytes(text: string): void;
   end(): void;
   fail(error: HttpFault): void;
 }
 
-/** What the one who asked may do while the reply comes. All are safe to call at any time, more than once. */
+/** What the one who asked may do while the reply comes. All are safe to call at any time, more than once, also inside the listener. */
 export interface Exchange {
-  /** Stops reading the socket until `resume`: back-pressure. */
+  /** Stops reading the socket until `resume`: back-pressure. Holds from the head on; what was read already (one read at most) may still come. */
   pause(): void;
   resume(): void;
   /** Ends the exchange at once and closes its connection if the reply was not whole; the listener hears nothing more. */
   abort(): void;
 }
 
-/** An HTTP/1.1 client with kept-alive connections. One for the process. */
+/** An HTTP/1.1 client with kept-alive connections. One for the process. Follows no redirects, decompresses nothing. */
 export interface HttpClient {
   send(request: HttpRequest, listener: ReplyListener): Exchange;
-  /** Closes idle connections, waits for no one. */
+  /** Closes idle connections, waits for no one. Running exchanges go on; nothing may be sent afterwards. */
   close(): void;
 }
 
-export type HttpFaultKind = 'connect' | 'connect_timeout' | 'first_byte_timeout' | 'idle_timeout' | 'closed' | 'malformed';
+/** What both clients can be told when they are built. */
+export interface HttpClientOptions {
+  /** Trusted certificates in PEM. Absent: those of the process (its bundle, `NODE_EXTRA_CA_CERTS`). */
+  readonly ca?: string;
+  /** Finds the addresses of a host name; a guard can refuse some here. Absent: `dns.lookup`. Not asked for literal addresses. */
+  readonly lookup?: LookupFunction;
+}
+
+/** `unsendable`: the request itself is at fault (a header with a line break, a protocol other than http). `too_large`: the reader's own limit, see `readText`. */
+export type HttpFaultKind =
+  | 'connect'
+  | 'connect_timeout'
+  | 'first_byte_timeout'
+  | 'idle_timeout'
+  | 'closed'
+  | 'malformed'
+  | 'unsendable'
+  | 'too_large';
 
 /** Why an exchange failed. `cause` holds what the socket said; it is for logs only. */
 export class HttpFault extends Error {

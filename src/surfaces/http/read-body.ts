@@ -36,7 +36,9 @@ export function readBody(request: IncomingMessage, maxBytes: number, signal: Abo
     });
     request.on('end', () => resolve(pieces.length === 1 ? String(pieces[0]) : Buffer.concat(pieces, bytes).toString('utf8')));
     request.on('error', reject);
-    request.on('close', () => reject(signal.reason ?? new ParleyError('invalid_request', 'The body broke off before its end.')));
+    request.on('close', () => {
+      if (!request.complete) reject(signal.reason ?? new ParleyError('invalid_request', 'The body broke off before its end.'));
+    });
   });
 }
 

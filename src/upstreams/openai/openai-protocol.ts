@@ -43,23 +43,44 @@ const application: Dialect = {
 
 const dialects = { openai, azure, application };
 
+/** Addresses of upstreams, made once each. */
+class Addresses {
+  readonly #byUpstream = new WeakMap<Upstream, URL>();
+  readonly #make: (upstream: Upstream) => URL;
+
+  constructor(make: (upstream: Upstream) => URL) {
+    this.#make = make;
+  }
+
+  of(upstream: Upstream): URL {
+    let url = this.#byUpstream.get(upstream);
+    if (url === undefined) {
+      url = this.#make(upstream);
+      this.#byUpstream.set(upstream, url);
+    }
+    return url;
+  }
+}
+
 /** Upstreams that speak the OpenAI chat wire over HTTP. */
 export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialects): ChatProtocol {
   const dialect = dialects[name];
+  const chatAddresses = new Addresses((upstream) => dialect.url(upstream, 'chat/completions'));
+  const embeddingsAddresses = new Addresses((upstream) => dialect.url(upstream, 'embeddings'));
   return {
     hasChoices: true,
     async *chat(ask: Ask): AsyncIterable<Frame> {
       const { upstream, request, signal } = ask;
       const accept = request.stream === true ? 'text/event-stream' : 'application/json';
-      const url = dialect.url(upstream, 'chat/completions');
-      const reply = await send(http, toRequest(dialect, url, { ...ask, accept, body: dialect.toBody(request, upstream) }), signal);
+      const sending = { ...ask, accept, url: chatAddresses.of(upstream), body: dialect.toBody(request, upstream) };
+      const reply = await send(http, toRequest(dialect, sending), signal);
       yield* readChatReply(reply);
     },
     async embed(ask: EmbeddingsAsk): Promise<JsonObject> {
       const { upstream, request, signal } = ask;
-      const url = dialect.url(upstream, 'embeddings');
       const body = { ...request, model: upstream.model };
-      const reply = await send(http, toRequest(dialect, url, { ...ask, accept: 'application/json', body }), signal);
+      const sending = { ...ask, accept: 'application/json', url: embeddingsAddresses.of(upstream), body };
+      const reply = await send(http, toRequest(dialect, sending), signal);
       return await readJsonReply(reply);
     },
   };
@@ -67,12 +88,13 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
 
 interface Sending {
   readonly upstream: Upstream;
+  readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly accept: string;
   readonly body: JsonObject;
 }
 
-function toRequest(dialect: Dialect, url: URL, { upstream, headers, accept, body }: Sending): HttpRequest {
+function toRequest(dialect: Dialect, { upstream, url, headers, accept, body }: Sending): HttpRequest {
   const credentials = upstream.key === undefined ? {} : dialect.credentials(upstream.key.reveal());
   return {
     method: 'POST',

@@ -59,9 +59,12 @@ function isEndMark(events: string, lineStart: number, lineEnd: number): boolean 
 }
 
 function rebuilt(events: string): string {
-  return eventData(events)
-    .map((data) => `data: ${data.replaceAll('\n', ' ')}\n\n`)
-    .join('');
+  return eventData(events).map(toBytes).join('');
+}
+
+/** An event of one line; a line feed in JSON is white space. */
+function toBytes(data: string): string {
+  return `data: ${data.replaceAll('\n', ' ')}\n\n`;
 }
 
 function* withoutError(bytes: string): Iterable<Frame> {
@@ -73,7 +76,7 @@ function* withoutError(bytes: string): Iterable<Frame> {
   for (const data of eventData(bytes)) {
     const fault = toFault(data);
     if (fault === undefined) {
-      good += `data: ${data}\n\n`;
+      good += toBytes(data);
       continue;
     }
     if (good !== '') yield Frame.ofEvents(good);

@@ -1,0 +1,74 @@
+import { parseArgs } from 'node:util';
+import { type ContenderName, contenderNames } from './contenders.ts';
+import { type Scenario, scenarios } from './scenarios.ts';
+
+/** What the command line asks for. */
+export interface Wish {
+  contenders: readonly ContenderName[];
+  scenarios: readonly Scenario[];
+  rounds: number;
+  /** Factor on the length of every run. */
+  scale: number;
+  niceness: number;
+  writePath: string | undefined;
+  isHelp: boolean;
+}
+
+/** A command line that makes no sense: shown without a stack. */
+export class UsageError extends Error {}
+
+/** The text of `--help`. */
+export const helpText = `npm run bench -- [options]
+
+Measures direct, nginx, Portkey and Parley in turns on one core and prints a report in Markdown.
+
+  --only NAME       a contender, or several with commas: ${contenderNames.join(', ')}
+  --scenario NAME   a load, or several with commas: ${scenarios.map(({ name }) => name).join(', ')}
+  --rounds N        rounds (5)
+  --quick           one round of runs a third as long
+  --nice=N          niceness of what is measured (0); --nice=-15 as root keeps the others of a shared machine out of the way
+  --write FILE      writes the report to a file as well
+  --help            this text
+
+Needs Linux with two cores, a C compiler, taskset, nginx (apt-get install nginx-light). Portkey is installed by npm ci on first use.
+Ends with 1 when a goal was missed or a run of Parley was invalid.
+`;
+
+function pick<T>(text: string | undefined, all: readonly T[], nameOf: (one: T) => string): readonly T[] {
+  if (text === undefined) return all;
+  const names = text.split(',').map((name) => name.trim());
+  const unknown = names.find((name) => !all.some((one) => nameOf(one) === name));
+  if (unknown !== undefined) throw new UsageError(`'${unknown}' is none of: ${all.map(nameOf).join(', ')}`);
+  return all.filter((one) => names.includes(nameOf(one)));
+}
+
+function parse(words: string[]) {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean', default: false } as const;
+  try {
+    return parseArgs({
+      args: words,
+      options: { only: text, scenario: text, rounds: text, write: text, nice: text, quick: flag, help: flag },
+    }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Reads the command line; throws `UsageError`. */
+export function readArguments(words: string[]): Wish {
+  const values = parse(words);
+  const rounds = Number(values.rounds ?? (values.quick ? 1 : 5));
+  if (!Number.isInteger(rounds) || rounds < 1) throw new UsageError(`--rounds '${values.rounds}' is no number of rounds`);
+  const niceness = Number(values.nice ?? 0);
+  if (!Number.isInteger(niceness)) throw new UsageError(`--nice '${values.nice}' is no integer`);
+  return {
+    contenders: pick(values.only, contenderNames, (name) => name),
+    scenarios: pick(values.scenario, scenarios, ({ name }) => name),
+    rounds,
+    scale: values.quick ? 0.34 : 1,
+    niceness,
+    writePath: values.write,
+    isHelp: values.help,
+  };
+}

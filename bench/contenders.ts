@@ -1,0 +1,148 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { toNginxConfig } from './nginx-config.ts';
+import { type Command, contenderCore, findFreePort, type ProcessGroup, waitForReply } from './processes.ts';
+import { type Manner, manners } from './requests.ts';
+
+/** Who is measured; `direct` is the load generator on the upstream with nothing between. */
+export const contenderNames = ['direct', 'nginx', 'portkey', 'parley'] as const;
+export type ContenderName = (typeof contenderNames)[number];
+
+/** Where things are: the repository, this folder, a temporary folder, the upstream's port of each manner. */
+export interface Grounds {
+  root: string;
+  bench: string;
+  temporary: string;
+  node: string;
+  upstreamPorts: Record<Manner, number>;
+  processes: ProcessGroup;
+}
+
+/** A contender that is ready for calls. `child` is absent for `direct`. */
+export interface Running {
+  name: ContenderName;
+  child?: ChildProcess;
+  logPath: string;
+  portFor(manner: Manner): number;
+  pathFor(manner: Manner): string;
+  headersFor(manner: Manner): Record<string, string>;
+  stop(): Promise<void>;
+}
+
+const upstreamKey = { Authorization: 'Bearer sk-upstream' };
+const deploymentPath = (manner: Manner): string => `/openai/deployments/${manners[manner].model}/chat/completions`;
+const callerKey = { 'Api-Key': 'bench-key' };
+
+interface Plan {
+  command: Omit<Command, 'core' | 'logPath'>;
+  readyPath: string;
+  pathFor: Running['pathFor'];
+  headersFor: Running['headersFor'];
+}
+
+function nginxPlan(grounds: Grounds, folder: string, port: number): Plan {
+  const configPath = join(folder, 'nginx.conf');
+  writeFileSync(
+    configPath,
+    toNginxConfig({ folder, port, upstreamPorts: grounds.upstreamPorts, isRoot: process.getuid?.() === 0 }),
+  );
+  return {
+    command: { program: 'nginx', words: ['-p', folder, '-e', join(folder, 'start.log'), '-c', configPath], cwd: folder },
+    readyPath: '/ready',
+    pathFor: deploymentPath,
+    headersFor: () => callerKey,
+  };
+}
+
+function portkeyPlan(grounds: Grounds, port: number): Plan {
+  const cwd = join(grounds.bench, 'peers/portkey');
+  const server = join(cwd, 'node_modules/@portkey-ai/gateway/build/start-server.js');
+  return {
+    command: {
+      program: grounds.node,
+      words: [server, '--headless', `--port=${port}`],
+      cwd,
+      environment: { NODE_ENV: 'production' },
+    },
+    readyPath: '/',
+    pathFor: () => '/v1/chat/completions',
+    headersFor: (manner) => ({
+      ...upstreamKey,
+      'x-portkey-provider': 'openai',
+      'x-portkey-custom-host': `http://127.0.0.1:${grounds.upstreamPorts[manner]}/v1`,
+    }),
+  };
+}
+
+function parleyPlan(grounds: Grounds, folder: string, port: number): Plan {
+  const toModel = (manner: Manner): [string, object] => [
+    manners[manner].model,
+    {
+      upstreams: [
+        { endpoint: `http://127.0.0.1:${grounds.upstreamPorts[manner]}/v1`, key: 'sk-upstream', model: 'upstream-model' },
+      ],
+    },
+  ];
+  const config = {
+    models: Object.fromEntries((Object.keys(manners) as Manner[]).map(toModel)),
+    keys: { 'bench-key': { project: 'bench', role: 'default' } },
+    roles: { default: { limits: { '*': { minute: 1_000_000_000_000, requestMinute: 1_000_000_000 } } } },
+  };
+  const configPath = join(folder, 'parley.json');
+  writeFileSync(configPath, JSON.stringify(config, null, 2));
+  const data = join(folder, 'data');
+  mkdirSync(data);
+  const words = ['src/app/main.ts', 'serve', '--config', configPath, '--port', String(port), '--data', data];
+  return {
+    command: { program: grounds.node, words, cwd: grounds.root, environment: { LOG_LEVEL: 'info', NODE_ENV: 'production' } },
+    readyPath: '/ready',
+    pathFor: deploymentPath,
+    headersFor: () => callerKey,
+  };
+}
+
+function toPlan(name: Exclude<ContenderName, 'direct'>, grounds: Grounds, folder: string, port: number): Plan {
+  if (name === 'nginx') return nginxPlan(grounds, folder, port);
+  return name === 'portkey' ? portkeyPlan(grounds, port) : parleyPlan(grounds, folder, port);
+}
+
+/** Sees to it that a contender can be started: Portkey's packages are installed, nginx is there. */
+export function prepareContender(name: ContenderName, grounds: Grounds): void {
+  if (name === 'nginx' && spawnSync('nginx', ['-v']).error) {
+    throw new Error(
+      'nginx is not installed (Debian: apt-get install nginx-light); or leave it out: --only direct,portkey,parley',
+    );
+  }
+  const folder = join(grounds.bench, 'peers/portkey');
+  if (name === 'portkey' && !existsSync(join(folder, 'node_modules/@portkey-ai/gateway/build/start-server.js'))) {
+    const run = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder, stdio: ['ignore', 2, 2] });
+    if (run.status !== 0) throw new Error(`npm ci failed in ${folder}`);
+  }
+}
+
+/** Starts a contender on its own core and waits until it is ready. */
+export async function startContender(name: ContenderName, grounds: Grounds): Promise<Running> {
+  if (name === 'direct') {
+    return {
+      name,
+      logPath: '',
+      portFor: (manner) => grounds.upstreamPorts[manner],
+      pathFor: () => '/v1/chat/completions',
+      headersFor: () => upstreamKey,
+      stop: async () => {},
+    };
+  }
+  const folder = mkdtempSync(join(grounds.temporary, `${name}-`));
+  const logPath = join(folder, 'output.log');
+  const port = await findFreePort();
+  const { command, readyPath, pathFor, headersFor } = toPlan(name, grounds, folder, port);
+  const child = grounds.processes.start({ ...command, core: contenderCore, logPath });
+  await waitForReply(name, child, `http://127.0.0.1:${port}${readyPath}`, logPath);
+  const stop = async (): Promise<void> => {
+    await grounds.processes.stop(child);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { name, child, logPath, portFor: () => port, pathFor, headersFor, stop };
+}

@@ -1,0 +1,83 @@
+import type { ContenderName } from './contenders.ts';
+import type { Samples } from './samples.ts';
+import { type Scenario, scenarios } from './scenarios.ts';
+import type { Spread } from './statistics.ts';
+
+/** A goal with what was measured; `isMet` is undefined when its contenders were not run. */
+export interface Verdict {
+  title: string;
+  wanted: string;
+  digits: number;
+  measured: Spread | undefined;
+  isMet: boolean | undefined;
+}
+
+interface Goal {
+  title: string;
+  scenario: string;
+  key: string;
+  /** The contender Parley's value is divided by; without it the value itself is judged. */
+  per?: ContenderName;
+  least?: number;
+  most?: number;
+  unit: string;
+  digits: number;
+}
+
+const goals: readonly Goal[] = [
+  { title: 'unary req/s, of nginx', scenario: 'unary', key: 'perSecond', per: 'nginx', least: 0.25, unit: '×', digits: 2 },
+  { title: 'unary req/s, of Portkey', scenario: 'unary', key: 'perSecond', per: 'portkey', least: 12, unit: '×', digits: 1 },
+  {
+    title: 'streams at once, chunks/s, of nginx',
+    scenario: 'streams',
+    key: 'chunksPerSecond',
+    per: 'nginx',
+    least: 0.3,
+    unit: '×',
+    digits: 2,
+  },
+  {
+    title: 'streams at once, chunks/s, of Portkey',
+    scenario: 'streams',
+    key: 'chunksPerSecond',
+    per: 'portkey',
+    least: 12,
+    unit: '×',
+    digits: 1,
+  },
+  { title: 'added p50 at 500 req/s', scenario: 'latency', key: 'addedP50', most: 0.2, unit: ' ms', digits: 3 },
+  { title: 'added p99 at 500 req/s', scenario: 'latency', key: 'addedP99', most: 2, unit: ' ms', digits: 3 },
+  {
+    title: 'CPU a paced chunk at 500 streams, of nginx',
+    scenario: 'paced-500',
+    key: 'cpuPerChunk',
+    per: 'nginx',
+    most: 2.3,
+    unit: '×',
+    digits: 2,
+  },
+  { title: 'chunks in time at 500 streams', scenario: 'paced-500', key: 'delivered', least: 99, unit: ' %', digits: 1 },
+  { title: 'chunks in time at 5,000 streams', scenario: 'paced-5000', key: 'delivered', least: 99, unit: ' %', digits: 1 },
+  { title: 'memory a stream at 5,000', scenario: 'paced-5000', key: 'perStream', most: 32, unit: ' kB', digits: 1 },
+];
+
+function judge(goal: Goal, scenario: Scenario, samples: Samples): Verdict {
+  const measured = goal.per
+    ? samples.ratio(scenario, goal.key, 'parley', goal.per)
+    : samples.spread(scenario, 'parley', goal.key);
+  const wanted = goal.least === undefined ? `≤ ${goal.most}${goal.unit}` : `≥ ${goal.least}${goal.unit}`;
+  const { title, digits } = goal;
+  const wasTried = samples.has(scenario, 'parley') && (!goal.per || samples.has(scenario, goal.per));
+  if (!measured) return { title, wanted, digits, measured, isMet: wasTried ? false : undefined };
+  const isMet =
+    measured.median >= (goal.least ?? Number.NEGATIVE_INFINITY) && measured.median <= (goal.most ?? Number.POSITIVE_INFINITY);
+  return { title, wanted, digits, measured, isMet };
+}
+
+/** Judges the medians against what Parley has to show. */
+export function judgeGoals(samples: Samples): Verdict[] {
+  return goals.flatMap((goal) => {
+    const scenario = scenarios.find(({ name }) => name === goal.scenario);
+    return scenario ? [judge(goal, scenario, samples)] : [];
+  });
+}

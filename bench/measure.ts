@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Linux reports process times to user space in hundredths of a second on every architecture. */
+const microsPerTick = 10_000;
+
+/** What a process and all its descendants have used of the processor and hold of memory. */
+export interface Usage {
+  cpuMicros: number;
+  rssBytes: number;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  let tasks: string[] = [];
+  try {
+    tasks = readdirSync(`/proc/${pid}/task`);
+  } catch {
+    // The process has ended.
+  }
+  return tasks.flatMap((task) => readText(`/proc/${pid}/task/${task}/children`).split(' ').filter(Boolean).map(Number));
+}
+
+/** What all processors of the machine have worked since its start, time stolen by a hypervisor included. */
+export function readMachineMicros(): number {
+  const [user, nice, system, , , , , steal] = readText('/proc/stat').slice(5).trimStart().split(' ').map(Number);
+  return ((user ?? 0) + (nice ?? 0) + (system ?? 0) + (steal ?? 0)) * microsPerTick;
+}
+
+/** Sums `/proc` over a process tree: user and system time, resident memory. A process that has ended counts as zero. */
+export function readUsage(pid: number): Usage {
+  // The name of a process may hold spaces: fields are counted behind its closing bracket.
+  const stat = readText(`/proc/${pid}/stat`);
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const ticks = Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
+  const rss = /^VmRSS:\s+(\d+) kB$/m.exec(readText(`/proc/${pid}/status`));
+  const sum: Usage = { cpuMicros: (ticks || 0) * microsPerTick, rssBytes: Number(rss?.[1] ?? 0) * 1024 };
+  for (const child of childrenOf(pid)) {
+    const inner = readUsage(child);
+    sum.cpuMicros += inner.cpuMicros;
+    sum.rssBytes += inner.rssBytes;
+  }
+  return sum;
+}

@@ -1,0 +1,141 @@
+import { type ChildProcess, type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The core that belongs to the contender alone; upstream, load generator and this runner share the other. */
+export const contenderCore = 0;
+export const loadCore = 1;
+
+/** How to start a process: its core, where its output goes, its environment. */
+export interface Command {
+  core: number;
+  program: string;
+  words: readonly string[];
+  cwd: string;
+  logPath: string;
+  environment?: Record<string, string>;
+}
+
+/** Processes this runner has started, so that all of them end with it. */
+export class ProcessGroup {
+  readonly #running = new Set<ChildProcess>();
+  readonly #niceness: number;
+
+  /** `niceness` below zero gives the measured processes precedence over others on a shared machine; it needs root. */
+  constructor(niceness: number) {
+    this.#niceness = niceness;
+  }
+
+  #wordsOn(core: number, program: string, words: readonly string[]): string[] {
+    return ['-n', String(this.#niceness), 'taskset', '-c', String(core), program, ...words];
+  }
+
+  /** Starts a process on its core with its output in a file. Its standard input stays open until the runner ends. */
+  start(command: Command): ChildProcess {
+    const log = openSync(command.logPath, 'a');
+    const child = spawn('nice', this.#wordsOn(command.core, command.program, command.words), {
+      cwd: command.cwd,
+      env: { PATH: process.env.PATH ?? '/usr/bin:/bin', HOME: process.env.HOME ?? '/', ...command.environment },
+      stdio: ['pipe', log, log],
+    });
+    closeSync(log);
+    this.#adopt(child);
+    return child;
+  }
+
+  /** Starts the load generator, whose standard output is its result. */
+  startLoad(program: string, words: readonly string[]): ChildProcessByStdio<null, Readable, null> {
+    const child = spawn('nice', this.#wordsOn(loadCore, program, words), { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#adopt(child);
+    return child;
+  }
+
+  #adopt(child: ChildProcess): void {
+    this.#running.add(child);
+    child.once('error', () => this.#running.delete(child));
+    child.once('exit', () => this.#running.delete(child));
+  }
+
+  /** Ends one process: asks, and after three seconds forces. */
+  async stop(child: ChildProcess): Promise<void> {
+    if (!isAlive(child)) return;
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    const forced = setTimeout(() => child.kill('SIGKILL'), 3000);
+    await gone;
+    clearTimeout(forced);
+  }
+
+  /** Ends every process still running. */
+  async stopAll(): Promise<void> {
+    await Promise.all([...this.#running].map((child) => this.stop(child)));
+  }
+}
+
+/** Whether a process started here still runs. */
+export function isAlive(child: ChildProcess): boolean {
+  return child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+}
+
+/** The last lines of a log, for an error message. */
+export function tailOf(logPath: string): string {
+  try {
+    return readFileSync(logPath, 'utf8').trimEnd().split('\n').slice(-15).join('\n').slice(-3000);
+  } catch {
+    return '(no log)';
+  }
+}
+
+async function statusOf(url: string): Promise<number> {
+  try {
+    const reply = await fetch(url, { signal: AbortSignal.timeout(1000) });
+    await reply.arrayBuffer();
+    return reply.status;
+  } catch {
+    return 0;
+  }
+}
+
+/** Waits until a URL answers 200; an error with the log's tail when the process ends or 30 s pass first. */
+export async function waitForReply(name: string, child: ChildProcess, url: string, logPath: string): Promise<void> {
+  const end = Date.now() + 30_000;
+  while (isAlive(child) && Date.now() < end) {
+    const status = await statusOf(url);
+    if (status === 200) return;
+    await sleep(25);
+  }
+  const what = isAlive(child)
+    ? `did not answer 200 at ${url} within 30 s`
+    : `ended (${child.exitCode ?? child.signalCode}) before it was ready`;
+  throw new Error(`${name} ${what}. The end of its log ${logPath}:\n${tailOf(logPath)}`);
+}
+
+/** A loopback port nobody listens on. */
+export async function findFreePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}
+
+/**
+ * Gives this session's group of processes a niceness, where the kernel weighs sessions against each other (autogroup): without it the
+ * niceness of a process counts only among its own session.
+ */
+export function setSessionNiceness(niceness: number): void {
+  try {
+    writeFileSync('/proc/self/autogroup', String(niceness));
+  } catch {
+    // The kernel knows no autogroups, or this user may not.
+  }
+}
+
+/** Moves this runner to the core of the load, so that the contender's core stays its own. */
+export function pinRunner(): void {
+  const { status, error } = spawnSync('taskset', ['-a', '-c', '-p', String(loadCore), String(process.pid)], { stdio: 'ignore' });
+  if (error || status !== 0) throw new Error('taskset (util-linux) and two cores are needed to pin processes');
+}

@@ -1,0 +1,85 @@
+import { type ContenderName, contenderNames } from './contenders.ts';
+import { judgeGoals, type Verdict } from './goals.ts';
+import type { Samples } from './samples.ts';
+import { type Metric, type Scenario, scenarios } from './scenarios.ts';
+import type { Spread } from './statistics.ts';
+
+const titles: Record<ContenderName, string> = { direct: 'direct', nginx: 'nginx', portkey: 'Portkey', parley: 'Parley' };
+
+function toNumber(value: number, digits: number): string {
+  return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+function toCell(spread: Spread | undefined, digits: number): string {
+  if (!spread) return '—';
+  const median = toNumber(spread.median, digits);
+  if (spread.count === 1) return median;
+  return `${median} [${toNumber(spread.min, digits)}..${toNumber(spread.max, digits)}]`;
+}
+
+function toTable(header: readonly string[], rows: readonly string[][]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [line(header), line(header.map((_, at) => (at ? '---:' : '---'))), ...rows.map(line)].join('\n');
+}
+
+function toScenarioPart(scenario: Scenario, samples: Samples): string {
+  const present = contenderNames.filter((name) => samples.has(scenario, name));
+  const { key, title } = scenario.compared;
+  const toRatio = (metric: Metric, under: ContenderName): string =>
+    present.includes('parley') && present.includes(under) ? toCell(samples.ratio(scenario, metric.key, 'parley', under), 2) : '';
+  const rows = scenario.metrics.map((metric) => {
+    const cells = present.map((name) => toCell(samples.spread(scenario, name, metric.key), metric.digits));
+    return [metric.title, ...cells, ...(metric.key === key ? [toRatio(metric, 'nginx'), toRatio(metric, 'portkey')] : ['', ''])];
+  });
+  const header = [
+    title === '' ? '' : scenario.name,
+    ...present.map((name) => titles[name]),
+    'Parley / nginx',
+    'Parley / Portkey',
+  ];
+  const columns = present.includes('parley') ? header.length : header.length - 2;
+  const cut = (row: string[]): string[] => row.slice(0, columns);
+  return `### ${scenario.title}\n\n${toTable(cut(header), rows.map(cut))}`;
+}
+
+function toMark(isMet: boolean | undefined): string {
+  if (isMet === undefined) return 'not measured';
+  return isMet ? '✓' : '✗ missed';
+}
+
+function toGoalsPart(verdicts: readonly Verdict[]): string {
+  const rows = verdicts.map(({ title, wanted, measured, digits, isMet }) => [
+    title,
+    wanted,
+    toCell(measured, digits),
+    toMark(isMet),
+  ]);
+  return `## To show\n\n${toTable(['goal', 'wanted', 'measured', ''], rows)}`;
+}
+
+function toFaultsPart(samples: Samples): string {
+  const faults = samples.all.filter(({ fault }) => fault !== undefined);
+  if (faults.length === 0) return '';
+  const lines = faults.map(
+    ({ round, scenario, contender, fault }) => `- round ${round}, ${scenario}, ${titles[contender]}: ${fault}`,
+  );
+  return `## Invalid runs\n\nTheir numbers count for nothing.\n\n${lines.join('\n')}\n\n`;
+}
+
+/** The whole report in Markdown. `facts` are lines about the machine and the programs. */
+export function toReport(samples: Samples, facts: readonly string[]): string {
+  const measured = scenarios.filter(({ name }) => samples.all.some((sample) => sample.scenario === name));
+  return `# Benchmarks
+
+One core for the contender; a C upstream and a C load generator on the other; loopback; contenders in turns within each round, each
+started anew for each load. Cells are medians [least..greatest] over the rounds; ratios are taken within a round. \`npm run bench\` makes this page.
+
+${facts.map((fact) => `- ${fact}`).join('\n')}
+
+${toGoalsPart(judgeGoals(samples))}
+
+${toFaultsPart(samples)}## Measured
+
+${measured.map((scenario) => toScenarioPart(scenario, samples)).join('\n\n')}
+`;
+}

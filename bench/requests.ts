@@ -1,0 +1,64 @@
+/** How the upstream streams: all chunks at once, 50 chunks a second, or a few a second for thousands of streams. */
+export type Manner = 'at-once' | 'paced' | 'paced-slow';
+
+/** What the upstream does in each manner; `chunks` 0 goes on until the caller leaves. `model` is the deployment's name. */
+export const manners: Record<Manner, { model: string; chunks: number; intervalMs: number }> = {
+  'at-once': { model: 'bench', chunks: 100, intervalMs: 0 },
+  paced: { model: 'bench-paced', chunks: 0, intervalMs: 20 },
+  'paced-slow': { model: 'bench-paced-slow', chunks: 0, intervalMs: 500 },
+};
+
+/** A request before a contender gives it a path and its headers. */
+export interface Call {
+  manner: Manner;
+  isStream: boolean;
+  body: string;
+}
+
+const words = 'What a gateway adds to a call should be small enough that nobody has a reason to go around it. ';
+
+function textOf(bytes: number): string {
+  return words.repeat(Math.ceil(bytes / words.length)).slice(0, bytes);
+}
+
+function toCall(manner: Manner, isStream: boolean, messages: readonly object[]): Call {
+  const streaming = isStream ? { stream: true, stream_options: { include_usage: true } } : { stream: false };
+  const body = JSON.stringify({ model: manners[manner].model, ...streaming, temperature: 0.7, max_tokens: 500, messages });
+  return { manner, isStream, body };
+}
+
+/** A call of about 1 kB: system message, question. */
+export function smallCall(manner: Manner, isStream: boolean): Call {
+  return toCall(manner, isStream, [
+    { role: 'system', content: textOf(260) },
+    { role: 'user', content: textOf(480) },
+  ]);
+}
+
+/** A conversation of about 200 kB in a hundred messages. */
+export function conversationCall(): Call {
+  const messages = Array.from({ length: 100 }, (_, at) => ({ role: at % 2 ? 'assistant' : 'user', content: textOf(1960) }));
+  return toCall('at-once', false, messages);
+}
+
+/** A question about an image of about 1 MB in base64. */
+export function imageCall(): Call {
+  const image = Buffer.alloc(750_000, 'pixels of no picture at all').toString('base64');
+  const parts = [
+    { type: 'text', text: textOf(200) },
+    { type: 'image_url', image_url: { url: `data:image/png;base64,${image}` } },
+  ];
+  return toCall('at-once', false, [{ role: 'user', content: parts }]);
+}
+
+/** The bytes of a request as the load generator sends them. */
+export function toRawRequest(path: string, headers: Record<string, string>, body: string): string {
+  const all = {
+    Host: '127.0.0.1',
+    'Content-Type': 'application/json',
+    ...headers,
+    'Content-Length': String(Buffer.byteLength(body)),
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
+}

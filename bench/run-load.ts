@@ -1,0 +1,128 @@
+import type { ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Grounds, Running } from './contenders.ts';
+import { readMachineMicros, readUsage, type Usage } from './measure.ts';
+import { type Call, toRawRequest } from './requests.ts';
+import { toSpread } from './statistics.ts';
+
+/** Percentiles in nanoseconds as the load generator prints them. */
+export interface Percentiles {
+  count: number;
+  p50: number;
+  p90: number;
+  p99: number;
+  max: number;
+}
+
+/** The load generator's last line. */
+export interface LoadResult {
+  seconds: number;
+  replies: number;
+  errors: number;
+  reconnects: number;
+  events: number;
+  /** Held streams that had their first chunk when the window began. */
+  flowing: number;
+  latency: Percentiles;
+  firstChunk: Percentiles;
+  relay: Percentiles;
+  firstError: string;
+}
+
+/** One run of the load generator and what the contender used in its window. Memory is the median of samples, in bytes. */
+export interface LoadRun {
+  result: LoadResult;
+  cpuMicros: number;
+  rssBytes: number;
+  stepRssBytes: number;
+  /** What processes that are not of this run worked meanwhile, of one core in per cent. */
+  othersShare: number;
+}
+
+/** A run whose replies were not all as asked for: its numbers count for nothing. */
+export class InvalidRun extends Error {}
+
+type Line = { mark: string } | { result: LoadResult };
+
+/** Watches a contender between the marks of a run. */
+class Watch {
+  readonly #pid: number | undefined;
+  readonly #samples = { step: [] as number[], window: [] as number[] };
+  #open: 'step' | 'window' | undefined;
+  #start: Usage = { cpuMicros: 0, rssBytes: 0 };
+  #othersStart = 0;
+  cpuMicros = 0;
+  othersMicros = 0;
+
+  constructor(child: ChildProcess | undefined) {
+    this.#pid = child?.pid;
+  }
+
+  #read(): Usage {
+    return this.#pid === undefined ? { cpuMicros: Number.NaN, rssBytes: Number.NaN } : readUsage(this.#pid);
+  }
+
+  sample(): void {
+    if (this.#open) this.#samples[this.#open].push(this.#read().rssBytes);
+  }
+
+  mark(name: string): void {
+    const usage = this.#read();
+    const others = readMachineMicros() - readUsage(process.pid).cpuMicros;
+    if (name === 'window-start') {
+      this.#start = usage;
+      this.#othersStart = others;
+    }
+    if (name === 'window-end') {
+      this.cpuMicros = usage.cpuMicros - this.#start.cpuMicros;
+      this.othersMicros = others - this.#othersStart;
+    }
+    if (name.endsWith('-start')) this.#open = name === 'step-start' ? 'step' : 'window';
+    else this.#open = undefined;
+  }
+
+  rssBytes(part: 'step' | 'window'): number {
+    return toSpread(this.#samples[part])?.median ?? Number.NaN;
+  }
+}
+
+/** Runs the load generator on a contender; throws `InvalidRun` when one reply was not as asked for. */
+export async function runLoad(
+  grounds: Grounds,
+  load: string,
+  running: Running,
+  call: Call,
+  words: readonly string[],
+): Promise<LoadRun> {
+  const requestPath = join(grounds.temporary, 'request');
+  writeFileSync(requestPath, toRawRequest(running.pathFor(call.manner), running.headersFor(call.manner), call.body));
+  const target = ['--port', String(running.portFor(call.manner)), '--request', requestPath];
+  const streaming = call.isStream ? ['--stream', '1', '--events', call.manner === 'at-once' ? '101' : '0'] : [];
+  const child = grounds.processes.startLoad(load, [...words, ...target, ...streaming]);
+  const watch = new Watch(running.child);
+  const sampler = setInterval(() => watch.sample(), 200);
+  const limit = setTimeout(() => child.kill('SIGKILL'), 300_000);
+  let result: LoadResult | undefined;
+  try {
+    for await (const text of createInterface(child.stdout)) {
+      const line = JSON.parse(text) as Line;
+      if ('mark' in line) watch.mark(line.mark);
+      else result = line.result;
+    }
+  } finally {
+    clearInterval(sampler);
+    clearTimeout(limit);
+  }
+  if (!result) throw new InvalidRun('the load generator gave no result');
+  if (result.errors > 0) throw new InvalidRun(`${result.errors} errors, the first: ${result.firstError}`);
+  if (result.replies === 0 && result.events === 0) throw new InvalidRun('no reply came within the window');
+  return {
+    result,
+    cpuMicros: watch.cpuMicros,
+    rssBytes: watch.rssBytes('window'),
+    stepRssBytes: watch.rssBytes('step'),
+    othersShare: Math.max(0, watch.othersMicros / result.seconds / 10_000),
+  };
+}

@@ -1,0 +1,59 @@
+import type { ContenderName } from './contenders.ts';
+import type { Scenario, Values } from './scenarios.ts';
+import { type Spread, toSpread } from './statistics.ts';
+
+/** One run of one contender; `fault` instead of values when it was invalid. */
+export interface Sample {
+  round: number;
+  scenario: string;
+  contender: ContenderName;
+  values?: Values;
+  fault?: string;
+}
+
+/** All samples of a run of the harness, asked by scenario and contender. Ratios and differences are taken within one round. */
+export class Samples {
+  readonly all: Sample[] = [];
+
+  add(sample: Sample): void {
+    this.all.push(sample);
+  }
+
+  #valuesOf(scenario: Scenario, contender: ContenderName, round: number): Values | undefined {
+    return this.all.find((s) => s.scenario === scenario.name && s.contender === contender && s.round === round)?.values;
+  }
+
+  #rounds(): number[] {
+    return [...new Set(this.all.map((sample) => sample.round))];
+  }
+
+  /** Whether the contender was run on this scenario at all, valid or not. */
+  has(scenario: Scenario, contender: ContenderName): boolean {
+    return this.all.some((s) => s.scenario === scenario.name && s.contender === contender);
+  }
+
+  /** The spread of a metric. */
+  spread(scenario: Scenario, contender: ContenderName, key: string): Spread | undefined {
+    return toSpread(this.#rounds().map((round) => this.#valuesOf(scenario, contender, round)?.[key] ?? Number.NaN));
+  }
+
+  /** The spread of one contender's metric divided by another's. */
+  ratio(scenario: Scenario, key: string, over: ContenderName, under: ContenderName): Spread | undefined {
+    const ofRound = (round: number): number => {
+      const lower = this.#valuesOf(scenario, under, round)?.[key] ?? Number.NaN;
+      return (this.#valuesOf(scenario, over, round)?.[key] ?? Number.NaN) / (lower || Number.NaN);
+    };
+    return toSpread(this.#rounds().map(ofRound));
+  }
+
+  /** Writes what each contender added to the direct way of the same round: `addedP50`, `addedP99`. */
+  deriveAdded(scenario: string): void {
+    const own = this.all.filter((sample) => sample.scenario === scenario);
+    for (const { contender, round, values } of own) {
+      const direct = own.find((sample) => sample.contender === 'direct' && sample.round === round)?.values;
+      if (!values || !direct || contender === 'direct') continue;
+      values.addedP50 = (values.p50 ?? Number.NaN) - (direct.p50 ?? Number.NaN);
+      values.addedP99 = (values.p99 ?? Number.NaN) - (direct.p99 ?? Number.NaN);
+    }
+  }
+}

@@ -1,0 +1,202 @@
+import type { Grounds, Running } from './contenders.ts';
+import { readUsage } from './measure.ts';
+import { type Call, conversationCall, imageCall, manners, smallCall } from './requests.ts';
+import { type LoadRun, runLoad } from './run-load.ts';
+
+/** Measured values by the key of their metric. */
+export type Values = Record<string, number>;
+
+/** One column of a scenario's table. */
+export interface Metric {
+  key: string;
+  title: string;
+  digits: number;
+}
+
+/** Everything a scenario needs to run once. `scale` shortens a quick run. */
+export interface Stage {
+  grounds: Grounds;
+  load: string;
+  running: Running;
+  scale: number;
+}
+
+/** One kind of load. */
+export interface Scenario {
+  name: string;
+  title: string;
+  metrics: readonly Metric[];
+  /** The metric whose ratios to the peers are printed. */
+  compared: Metric;
+  run(stage: Stage): Promise<Values>;
+}
+
+const perSecond: Metric = { key: 'perSecond', title: 'req/s', digits: 0 };
+const cpuShare: Metric = { key: 'cpuShare', title: 'core used, %', digits: 0 };
+const cpuPerReply: Metric = { key: 'cpuPerReply', title: 'µs CPU a request', digits: 1 };
+const cpuPerChunk: Metric = { key: 'cpuPerChunk', title: 'µs CPU a chunk', digits: 2 };
+const p50: Metric = { key: 'p50', title: 'p50, ms', digits: 3 };
+const p99: Metric = { key: 'p99', title: 'p99, ms', digits: 3 };
+const firstP50: Metric = { key: 'firstP50', title: 'first chunk p50, ms', digits: 2 };
+const firstP99: Metric = { key: 'firstP99', title: 'first chunk p99, ms', digits: 2 };
+const relayP50: Metric = { key: 'relayP50', title: 'chunk delay p50, ms', digits: 2 };
+const relayP99: Metric = { key: 'relayP99', title: 'chunk delay p99, ms', digits: 2 };
+const delivered: Metric = { key: 'delivered', title: 'chunks in time, %', digits: 1 };
+const rssIdle: Metric = { key: 'rssIdle', title: 'memory idle, MB', digits: 0 };
+const rssStep: Metric = { key: 'rssStep', title: 'at 1,000, MB', digits: 0 };
+const rssHeld: Metric = { key: 'rssHeld', title: 'at 5,000, MB', digits: 0 };
+const perStream: Metric = { key: 'perStream', title: 'kB a stream', digits: 1 };
+
+const flowing: Metric = { key: 'flowing', title: 'streams flowing, %', digits: 1 };
+const others: Metric = { key: 'others', title: 'others on the machine, % of a core', digits: 0 };
+
+const millis = (nanos: number): number => nanos / 1e6;
+
+function toSharedValues({ result, cpuMicros, othersShare }: LoadRun): Values {
+  return {
+    cpuShare: cpuMicros / result.seconds / 10_000,
+    p50: millis(result.latency.p50),
+    p99: millis(result.latency.p99),
+    others: othersShare,
+  };
+}
+
+/** As many calls as go through at once over a number of connections. */
+function closedScenario(plan: { name: string; title: string; call: () => Call; connections: number; seconds: number }): Scenario {
+  const isStream = plan.call().isStream;
+  const chunks = { key: 'chunksPerSecond', title: 'chunks/s', digits: 0 };
+  const metrics = isStream ? [{ ...perSecond, title: 'streams/s' }, chunks, cpuPerChunk] : [perSecond, cpuPerReply];
+  return {
+    name: plan.name,
+    title: plan.title,
+    metrics: [...metrics, cpuShare, p50, p99, others],
+    compared: isStream ? chunks : perSecond,
+    async run({ grounds, load, running, scale }) {
+      const words = ['closed', '--connections', plan.connections, '--warm-s', 3 * scale, '--duration-s', plan.seconds * scale];
+      const run = await runLoad(grounds, load, running, plan.call(), words.map(String));
+      const { replies, seconds, events } = run.result;
+      return {
+        ...toSharedValues(run),
+        perSecond: replies / seconds,
+        chunksPerSecond: events / seconds,
+        cpuPerReply: run.cpuMicros / replies,
+        cpuPerChunk: run.cpuMicros / events,
+      };
+    },
+  };
+}
+
+const latencyScenario: Scenario = {
+  name: 'latency',
+  title: 'Unary, 1 kB, 500 req/s (open loop; latency counts from the instant a request was due)',
+  metrics: [
+    p50,
+    p99,
+    { key: 'addedP50', title: 'added p50, ms', digits: 3 },
+    { key: 'addedP99', title: 'added p99, ms', digits: 3 },
+    cpuPerReply,
+  ],
+  compared: p50,
+  async run({ grounds, load, running, scale }) {
+    const call = smallCall('at-once', false);
+    const warmUp = ['closed', '--connections', 64, '--warm-s', 0, '--duration-s', 2 * scale];
+    await runLoad(grounds, load, running, call, warmUp.map(String));
+    const words = ['rate', '--connections', 64, '--rate', 500, '--warm-s', 2 * scale, '--duration-s', 10 * scale];
+    const run = await runLoad(grounds, load, running, call, words.map(String));
+    return { ...toSharedValues(run), cpuPerReply: run.cpuMicros / run.result.replies };
+  },
+};
+
+/** Streams that stay open and get a chunk each interval; with `step`, memory is the slope between step and all. */
+function heldScenario(plan: {
+  name: string;
+  title: string;
+  manner: 'paced' | 'paced-slow';
+  streams: number;
+  ramp: number;
+  step: number;
+}): Scenario {
+  const memory = plan.step ? [rssIdle, rssStep, rssHeld, perStream] : [rssIdle, { ...rssHeld, title: `at ${plan.streams}, MB` }];
+  return {
+    name: plan.name,
+    title: plan.title,
+    metrics: [cpuPerChunk, cpuShare, firstP50, firstP99, relayP50, relayP99, flowing, delivered, ...memory, others],
+    compared: cpuPerChunk,
+    async run({ grounds, load, running, scale }) {
+      const idle = running.child?.pid === undefined ? Number.NaN : readUsage(running.child.pid).rssBytes;
+      const words = ['streams', '--streams', plan.streams, '--ramp', plan.ramp, '--step', plan.step, '--settle-s', 3 * scale];
+      const run = await runLoad(
+        grounds,
+        load,
+        running,
+        smallCall(plan.manner, true),
+        [...words, '--duration-s', 8 * scale].map(String),
+      );
+      const { result, cpuMicros, rssBytes, stepRssBytes } = run;
+      const due = (plan.streams * result.seconds * 1000) / manners[plan.manner].intervalMs;
+      return {
+        ...toSharedValues(run),
+        cpuPerChunk: cpuMicros / result.events,
+        firstP50: millis(result.firstChunk.p50),
+        firstP99: millis(result.firstChunk.p99),
+        relayP50: millis(result.relay.p50),
+        relayP99: millis(result.relay.p99),
+        flowing: (100 * result.flowing) / plan.streams,
+        delivered: (100 * result.events) / due,
+        rssIdle: idle / 1e6,
+        rssStep: stepRssBytes / 1e6,
+        rssHeld: rssBytes / 1e6,
+        perStream: (rssBytes - stepRssBytes) / (plan.streams - plan.step) / 1000,
+      };
+    },
+  };
+}
+
+/** All kinds of load, in the order of their tables. */
+export const scenarios: readonly Scenario[] = [
+  closedScenario({
+    name: 'unary',
+    title: 'Unary, 1 kB request and reply, 64 connections at saturation',
+    call: () => smallCall('at-once', false),
+    connections: 64,
+    seconds: 5,
+  }),
+  closedScenario({
+    name: 'streams',
+    title: 'Streams of 100 chunks at once, 32 connections at saturation',
+    call: () => smallCall('at-once', true),
+    connections: 32,
+    seconds: 5,
+  }),
+  latencyScenario,
+  heldScenario({
+    name: 'paced-500',
+    title: '500 streams of 50 chunks/s',
+    manner: 'paced',
+    streams: 500,
+    ramp: 250,
+    step: 0,
+  }),
+  heldScenario({
+    name: 'paced-5000',
+    title: '5,000 streams of 2 chunks/s (memory a stream: slope from 1,000 to 5,000)',
+    manner: 'paced-slow',
+    streams: 5000,
+    ramp: 400,
+    step: 1000,
+  }),
+  closedScenario({
+    name: 'body-200k',
+    title: 'Request of 200 kB, 16 connections',
+    call: conversationCall,
+    connections: 16,
+    seconds: 4,
+  }),
+  closedScenario({
+    name: 'body-1m',
+    title: 'Request of 1 MB with an image, 16 connections',
+    call: imageCall,
+    connections: 16,
+    seconds: 4,
+  }),
+];

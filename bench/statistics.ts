@@ -1,0 +1,19 @@
+/** Median with the least and greatest value of the same samples. */
+export interface Spread {
+  median: number;
+  min: number;
+  max: number;
+  count: number;
+}
+
+/** The spread of finite samples; `undefined` when there are none. */
+export function toSpread(samples: readonly number[]): Spread | undefined {
+  const sorted = samples.filter(Number.isFinite).toSorted((a, b) => a - b);
+  const [min] = sorted;
+  const max = sorted.at(-1);
+  if (min === undefined || max === undefined) return undefined;
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? max;
+  const lower = sorted[middle - 1] ?? upper;
+  return { median: sorted.length % 2 ? upper : (lower + upper) / 2, min, max, count: sorted.length };
+}

@@ -1,0 +1,373 @@
+/*
+ * A fast OpenAI-like model endpoint: HTTP/1.1, keep-alive, one thread, epoll.
+ *
+ *   upstream PORT:CHUNKS:INTERVAL_US ...
+ *
+ * Each port has its own manner of streaming. INTERVAL_US 0 sends CHUNKS content chunks at once, in one write where the socket takes
+ * it; otherwise one chunk each interval, and CHUNKS 0 goes on until the caller leaves. A paced chunk carries "@t=" and the monotonic
+ * nanosecond of its writing in 20 digits. A body with "stream":true is answered by a stream, any other by one JSON reply of 1 kB.
+ * Without `Authorization: Bearer sk-upstream` the answer is 401. Prints "ready" when all ports listen; ends with its standard input.
+ */
+#define _GNU_SOURCE
+#include "http-bytes.h"
+
+#define HEAD_MAX 16384
+#define SCAN_MAX 65536
+#define TEXT_SIZE 24
+
+struct listener {
+  int listening; /* always 1: tells a listener from a connection in an event */
+  int fd, chunks;
+  uint64_t interval;
+};
+
+struct connection {
+  int listening; /* always 0 */
+  int fd;
+  struct listener *listener;
+  char head[HEAD_MAX];
+  size_t head_size, body_left, scanned;
+  struct chunked chunked;
+  int in_body, is_chunked, wants_stream, allowed, keeps_alive;
+  char tail[TEXT_SIZE];
+  size_t tail_size;
+  char *out;
+  size_t out_size, out_at;
+  uint64_t due;
+  int heap_at, chunks_left;
+};
+
+static int epoll;
+static char input[262144];
+static struct connection **heap;
+static int heap_size, heap_room;
+static char *unary_reply, *burst_body, *stream_head, *stream_tail, paced_chunk[512];
+static size_t unary_size, stream_head_size, stream_tail_size, paced_size, paced_time_at;
+static char role_frame[512];
+
+static const char *const denied =
+    "HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nContent-Length: 46\r\n\r\n"
+    "{\"error\":{\"message\":\"no key\",\"code\":\"denied\"}}";
+
+/* A chunk event inside an HTTP chunk of its own; gives its size. */
+static int frame_event(char *to, size_t room, const char *delta, const char *finish) {
+  char event[1024];
+  int size = snprintf(event, sizeof event,
+                      "data: {\"id\":\"chatcmpl-bench00000000000000000001\",\"object\":\"chat.completion.chunk\",\"created\":1790000000,"
+                      "\"model\":\"upstream-model\",\"choices\":[{\"index\":0,\"delta\":%s,\"logprobs\":null,\"finish_reason\":%s}]}\n\n",
+                      delta, finish);
+  return snprintf(to, room, "%x\r\n%s\r\n", (unsigned)size, event);
+}
+
+static const char *const content_delta =
+    "{\"content\":\"@t=00000000000000000000 of the words of a reply,\"}";
+
+static void build_replies(void) {
+  char text[701];
+  for (int i = 0; i < 700; i++) text[i] = "benchmark words in a reply "[i % 27];
+  text[700] = 0;
+  char body[2048];
+  int body_size = snprintf(
+      body, sizeof body,
+      "{\"id\":\"chatcmpl-bench00000000000000000001\",\"object\":\"chat.completion\",\"created\":1790000000,\"model\":\"upstream-model\","
+      "\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"%s\"},\"logprobs\":null,\"finish_reason\":\"stop\"}],"
+      "\"usage\":{\"prompt_tokens\":200,\"completion_tokens\":150,\"total_tokens\":350}}",
+      text);
+  unary_reply = malloc(4096);
+  unary_size = (size_t)snprintf(unary_reply, 4096,
+                                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", body_size, body);
+
+  stream_head = malloc(1024);
+  frame_event(role_frame, sizeof role_frame, "{\"role\":\"assistant\",\"content\":\"\"}", "null");
+  stream_head_size = (size_t)snprintf(stream_head, 1024,
+                                      "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\n"
+                                      "Transfer-Encoding: chunked\r\n\r\n%s",
+                                      role_frame);
+  paced_size = (size_t)frame_event(paced_chunk, sizeof paced_chunk, content_delta, "null");
+  paced_time_at = (size_t)(strstr(paced_chunk, "@t=") + 3 - paced_chunk);
+
+  stream_tail = malloc(2048);
+  int at = frame_event(stream_tail, 2048, "{}", "\"stop\"");
+  char usage[512];
+  int usage_size = snprintf(usage, sizeof usage,
+                            "data: {\"id\":\"chatcmpl-bench00000000000000000001\",\"object\":\"chat.completion.chunk\",\"created\":1790000000,"
+                            "\"model\":\"upstream-model\",\"choices\":[],"
+                            "\"usage\":{\"prompt_tokens\":200,\"completion_tokens\":150,\"total_tokens\":350}}\n\n");
+  at += snprintf(stream_tail + at, (size_t)(2048 - at), "%x\r\n%s\r\n", (unsigned)usage_size, usage);
+  at += snprintf(stream_tail + at, (size_t)(2048 - at), "e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n");
+  stream_tail_size = (size_t)at;
+}
+
+static void watch(struct connection *c, uint32_t events) {
+  struct epoll_event event = {.events = events, .data.ptr = c};
+  epoll_ctl(epoll, EPOLL_CTL_MOD, c->fd, &event);
+}
+
+static void heap_swap(int a, int b) {
+  struct connection *c = heap[a];
+  heap[a] = heap[b];
+  heap[b] = c;
+  heap[a]->heap_at = a;
+  heap[b]->heap_at = b;
+}
+
+static void heap_settle(int at) {
+  while (at > 0 && heap[at]->due < heap[(at - 1) / 2]->due) {
+    heap_swap(at, (at - 1) / 2);
+    at = (at - 1) / 2;
+  }
+  for (;;) {
+    int least = at, left = 2 * at + 1;
+    if (left < heap_size && heap[left]->due < heap[least]->due) least = left;
+    if (left + 1 < heap_size && heap[left + 1]->due < heap[least]->due) least = left + 1;
+    if (least == at) return;
+    heap_swap(at, least);
+    at = least;
+  }
+}
+
+static void heap_add(struct connection *c) {
+  if (heap_size == heap_room) heap = realloc(heap, sizeof *heap * (size_t)(heap_room = heap_room ? heap_room * 2 : 1024));
+  c->heap_at = heap_size;
+  heap[heap_size++] = c;
+  heap_settle(c->heap_at);
+}
+
+static void heap_remove(struct connection *c) {
+  int at = c->heap_at;
+  if (at < 0) return;
+  if (at != --heap_size) {
+    heap[at] = heap[heap_size];
+    heap[at]->heap_at = at;
+    heap_settle(at);
+  }
+  c->heap_at = -1;
+}
+
+static void drop(struct connection *c) {
+  heap_remove(c);
+  close(c->fd);
+  free(c->out);
+  free(c);
+}
+
+/* Writes what the socket takes and keeps the rest; 0 when the connection is gone (and dropped). */
+static int put(struct connection *c, const char *bytes, size_t size) {
+  size_t done = 0;
+  if (!c->out) {
+    ssize_t n = send(c->fd, bytes, size, MSG_NOSIGNAL);
+    if (n < 0 && errno != EAGAIN) return drop(c), 0;
+    done = n > 0 ? (size_t)n : 0;
+    if (done == size) return 1;
+  }
+  size_t kept = c->out ? c->out_size - c->out_at : 0, left = size - done;
+  char *out = malloc(kept + left);
+  if (kept) memcpy(out, c->out + c->out_at, kept);
+  memcpy(out + kept, bytes + done, left);
+  free(c->out);
+  c->out = out;
+  c->out_at = 0;
+  c->out_size = kept + left;
+  watch(c, EPOLLIN | EPOLLOUT);
+  return 1;
+}
+
+static int flush(struct connection *c) {
+  if (!c->out) return 1;
+  ssize_t n = send(c->fd, c->out + c->out_at, c->out_size - c->out_at, MSG_NOSIGNAL);
+  if (n < 0) return errno == EAGAIN ? 1 : (drop(c), 0);
+  c->out_at += (size_t)n;
+  if (c->out_at < c->out_size) return 1;
+  free(c->out);
+  c->out = NULL;
+  watch(c, EPOLLIN);
+  return 1;
+}
+
+static int answer(struct connection *c) {
+  struct listener *l = c->listener;
+  if (!c->allowed) return put(c, denied, strlen(denied));
+  if (!c->wants_stream) return put(c, unary_reply, unary_size);
+  if (l->interval == 0) return put(c, burst_body, stream_head_size + paced_size * (size_t)l->chunks + stream_tail_size);
+  c->chunks_left = l->chunks ? l->chunks : -1;
+  c->due = now_ns() + 1 + (uint64_t)rand() % l->interval;
+  if (!put(c, stream_head, stream_head_size)) return 0;
+  heap_add(c);
+  return 1;
+}
+
+static void send_due(uint64_t now) {
+  while (heap_size && heap[0]->due <= now) {
+    struct connection *c = heap[0];
+    if (c->chunks_left == 0) {
+      heap_remove(c);
+      put(c, stream_tail, stream_tail_size);
+      continue;
+    }
+    if (c->chunks_left > 0) c->chunks_left--;
+    c->due += c->listener->interval;
+    heap_settle(0);
+    if (c->out) continue; /* the reader is behind: this chunk is left out and will be missed in its count */
+    char digits[21];
+    snprintf(digits, sizeof digits, "%020llu", (unsigned long long)now_ns());
+    memcpy(paced_chunk + paced_time_at, digits, 20);
+    put(c, paced_chunk, paced_size);
+  }
+}
+
+/* Looks for "stream":true in a span of the body, with up to TEXT_SIZE bytes kept from the span before. */
+static void scan(struct connection *c, const char *bytes, size_t size) {
+  if (c->wants_stream || c->scanned >= SCAN_MAX) return;
+  c->scanned += size;
+  static char joined[sizeof input + TEXT_SIZE];
+  memcpy(joined, c->tail, c->tail_size);
+  memcpy(joined + c->tail_size, bytes, size);
+  size_t all = c->tail_size + size;
+  const char *end = joined + all, *at = joined;
+  while ((at = memmem(at, (size_t)(end - at), "\"stream\"", 8))) {
+    at += 8;
+    const char *p = at;
+    while (p < end && (*p == ' ' || *p == ':')) p++;
+    if (end - p >= 4 && memcmp(p, "true", 4) == 0) c->wants_stream = 1;
+  }
+  c->tail_size = all < TEXT_SIZE ? all : TEXT_SIZE;
+  memcpy(c->tail, end - c->tail_size, c->tail_size);
+}
+
+static int begin_body(struct connection *c) {
+  const char *length = header_value(c->head, c->head_size, "content-length:");
+  const char *coding = header_value(c->head, c->head_size, "transfer-encoding:");
+  const char *key = header_value(c->head, c->head_size, "authorization:");
+  c->allowed = key && strncasecmp(key, "Bearer sk-upstream\r", 19) == 0;
+  c->is_chunked = coding && strncasecmp(coding, "chunked", 7) == 0;
+  c->body_left = length ? strtoull(length, NULL, 10) : 0;
+  c->wants_stream = 0;
+  c->scanned = c->tail_size = 0;
+  memset(&c->chunked, 0, sizeof c->chunked);
+  c->in_body = 1;
+  return 1;
+}
+
+/* Feeds bytes to a request; 0 when the connection was dropped. */
+static int feed(struct connection *c, const char *at, const char *end) {
+  for (;;) {
+    if (!c->in_body) {
+      if (at == end) return 1;
+      size_t before = c->head_size, size = (size_t)(end - at);
+      if (size > HEAD_MAX - before) size = HEAD_MAX - before;
+      memcpy(c->head + before, at, size);
+      size_t from = before > 3 ? before - 3 : 0;
+      char *blank = memmem(c->head + from, before + size - from, "\r\n\r\n", 4);
+      if (!blank && before + size == HEAD_MAX) return drop(c), 0;
+      c->head_size = blank ? (size_t)(blank + 4 - c->head) : before + size;
+      at += c->head_size - before;
+      if (!blank) return 1;
+      begin_body(c);
+    }
+    if (c->is_chunked) {
+      const char *span;
+      size_t size;
+      enum chunk_result r;
+      while ((r = next_chunk_span(&c->chunked, &at, end, &span, &size)) == CHUNK_SPAN) scan(c, span, size);
+      if (r == CHUNK_MORE) return 1;
+      if (r == CHUNK_BAD) return drop(c), 0;
+    } else {
+      size_t size = (size_t)(end - at) < c->body_left ? (size_t)(end - at) : c->body_left;
+      scan(c, at, size);
+      at += size;
+      c->body_left -= size;
+      if (c->body_left) return 1;
+    }
+    c->in_body = 0;
+    c->head_size = 0;
+    if (!answer(c)) return 0;
+  }
+}
+
+static void receive(struct connection *c) {
+  for (int turn = 0; turn < 16; turn++) {
+    int discards = c->in_body && !c->is_chunked && c->scanned >= SCAN_MAX;
+    size_t want = discards && c->body_left < (1u << 20) ? c->body_left : discards ? 1u << 20 : sizeof input;
+    ssize_t n = recv(c->fd, discards ? NULL : input, want, discards ? MSG_TRUNC : 0);
+    if (n < 0 && errno == EAGAIN) return;
+    if (n <= 0) return drop(c);
+    if (discards) {
+      c->body_left -= (size_t)n;
+      if (c->body_left == 0 && !feed(c, input, input)) return;
+    } else if (!feed(c, input, input + n)) return;
+    if ((size_t)n < want) return;
+  }
+}
+
+static void accept_all(struct listener *l) {
+  for (;;) {
+    int fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0) return;
+    set_no_delay(fd);
+    struct connection *c = calloc(1, sizeof *c);
+    c->fd = fd;
+    c->listener = l;
+    c->heap_at = -1;
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
+    epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+  }
+}
+
+static struct listener *listen_on(const char *plan) {
+  struct listener *l = calloc(1, sizeof *l);
+  int port;
+  unsigned long long interval;
+  if (sscanf(plan, "%d:%d:%llu", &port, &l->chunks, &interval) != 3) {
+    fprintf(stderr, "upstream: '%s' is not PORT:CHUNKS:INTERVAL_US\n", plan);
+    exit(2);
+  }
+  l->listening = 1;
+  l->interval = interval * 1000;
+  l->fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  int on = 1;
+  setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  struct sockaddr_in address = loopback(port);
+  if (bind(l->fd, (struct sockaddr *)&address, sizeof address) || listen(l->fd, 4096)) {
+    perror("upstream: listen");
+    exit(1);
+  }
+  struct epoll_event event = {.events = EPOLLIN, .data.ptr = l};
+  epoll_ctl(epoll, EPOLL_CTL_ADD, l->fd, &event);
+  if (l->interval == 0) {
+    size_t size = stream_head_size;
+    burst_body = malloc(stream_head_size + paced_size * (size_t)l->chunks + stream_tail_size);
+    memcpy(burst_body, stream_head, stream_head_size);
+    for (int i = 0; i < l->chunks; i++, size += paced_size) memcpy(burst_body + size, paced_chunk, paced_size);
+    memcpy(burst_body + size, stream_tail, stream_tail_size);
+  }
+  return l;
+}
+
+int main(int count, char **words) {
+  prepare_process();
+  epoll = epoll_create1(EPOLL_CLOEXEC);
+  build_replies();
+  for (int i = 1; i < count; i++) listen_on(words[i]);
+  struct listener parent = {.listening = 2, .fd = 0};
+  struct epoll_event event = {.events = EPOLLIN, .data.ptr = &parent};
+  epoll_ctl(epoll, EPOLL_CTL_ADD, 0, &event);
+  printf("ready\n");
+  fflush(stdout);
+  struct epoll_event events[512];
+  for (;;) {
+    int n = wait_until(epoll, events, 512, heap_size ? heap[0]->due : UINT64_MAX);
+    for (int i = 0; i < n; i++) {
+      struct listener *l = events[i].data.ptr;
+      if (l->listening == 2) {
+        char ignored[256];
+        if (read(0, ignored, sizeof ignored) <= 0) return 0;
+      } else if (l->listening) accept_all(l);
+      else {
+        struct connection *c = events[i].data.ptr;
+        if ((events[i].events & EPOLLOUT) && !flush(c)) continue;
+        if (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) receive(c);
+      }
+    }
+    if (heap_size) send_due(now_ns());
+  }
+}

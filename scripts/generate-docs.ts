@@ -1,0 +1,34 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { configurationJsonSchema } from '#app/configuration/json-schema.ts';
+import { configurationReference } from '#app/configuration/reference.ts';
+import { errorReference } from './error-reference.ts';
+
+/** Every generated page, by its path from the root of the repository. */
+const pages: ReadonlyMap<string, () => string> = new Map([
+  ['docs/configuration.md', configurationReference],
+  ['docs/configuration.schema.json', () => `${JSON.stringify(configurationJsonSchema(), null, 2)}\n`],
+  ['docs/errors.md', errorReference],
+]);
+
+const root = join(import.meta.dirname, '..');
+
+/** Writes the pages; with `--check` writes nothing and names each page that differs. */
+async function generate(isCheck: boolean): Promise<void> {
+  for (const [path, render] of pages) {
+    const file = join(root, path);
+    const text = render();
+    const committed = await readFile(file, 'utf8').catch(() => undefined);
+    if (committed === text) continue;
+    if (isCheck) {
+      console.error(`${path} is not what its source says; run: node scripts/generate-docs.ts`);
+      process.exitCode = 1;
+    } else {
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, text);
+      console.log(`wrote ${path}`);
+    }
+  }
+}
+
+await generate(process.argv.includes('--check'));

@@ -1,0 +1,57 @@
+import { isJsonObject } from '#base/json.ts';
+import { complete } from '#contract/configuration/complete.ts';
+import { Configuration } from '#contract/configuration/configuration.ts';
+import { doubts } from '#contract/configuration/doubts.ts';
+import { explain } from '#contract/configuration/explain.ts';
+import { type Fault, formatPath, type Path } from '#contract/configuration/fault.ts';
+import { ruleFaults } from '#contract/configuration/rules.ts';
+import type { ConfigurationFault } from './configuration-fault.ts';
+import { isReference } from './substitute.ts';
+
+export interface Accepted {
+  /** With every default put in; its objects have no prototype. It holds secrets. */
+  readonly configuration: Configuration;
+  /** What can be meant but seldom is. */
+  readonly warnings: readonly ConfigurationFault[];
+}
+
+export interface Refused {
+  readonly faults: readonly ConfigurationFault[];
+}
+
+/** Where a value comes from, for what is told of it. */
+export interface Origin {
+  /** What the entries of `keys` are called in the files, by what they are called now. */
+  readonly writtenKeys: ReadonlyMap<string, string>;
+  fileOf(path: Path): string;
+}
+
+const nowhere: Origin = { writtenKeys: new Map(), fileOf: () => '' };
+
+/** Accepts a value as configuration, or says everything that is wrong with it. Takes any value; never throws for one. */
+export function checkConfiguration(value: unknown, origin: Origin = nowhere): Accepted | Refused {
+  const completed = complete(Configuration, value);
+  const tell = (fault: Fault) => toConfigurationFault(fault, completed, origin);
+  const faults = [...explain(Configuration, completed), ...ruleFaults(completed)];
+  if (faults.length > 0) return { faults: faults.map(tell) };
+  const configuration = completed as Configuration;
+  return { configuration, warnings: [...doubts(configuration)].map(tell) };
+}
+
+/** Puts the file and the path as people write it to a fault, without the secrets that names of keys can be. */
+export function toConfigurationFault({ path, ...said }: Fault, value: unknown, origin: Origin): ConfigurationFault {
+  const [section, name, ...rest] = path;
+  if (section !== 'keys' || typeof name !== 'string') return { file: origin.fileOf(path), path: formatPath(path), ...said };
+  const written = origin.writtenKeys.get(name) ?? name;
+  const file = origin.fileOf([section, written, ...rest]);
+  return { file, path: formatPath([section, shownKey(name, written, value), ...rest]), ...said };
+}
+
+/** The name of an entry of `keys` where it is no secret, else its place among the entries: `***#2` is the second. */
+function shownKey(name: string, written: string, value: unknown): string {
+  if (isReference(written)) return written;
+  const keys = isJsonObject(value) && isJsonObject(value.keys) ? value.keys : {};
+  const entry = Object.hasOwn(keys, name) ? keys[name] : undefined;
+  if (isJsonObject(entry) && entry.key !== undefined) return name;
+  return `***#${Object.keys(keys).indexOf(name) + 1}`;
+}

@@ -1,0 +1,47 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { Configuration } from '#contract/configuration/configuration.ts';
+
+const reference = { type: 'string', pattern: '^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$' };
+
+/** The JSON Schema of a configuration file, for editors: what has a default may be absent, and `${NAME}` may stand for any value that is no list or object. */
+export function configurationJsonSchema(): JsonObject {
+  const written = toWritten(Configuration) as JsonObject;
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: 'urn:parley:configuration',
+    title: 'Parley configuration',
+    ...written,
+  };
+}
+
+/** A schema of complete values as one of what people write. */
+function toWritten(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(toWritten);
+  if (!isJsonObject(schema)) return schema;
+  const { required, properties, ...rest } = schema;
+  const written: JsonObject = {};
+  for (const key of ['items', 'additionalProperties', 'anyOf']) if (key in rest) written[key] = toWritten(rest[key]);
+  if (isJsonObject(properties)) {
+    const needed = Array.isArray(required) ? required.filter((key) => !hasDefault(properties[key])) : [];
+    written.properties = Object.fromEntries(Object.entries(properties).map(([key, property]) => [key, toWritten(property)]));
+    if (needed.length > 0) written.required = needed;
+  }
+  return isReplaceable(schema) ? orReference(rest) : { ...rest, ...written };
+}
+
+function hasDefault(schema: unknown): boolean {
+  return isJsonObject(schema) && schema.default !== undefined;
+}
+
+/** Whether a reference can stand for a value that is no free text anyway. */
+function isReplaceable({ type, enum: words }: JsonObject): boolean {
+  return words !== undefined || type === 'number' || type === 'integer' || type === 'boolean';
+}
+
+function orReference({ description, default: byDefault, ...form }: JsonObject): JsonObject {
+  return {
+    anyOf: [form, reference],
+    ...(description === undefined ? {} : { description }),
+    ...(byDefault === undefined ? {} : { default: byDefault }),
+  };
+}

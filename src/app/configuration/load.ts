@@ -1,0 +1,59 @@
+import { isUtf8 } from 'node:buffer';
+import { readFile } from 'node:fs/promises';
+import { Configuration } from '#contract/configuration/configuration.ts';
+import { schemaAt } from '#contract/configuration/schema-node.ts';
+import { type Accepted, checkConfiguration, type Refused, toConfigurationFault } from './check.ts';
+import { type ConfigurationFile, type Merged, merge } from './merge.ts';
+import { type ParsedFile, parseText } from './parse-text.ts';
+import { type Environment, substitute } from './substitute.ts';
+
+/** Reads files, joins them in order, puts in the environment, and checks the whole. Tells every fault with its file; rejects for none. */
+export async function loadConfiguration(files: readonly string[], environment: Environment): Promise<Accepted | Refused> {
+  const parsed = await Promise.all(files.map(readConfiguration));
+  const faults = parsed.flatMap((each) => ('faults' in each ? each.faults : []));
+  return faults.length > 0 ? { faults } : checkMerged(merge(parsed.filter(isRead)), environment);
+}
+
+type Read = ConfigurationFile | Refused;
+
+function isRead(read: Read): read is ConfigurationFile {
+  return 'value' in read;
+}
+
+async function readConfiguration(file: string): Promise<Read> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(file);
+  } catch (thrown) {
+    return { faults: [{ file, path: '', message: sayWhy(thrown) }] };
+  }
+  if (!isUtf8(bytes)) return { faults: [{ file, path: '', message: 'is not UTF-8 text' }] };
+  const parsed: ParsedFile = parseText(file, bytes.toString('utf8'));
+  return 'value' in parsed ? { file, value: parsed.value } : parsed;
+}
+
+const reasons: ReadonlyMap<unknown, string> = new Map([
+  ['ENOENT', 'there is no such file'],
+  ['EISDIR', 'is a folder'],
+  ['EACCES', 'may not be read by this process'],
+]);
+
+function sayWhy(thrown: unknown): string {
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  return reasons.get(code) ?? `cannot be read${code === undefined ? '' : ` (${code})`}`;
+}
+
+function checkMerged({ value, fileOf }: Merged, environment: Environment): Accepted | Refused {
+  const {
+    value: substituted,
+    faults,
+    writtenKeys,
+  } = substitute(value, environment, (path) => schemaAt(Configuration, path).type);
+  const checked = checkConfiguration(substituted, { fileOf, writtenKeys });
+  if (faults.length === 0) return checked;
+  const missing = faults.map((fault) => toConfigurationFault(fault, value, { fileOf, writtenKeys: new Map() }));
+  // What the check finds where a variable is missing only follows from that.
+  const told = new Set(missing.map(({ path }) => path));
+  const others = 'faults' in checked ? checked.faults.filter(({ path }) => !told.has(path)) : [];
+  return { faults: [...missing, ...others] };
+}

@@ -1,0 +1,79 @@
+import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
+import type { JsonObject } from '#base/json.ts';
+import type { ParsedText, TextFault } from './parsed-text.ts';
+
+const messages: ReadonlyMap<string, string> = new Map([
+  ['PropertyNameExpected', 'a key in double quotes is expected here'],
+  ['ValueExpected', 'a value is expected here'],
+  ['ColonExpected', 'a colon is expected here'],
+  ['CommaExpected', 'a comma is expected here'],
+  ['CloseBraceExpected', 'a closing brace is expected here'],
+  ['CloseBracketExpected', 'a closing bracket is expected here'],
+  ['EndOfFileExpected', 'the text should end here'],
+  ['UnexpectedEndOfComment', 'this comment does not end'],
+  ['UnexpectedEndOfString', 'this string does not end'],
+  ['UnexpectedEndOfNumber', 'this number does not end'],
+  ['InvalidNumberFormat', 'this is no number of JSON'],
+  ['InvalidUnicode', 'this is no \\u escape of four hexadecimal digits'],
+  ['InvalidEscapeCharacter', 'JSON has no such escape'],
+  ['InvalidCharacter', 'this character must be escaped'],
+]);
+
+/** JSON with comments and trailing commas. Undefined for an empty text; of what breaks the syntax only the first fault, the others follow from it. */
+export function parseJsonc(text: string): ParsedText {
+  const builder = new ValueBuilder();
+  const syntaxFaults: TextFault[] = [];
+  visit(
+    text,
+    {
+      onObjectBegin: () => builder.open(Object.create(null)),
+      onObjectEnd: () => builder.close(),
+      onObjectProperty: (key, _offset, _length, line, character) => builder.key(key, { line: line + 1, column: character + 1 }),
+      onArrayBegin: () => builder.open([]),
+      onArrayEnd: () => builder.close(),
+      onLiteralValue: (value) => builder.put(value),
+      onError: (code, _offset, _length, line, character) => {
+        syntaxFaults.push({ line: line + 1, column: character + 1, message: say(code) });
+      },
+    },
+    { allowTrailingComma: true, allowEmptyContent: true },
+  );
+  const faults = [...syntaxFaults.slice(0, 1), ...builder.repeatedKeys];
+  return faults.length === 0 ? { value: builder.value } : { faults };
+}
+
+function say(code: ParseErrorCode): string {
+  return messages.get(printParseErrorCode(code)) ?? 'this is not JSON';
+}
+
+/** Puts a value together from what a parser meets on its way. */
+class ValueBuilder {
+  value: unknown;
+  readonly repeatedKeys: TextFault[] = [];
+  readonly #open: (JsonObject | unknown[])[] = [];
+  #key = '';
+
+  open(container: JsonObject | unknown[]): void {
+    this.put(container);
+    this.#open.push(container);
+  }
+
+  close(): void {
+    this.#open.pop();
+  }
+
+  key(key: string, place: { line: number; column: number }): void {
+    const object = this.#open.at(-1);
+    if (object !== undefined && Object.hasOwn(object, key)) {
+      this.repeatedKeys.push({ ...place, message: 'this key stands twice in one object' });
+    }
+    this.#key = key;
+  }
+
+  put(value: unknown): void {
+    const container = this.#open.at(-1);
+    if (container === undefined) this.value = value;
+    else if (Array.isArray(container)) container.push(value);
+    else container[this.#key] = value;
+  }
+}

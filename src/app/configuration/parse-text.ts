@@ -1,0 +1,52 @@
+import { extname } from 'node:path';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { ConfigurationFault } from './configuration-fault.ts';
+import { parseJsonc } from './parse-jsonc.ts';
+import { parseYaml } from './parse-yaml.ts';
+import type { ParsedText } from './parsed-text.ts';
+
+export type ParsedFile = { readonly value: JsonObject } | { readonly faults: readonly ConfigurationFault[] };
+
+const parsers: ReadonlyMap<string, (text: string) => ParsedText> = new Map([
+  ['.json', parseJsonc],
+  ['.jsonc', parseJsonc],
+  ['.yaml', parseYaml],
+  ['.yml', parseYaml],
+]);
+
+const maxDepth = 64;
+
+/** The value of a configuration file: JSON with comments and trailing commas, or YAML, as the end of its name says. An empty text is an empty object. */
+export function parseText(file: string, text: string): ParsedFile {
+  const parse = parsers.get(extname(file).toLowerCase());
+  if (parse === undefined) return refused(file, `must have a name that ends in ${[...parsers.keys()].join(', ')}`);
+  const parsed = parseSafely(parse, text.replace(/^\uFEFF/, ''));
+  if ('faults' in parsed) {
+    return {
+      faults: parsed.faults.map(({ line, column, message }) => ({ file, path: `line ${line}, column ${column}`, message })),
+    };
+  }
+  const value = parsed.value ?? {};
+  if (isTooDeep(value, maxDepth)) return refused(file, `is nested more than ${maxDepth} levels deep`);
+  return isJsonObject(value) ? { value } : refused(file, 'must hold an object');
+}
+
+/** The parsers call themselves for each level, so a hostile text can use up the stack. */
+function parseSafely(parse: (text: string) => ParsedText, text: string): ParsedText {
+  try {
+    return parse(text);
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown;
+    return { faults: [{ line: 1, column: 1, message: 'the text is nested too deeply' }] };
+  }
+}
+
+function refused(file: string, message: string): ParsedFile {
+  return { faults: [{ file, path: '', message }] };
+}
+
+/** Also true of a value that holds itself, which YAML can say. */
+function isTooDeep(value: unknown, levelsLeft: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levelsLeft === 0 || Object.values(value).some((member) => isTooDeep(member, levelsLeft - 1));
+}

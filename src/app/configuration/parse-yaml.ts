@@ -1,0 +1,60 @@
+import { LineCounter, parseDocument, type YAMLError } from 'yaml';
+import type { ParsedText, TextFault } from './parsed-text.ts';
+
+const messages: ReadonlyMap<string, string> = new Map([
+  ['ALIAS_PROPS', 'an alias cannot have an anchor or a tag'],
+  ['BAD_ALIAS', 'this alias has no proper name'],
+  ['BAD_DIRECTIVE', 'this directive is not known'],
+  ['BAD_DQ_ESCAPE', 'YAML has no such escape'],
+  ['BAD_INDENT', 'the indentation is wrong here'],
+  ['BLOCK_AS_IMPLICIT_KEY', 'a colon too many on this line; put the value in quotes'],
+  ['BLOCK_IN_FLOW', 'this form cannot stand within brackets or braces'],
+  ['DUPLICATE_KEY', 'this key stands twice in one object'],
+  ['MISSING_CHAR', 'a character is missing here, such as a colon, a quote or a bracket'],
+  ['MULTIPLE_DOCS', 'a second document begins here; a file holds one'],
+  ['MULTILINE_IMPLICIT_KEY', 'a key must stand on one line, followed by a colon'],
+  ['NON_STRING_KEY', 'a key must be a plain word or a string'],
+  ['TAB_AS_INDENT', 'a tab cannot indent; use spaces'],
+  ['TAG_RESOLVE_FAILED', 'tags are not supported'],
+  ['UNEXPECTED_TOKEN', 'this is not expected here'],
+]);
+
+const maxAliasCount = 100;
+
+/** YAML 1.2 with the core schema and no other tags. Undefined for an empty text; of what breaks the syntax only the first fault. */
+export function parseYaml(text: string): ParsedText {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, {
+    schema: 'core',
+    version: '1.2',
+    resolveKnownTags: false,
+    stringKeys: true,
+    prettyErrors: false,
+    logLevel: 'error',
+    lineCounter,
+  });
+  const toFault = (error: YAMLError): TextFault => {
+    const { line, col } = lineCounter.linePos(error.pos[0]);
+    return { line, column: col, message: messages.get(error.code) ?? 'this is not YAML' };
+  };
+  const problems = [...document.errors, ...document.warnings];
+  const faults = [
+    ...problems.filter(({ code }) => code !== 'DUPLICATE_KEY').slice(0, 1),
+    ...problems.filter(({ code }) => code === 'DUPLICATE_KEY'),
+  ].map(toFault);
+  if (faults.length > 0) return { faults };
+  try {
+    return { value: document.toJS({ maxAliasCount }) ?? undefined };
+  } catch (thrown) {
+    if (!(thrown instanceof ReferenceError)) throw thrown;
+    return {
+      faults: [
+        {
+          line: 1,
+          column: 1,
+          message: `an alias has no anchor before it, or aliases stand for more than ${maxAliasCount} values`,
+        },
+      ],
+    };
+  }
+}

@@ -1,0 +1,87 @@
+import { watch } from 'chokidar';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { Accepted, Refused } from './check.ts';
+import type { ConfigurationFault } from './configuration-fault.ts';
+
+/** Hears of every change. */
+export interface ConfigurationListener {
+  onLoaded(configuration: Configuration, warnings: readonly ConfigurationFault[]): void;
+  /** The configuration of the last `onLoaded` stays in force. `cause` is for the log: what was thrown, where something was, also by `onLoaded`. */
+  onRefused(faults: readonly ConfigurationFault[], cause?: unknown): void;
+}
+
+export interface ConfigurationWatch {
+  /** Ends the watch. Once it resolves nothing is loaded or told any more. */
+  close(): Promise<void>;
+}
+
+const settleMs = 100;
+
+/**
+ * Loads anew whenever one of the files changes, 100 ms after the last of several changes: written in place, replaced by another file, or reached through
+ * a symbolic link that now leads elsewhere. Resolves once it watches; what changed before goes unseen, so load after it.
+ */
+export async function watchConfiguration(
+  files: readonly string[],
+  load: () => Promise<Accepted | Refused>,
+  listener: ConfigurationListener,
+): Promise<ConfigurationWatch> {
+  const refuse = (message: string) => (cause: unknown) =>
+    listener.onRefused([{ file: files.join(', '), path: '', message }], cause);
+  const tell = (loaded: Accepted | Refused) => {
+    if ('faults' in loaded) listener.onRefused(loaded.faults);
+    else listener.onLoaded(loaded.configuration, loaded.warnings);
+  };
+  const reload = new Reload((signal) =>
+    load()
+      .then((loaded) => signal.aborted || tell(loaded))
+      .catch(refuse('cannot be put in force; the log says why')),
+  );
+  const watcher = watch([...files], { ignoreInitial: true });
+  watcher.on('all', () => reload.request());
+  watcher.on('error', refuse('cannot be watched, so changes wait for a restart; the log says why'));
+  await new Promise<void>((resolve) => watcher.on('ready', resolve));
+  return {
+    close: async () => {
+      await watcher.close();
+      await reload.close();
+    },
+  };
+}
+
+/** Runs one load at a time; what is asked for while one runs leads to another after it. */
+class Reload {
+  readonly #run: (signal: AbortSignal) => Promise<unknown>;
+  readonly #closing = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | undefined;
+  #isAsked = false;
+
+  constructor(run: (signal: AbortSignal) => Promise<unknown>) {
+    this.#run = run;
+  }
+
+  request(): void {
+    clearTimeout(this.#timer);
+    if (!this.#closing.signal.aborted) this.#timer = setTimeout(() => this.#start(), settleMs);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  #start(): void {
+    this.#isAsked = true;
+    this.#running ??= this.#untilNoneIsAsked();
+  }
+
+  async #untilNoneIsAsked(): Promise<void> {
+    while (this.#isAsked && !this.#closing.signal.aborted) {
+      this.#isAsked = false;
+      await this.#run(this.#closing.signal);
+    }
+    this.#running = undefined;
+  }
+}

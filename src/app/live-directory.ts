@@ -1,0 +1,25 @@
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { Balance } from '#domain/balance.ts';
+import { type Directory, toDirectory } from '#domain/directory.ts';
+
+/** The directory in force; a reload puts a whole new one in its place. */
+export class LiveDirectory {
+  #current: Directory;
+
+  constructor(configuration: Configuration) {
+    this.#current = toDirectory(configuration);
+  }
+
+  readonly current = (): Directory => this.#current;
+
+  /** Replaces it for calls that come from now on; upstreams that stay keep their health. Throws, changing nothing, where it cannot be built. */
+  replace(configuration: Configuration, balance: Balance): void {
+    const next = toDirectory(configuration);
+    this.#current = next;
+    balance.keepOnly(new Set(upstreamIds(next)));
+  }
+}
+
+function* upstreamIds(directory: Directory): Iterable<string> {
+  for (const { upstreams } of directory.deployments.values()) for (const { id } of upstreams) yield id;
+}

@@ -1,0 +1,132 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { LocalEmbedder } from './local-embedder.ts';
+
+const never = new AbortController().signal;
+const shared = new LocalEmbedder();
+afterAll(() => shared.close());
+
+/** A thread that counts the texts it gets, ends on "crash" and takes its time for "slow". */
+const standIn = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { parentPort } from 'node:worker_threads';
+    let count = 0;
+    parentPort.on('message', async (text) => {
+      count += 1;
+      if (text === 'crash') throw new Error('crashed on purpose');
+      if (text === 'leave') process.exit(0);
+      if (text.startsWith('slow')) await new Promise((resolve) => setTimeout(resolve, 50));
+      parentPort.postMessage(Float32Array.of(count));
+    });
+  `)}`,
+);
+
+function dot(one: Float32Array | undefined, other: Float32Array | undefined): number {
+  return (one ?? []).reduce((sum, value, index) => sum + value * (other?.[index] ?? 0), 0);
+}
+
+describe('the model', () => {
+  it('gives vectors of 384 dimensions and length 1, in the order of the texts', async () => {
+    const vectors = await shared.embed(['a dog', 'a puppy', 'the tax return', 'a dog'], never);
+    expect(vectors.map((vector) => vector.length)).toEqual([384, 384, 384, 384]);
+    for (const vector of vectors) expect(dot(vector, vector)).toBeCloseTo(1, 4);
+    const [dog, puppy, tax, again] = vectors;
+    expect(dot(dog, puppy)).toBeGreaterThan(dot(dog, tax) + 0.3);
+    expect(again).toEqual(dog);
+  });
+
+  it('takes empty texts, no texts, odd characters and a megabyte', async () => {
+    expect(await shared.embed([], never)).toEqual([]);
+    const vectors = await shared.embed(['', '\u0000\ud800 \u{1f600}', 'x '.repeat(500_000), '猫'.repeat(10_000)], never);
+    for (const vector of vectors) expect(dot(vector, vector)).toBeCloseTo(1, 4);
+  });
+
+  it('answers many at once', async () => {
+    const texts = Array.from({ length: 30 }, (_, index) => `text number ${index}`);
+    const together = await Promise.all(texts.map((text) => shared.embed([text], never)));
+    const inOne = await shared.embed(texts, never);
+    expect(together.flat()).toEqual(inOne);
+  });
+});
+
+describe('a request', () => {
+  it('is dropped at once when it is aborted, and the next is answered', async () => {
+    const embedder = new LocalEmbedder({ worker: standIn });
+    const caller = new AbortController();
+    const dropped = embedder.embed(['slow 1', 'slow 2', 'slow 3'], caller.signal);
+    const next = embedder.embed(['next'], never);
+    setTimeout(() => caller.abort(new Error('left')), 10);
+    const began = performance.now();
+    await expect(dropped).rejects.toThrow('left');
+    expect(performance.now() - began).toBeLessThan(100);
+    expect(await next).toEqual([Float32Array.of(2)]);
+    await embedder.close();
+  });
+
+  it('that comes aborted is refused', async () => {
+    await expect(shared.embed(['a'], AbortSignal.abort(new Error('left')))).rejects.toThrow('left');
+  });
+
+  it('that is short does not wait for all of a long one', async () => {
+    const embedder = new LocalEmbedder({ worker: standIn });
+    const order: string[] = [];
+    const long = embedder.embed(Array.from({ length: 10 }, (_, index) => `slow ${index}`), never).then(() => order.push('long'));
+    const short = embedder.embed(['short'], never).then(() => order.push('short'));
+    await Promise.all([long, short]);
+    expect(order).toEqual(['short', 'long']);
+    await embedder.close();
+  });
+
+  it('that is too much is refused with the numbers', async () => {
+    const embedder = new LocalEmbedder({ worker: standIn, maxWaitingTexts: 3 });
+    const first = embedder.embed(['slow 1', 'slow 2'], never);
+    await expect(embedder.embed(['a', 'b'], never)).rejects.toMatchObject({
+      kind: 'busy',
+      message: 'The embedder takes 3 texts at once, and 2 wait already.',
+    });
+    await first;
+    expect(await embedder.embed(['a', 'b'], never)).toHaveLength(2);
+    await embedder.close();
+  });
+
+  it('that comes again is answered from memory, as far as that reaches', async () => {
+    const embedder = new LocalEmbedder({ worker: standIn, maxRecentVectors: 2 });
+    expect((await embedder.embed(['a', 'b', 'a'], never)).map(([value]) => value)).toEqual([1, 2, 1]);
+    expect((await embedder.embed(['c'], never)).map(([value]) => value)).toEqual([3]);
+    expect((await embedder.embed(['a', 'b'], never)).map(([value]) => value)).toEqual([1, 4]);
+    await embedder.close();
+  });
+});
+
+describe('the thread', () => {
+  it.each(['crash', 'leave'])('that ends by itself (%s) fails what waits, and the next request starts another', async (end) => {
+    const embedder = new LocalEmbedder({ worker: standIn });
+    const [one, other] = await Promise.allSettled([embedder.embed([end], never), embedder.embed(['waiting'], never)]);
+    expect(one).toMatchObject({ status: 'rejected', reason: { kind: 'crashed' } });
+    expect(other).toMatchObject({ status: 'rejected', reason: { kind: 'crashed' } });
+    expect(await embedder.embed(['again'], never)).toEqual([Float32Array.of(1)]);
+    await embedder.close();
+  });
+
+  it('is ended by close, which fails what waits and what comes', async () => {
+    const embedder = new LocalEmbedder({ worker: standIn });
+    const waiting = embedder.embed(['slow'], never);
+    const outcome = expect(waiting).rejects.toMatchObject({ kind: 'closed' });
+    await embedder.close();
+    await outcome;
+    await expect(embedder.embed(['late'], never)).rejects.toMatchObject({ kind: 'closed' });
+    await embedder.close();
+  });
+
+  it('holds the process while somebody waits, and no longer', async () => {
+    const code = `
+      import { LocalEmbedder } from ${JSON.stringify(new URL('./local-embedder.ts', import.meta.url).href)};
+      const embedder = new LocalEmbedder();
+      const [vector] = await embedder.embed(['hello'], new AbortController().signal);
+      console.log(vector.length);
+    `;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code], { timeout: 15_000 });
+    expect(stdout.trim()).toBe('384');
+  });
+});

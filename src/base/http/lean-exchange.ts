@@ -1,0 +1,65 @@
+import { HttpFault, type HttpRequest, type ReplyHeaders, type ReplyListener } from './client.ts';
+import type { LeanConnection } from './lean-connection.ts';
+import type { Sweep } from './sweep.ts';
+import { TimedExchange } from './timed-exchange.ts';
+
+const noBody = Buffer.alloc(0);
+
+/** One request on its way. Forgets what it sent once the reply began. */
+export class LeanExchange extends TimedExchange {
+  /** Request line and fields with the empty line, as latin1 text. */
+  requestHead: string;
+  body: Buffer;
+  connection: LeanConnection | null = null;
+  wasResent = false;
+
+  constructor(request: HttpRequest, requestHead: string, listener: ReplyListener, sweep: Sweep) {
+    super(request.timeouts, listener, sweep);
+    this.requestHead = requestHead;
+    this.body = request.body ?? noBody;
+  }
+
+  connecting(connection: LeanConnection): void {
+    this.connection = connection;
+    this.startConnecting();
+  }
+
+  sent(connection: LeanConnection): void {
+    this.connection = connection;
+    this.startWaiting();
+  }
+
+  head(status: number, headers: ReplyHeaders): void {
+    this.requestHead = '';
+    this.body = noBody;
+    this.startBody();
+    this.listener.head(status, headers);
+  }
+
+  bytes(content: string): void {
+    this.heard();
+    this.listener.bytes(content);
+  }
+
+  /** The reply is whole and the connection already let go of. */
+  over(): void {
+    this.connection = null;
+    this.finish();
+  }
+
+  lost(cause: unknown): void {
+    if (this.stage === 'connecting') this.fail(new HttpFault('connect', 'no connection', cause));
+    else this.fail(new HttpFault('closed', 'the connection closed before the reply was whole', cause));
+  }
+
+  protected drop(): void {
+    this.connection?.destroy();
+    this.connection = null;
+    this.requestHead = '';
+    this.body = noBody;
+  }
+
+  protected applyPause(paused: boolean): void {
+    this.connection?.setPaused(paused);
+  }
+}

@@ -1,0 +1,82 @@
+import { type ConnectionKeeper, type ConnectionTarget, LeanConnection } from './lean-connection.ts';
+import type { LeanExchange } from './lean-exchange.ts';
+import type { Sweep, Swept } from './sweep.ts';
+
+/** The connections to one origin. The one used last is taken first, so that what is not needed grows old and is closed. */
+export class LeanPool implements ConnectionKeeper, Swept {
+  readonly #target: ConnectionTarget;
+  readonly #sweep: Sweep;
+  #idle: LeanConnection[] = [];
+  #session: Buffer | null = null;
+  #isClosed = false;
+
+  constructor(target: ConnectionTarget, sweep: Sweep) {
+    this.#target = target;
+    this.#sweep = sweep;
+  }
+
+  get idleCount(): number {
+    return this.#idle.length;
+  }
+
+  /** Whether it keeps nothing any more; exchanges still work. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  send(exchange: LeanExchange): void {
+    const idle = this.#takeIdle();
+    if (idle === null) this.resend(exchange);
+    else idle.send(exchange);
+  }
+
+  resend(exchange: LeanExchange): void {
+    new LeanConnection(this.#target, this.#session, this, exchange);
+  }
+
+  released(connection: LeanConnection, keepAliveMs: number): void {
+    if (this.#isClosed) {
+      connection.destroy();
+      return;
+    }
+    connection.idleUntilMs = performance.now() + keepAliveMs;
+    this.#idle.push(connection);
+    if (this.#idle.length === 1) this.#sweep.add(this);
+  }
+
+  closed(connection: LeanConnection): void {
+    const at = this.#idle.indexOf(connection);
+    if (at !== -1) this.#idle.splice(at, 1);
+  }
+
+  sessionCame(session: Buffer): void {
+    this.#session = session;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const connection of this.#idle) connection.destroy();
+    this.#idle = [];
+    this.#sweep.delete(this);
+  }
+
+  sweep(nowMs: number): void {
+    const kept: LeanConnection[] = [];
+    for (const connection of this.#idle) {
+      if (connection.isClosed) continue;
+      if (connection.idleUntilMs > nowMs) kept.push(connection);
+      else connection.destroy();
+    }
+    this.#idle = kept;
+    if (kept.length === 0) this.#sweep.delete(this);
+  }
+
+  #takeIdle(): LeanConnection | null {
+    const nowMs = performance.now();
+    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
+      if (!connection.isClosed && connection.idleUntilMs > nowMs) return connection;
+      connection.destroy();
+    }
+    return null;
+  }
+}

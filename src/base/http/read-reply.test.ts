@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest';
+import { type Exchange, type HttpClient, HttpFault, type HttpRequest, type ReplyListener } from './client.ts';
+import { openReply, readText } from './read-reply.ts';
+
+const timeouts = { connectMs: 1, firstByteMs: 1, idleMs: 1 };
+const request: HttpRequest = { method: 'GET', url: new URL('http://a.example/'), headers: {}, body: null, timeouts };
+
+class ScriptedClient implements HttpClient, Exchange {
+  readonly done: string[] = [];
+  #listener: ReplyListener | null = null;
+
+  get listener(): ReplyListener {
+    if (this.#listener === null) throw new Error('nothing was sent');
+    return this.#listener;
+  }
+
+  send(_request: HttpRequest, listener: ReplyListener): Exchange {
+    this.#listener = listener;
+    return this;
+  }
+
+  close(): void {}
+  pause(): void {
+    this.done.push('pause');
+  }
+  resume(): void {
+    this.done.push('resume');
+  }
+  abort(): void {
+    this.done.push('abort');
+  }
+}
+
+async function opened(signal = new AbortController().signal) {
+  const client = new ScriptedClient();
+  const opening = openReply(client, request, signal);
+  client.listener.head(200, { a: 'b' });
+  const reply = await opening;
+  return { client, listener: client.listener, reply, body: reply.body[Symbol.asyncIterator]() };
+}
+
+describe('openReply', () => {
+  it('resolves at the head', async () => {
+    const { reply } = await opened();
+    expect([reply.status, reply.headers]).toEqual([200, { a: 'b' }]);
+  });
+
+  it('rejects with the fault that came before the head', async () => {
+    const client = new ScriptedClient();
+    const opening = openReply(client, request, new AbortController().signal);
+    client.listener.fail(new HttpFault('connect', 'no'));
+    await expect(opening).rejects.toMatchObject({ kind: 'connect' });
+  });
+
+  it('sends nothing for a signal that is aborted already', async () => {
+    const client = new ScriptedClient();
+    const reason = new Error('gone');
+    await expect(openReply(client, request, AbortSignal.abort(reason))).rejects.toBe(reason);
+    expect(() => client.listener).toThrow();
+  });
+
+  it('aborts the exchange and rejects with the reason while it waits for the head', async () => {
+    const client = new ScriptedClient();
+    const caller = new AbortController();
+    const reason = new Error('gone');
+    const opening = openReply(client, request, caller.signal);
+    caller.abort(reason);
+    await expect(opening).rejects.toBe(reason);
+    expect(client.done).toEqual(['abort']);
+  });
+});
+
+describe('the body of a reply', () => {
+  it('hands a waiting reader each piece', async () => {
+    const { listener, body } = await opened();
+    const first = body.next();
+    listener.bytes('a');
+    expect(await first).toEqual({ done: false, value: 'a' });
+    const last = body.next();
+    listener.end();
+    expect(await last).toEqual({ done: true, value: undefined });
+    expect(await body.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it('joins what came while the reader was busy', async () => {
+    const { listener, body } = await opened();
+    listener.bytes('a');
+    listener.bytes('b');
+    listener.end();
+    expect(await body.next()).toEqual({ done: false, value: 'ab' });
+    expect((await body.next()).done).toBe(true);
+  });
+
+  it('pauses above 64 kB queued, once, and resumes when drained', async () => {
+    const { client, listener, body } = await opened();
+    listener.bytes('x'.repeat(65_536));
+    expect(client.done).toEqual([]);
+    listener.bytes('y');
+    listener.bytes('z');
+    expect(client.done).toEqual(['pause']);
+    expect((await body.next()).value?.length).toBe(65_538);
+    expect(client.done).toEqual(['pause', 'resume']);
+  });
+
+  it('throws a fault once, after what came before it', async () => {
+    const { listener, body } = await opened();
+    listener.bytes('a');
+    listener.fail(new HttpFault('closed', 'no'));
+    expect((await body.next()).value).toBe('a');
+    await expect(body.next()).rejects.toMatchObject({ kind: 'closed' });
+    expect((await body.next()).done).toBe(true);
+  });
+
+  it('throws a fault to a waiting reader', async () => {
+    const { listener, body } = await opened();
+    const next = body.next();
+    listener.fail(new HttpFault('idle_timeout', 'no'));
+    await expect(next).rejects.toMatchObject({ kind: 'idle_timeout' });
+  });
+
+  it.each(['waiting', 'busy'])('throws the reason at once after an abort to a %s reader', async (how) => {
+    const caller = new AbortController();
+    const { client, listener, body } = await opened(caller.signal);
+    const reason = new Error('gone');
+    const waiting = how === 'waiting' ? body.next() : null;
+    if (how === 'busy') listener.bytes('a');
+    caller.abort(reason);
+    await expect(waiting ?? body.next()).rejects.toBe(reason);
+    expect(client.done).toEqual(['abort']);
+    expect((await body.next()).done).toBe(true);
+  });
+
+  it('heeds no abort after the end', async () => {
+    const caller = new AbortController();
+    const { client, listener, body } = await opened(caller.signal);
+    listener.bytes('a');
+    listener.end();
+    caller.abort();
+    expect((await body.next()).value).toBe('a');
+    expect((await body.next()).done).toBe(true);
+    expect(client.done).toEqual([]);
+  });
+
+  it('aborts the exchange when the loop is left early', async () => {
+    const { client, listener, reply } = await opened();
+    listener.bytes('a');
+    for await (const piece of reply.body) {
+      expect(piece).toBe('a');
+      break;
+    }
+    expect(client.done).toEqual(['abort']);
+  });
+
+  it('aborts nothing when the loop is left after the end', async () => {
+    const { client, listener, reply } = await opened();
+    listener.bytes('a');
+    listener.end();
+    for await (const _piece of reply.body) break;
+    expect(client.done).toEqual([]);
+  });
+
+  it('refuses a second read at once', async () => {
+    const { body } = await opened();
+    void body.next();
+    await expect(body.next()).rejects.toThrow('not over');
+  });
+});
+
+describe('readText', () => {
+  it('reads UTF-8 over cuts inside a character', async () => {
+    const { listener, reply } = await opened();
+    const text = Buffer.from('grüße 👋').toString('latin1');
+    const reading = readText(reply, 100);
+    for (const byte of text) {
+      listener.bytes(byte);
+      await Promise.resolve();
+    }
+    listener.end();
+    expect(await reading).toBe('grüße 👋');
+  });
+
+  it('takes as many bytes as allowed and not one more', async () => {
+    const exact = await opened();
+    exact.listener.bytes('abc');
+    exact.listener.end();
+    expect(await readText(exact.reply, 3)).toBe('abc');
+    const over = await opened();
+    over.listener.bytes('abcd');
+    await expect(readText(over.reply, 3)).rejects.toMatchObject({ kind: 'too_large' });
+    expect(over.client.done).toEqual(['abort']);
+  });
+
+  it('throws the fault', async () => {
+    const { listener, reply } = await opened();
+    listener.fail(new HttpFault('malformed', 'no'));
+    await expect(readText(reply, 3)).rejects.toMatchObject({ kind: 'malformed' });
+  });
+});

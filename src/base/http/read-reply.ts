@@ -1,0 +1,156 @@
+import { type Exchange, type HttpClient, HttpFault, type HttpRequest, type ReplyHeaders, type ReplyListener } from './client.ts';
+
+const MAX_QUEUED_BYTES = 64 * 1024;
+const over: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/** A reply whose head came. */
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: ReplyHeaders;
+  /**
+   * Content as latin1 text (one char a byte); what came while the reader was busy is joined into one piece. To be read once, one `next` at a time.
+   * Throws the signal's reason after an abort, an HttpFault after what came before it. Leaving the loop early closes the connection.
+   */
+  readonly body: AsyncIterable<string>;
+}
+
+/** Sends the request; resolves at the reply's head, whatever its status. Rejects with an HttpFault or the signal's reason. */
+export function openReply(client: HttpClient, request: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
+  if (signal.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const reader = new ReplyReader(signal, resolve, reject);
+    reader.start(client.send(request, reader));
+  });
+}
+
+/** The whole body as text, read as UTF-8. Throws HttpFault `too_large` above `maxBytes` (and closes), or what the body throws. */
+export async function readText(reply: HttpReply, maxBytes: number): Promise<string> {
+  let text = '';
+  for await (const piece of reply.body) {
+    text += piece;
+    if (text.length > maxBytes) throw new HttpFault('too_large', `the reply's body is larger than ${maxBytes} bytes`);
+  }
+  return Buffer.from(text, 'latin1').toString('utf8');
+}
+
+class ReplyReader implements ReplyListener, AsyncIterable<string>, AsyncIterator<string, undefined> {
+  readonly #signal: AbortSignal;
+  #exchange: Exchange | null = null;
+  #resolveHead: ((reply: HttpReply) => void) | null;
+  #rejectHead: ((reason: unknown) => void) | null;
+  #resolveNext: ((result: IteratorResult<string, undefined>) => void) | null = null;
+  #rejectNext: ((reason: unknown) => void) | null = null;
+  #queued = '';
+  #paused = false;
+  #ended = false;
+  #failed = false;
+  #reason: unknown = null;
+  readonly #wait = (resolve: (result: IteratorResult<string, undefined>) => void, reject: (reason: unknown) => void): void => {
+    this.#resolveNext = resolve;
+    this.#rejectNext = reject;
+  };
+
+  constructor(signal: AbortSignal, resolveHead: (reply: HttpReply) => void, rejectHead: (reason: unknown) => void) {
+    this.#signal = signal;
+    this.#resolveHead = resolveHead;
+    this.#rejectHead = rejectHead;
+  }
+
+  start(exchange: Exchange): void {
+    this.#exchange = exchange;
+    this.#signal.addEventListener('abort', this);
+  }
+
+  handleEvent(): void {
+    this.#exchange?.abort();
+    this.#queued = '';
+    this.#settle(this.#signal.reason);
+  }
+
+  head(status: number, headers: ReplyHeaders): void {
+    const resolve = this.#resolveHead;
+    this.#resolveHead = null;
+    this.#rejectHead = null;
+    resolve?.({ status, headers, body: this });
+  }
+
+  bytes(text: string): void {
+    const resolve = this.#resolveNext;
+    if (resolve !== null) {
+      this.#resolveNext = null;
+      this.#rejectNext = null;
+      resolve({ done: false, value: text });
+      return;
+    }
+    this.#queued += text;
+    if (this.#queued.length > MAX_QUEUED_BYTES && !this.#paused) {
+      this.#paused = true;
+      this.#exchange?.pause();
+    }
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#letGo();
+    const resolve = this.#resolveNext;
+    this.#resolveNext = null;
+    this.#rejectNext = null;
+    resolve?.(over);
+  }
+
+  fail(error: HttpFault): void {
+    this.#settle(error);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<string, undefined>> {
+    if (this.#queued !== '') {
+      const value = this.#queued;
+      this.#queued = '';
+      if (this.#paused) {
+        this.#paused = false;
+        this.#exchange?.resume();
+      }
+      return Promise.resolve({ done: false, value });
+    }
+    if (this.#failed) {
+      this.#failed = false;
+      return Promise.reject(this.#reason);
+    }
+    if (this.#ended) return Promise.resolve(over);
+    if (this.#resolveNext !== null) return Promise.reject(new Error('the last read is not over'));
+    return new Promise(this.#wait);
+  }
+
+  return(): Promise<IteratorResult<string, undefined>> {
+    this.#exchange?.abort();
+    this.#queued = '';
+    this.#failed = false;
+    this.end();
+    return Promise.resolve(over);
+  }
+
+  #settle(reason: unknown): void {
+    this.#ended = true;
+    this.#letGo();
+    const reject = this.#rejectHead ?? this.#rejectNext;
+    this.#resolveHead = null;
+    this.#rejectHead = null;
+    this.#resolveNext = null;
+    this.#rejectNext = null;
+    if (reject !== null) {
+      reject(reason);
+      return;
+    }
+    this.#failed = true;
+    this.#reason = reason;
+  }
+
+  #letGo(): void {
+    this.#exchange = null;
+    this.#signal.removeEventListener('abort', this);
+  }
+}

@@ -1,0 +1,232 @@
+import type { ReplyHeaders } from './client.ts';
+import { type ReplyHead, readFields, readHead } from './reply-head.ts';
+
+const MAX_HEAD_BYTES = 64 * 1024;
+const MAX_INTERIM_HEADS = 16;
+const MAX_CHUNK_LINE_BYTES = 1024;
+const MAX_SIZE_DIGITS = 16;
+const CR = 13;
+const LF = 10;
+const SEMICOLON = 59;
+const HTTP_PREFIX = 'HTTP/1.';
+
+const chunkExtensions =
+  /^(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"))?)+$/;
+const noHeaders: ReplyHeaders = Object.freeze(Object.create(null));
+
+type State = 'head' | 'length' | 'close' | 'chunk-size' | 'chunk-data' | 'chunk-end' | 'trailers' | 'done' | 'failed';
+
+/**
+ * Reads one HTTP/1.1 reply from latin1 text that may be split anywhere. Stricter than RFC 9112 wherever leniency could let two readers
+ * see two different replies: one framing only, CRLF only, no folded lines, bounded heads, chunk lines and trailers.
+ * After each `feed`: `status` is 0 until the final head came; `content` is what this call brought; `isDone` and `fault` tell the end.
+ */
+export class ReplyParser {
+  status = 0;
+  headers: ReplyHeaders = noHeaders;
+  content = '';
+  fault: string | null = null;
+  isDone = false;
+  /** Bytes followed the reply: nobody knows what they answer, the connection must not be used again. */
+  hasSurplus = false;
+  /** As in ReplyHead; to be heeded once the reply is done. */
+  keepAliveMs = 0;
+  #state: State = 'head';
+  #rest = '';
+  /** How much of the text was looked at in vain before: what came byte by byte is not searched again from its start. */
+  #searched = 0;
+  #remaining = 0;
+  #budget = 0;
+  #interimHeads = 0;
+
+  /** Makes ready for the next reply on the same connection. */
+  reset(): void {
+    this.status = 0;
+    this.headers = noHeaders;
+    this.content = '';
+    this.fault = null;
+    this.isDone = false;
+    this.hasSurplus = false;
+    this.keepAliveMs = 0;
+    this.#state = 'head';
+    this.#rest = '';
+    this.#remaining = 0;
+    this.#interimHeads = 0;
+  }
+
+  feed(read: string): void {
+    this.content = '';
+    let text = read;
+    this.#searched = this.#rest.length;
+    if (this.#rest !== '') {
+      text = this.#rest + read;
+      this.#rest = '';
+    }
+    let at = 0;
+    while (at < text.length && !this.isDone && this.fault === null) at = this.#step(text, at);
+    if (this.isDone && at < text.length) this.hasSurplus = true;
+  }
+
+  /** The server ended its side. True if that is how this reply ends. */
+  endOfInput(): boolean {
+    if (this.#state === 'close') this.#finish();
+    return this.isDone;
+  }
+
+  #step(text: string, at: number): number {
+    switch (this.#state) {
+      case 'head':
+        return this.#readHead(text, at);
+      case 'length':
+      case 'chunk-data':
+        return this.#readCounted(text, at);
+      case 'close':
+        this.content = text;
+        if (at > 0) this.content = text.slice(at);
+        return text.length;
+      case 'chunk-size':
+        return this.#readChunkSize(text, at);
+      case 'chunk-end':
+        return this.#readChunkEnd(text, at);
+      case 'trailers':
+        return this.#readTrailer(text, at);
+      default:
+        return text.length;
+    }
+  }
+
+  #readHead(text: string, at: number): number {
+    const end = text.indexOf('\r\n\r\n', Math.max(at, this.#searched - 3));
+    if (end === -1 || end - at > MAX_HEAD_BYTES) return this.#readPartOfHead(text, at);
+    const head = readHead(text, at, end);
+    if (typeof head === 'string') return this.#fail(head, at);
+    if (head.status >= 200) this.#startBody(head);
+    else if (head.status === 101) return this.#fail('an upgrade nobody asked for', at);
+    else if (head.keepAliveMs === 0) return this.#fail('an interim reply that closes', at);
+    else if (++this.#interimHeads > MAX_INTERIM_HEADS) return this.#fail('too many interim replies', at);
+    return end + 4;
+  }
+
+  #readPartOfHead(text: string, at: number): number {
+    const part = text.slice(at);
+    if (part.length > MAX_HEAD_BYTES) return this.#fail('the head is too large', at);
+    if (!part.startsWith(HTTP_PREFIX.slice(0, part.length))) return this.#fail('not an HTTP/1 status line', at);
+    if (hasBareLineEnd(text, Math.max(at, this.#searched - 1))) return this.#fail('a line ends without CR LF', at);
+    return this.#keep(text, at);
+  }
+
+  #startBody(head: ReplyHead): void {
+    this.status = head.status;
+    this.headers = head.headers;
+    this.keepAliveMs = head.keepAliveMs;
+    if (head.framing === 'chunked') this.#state = 'chunk-size';
+    else if (head.framing === 'close') this.#state = 'close';
+    else if (head.length > 0) {
+      this.#state = 'length';
+      this.#remaining = head.length;
+    } else this.#finish();
+  }
+
+  #readCounted(text: string, at: number): number {
+    const end = Math.min(text.length, at + this.#remaining);
+    this.#add(at === 0 && end === text.length ? text : text.slice(at, end));
+    this.#remaining -= end - at;
+    if (this.#remaining === 0) {
+      if (this.#state === 'length') this.#finish();
+      else this.#state = 'chunk-end';
+    }
+    return end;
+  }
+
+  #readChunkSize(text: string, start: number): number {
+    let at = start;
+    let size = 0;
+    let digit = toDigit(text.charCodeAt(at));
+    while (digit !== -1) {
+      size = size * 16 + digit;
+      digit = toDigit(text.charCodeAt(++at));
+    }
+    if (at - start > MAX_SIZE_DIGITS || size > Number.MAX_SAFE_INTEGER) return this.#fail('a chunk is too large', start);
+    if (at === text.length) return this.#keep(text, start);
+    if (at === start) return this.#fail('a chunk has no size', start);
+    const code = text.charCodeAt(at);
+    if (code === CR) {
+      if (at + 1 === text.length) return this.#keep(text, start);
+      if (text.charCodeAt(at + 1) === LF) return this.#startChunk(size, at + 2);
+    }
+    if (code === SEMICOLON) return this.#readExtensions(text, start, at, size);
+    return this.#fail('a chunk size is not a number', start);
+  }
+
+  #readExtensions(text: string, start: number, at: number, size: number): number {
+    const end = text.indexOf('\r\n', at);
+    if ((end === -1 ? text.length : end) - start > MAX_CHUNK_LINE_BYTES) return this.#fail('a chunk line is too long', start);
+    if (end === -1) return this.#keep(text, start);
+    if (!chunkExtensions.test(text.slice(at, end))) return this.#fail('a chunk extension is not well formed', start);
+    return this.#startChunk(size, end + 2);
+  }
+
+  #startChunk(size: number, at: number): number {
+    this.#remaining = size;
+    this.#state = size === 0 ? 'trailers' : 'chunk-data';
+    this.#budget = MAX_HEAD_BYTES;
+    return at;
+  }
+
+  #readChunkEnd(text: string, at: number): number {
+    if (text.charCodeAt(at) !== CR) return this.#fail('a chunk is longer than it said', at);
+    if (at + 1 === text.length) return this.#keep(text, at);
+    if (text.charCodeAt(at + 1) !== LF) return this.#fail('a chunk is longer than it said', at);
+    this.#state = 'chunk-size';
+    return at + 2;
+  }
+
+  #readTrailer(text: string, at: number): number {
+    const end = text.indexOf('\r\n', Math.max(at, this.#searched - 1));
+    if ((end === -1 ? text.length : end) - at > this.#budget) return this.#fail('the trailers are too large', at);
+    if (end === -1) return this.#keep(text, at);
+    this.#budget -= end + 2 - at;
+    if (end === at) {
+      this.#finish();
+      return end + 2;
+    }
+    const wrong = readFields(text, at, end, null);
+    return wrong === null ? end + 2 : this.#fail(wrong, at);
+  }
+
+  #add(piece: string): void {
+    this.content = this.content === '' ? piece : this.content + piece;
+  }
+
+  #keep(text: string, at: number): number {
+    this.#rest = at === 0 ? text : text.slice(at);
+    return text.length;
+  }
+
+  #finish(): void {
+    this.#state = 'done';
+    this.isDone = true;
+  }
+
+  #fail(why: string, at: number): number {
+    this.#state = 'failed';
+    this.fault = why;
+    return at;
+  }
+}
+
+function toDigit(code: number): number {
+  if (code >= 48 && code <= 57) return code - 48;
+  if (code >= 97 && code <= 102) return code - 87;
+  if (code >= 65 && code <= 70) return code - 55;
+  return -1;
+}
+
+function hasBareLineEnd(text: string, from: number): boolean {
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === LF && text.charCodeAt(at - 1) !== CR) return true;
+    if (code === CR && at + 1 < text.length && text.charCodeAt(at + 1) !== LF) return true;
+  }
+  return false;
+}

@@ -1,0 +1,157 @@
+import { Agent, type Dispatcher, errors } from 'undici';
+import {
+  type Exchange,
+  type HttpClient,
+  type HttpClientOptions,
+  HttpFault,
+  type HttpRequest,
+  type ReplyHeaders,
+  type ReplyListener,
+} from './client.ts';
+import { unsendableFault } from './sendable.ts';
+import { Sweep } from './sweep.ts';
+import { TimedExchange } from './timed-exchange.ts';
+
+const CONNECT_CEILING_MS = 120_000;
+const MAX_HEADER_BYTES = 64 * 1024;
+
+/**
+ * The client over undici's `dispatch`. Opens as many connections an origin as there are exchanges. A request is never resent.
+ * undici's own limits: an interim reply 100 nobody asked for closes the connection (fault `closed`).
+ */
+export class UndiciClient implements HttpClient {
+  readonly #agent: Agent;
+  readonly #sweep = new Sweep();
+
+  constructor(options: HttpClientOptions = {}) {
+    this.#agent = new Agent({
+      allowH2: false,
+      bodyTimeout: 0,
+      headersTimeout: 0,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      connect: { timeout: CONNECT_CEILING_MS, ...options },
+    });
+  }
+
+  send(request: HttpRequest, listener: ReplyListener): Exchange {
+    const exchange = new UndiciExchange(request, listener, this.#sweep);
+    const fault = unsendableFault(request);
+    if (fault === null) this.#dispatch(request, exchange);
+    else process.nextTick(failLater, exchange, fault);
+    return exchange;
+  }
+
+  close(): void {
+    this.#agent.close().catch(() => undefined);
+  }
+
+  #dispatch(request: HttpRequest, exchange: UndiciExchange): void {
+    const { url, method, headers, body } = request;
+    this.#agent.dispatch({ origin: url.origin, path: url.pathname + url.search, method, headers, body }, exchange);
+  }
+}
+
+function failLater(exchange: UndiciExchange, fault: HttpFault): void {
+  exchange.fail(fault);
+}
+
+function flushLater(exchange: UndiciExchange): void {
+  exchange.flush();
+}
+
+class UndiciExchange extends TimedExchange implements Dispatcher.DispatchHandler {
+  #controller: Dispatcher.DispatchController | null = null;
+  #text = '';
+  #flushing = false;
+
+  constructor(request: HttpRequest, listener: ReplyListener, sweep: Sweep) {
+    super(request.timeouts, listener, sweep);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.stage === 'over') {
+      controller.abort(new Error('the exchange is over'));
+      return;
+    }
+    this.#controller = controller;
+    this.startWaiting();
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
+    if (status < 200 || this.stage === 'over') return;
+    this.startBody();
+    this.listener.head(status, toReplyHeaders(controller.rawHeaders));
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.stage === 'over') return;
+    this.heard();
+    this.#text += chunk.toString('latin1');
+    if (this.#flushing) return;
+    this.#flushing = true;
+    process.nextTick(flushLater, this);
+  }
+
+  onResponseEnd(): void {
+    this.flush();
+    if (this.stage === 'over') return;
+    this.finish();
+    this.listener.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.flush();
+    if (this.stage === 'over') return;
+    const fault = toFault(error, this.stage === 'connecting');
+    if (this.#controller === null) process.nextTick(failLater, this, fault);
+    else this.fail(fault);
+  }
+
+  /** Hands on what the reads of this turn brought, as one piece. */
+  flush(): void {
+    this.#flushing = false;
+    if (this.#text === '' || this.stage === 'over') return;
+    const text = this.#text;
+    this.#text = '';
+    this.listener.bytes(text);
+  }
+
+  protected drop(): void {
+    this.#text = '';
+    this.#controller?.abort(new Error('the exchange is over'));
+  }
+
+  protected applyPause(paused: boolean): void {
+    if (paused) this.#controller?.pause();
+    else this.#controller?.resume();
+  }
+}
+
+function toReplyHeaders(raw: Dispatcher.DispatchController['rawHeaders']): ReplyHeaders {
+  const headers: Record<string, string> = Object.create(null);
+  if (!Array.isArray(raw)) return headers;
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = toLatin1(raw[at]).toLowerCase();
+    const value = toLatin1(raw[at + 1]).replace(/^[ \t]+|[ \t]+$/g, '');
+    const before = headers[name];
+    headers[name] = before === undefined ? value : `${before}, ${value}`;
+  }
+  return headers;
+}
+
+function toLatin1(part: Buffer | string | undefined): string {
+  return typeof part === 'string' ? part : (part?.toString('latin1') ?? '');
+}
+
+function toFault(error: Error, connecting: boolean): HttpFault {
+  if (error instanceof errors.ConnectTimeoutError) return new HttpFault('connect_timeout', 'no connection in time', error);
+  if (error instanceof errors.InvalidArgumentError) return new HttpFault('unsendable', 'the request may not be sent', error);
+  if (connecting) return new HttpFault('connect', 'no connection', error);
+  const isMalformed =
+    error instanceof errors.HTTPParserError ||
+    error instanceof errors.HeadersOverflowError ||
+    error instanceof errors.ResponseContentLengthMismatchError ||
+    error.message === 'bad upgrade';
+  if (isMalformed) return new HttpFault('malformed', 'the reply breaks HTTP', error);
+  return new HttpFault('closed', 'the connection closed before the reply was whole', error);
+}

@@ -1,0 +1,175 @@
+import type { LookupAddress } from 'node:dns';
+import { describe, expect, it } from 'vitest';
+import { AddressRefused, NetGuard } from './net-guard.ts';
+
+const nothingAllowed = new NetGuard([]);
+
+describe('an address written out', () => {
+  it.each([
+    ['loopback', 'http://127.0.0.1/'],
+    ['loopback, another', 'http://127.255.255.254/'],
+    ['loopback, short', 'http://127.1/'],
+    ['loopback, octal', 'http://0177.0.0.1/'],
+    ['loopback, octal of many digits', 'http://00000177.1/'],
+    ['loopback, hexadecimal', 'http://0x7f.0x0.0x0.0x1/'],
+    ['loopback, hexadecimal in one', 'http://0x7f000001/'],
+    ['loopback, decimal in one', 'http://2130706433/'],
+    ['loopback, octal in one', 'http://017700000001/'],
+    ['loopback, mixed', 'http://0x7f.1/'],
+    ['loopback, trailing dot', 'http://127.0.0.1./'],
+    ['loopback, hexadecimal and trailing dot', 'http://0x7f000001./'],
+    ['loopback, full-width digits', 'http://１２７.0.0.1/'],
+    ['loopback, ideographic full stops', 'http://127。0。0。1/'],
+    ['loopback, circled digits', 'http://①②⑦.⓪.⓪.①/'],
+    ['loopback, percent-encoded', 'http://%31%32%37.0.0.1/'],
+    ['loopback, no slashes', 'http:127.0.0.1'],
+    ['loopback, backslashes', 'http:\\\\127.0.0.1\\'],
+    ['loopback, tab and line feed inside', 'http://127.0\t.0.\n1/'],
+    ['loopback with a port', 'https://127.0.0.1:8443/'],
+    ['loopback of IPv6', 'http://[::1]/'],
+    ['loopback of IPv6, long', 'http://[0:0:0:0:0:0:0:1]/'],
+    ['loopback, v4-mapped', 'http://[::ffff:127.0.0.1]/'],
+    ['loopback, v4-mapped in hexadecimal', 'http://[::ffff:7f00:1]/'],
+    ['loopback, v4-mapped, long', 'http://[0:0:0:0:0:ffff:7f00:1]/'],
+    ['loopback, v4-compatible', 'http://[::127.0.0.1]/'],
+    ['loopback, translated (SIIT)', 'http://[::ffff:0:127.0.0.1]/'],
+    ['loopback through NAT64', 'http://[64:ff9b::127.0.0.1]/'],
+    ['loopback through local NAT64', 'http://[64:ff9b:1::7f00:1]/'],
+    ['loopback through 6to4', 'http://[2002:7f00:1::]/'],
+    ['loopback through Teredo', 'http://[2001:0:4136:e378:8000:63bf:80ff:fffe]/'],
+    ['unspecified', 'http://0.0.0.0/'],
+    ['unspecified, short', 'http://0/'],
+    ['this network', 'http://0.1.2.3/'],
+    ['unspecified of IPv6', 'http://[::]/'],
+    ['private 10', 'http://10.0.0.1/'],
+    ['private 10, decimal in one', 'http://167772161/'],
+    ['private 172.16', 'http://172.16.0.1/'],
+    ['private 172.31', 'http://172.31.255.255/'],
+    ['private 192.168', 'http://192.168.1.1/'],
+    ['private, v4-mapped', 'http://[::ffff:192.168.1.1]/'],
+    ['metadata', 'http://169.254.169.254/latest/meta-data/'],
+    ['metadata, decimal in one', 'http://2852039166/'],
+    ['metadata, hexadecimal', 'http://0xa9.0xfe.0xa9.0xfe/'],
+    ['metadata, v4-mapped', 'http://[::ffff:a9fe:a9fe]/'],
+    ['metadata through NAT64', 'http://[64:ff9b::a9fe:a9fe]/'],
+    ['metadata of containers', 'http://169.254.170.2/'],
+    ['metadata of IPv6', 'http://[fd00:ec2::254]/'],
+    ['metadata of Alibaba', 'http://100.100.100.200/'],
+    ['link-local of IPv6', 'http://[fe80::1]/'],
+    ['site-local', 'http://[fec0::1]/'],
+    ['unique local', 'http://[fc00::1]/'],
+    ['carrier-grade NAT', 'http://100.64.0.1/'],
+    ['carrier-grade NAT, end', 'http://100.127.255.255/'],
+    ['multicast', 'http://224.0.0.1/'],
+    ['multicast of IPv6', 'http://[ff02::1]/'],
+    ['broadcast', 'http://255.255.255.255/'],
+    ['broadcast, decimal in one', 'http://4294967295/'],
+    ['reserved', 'http://240.0.0.1/'],
+    ['benchmarking', 'http://198.18.0.1/'],
+    ['benchmarking, end', 'http://198.19.255.255/'],
+    ['benchmarking of IPv6', 'http://[2001:2::1]/'],
+    ['documentation', 'http://192.0.2.1/'],
+    ['documentation, another', 'http://203.0.113.7/'],
+    ['documentation of IPv6', 'http://[2001:db8::1]/'],
+    ['protocol assignments', 'http://192.0.0.8/'],
+    ['relays of 6to4', 'http://192.88.99.1/'],
+    ['discard', 'http://[100::1]/'],
+    ['segment routing', 'http://[5f00::1]/'],
+    ['not given out', 'http://[4000::1]/'],
+    ['a user name', 'http://user@example.com/'],
+    ['a password that looks like a host', 'http://example.com:80@10.0.0.1/'],
+    ['a file', 'file:///etc/passwd'],
+    ['gopher', 'gopher://example.com/'],
+    ['ftp', 'ftp://example.com/'],
+    ['data', 'data:text/plain,hi'],
+    ['blob', 'blob:http://127.0.0.1/1'],
+    ['javascript', 'javascript:1'],
+  ])('is refused: %s', (_what, url) => {
+    expect(() => nothingAllowed.checkUrl(new URL(url))).toThrow(AddressRefused);
+  });
+
+  it.each([
+    'http://1.1.1.1/',
+    'https://93.184.215.14/',
+    'http://172.32.0.1/',
+    'http://100.128.0.1/',
+    'http://[2606:4700::1111]/',
+    'http://[::ffff:8.8.8.8]/',
+    'https://example.com:8443/path',
+  ])('passes: %s', (url) => {
+    expect(nothingAllowed.checkUrl(new URL(url))).toBeUndefined();
+  });
+
+  it.each(['http://[fe80::1%25eth0]/', 'http://127.0.0.1%00.example.com/', 'http://256.256.256.256/', 'http://1.2.3.4.5/'])(
+    'is no address at all: %s',
+    (url) => expect(() => new URL(url)).toThrow(TypeError),
+  );
+});
+
+describe('what is allowed', () => {
+  const guard = new NetGuard(['10.1.0.0/16', '127.0.0.1', 'fd00::/8', 'Tools.Internal', '::ffff:192.168.7.7']);
+
+  it.each([
+    'http://10.1.2.3/',
+    'http://0x7f.1/',
+    'http://[fd12::1]/',
+    'http://[::ffff:10.1.2.3]/',
+    'http://192.168.7.7/',
+    'http://tools.internal./',
+  ])('may be reached: %s', (url) => expect(guard.checkUrl(new URL(url))).toBeUndefined());
+
+  it.each(['http://10.2.0.1/', 'http://127.0.0.2/', 'http://[fc00::1]/', 'http://[::1]/', 'ftp://10.1.2.3/'])(
+    'is no more than that: %s',
+    (url) => {
+      expect(() => guard.checkUrl(new URL(url))).toThrow(AddressRefused);
+    },
+  );
+});
+
+describe('a host name', () => {
+  const found: Record<string, LookupAddress[]> = {
+    'public.test': [
+      { address: '1.1.1.1', family: 4 },
+      { address: '2606:4700::1111', family: 6 },
+    ],
+    'mixed.test': [
+      { address: '1.1.1.1', family: 4 },
+      { address: '10.0.0.1', family: 4 },
+    ],
+    'local.test': [{ address: '127.0.0.1', family: 4 }],
+    'scoped.test': [{ address: 'fe80::1%eth0', family: 6 }],
+    'odd.test': [{ address: 'not an address', family: 4 }],
+    'empty.test': [],
+    'Allowed.test.': [{ address: '10.9.9.9', family: 4 }],
+  };
+  const guard = new NetGuard(['allowed.test'], (hostname, _options, callback) => {
+    const addresses = found[hostname];
+    if (addresses) callback(null, addresses);
+    else callback(Object.assign(new Error('not found'), { code: 'ENOTFOUND' }), []);
+  });
+  const lookup = (hostname: string, all: boolean) =>
+    new Promise((resolve) => {
+      guard.lookup(hostname, { all }, (error, address) => resolve(error ?? address));
+    });
+
+  it('leads to the addresses that were checked', async () => {
+    expect(await lookup('public.test', true)).toEqual(found['public.test']);
+    expect(await lookup('public.test', false)).toBe('1.1.1.1');
+  });
+
+  it.each(['mixed.test', 'local.test', 'scoped.test', 'odd.test', 'empty.test'])(
+    'is refused for any one of its addresses: %s',
+    async (name) => {
+      expect(await lookup(name, true)).toBeInstanceOf(AddressRefused);
+      expect(await lookup(name, false)).toBeInstanceOf(AddressRefused);
+    },
+  );
+
+  it('that is allowed may stand for anything', async () => {
+    expect(await lookup('Allowed.test.', false)).toBe('10.9.9.9');
+  });
+
+  it('that is not known stays not known', async () => {
+    expect(await lookup('nowhere.test', true)).toMatchObject({ code: 'ENOTFOUND' });
+  });
+});

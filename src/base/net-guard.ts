@@ -1,0 +1,107 @@
+import { type LookupAddress, type LookupAllOptions, lookup as systemLookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Network = readonly [Address, number];
+type LookupAll = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/** An outgoing call may not go there. The message may be shown; it names the host as it was written, never an address found. */
+export class AddressRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'AddressRefused';
+  }
+}
+
+/**
+ * Keeps outgoing calls that others can steer away from private, local and reserved addresses (field notes, attack 1).
+ * Both doors are needed: `checkUrl` sees what is written in an address, `lookup` what a host name stands for at the moment
+ * it is connected to, so that no second look at the name can give another answer.
+ */
+export class NetGuard {
+  readonly #networks: readonly Network[];
+  readonly #hosts: ReadonlySet<string>;
+  readonly #lookupAll: LookupAll;
+
+  /** `allowed`: networks in CIDR notation, addresses and host names that may be reached all the same. */
+  constructor(allowed: readonly string[], lookupAll: LookupAll = systemLookup) {
+    this.#networks = allowed.filter(isNetwork).map(toNetwork);
+    this.#hosts = new Set(allowed.filter((entry) => !isNetwork(entry)).map(toHost));
+    this.#lookupAll = lookupAll;
+  }
+
+  /** Throws AddressRefused where the address is not plain http or https, carries credentials, or names a refused address. */
+  checkUrl(url: URL): void {
+    if (url.protocol !== 'http:' && url.protocol !== 'https:')
+      throw new AddressRefused(`${url.protocol} addresses are not called`);
+    if (url.username !== '' || url.password !== '')
+      throw new AddressRefused('addresses with a user name or password are not called');
+    const host = toHost(url.hostname);
+    if (this.#hosts.has(host)) return;
+    const literal = host.replace(/^\[(.*)\]$/, '$1');
+    if (ipaddr.isValid(literal) && !this.#mayReach(ipaddr.parse(literal))) throw refusal(host);
+  }
+
+  /** For `lookup` of a socket: gives the addresses of a host only where every one of them may be reached. */
+  readonly lookup: LookupFunction = (hostname, options, callback) => {
+    this.#lookupAll(hostname, { ...options, all: true }, (error, addresses) => {
+      const isRefused =
+        !error && !this.#hosts.has(toHost(hostname)) && !addresses.every(({ address }) => this.#mayReachText(address));
+      const [first] = addresses ?? [];
+      if (error) callback(error, '');
+      else if (isRefused || first === undefined) callback(refusal(hostname), '');
+      else if (options.all) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+
+  #mayReachText(text: string): boolean {
+    return ipaddr.isValid(text) && this.#mayReach(ipaddr.parse(text));
+  }
+
+  #mayReach(found: Address): boolean {
+    const address = unmapped(found);
+    return (
+      isPublic(address) ||
+      this.#networks.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits))
+    );
+  }
+}
+
+const globalUnicast: Network = [ipaddr.parse('2000::'), 3];
+
+/** Everything that a registry gives a special meaning is refused, and all of IPv6 that is not given out. */
+function isPublic(address: Address): boolean {
+  return (
+    address.range() === 'unicast' && (address instanceof ipaddr.IPv4 || address.match(globalUnicast as [ipaddr.IPv6, number]))
+  );
+}
+
+function unmapped(address: Address): Address {
+  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
+}
+
+function isNetwork(entry: string): boolean {
+  return ipaddr.isValidCIDR(entry) || ipaddr.isValid(entry);
+}
+
+function toNetwork(entry: string): Network {
+  if (ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry);
+  const address = unmapped(ipaddr.parse(entry));
+  return [address, address.kind() === 'ipv4' ? 32 : 128];
+}
+
+function toHost(name: string): string {
+  return name.toLowerCase().replace(/\.$/, '');
+}
+
+function refusal(host: string): AddressRefused {
+  return new AddressRefused(
+    `${host} is, or leads to, an address that outgoing calls may not reach; security.allowPrivateNetworks can allow it`,
+  );
+}

@@ -1,0 +1,76 @@
+/** One place in a W3C trace: who called, and whether it is recorded. */
+export interface TraceParent {
+  /** 32 lower-case hex digits, not all zero. */
+  readonly traceId: string;
+  /** 16 lower-case hex digits, not all zero. */
+  readonly spanId: string;
+  readonly isSampled: boolean;
+}
+
+const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const noTrace = '0'.repeat(32);
+const noSpan = '0'.repeat(16);
+
+/** Reads a `traceparent` header strictly (W3C Trace Context, level 2); undefined where it must be ignored. */
+export function parseTraceparent(header: string | undefined): TraceParent | undefined {
+  if (header === undefined || header.length > 256) return undefined;
+  const match = traceparentForm.exec(header);
+  if (match === null) return undefined;
+  const [, version, traceId = noTrace, spanId = noSpan, flags = '00', more] = match;
+  if (version === 'ff' || (version === '00' && more !== undefined)) return undefined;
+  if (traceId === noTrace || spanId === noSpan) return undefined;
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+/** A `traceparent` header of version 00. */
+export function toTraceparent({ traceId, spanId, isSampled }: TraceParent): string {
+  return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
+}
+
+const maxTracestate = 512;
+const maxMembers = 32;
+const member = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
+
+/** A `tracestate` header that may be passed on; undefined where it is empty, malformed, or over 32 members or 512 characters. */
+export function boundTracestate(header: string | undefined): string | undefined {
+  if (header === undefined || header === '' || header.length > maxTracestate) return undefined;
+  const members = header
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+  if (members.length === 0 || members.length > maxMembers || !members.every((item) => member.test(item))) return undefined;
+  return members.join(',');
+}
+
+const poolBytes = 4096;
+
+/** Makes random ids of traces and spans, many from one draw of randomness. */
+export class TraceIds {
+  readonly #fill: (bytes: Buffer) => void;
+  readonly #pool = Buffer.alloc(poolBytes);
+  #used = poolBytes;
+
+  /** `fill` overwrites a buffer with random bytes, as `crypto.randomFillSync` does. */
+  constructor(fill: (bytes: Buffer) => void) {
+    this.#fill = fill;
+  }
+
+  traceId(): string {
+    return this.#next(16, noTrace);
+  }
+
+  spanId(): string {
+    return this.#next(8, noSpan);
+  }
+
+  #next(bytes: number, forbidden: string): string {
+    if (this.#used + bytes > poolBytes) {
+      this.#fill(this.#pool);
+      this.#used = 0;
+    }
+    const start = this.#used;
+    this.#used += bytes;
+    const id = this.#pool.toString('hex', start, this.#used);
+    return id === forbidden ? this.#next(bytes, forbidden) : id;
+  }
+}

@@ -1,0 +1,75 @@
+import { Ajv } from 'ajv';
+import addFormats from 'ajv-formats';
+import { isJsonObject } from '#base/json.ts';
+import { ParleyError } from './errors.ts';
+import type { Message } from './message.ts';
+
+/** A control as the state of the reply that offered it recorded it, under `parley_controls`. */
+export interface OfferedControl {
+  readonly label: string;
+  /** JSON Schema of the value. */
+  readonly schema?: object;
+}
+
+const maxSchemaChars = 64 * 1024;
+const maxValueChars = 256 * 1024;
+const maxPatternChars = 256;
+const nestedRepeat = /\([^()]*[*+{|][^()]*\)[*+{]/;
+const unusable = 'the schema cannot be used';
+
+/**
+ * Checks that the control which the last message completes was offered by the last reply, and that its value follows the schema
+ * (spec 2.5). Other last messages pass. Where the reply recorded no controls, `mustBeOffered` decides. The schema is run:
+ * whether the state is one that the service issued must be known before. Throws control_not_offered.
+ */
+export function checkCompletedControl(messages: readonly Message[], mustBeOffered: boolean): void {
+  const last = messages.at(-1);
+  const completed = last?.role === 'user' ? last.custom_content?.completed_control : undefined;
+  if (completed === undefined) return;
+  const at = `messages[${messages.length - 1}].custom_content.completed_control`;
+  const offered = offeredControls(messages);
+  if (offered === undefined && !mustBeOffered) return;
+  const control = offered?.find(({ label }) => label === completed.label);
+  if (control === undefined) throw notOffered(`${at}.label`, 'is not the label of a control of the last reply');
+  if (control.schema === undefined) return;
+  const fault = faultOf(completed.value ?? {}, control.schema);
+  if (fault !== undefined) throw notOffered(`${at}.value`, `does not follow the schema of the control: ${fault}`);
+}
+
+/** What the last reply recorded; undefined where it recorded nothing. */
+function offeredControls(messages: readonly Message[]): readonly OfferedControl[] | undefined {
+  const state = messages.findLast(({ role }) => role === 'assistant')?.custom_content?.state;
+  const recorded = state?.parley_controls;
+  return Array.isArray(recorded) ? recorded.filter(isOfferedControl) : undefined;
+}
+
+function isOfferedControl(value: unknown): value is OfferedControl {
+  return isJsonObject(value) && typeof value.label === 'string' && (value.schema === undefined || isJsonObject(value.schema));
+}
+
+/** What keeps a value from following a schema, in words; undefined where it does follow. */
+function faultOf(value: object, schema: object): string | undefined {
+  if (JSON.stringify(value).length > maxValueChars) return 'it is too large';
+  if (JSON.stringify(schema).length > maxSchemaChars || '$async' in schema) return unusable;
+  const ajv = new Ajv({ strict: false, meta: false, validateSchema: false, logger: false, code: { regExp: toPattern } });
+  addFormats.default(ajv);
+  try {
+    const follows = ajv.compile(schema);
+    return follows(value) ? undefined : ajv.errorsText(follows.errors, { dataVar: 'value' });
+  } catch {
+    return unusable;
+  }
+}
+
+/** A pattern that repeats what is itself repeated can take for ever. */
+const toPattern = Object.assign(
+  (source: string, flags: string): RegExp => {
+    if (source.length > maxPatternChars || nestedRepeat.test(source)) throw new Error('the pattern is too complex');
+    return new RegExp(source, flags);
+  },
+  { code: 'new RegExp' },
+);
+
+function notOffered(param: string, claim: string): ParleyError {
+  return new ParleyError('control_not_offered', `${param} ${claim}.`, { param });
+}

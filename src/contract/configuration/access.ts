@@ -1,0 +1,75 @@
+import { type Static, Type } from 'typebox';
+import { httpUrl, named, strict, text, texts } from './fields.ts';
+
+/** Who holds a key. Its name in `keys` is the key itself, unless `key` says it. */
+export const KeyEntry = strict(
+  {
+    project: text('Whom the key stands for; callers with it have the subject `key:<project>`.'),
+    role: Type.Optional(text('The one role of the key; not beside `roles`. Absent: `roles`, else `default`.')),
+    roles: Type.Optional(texts({ description: 'The roles of the key; not beside `role`. Absent: `role`, else `default`.' })),
+    key: Type.Optional(
+      text(
+        'The secret key, best read from the environment; the name of the entry is then only a name. Absent: the name of the entry is the key.',
+      ),
+    ),
+  },
+  { description: 'A key and whom it stands for.' },
+);
+export type KeyEntry = Static<typeof KeyEntry>;
+
+const count = (what: string) => Type.Optional(Type.Integer({ description: `${what}. Absent: unlimited. 0 or less: no access.` }));
+const money = (window: string) =>
+  Type.Optional(Type.Number({ description: `USD ${window}. Absent: unlimited. 0 or less: no access.` }));
+
+/** What one user of a role may use of one deployment. */
+export const DeploymentLimit = strict(
+  {
+    minute: count('Tokens a minute'),
+    day: count('Tokens a day'),
+    week: count('Tokens a week'),
+    month: count('Tokens a month'),
+    requestMinute: count('Requests a minute'),
+    requestHour: count('Requests an hour'),
+    requestDay: count('Requests a day'),
+  },
+  { description: 'Limits for one deployment.' },
+);
+export type DeploymentLimit = Static<typeof DeploymentLimit>;
+
+/** What one user of a role may spend. */
+export const CostLimit = strict(
+  { day: money('a day'), week: money('a week'), month: money('a month') },
+  { description: 'Money that may be spent over all deployments. Absent: unlimited.' },
+);
+export type CostLimit = Static<typeof CostLimit>;
+
+/** What callers of a role may use. */
+export const RoleEntry = strict(
+  {
+    limits: named(DeploymentLimit, {
+      by: 'deployment id or *',
+      default: {},
+      description: 'Limits by deployment id; `*` stands for every deployment that is not named. Absent: unlimited.',
+    }),
+    costLimit: Type.Optional(CostLimit),
+  },
+  { description: 'What callers of the role may use. The role `default` holds for callers whose roles are not configured.' },
+);
+export type RoleEntry = Static<typeof RoleEntry>;
+
+/** Who issues tokens that are accepted wherever a key is. */
+export const IdentityProviderEntry = strict(
+  {
+    issuer: text('The `iss` claim that its tokens carry.'),
+    jwksUrl: httpUrl('Where its public keys are read.'),
+    audience: Type.Optional(
+      text('The `aud` claim that tokens must carry. Absent: any, which is safe only where the issuer serves nobody else.'),
+    ),
+    userIdClaim: Type.String({ minLength: 1, default: 'sub', description: 'The claim that names the user.' }),
+    rolesClaim: Type.Optional(
+      text('The claim that lists the roles, as a dotted path such as `realm_access.roles`. Absent: the role `default`.'),
+    ),
+  },
+  { description: 'An issuer of tokens (JWT) that are accepted wherever a key is.' },
+);
+export type IdentityProviderEntry = Static<typeof IdentityProviderEntry>;

@@ -1,0 +1,44 @@
+import { type Static, Type } from 'typebox';
+import { headerValue, httpUrl, strict, text } from './fields.ts';
+
+const ApiKeyAuthorization = strict(
+  {
+    type: Type.Literal('api_key'),
+    key: headerValue('The key itself.'),
+    name: text('Name of the header field, query parameter or body field that carries the key.'),
+    location: Type.Enum(['header', 'query', 'body'], { default: 'header', description: 'Where the key is sent.' }),
+  },
+  { description: 'A key sent with each request.' },
+);
+
+const BasicAuthorization = strict(
+  {
+    type: Type.Literal('basic'),
+    username: text('User name of HTTP Basic authentication.'),
+    password: Type.String({ description: 'Password of HTTP Basic authentication; may be empty.' }),
+  },
+  { description: 'HTTP Basic authentication.' },
+);
+
+const BearerAuthorization = strict(
+  { type: Type.Literal('bearer'), token: headerValue('The token, without the word Bearer.') },
+  { description: 'A fixed bearer token.' },
+);
+
+const ClientAuthorization = strict(
+  {
+    type: Type.Literal('client_id_secret'),
+    client_id: text('Client id at the token address.'),
+    client_secret: text('Client secret at the token address.'),
+    token_url: httpUrl('Where tokens are fetched with the client credentials grant.'),
+    scope: Type.Optional(text('Scope asked for. Absent: none is named.')),
+    aud: Type.Optional(text('Audience asked for. Absent: none is named.')),
+  },
+  { description: 'A token fetched with client credentials and kept until it expires.' },
+);
+
+/** How the server of a tool is told who calls (spec 2.14, authorization types). */
+export const Authorization = Type.Union([ApiKeyAuthorization, BasicAuthorization, BearerAuthorization, ClientAuthorization], {
+  description: 'How the server of a tool is told who calls; `type` picks the form. Absent: it is told nothing.',
+});
+export type Authorization = Static<typeof Authorization>;

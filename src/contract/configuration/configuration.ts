@@ -1,0 +1,48 @@
+import { type Static, Type } from 'typebox';
+import { IdentityProviderEntry, KeyEntry, RoleEntry } from './access.ts';
+import { ApplicationEntry, ModelEntry } from './deployments.ts';
+import { named, strict } from './fields.ts';
+import {
+  AddinSettings,
+  AddonEntry,
+  AliasSettings,
+  ConsentSettings,
+  LimitSettings,
+  RetrievalSettings,
+  SecuritySettings,
+  ToolSettings,
+} from './service.ts';
+
+/** The whole configuration (contract 2). Every key with a default is there once `complete` has run. */
+export const Configuration = strict(
+  {
+    $schema: Type.Optional(Type.String({ description: 'Address of the JSON Schema, for editors. It has no effect.' })),
+    models: named(ModelEntry, { by: 'id', default: {}, description: 'Models by id. Ids are shared with `applications`.' }),
+    applications: named(ApplicationEntry, {
+      by: 'id',
+      default: {},
+      description: 'Applications by id. Ids are shared with `models`.',
+    }),
+    addons: named(AddonEntry, { by: 'name', default: {}, description: 'Addons by name.' }),
+    keys: named(KeyEntry, {
+      by: 'secret or name',
+      default: {},
+      description: 'Keys of callers, by the secret key itself or, where the entry has `key`, by any name.',
+    }),
+    roles: named(RoleEntry, {
+      by: 'name',
+      default: {},
+      description: 'Roles by name; `default` holds for callers whose roles are not listed here.',
+    }),
+    identityProviders: named(IdentityProviderEntry, { by: 'name', default: {}, description: 'Issuers of tokens by any name.' }),
+    addin: AddinSettings,
+    security: SecuritySettings,
+    aliases: AliasSettings,
+    consent: ConsentSettings,
+    retrieval: RetrievalSettings,
+    tools: ToolSettings,
+    limits: LimitSettings,
+  },
+  { description: 'Configuration of Parley.' },
+);
+export type Configuration = Static<typeof Configuration>;

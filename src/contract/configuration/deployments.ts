@@ -1,0 +1,159 @@
+import { type Static, Type } from 'typebox';
+import { apiVersion, headerValue, httpUrl, milliseconds, named, open, strict, text, texts } from './fields.ts';
+
+/** Time limits towards one upstream. */
+export const Timeouts = strict(
+  {
+    connectMs: milliseconds({ default: 10_000, description: 'Milliseconds until the connection stands, TLS included.' }),
+    firstByteMs: milliseconds({
+      default: 300_000,
+      description: 'Milliseconds from the request being sent to the first byte of the reply.',
+    }),
+    idleMs: milliseconds({ default: 120_000, description: 'Milliseconds between two pieces of a reply.' }),
+  },
+  { default: {}, description: 'Time limits towards this upstream.' },
+);
+
+/** One outside endpoint that serves a model. */
+export const UpstreamEntry = strict(
+  {
+    protocol: Type.Enum(['openai', 'azure', 'anthropic', 'bedrock', 'vertex', 'gemini', 'demo'], {
+      default: 'openai',
+      description: 'The language the upstream speaks. `demo` answers by itself, without a network.',
+    }),
+    endpoint: Type.Optional(
+      httpUrl(
+        'Base address: `…/v1` for `openai` and `anthropic`, `…/openai/deployments/<name>` for `azure`. Required there; absent elsewhere: the vendor’s own address.',
+      ),
+    ),
+    apiVersion: Type.Optional(
+      apiVersion('Version named to an `azure` upstream, `YYYY-MM-DD` or `YYYY-MM-DD-preview`. Absent: none is named.'),
+    ),
+    region: Type.Optional(
+      text('Region of the vendor, for `bedrock` and `vertex`. Absent: the one of the process’s own surroundings.'),
+    ),
+    key: Type.Optional(headerValue('Secret key of the upstream, best read from the environment. Absent: none is sent.')),
+    model: Type.Optional(text('The name the upstream knows the model by. Absent: the id of the model.')),
+    headers: named(headerValue('Value of the header field.'), {
+      by: 'field',
+      default: {},
+      description: 'Further header fields sent with every request.',
+    }),
+    weight: Type.Number({
+      minimum: 0,
+      default: 1,
+      description: 'Share of the calls among the upstreams of one tier. 0: it gets none.',
+    }),
+    tier: Type.Integer({
+      minimum: 0,
+      default: 0,
+      description: 'Upstreams of a lower tier are used first; the next tier is for when they all fail.',
+    }),
+    timeouts: Timeouts,
+  },
+  { description: 'An outside endpoint that serves the model.' },
+);
+export type UpstreamEntry = Static<typeof UpstreamEntry>;
+
+/** What a deployment announces and asks for; keys beyond the named one are listed to callers as they are. */
+export const Features = Type.Unsafe<{ consentRequired: boolean; [feature: string]: unknown }>({
+  type: 'object',
+  properties: {
+    consentRequired: Type.Boolean({
+      default: false,
+      description: 'Whether another application needs the consent of the user before it may call this deployment (spec 2.13).',
+    }),
+  },
+  required: ['consentRequired'],
+  default: {},
+  description: 'What the deployment can do; further keys are shown in listings as they are.',
+});
+
+const common = {
+  displayName: Type.Optional(text('Name shown to people. Absent: the id.')),
+  displayVersion: Type.Optional(text('Version shown to people. Absent: none is shown.')),
+  description: Type.Optional(
+    Type.String({ description: 'What it is for, shown to people and to models that may call it as a tool. Absent: nothing is.' }),
+  ),
+  iconUrl: Type.Optional(text('Address of a picture for lists. Absent: none.')),
+  userRoles: Type.Optional(texts({ description: 'Roles that may see and call it. Absent: everyone. Empty: no one.' })),
+  features: Features,
+  defaults: open({ default: {}, description: 'Fields put into a request that does not have them, such as `temperature`.' }),
+  inputAttachmentTypes: Type.Optional(
+    texts({ description: 'MIME types of attachments it reads, such as `image/*`. Absent: not announced.' }),
+  ),
+  maxInputAttachments: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'How many attachments a request may have. Absent: not announced. 0: none.' }),
+  ),
+  dependencies: texts({
+    default: [],
+    description: 'Ids of the deployments it calls; the consent form is made from them (spec 2.13).',
+  }),
+};
+
+const tokenCount = (description: string) => Type.Optional(Type.Integer({ minimum: 1, description }));
+
+/** Bounds of one call to a model, in tokens. */
+export const ModelLimits = strict(
+  {
+    maxTotalTokens: tokenCount('Tokens of prompt and reply together. Absent: unknown.'),
+    maxPromptTokens: tokenCount('Tokens of the prompt. Absent: unknown.'),
+    maxCompletionTokens: tokenCount('Tokens of the reply. Absent: unknown.'),
+  },
+  { description: 'Bounds of one call. Absent: unknown.' },
+);
+
+const price = (description: string) => Type.Number({ minimum: 0, description });
+
+/** Prices of a model. */
+export const ModelPricing = strict(
+  {
+    prompt: Type.Optional(price('USD a token of the prompt. Absent or 0: free.')),
+    completion: Type.Optional(price('USD a token of the reply. Absent or 0: free.')),
+    cacheRead: Type.Optional(price('USD a token read from the upstream’s cache. Absent: as `prompt`. 0: free.')),
+    cacheWrite: Type.Optional(price('USD a token written to the upstream’s cache. Absent: as `prompt`. 0: free.')),
+  },
+  { description: 'Prices in USD a token, for cost limits. Absent: calls cost nothing.' },
+);
+
+const attempts = (tries: number) =>
+  Type.Integer({
+    minimum: 1,
+    default: tries,
+    description: 'How often one call is tried in all, the first time included. 1: never again.',
+  });
+
+/** A model and the upstreams that serve it. */
+export const ModelEntry = strict(
+  {
+    type: Type.Enum(['chat', 'embedding'], { default: 'chat', description: 'What the model does.' }),
+    upstreams: Type.Array(UpstreamEntry, { minItems: 1, description: 'The endpoints that serve it, at least one.' }),
+    ...common,
+    limits: Type.Optional(ModelLimits),
+    pricing: Type.Optional(ModelPricing),
+    maxRetryAttempts: attempts(5),
+  },
+  { description: 'A model and the upstreams that serve it.' },
+);
+export type ModelEntry = Static<typeof ModelEntry>;
+
+/** An application: an endpoint of its own, or settings of a type that the service runs itself. */
+export const ApplicationEntry = strict(
+  {
+    endpoint: Type.Optional(
+      httpUrl('Full address, called as it is; it speaks the compat wire. Absent: `applicationTypeSchemaId` says how it runs.'),
+    ),
+    applicationTypeSchemaId: Type.Optional(
+      text(
+        'Schema id of the application’s type; one that ends in `/custom_application_schemas/quickapps` is a quick app. Absent: it has an `endpoint`.',
+      ),
+    ),
+    applicationProperties: Type.Optional(
+      open({ description: 'Settings of that type (spec 2.14). Absent: it has an `endpoint`.' }),
+    ),
+    ...common,
+    maxRetryAttempts: attempts(1),
+  },
+  { description: 'An application: an endpoint of its own, or settings of a type that the service runs itself.' },
+);
+export type ApplicationEntry = Static<typeof ApplicationEntry>;

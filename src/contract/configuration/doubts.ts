@@ -1,0 +1,56 @@
+import type { Configuration } from './configuration.ts';
+import type { Fault } from './fault.ts';
+import { nearest } from './nearest.ts';
+
+/** What can be meant but seldom is; it keeps no configuration from being used. */
+export function* doubts(configuration: Configuration): Iterable<Fault> {
+  const ids = new Set([...Object.keys(configuration.models), ...Object.keys(configuration.applications)]);
+  yield* danglingDependencies(configuration, ids);
+  yield* limitsOfNothing(configuration, ids);
+  for (const [index, { id }] of configuration.addin.models.entries()) {
+    if (!mayExist(id, ids)) yield { path: ['addin', 'models', index, 'id'], ...notConfigured(id, ids) };
+  }
+  for (const [name, { audience }] of Object.entries(configuration.identityProviders)) {
+    const path = ['identityProviders', name, 'audience'];
+    if (audience === undefined)
+      yield { path, message: 'is missing; tokens that the issuer made for other services are accepted too' };
+  }
+  for (const [id, { upstreams }] of Object.entries(configuration.models)) {
+    for (const [index, { protocol, apiVersion }] of upstreams.entries()) {
+      const path = ['models', id, 'upstreams', index, 'apiVersion'];
+      if (protocol === 'azure' && apiVersion === undefined)
+        yield { path, message: 'is missing; most azure upstreams answer 404 without it' };
+    }
+  }
+}
+
+function* danglingDependencies(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Fault> {
+  for (const section of ['models', 'applications'] as const) {
+    for (const [id, { dependencies }] of Object.entries(configuration[section])) {
+      for (const [index, dependency] of dependencies.entries()) {
+        if (!mayExist(dependency, ids)) yield { path: [section, id, 'dependencies', index], ...notConfigured(dependency, ids) };
+      }
+    }
+  }
+}
+
+function* limitsOfNothing(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Fault> {
+  for (const [role, { limits }] of Object.entries(configuration.roles)) {
+    for (const id of Object.keys(limits)) {
+      if (id !== '*' && !mayExist(id, ids)) yield { path: ['roles', role, 'limits', id], ...notConfigured(id, ids) };
+    }
+  }
+}
+
+/** Applications made through the API come and go without the configuration. */
+function mayExist(id: string, ids: ReadonlySet<string>): boolean {
+  return ids.has(id) || id.startsWith('applications/');
+}
+
+function notConfigured(id: string, ids: ReadonlySet<string>): Omit<Fault, 'path'> {
+  const meant = nearest(id, ids);
+  return {
+    message: 'names a deployment that is not configured',
+    ...(meant === undefined ? {} : { hint: `did you mean ${meant}?` }),
+  };
+}

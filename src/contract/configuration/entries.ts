@@ -1,0 +1,18 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+
+/** The entries of a section that are objects; whatever else stands there is the schema's to refuse. */
+export function entriesOf(configuration: unknown, section: string): readonly (readonly [name: string, entry: JsonObject])[] {
+  const entries = isJsonObject(configuration) ? configuration[section] : undefined;
+  if (!isJsonObject(entries)) return [];
+  return Object.entries(entries).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1]));
+}
+
+/** The strings of a list; empty for what is no list. */
+export function stringsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+/** The objects of a list with their indices; empty for what is no list. */
+export function objectsOf(value: unknown): readonly (readonly [index: number, item: JsonObject])[] {
+  return Array.isArray(value) ? [...value.entries()].filter((item): item is [number, JsonObject] => isJsonObject(item[1])) : [];
+}

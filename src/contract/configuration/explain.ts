@@ -1,0 +1,154 @@
+import type { TSchema } from 'typebox';
+import type { TLocalizedValidationError } from 'typebox/error';
+import { Settings } from 'typebox/system';
+import { Errors } from 'typebox/value';
+import { type Fault, formatPath, type Path } from './fault.ts';
+import { nearest } from './nearest.ts';
+import { discriminatorOf, formsFor, kindOf, type SchemaNode } from './schema-node.ts';
+
+/** Everything that is wrong with a value by its schema: one fault a place, in plain words. Empty where the value follows the schema. */
+export function explain(schema: TSchema, value: unknown): readonly Fault[] {
+  const faults = new Map<string, Fault>();
+  for (const error of allErrors(schema, value)) {
+    // What the forms of a union have against the value is told by toFormFaults, for the one form that was meant.
+    if (error.schemaPath.includes('/anyOf/')) continue;
+    for (const fault of toFaults(error, schema, value)) {
+      const place = formatPath(fault.path);
+      if (!faults.has(place)) faults.set(place, fault);
+    }
+  }
+  return [...faults.values()];
+}
+
+/** TypeBox stops after eight errors unless its settings say otherwise; they are put back as they were. */
+function allErrors(schema: TSchema, value: unknown): readonly TLocalizedValidationError[] {
+  const { maxErrors } = Settings.Get();
+  Settings.Set({ maxErrors: 10_000 });
+  try {
+    return Errors(schema, value);
+  } finally {
+    Settings.Set({ maxErrors });
+  }
+}
+
+function toFaults(error: TLocalizedValidationError, schema: TSchema, value: unknown): readonly Fault[] {
+  const node = pointed(schema, error.schemaPath) as SchemaNode;
+  const { path, found } = located(error.instancePath, value);
+  const at = (key: string) => [...path, key];
+  switch (error.keyword) {
+    case 'required':
+      return error.params.requiredProperties.map((key) => ({ path: at(key), message: 'is missing' }));
+    case 'additionalProperties':
+      // With a schema for further keys this only repeats what their values get wrong.
+      return node.additionalProperties === false ? error.params.additionalProperties.map((key) => unknownKey(at(key), node)) : [];
+    case 'boolean':
+      return [];
+    case 'anyOf':
+      return toFormFaults(node.anyOf ?? [], { path, found });
+    case 'enum':
+      return [notAmong(path, error.params.allowedValues, found)];
+    default:
+      return [{ path, message: sayError(error, found) }];
+  }
+}
+
+function unknownKey(path: Path, node: SchemaNode): Fault {
+  const meant = nearest(String(path.at(-1)), Object.keys(node.properties ?? {}));
+  return { path, message: 'is not a known key', ...(meant === undefined ? {} : { hint: `did you mean ${meant}?` }) };
+}
+
+function notAmong(path: Path, allowed: readonly unknown[], found: unknown): Fault {
+  const words = allowed.map(String);
+  const meant = typeof found === 'string' ? nearest(found, words) : undefined;
+  return {
+    path,
+    message: `must be one of ${words.join(', ')}`,
+    ...(meant === undefined ? {} : { hint: `did you mean ${meant}?` }),
+  };
+}
+
+/** A value that follows no form of a union is explained by the one form it can be meant as, else by what tells the forms apart. */
+function toFormFaults(forms: readonly SchemaNode[], place: Located): readonly Fault[] {
+  const { path, found } = place;
+  const [form, ...others] = formsFor(forms, found);
+  if (form !== undefined && others.length === 0) {
+    return explain(form as TSchema, found).map((fault) => ({ ...fault, path: [...path, ...fault.path] }));
+  }
+  const ofKind = forms.filter((each) => each.type === kindOf(found));
+  const discriminator = discriminatorOf(ofKind);
+  if (discriminator === undefined) {
+    const kinds = [...new Set(forms.map((each) => inWords(each.type ?? '')))];
+    return [{ path, message: `must be ${kinds.join(' or ')}, but is ${inWords(kindOf(found))}` }];
+  }
+  const word = (found as Readonly<Record<string, unknown>>)[discriminator];
+  const words = ofKind.map((each) => each.properties?.[discriminator]?.const);
+  const fault = notAmong([...path, discriminator], words, word);
+  return [word === undefined ? { ...fault, message: `is missing; it ${fault.message}` } : fault];
+}
+
+function sayError(error: TLocalizedValidationError, found: unknown): string {
+  switch (error.keyword) {
+    case 'type':
+      return sayType(String(error.params.type), found);
+    case 'const':
+      return `must be ${JSON.stringify(error.params.allowedValue)}`;
+    case 'minLength':
+      return error.params.limit === 1 ? 'must not be empty' : `must have at least ${error.params.limit} characters`;
+    case 'minItems':
+      return error.params.limit === 1 ? 'must have at least one item' : `must have at least ${error.params.limit} items`;
+    case 'minimum':
+      return `must be ${error.params.limit} or more`;
+    case 'maximum':
+      return `must be ${error.params.limit} or less`;
+    default:
+      return error.message;
+  }
+}
+
+function sayType(wanted: string, found: unknown): string {
+  const kind = kindOf(found);
+  if (kind !== 'number') return `must be ${inWords(wanted)}, but is ${inWords(kind)}`;
+  if (!Number.isFinite(found)) return 'must be a finite number';
+  return wanted === 'integer' ? 'must be a whole number' : `must be ${inWords(wanted)}, but is a number`;
+}
+
+const kindWords = new Map([
+  ['null', 'null'],
+  ['boolean', 'true or false'],
+  ['number', 'a number'],
+  ['integer', 'a whole number'],
+  ['string', 'a string'],
+  ['array', 'a list'],
+  ['object', 'an object'],
+]);
+
+function inWords(kind: string): string {
+  return kindWords.get(kind) ?? 'something that JSON does not have';
+}
+
+interface Located {
+  readonly path: Path;
+  readonly found: unknown;
+}
+
+/** A JSON pointer as a path, and the value there. */
+function located(pointer: string, value: unknown): Located {
+  const path: (string | number)[] = [];
+  let found = value;
+  for (const segment of segmentsOf(pointer)) {
+    path.push(Array.isArray(found) ? Number(segment) : segment);
+    found = (found as Readonly<Record<string, unknown>>)[segment];
+  }
+  return { path, found };
+}
+
+function pointed(schema: unknown, pointer: string): unknown {
+  return segmentsOf(pointer).reduce((node, segment) => (node as Readonly<Record<string, unknown>>)[segment], schema);
+}
+
+function segmentsOf(pointer: string): readonly string[] {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+}

@@ -1,0 +1,76 @@
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import { isApiVersion, isHeaderValue, isHostName, isHttpUrl, isNetwork } from './values.ts';
+
+interface FieldOptions {
+  readonly description: string;
+  readonly default?: unknown;
+}
+
+/** An object that takes no other keys than these. A key with a default is always there once `complete` has run. */
+export function strict<Properties extends TProperties>(properties: Properties, options: FieldOptions) {
+  return Type.Object(properties, { additionalProperties: false, ...options });
+}
+
+interface NamedOptions extends FieldOptions {
+  /** What the free keys are, in a word or two. */
+  readonly by: string;
+}
+
+/** An object whose keys are free and whose values are all of one kind. */
+export function named<Entry extends TSchema>(entry: Entry, { by, ...options }: NamedOptions) {
+  return Type.Unsafe<Record<string, Static<Entry>>>({
+    type: 'object',
+    propertyNames: { title: by },
+    additionalProperties: entry,
+    ...options,
+  });
+}
+
+/** An object with any keys and values. */
+export function open(options: FieldOptions) {
+  return Type.Unsafe<Record<string, unknown>>({ type: 'object', ...options });
+}
+
+export function text(description: string) {
+  return Type.String({ minLength: 1, description });
+}
+
+export function texts(options: { readonly description: string; readonly default?: string[] }) {
+  return Type.Array(Type.String({ minLength: 1 }), options);
+}
+
+/** A whole number of milliseconds, at least one, that a timer can hold. */
+export function milliseconds(options: { readonly description: string; readonly default: number }) {
+  return Type.Integer({ minimum: 1, maximum: 2_147_483_647, ...options });
+}
+
+export function httpUrl(description: string) {
+  return Type.Refine(text(description), isHttpUrl, () => 'must be an address that begins with http:// or https://');
+}
+
+export function apiVersion(description: string) {
+  return Type.Refine(text(description), isApiVersion, () => 'must be a calendar date YYYY-MM-DD, optionally with -preview');
+}
+
+/** Text sent in a header field, such as a key. */
+export function headerValue(description: string) {
+  return Type.Refine(
+    text(description),
+    isHeaderValue,
+    () => 'must not hold a line break or another character that a header field cannot carry',
+  );
+}
+
+/** A network in CIDR notation, or an address. */
+export function network() {
+  return Type.Refine(Type.String(), isNetwork, () => 'must be an address, or a network such as 10.0.0.0/8');
+}
+
+/** A network in CIDR notation, an address, or a host name. */
+export function networkOrHost() {
+  return Type.Refine(
+    Type.String(),
+    (value) => isNetwork(value) || isHostName(value),
+    () => 'must be a host name, an address, or a network such as 10.0.0.0/8',
+  );
+}

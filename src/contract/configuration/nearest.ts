@@ -1,0 +1,30 @@
+/** The candidate that a misspelt word was most likely meant to be; undefined where none is near. Case, `_` and `-` do not count. */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  const spelt = plain(word);
+  let best: string | undefined;
+  let bestDistance = Math.floor(spelt.length / 3) + 1;
+  for (const candidate of candidates) {
+    const distance = editDistance(spelt, plain(candidate), bestDistance);
+    if (distance < bestDistance) [best, bestDistance] = [candidate, distance];
+  }
+  return best;
+}
+
+function plain(word: string): string {
+  return word.slice(0, 100).toLowerCase().replaceAll(/[_-]/g, '');
+}
+
+/** How many letters must be put in, taken out or replaced (Levenshtein); `bound` where it is that or more. */
+function editDistance(from: string, to: string, bound: number): number {
+  if (Math.abs(from.length - to.length) >= bound) return bound;
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let line = 1; line <= from.length; line++) {
+    const next = [line];
+    for (let column = 1; column <= to.length; column++) {
+      const replaced = (row[column - 1] ?? 0) + (from[line - 1] === to[column - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return Math.min(row[to.length] ?? bound, bound);
+}

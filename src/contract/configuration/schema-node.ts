@@ -1,0 +1,58 @@
+import type { TSchema } from 'typebox';
+import type { Path } from './fault.ts';
+
+/** The part of JSON Schema that the configuration is written in, read as plain data. */
+export interface SchemaNode {
+  readonly type?: string;
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: SchemaNode | false;
+  /** Says in `title` what the free keys of an object are. */
+  readonly propertyNames?: { readonly title?: string };
+  readonly items?: SchemaNode;
+  readonly anyOf?: readonly SchemaNode[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+}
+
+const anything: SchemaNode = {};
+
+/** A schema of TypeBox, which is JSON Schema underneath. */
+export function readSchema(schema: TSchema): SchemaNode {
+  return schema as SchemaNode;
+}
+
+/** The schema of a member or an item; one that allows anything where the schema says nothing of it. */
+export function childOf(node: SchemaNode, key: string | number): SchemaNode {
+  if (typeof key === 'number') return node.items ?? anything;
+  if (node.properties !== undefined && Object.hasOwn(node.properties, key)) return node.properties[key] ?? anything;
+  return node.additionalProperties || anything;
+}
+
+/** The schema of the value at a path. */
+export function schemaAt(schema: TSchema, path: Path): SchemaNode {
+  return path.reduce<SchemaNode>(childOf, readSchema(schema));
+}
+
+/** What a value is in the words of JSON Schema: null, boolean, number, string, array or object; any other word for what JSON does not have. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+/** The key whose constant tells the forms of a union apart, such as `type`. */
+export function discriminatorOf(forms: readonly SchemaNode[]): string | undefined {
+  const [first] = forms;
+  return Object.keys(first?.properties ?? {}).find((key) => forms.every((form) => form.properties?.[key]?.const !== undefined));
+}
+
+/** The forms of a union that a value can be meant as: those of its kind and, where a key tells them apart, with its constant. */
+export function formsFor(forms: readonly SchemaNode[], value: unknown): readonly SchemaNode[] {
+  const ofKind = forms.filter((form) => form.type === kindOf(value));
+  const discriminator = discriminatorOf(ofKind);
+  if (ofKind.length < 2 || discriminator === undefined) return ofKind;
+  const word = (value as Readonly<Record<string, unknown>>)[discriminator];
+  return ofKind.filter((form) => form.properties?.[discriminator]?.const === word);
+}

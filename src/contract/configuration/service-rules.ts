@@ -1,0 +1,63 @@
+import { isJsonObject } from '#base/json.ts';
+import { entriesOf, stringsOf } from './entries.ts';
+import type { Fault } from './fault.ts';
+import { isHeaderValue } from './values.ts';
+
+/** What the schema cannot say of keys. */
+export function* keyFaults(configuration: unknown): Iterable<Fault> {
+  const seen = new Set<string>();
+  for (const [name, entry] of entriesOf(configuration, 'keys')) {
+    const isNamed = typeof entry.key === 'string';
+    const key = typeof entry.key === 'string' ? entry.key : name;
+    const path = isNamed ? ['keys', name, 'key'] : ['keys', name];
+    if (entry.role !== undefined && entry.roles !== undefined) {
+      yield { path: ['keys', name, 'role'], message: 'cannot stand beside roles; a key has one or the other' };
+    }
+    if (key === '' && !isNamed) yield { path, message: 'cannot be a key: it is empty' };
+    else if (!isHeaderValue(key) || key !== key.trim()) {
+      yield {
+        path,
+        message: 'cannot be a key: no line breaks or other control characters, no spaces around it; look at its end',
+      };
+    }
+    if (seen.has(key)) yield { path, message: 'is the key of another entry as well' };
+    seen.add(key);
+  }
+}
+
+const takenPrefixes: ReadonlySet<string> = new Set([
+  'compat',
+  'msgapi',
+  'v1',
+  'health',
+  'ready',
+  'metrics',
+  'openapi.json',
+  'docs',
+  'custom_application_schemas',
+]);
+
+/** What the schema cannot say of aliases. */
+export function* aliasFaults(configuration: unknown): Iterable<Fault> {
+  const aliases = isJsonObject(configuration) && isJsonObject(configuration.aliases) ? configuration.aliases : {};
+  const seen = new Set<string>();
+  for (const surface of ['compat', 'msgapi']) {
+    for (const [index, alias] of stringsOf(aliases[surface]).entries()) {
+      const path = ['aliases', surface, index];
+      if (takenPrefixes.has(alias)) yield { path, message: 'is taken: the service has paths of its own there' };
+      else if (seen.has(alias)) yield { path, message: 'stands among the aliases twice' };
+      seen.add(alias);
+    }
+  }
+}
+
+/** The model that embeds documents must be there and be one that embeds. */
+export function* retrievalFaults(configuration: unknown): Iterable<Fault> {
+  const retrieval = isJsonObject(configuration) && isJsonObject(configuration.retrieval) ? configuration.retrieval : {};
+  const wanted = retrieval.embeddingModel;
+  if (typeof wanted !== 'string' || wanted === '') return;
+  const path = ['retrieval', 'embeddingModel'];
+  const model = entriesOf(configuration, 'models').find(([id]) => id === wanted)?.[1];
+  if (model === undefined) yield { path, message: 'names a model that is not configured' };
+  else if (model.type !== 'embedding') yield { path, message: 'names a model that is not of the type embedding' };
+}

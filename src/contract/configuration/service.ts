@@ -1,0 +1,131 @@
+import { type Static, Type } from 'typebox';
+import { Authorization } from './authorization.ts';
+import { httpUrl, milliseconds, network, networkOrHost, strict, text } from './fields.ts';
+import { isPathPrefix } from './values.ts';
+
+/** Tools that a request can name under `addons`. */
+export const AddonEntry = strict(
+  {
+    url: httpUrl('Address of an OpenAPI document or a plugin manifest.'),
+    displayName: Type.Optional(text('Name shown to people. Absent: the name of the entry.')),
+    description: Type.Optional(Type.String({ description: 'What it is for. Absent: what the document says.' })),
+    authorization: Type.Optional(Authorization),
+  },
+  { description: 'Tools that a request can name under `addons`.' },
+);
+export type AddonEntry = Static<typeof AddonEntry>;
+
+/** A model as the add-in gateway lists it (spec 4.5). */
+export const AddinModel = strict(
+  { id: text('Id of the deployment.'), display_name: text('Name shown to people.') },
+  { description: 'A model offered to the add-in.' },
+);
+
+/** The add-in gateway mounted in the service (spec 4.5). */
+export const AddinSettings = strict(
+  {
+    enabled: Type.Boolean({ default: false, description: 'Whether the gateway for browser add-ins is served.' }),
+    prefix: Type.Refine(
+      Type.String({ default: '/addin', description: 'Path before `/msgapi/v1/…`.' }),
+      (value) => value.startsWith('/') && isPathPrefix(value.slice(1)),
+      () => 'must be a path that begins with a slash and does not end with one, such as /addin',
+    ),
+    models: Type.Array(AddinModel, { default: [], description: 'The models it lists, in this order.' }),
+    allowedOrigins: Type.Optional(
+      Type.Array(text('Scheme, host and port, such as `https://addin.example`.'), {
+        description: 'Origins that may call it. Absent: any. Empty: none.',
+      }),
+    ),
+  },
+  { default: {}, description: 'The gateway for browser add-ins (spec 4.5), mounted in the service.' },
+);
+export type AddinSettings = Static<typeof AddinSettings>;
+
+/** Whom the service trusts and how much it takes in. */
+export const SecuritySettings = strict(
+  {
+    allowPrivateNetworks: Type.Array(networkOrHost(), {
+      default: [],
+      description:
+        'Private networks (CIDR), addresses and hosts that tools, MCP, token addresses and documents may reach. Empty: none.',
+    }),
+    trustedProxies: Type.Array(network(), {
+      default: [],
+      description: 'Addresses and networks of proxies whose `X-Forwarded-*` header fields are believed. Empty: none.',
+    }),
+    maxBodyBytes: Type.Integer({
+      minimum: 1,
+      default: 67_108_864,
+      description: 'Largest request body in bytes; a larger one is refused with 413.',
+    }),
+  },
+  { default: {}, description: 'Whom the service trusts and how much it takes in.' },
+);
+export type SecuritySettings = Static<typeof SecuritySettings>;
+
+const prefixes = (surface: string, byDefault: string) =>
+  Type.Array(
+    Type.Refine(
+      Type.String(),
+      isPathPrefix,
+      () => 'must be a path prefix of letters, digits and . _ ~ - without a slash at either end, such as openai',
+    ),
+    { default: [byDefault], description: `Prefixes that stand for \`${surface}\` as well. Empty: none.` },
+  );
+
+/** Further path prefixes of the surfaces. */
+export const AliasSettings = strict(
+  { compat: prefixes('compat', 'openai'), msgapi: prefixes('msgapi', 'anthropic') },
+  { default: {}, description: 'Further path prefixes of the surfaces.' },
+);
+export type AliasSettings = Static<typeof AliasSettings>;
+
+export const ConsentSettings = strict(
+  {
+    directCalls: Type.Enum(['allow', 'require'], {
+      default: 'allow',
+      description: 'Whether a user’s own call to an application that requires consent passes without it.',
+    }),
+  },
+  { default: {}, description: 'Consent of users.' },
+);
+
+export const RetrievalSettings = strict(
+  {
+    embeddingModel: Type.Optional(
+      text('Id of a model of type `embedding` for the search in documents. Absent: the one built in.'),
+    ),
+  },
+  { default: {}, description: 'Search in documents.' },
+);
+
+/** Bounds of tool runs. */
+export const ToolSettings = strict(
+  {
+    connectMs: milliseconds({ default: 10_000, description: 'Milliseconds until the connection to a tool stands.' }),
+    timeoutMs: milliseconds({ default: 300_000, description: 'Milliseconds that one tool run may take.' }),
+    maxResultBytes: Type.Integer({
+      minimum: 1,
+      default: 40_000,
+      description: 'Bytes of a tool’s result that the model is shown; the stage keeps the whole.',
+    }),
+    maxTurns: Type.Integer({
+      minimum: 1,
+      default: 15,
+      description: 'Calls of the model in one run; the last one has no tools. 1: no tools at all.',
+    }),
+  },
+  { default: {}, description: 'Bounds of tool runs.' },
+);
+export type ToolSettings = Static<typeof ToolSettings>;
+
+export const LimitSettings = strict(
+  {
+    onStoreFailure: Type.Enum(['refuse', 'allow'], {
+      default: 'refuse',
+      description:
+        'What happens to calls while the store of the counters is down: refused with 503, or allowed without counting.',
+    }),
+  },
+  { default: {}, description: 'Counting of limits.' },
+);

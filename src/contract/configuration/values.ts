@@ -1,0 +1,43 @@
+import { isIP } from 'node:net';
+
+/** An absolute http: or https: address. */
+export function isHttpUrl(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
+/** A date of the calendar as YYYY-MM-DD, optionally with `-preview`. */
+export function isApiVersion(text: string): boolean {
+  const date = /^(\d{4}-\d{2}-\d{2})(-preview)?$/.exec(text)?.[1];
+  if (date === undefined) return false;
+  const time = Date.parse(`${date}T00:00:00Z`);
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date);
+}
+
+/** An IP address, or a network in CIDR notation. */
+export function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
+  if (bits === 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+}
+
+/** A host name without scheme, port or path. */
+export function isHostName(text: string): boolean {
+  const looksLikeAddress = /^[\d.]+$/.test(text);
+  return !looksLikeAddress && text.length <= 253 && /^(?!-)[\w-]{1,63}(?<!-)(\.(?!-)[\w-]{1,63}(?<!-))*$/.test(text);
+}
+
+/** Text that may be the value of a header field. */
+export function isHeaderValue(text: string): boolean {
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
+}
+
+/** Text that may be the name of a header field (RFC 9110, token). */
+export function isHeaderName(text: string): boolean {
+  return /^[!#$%&'*+.^_`|~\w-]+$/.test(text);
+}
+
+/** Segments of a path, each of letters, digits and `.`, `_`, `~`, `-`, none of them `.` or `..`, without a slash at either end. */
+export function isPathPrefix(text: string): boolean {
+  return text.split('/').every((segment) => /^[\w.~-]+$/.test(segment) && segment !== '.' && segment !== '..');
+}

@@ -1,0 +1,67 @@
+import type { ChatRequest } from './chat-request.ts';
+import type { Attachment, CompletedControl, ContentPart, Message } from './message.ts';
+
+const readableTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|[^;]*\+json|[^;]*\+xml)(;|$))/i;
+
+/**
+ * The request without `custom_content`, for upstreams that know the OpenAI API only: attachments become parts of the
+ * content, a completed control becomes text; state, stages and controls are left out. The same object where no message has any.
+ */
+export function toPlainMessages(request: ChatRequest): ChatRequest {
+  const isPlain = ({ custom_content: custom }: Message): boolean => custom === undefined;
+  if (request.messages.every(isPlain)) return request;
+  return { ...request, messages: request.messages.map((message) => (isPlain(message) ? message : toPlainMessage(message))) };
+}
+
+function toPlainMessage(message: Message): Message {
+  const { custom_content: custom, ...plain } = message;
+  const added: ContentPart[] = [];
+  if (custom?.completed_control !== undefined) added.push(textPart(toText(custom.completed_control)));
+  for (const attachment of custom?.attachments ?? []) added.push(toPart(attachment, message.role));
+  if (added.length === 0) return plain;
+  const parts = [...toParts(plain.content), ...added];
+  return { ...plain, content: parts.every(isText) ? parts.map(({ text }) => text).join('\n\n') : parts };
+}
+
+function toParts(content: Message['content']): readonly ContentPart[] {
+  if (typeof content !== 'string') return content ?? [];
+  return content === '' ? [] : [textPart(content)];
+}
+
+function toText({ label, value }: CompletedControl): string {
+  return value === undefined ? label : `${label}: ${JSON.stringify(value)}`;
+}
+
+/** Only user messages may hold images and files. */
+function toPart(attachment: Attachment, role: Message['role']): ContentPart {
+  const { type = 'text/markdown', data, url } = attachment;
+  if (role === 'user' && isReachable(attachment) && /^image\//i.test(type)) {
+    return { type: 'image_url', image_url: { url: url ?? `data:${type};base64,${data}` } };
+  }
+  if (role === 'user' && data !== undefined && /^application\/pdf(;|$)/i.test(type)) {
+    return {
+      type: 'file',
+      file: { filename: attachment.title ?? 'document.pdf', file_data: `data:application/pdf;base64,${data}` },
+    };
+  }
+  return textPart(toDescription(attachment, type));
+}
+
+/** Whether the upstream can get at the content: a stored file's address means something to this service only. */
+function isReachable({ data, url }: Attachment): boolean {
+  return data !== undefined || /^(https?|data):/i.test(url ?? '');
+}
+
+function toDescription({ title, data, url }: Attachment, type: string): string {
+  const name = title === undefined ? `Attachment (${type})` : `Attachment "${title}" (${type})`;
+  if (data === undefined) return `${name}: ${url}`;
+  return readableTypes.test(type) ? `${name}:\n${data}` : name;
+}
+
+function textPart(text: string): ContentPart & { text: string } {
+  return { type: 'text', text };
+}
+
+function isText(part: ContentPart): part is ContentPart & { text: string } {
+  return part.type === 'text' && typeof part.text === 'string';
+}

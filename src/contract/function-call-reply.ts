@@ -1,0 +1,40 @@
+import type { Chunk, ChunkChoice, Delta, FunctionCallDelta, ToolCallDelta } from './chunk.ts';
+
+type PlacedCall = ToolCallDelta & { readonly index: number };
+
+/** Tells the tool calls of one reply in the old form (contract 5): one function call a choice, the first; further ones are left out. */
+export class FunctionCallReply {
+  /** By choice: the tool call that is told. */
+  readonly #told = new Map<number, PlacedCall>();
+
+  /** The chunk with `function_call` for `tool_calls`; the same object where it has none. To be given all chunks, in their order. */
+  toFunctionCall(chunk: Chunk): Chunk {
+    if (!chunk.choices.some(isNewForm)) return chunk;
+    return { ...chunk, choices: chunk.choices.map((choice) => (isNewForm(choice) ? this.#toOldForm(choice) : choice)) };
+  }
+
+  #toOldForm(choice: ChunkChoice): ChunkChoice {
+    const { tool_calls, ...rest } = choice.delta ?? {};
+    const call = this.#functionCall(choice.index, tool_calls ?? []);
+    const delta: Delta = call === undefined ? rest : { ...rest, function_call: call };
+    return { ...choice, delta, finish_reason: choice.finish_reason === 'tool_calls' ? 'function_call' : choice.finish_reason };
+  }
+
+  #functionCall(choice: number, calls: readonly ToolCallDelta[]): FunctionCallDelta | undefined {
+    const placed = calls.map((call, position) => ({ ...call, index: call.index ?? position }));
+    const [first] = placed.toSorted((one, other) => one.index - other.index);
+    const told = this.#told.get(choice) ?? first;
+    if (told === undefined) return undefined;
+    this.#told.set(choice, told);
+    return placed.find((call) => isSameCall(call, told))?.function;
+  }
+}
+
+function isNewForm({ delta, finish_reason: reason }: ChunkChoice): boolean {
+  return reason === 'tool_calls' || (delta?.tool_calls ?? null) !== null;
+}
+
+/** Upstreams that send calls whole may number none of them, or all alike: then the ids differ. */
+function isSameCall(call: PlacedCall, told: PlacedCall): boolean {
+  return call.index === told.index && (!call.id || !told.id || call.id === told.id);
+}

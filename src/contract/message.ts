@@ -1,0 +1,81 @@
+import { type Static, type TSchema, Type } from 'typebox';
+
+/** Anything else a caller sent: carried untouched. */
+type Kept = { [key: string]: unknown };
+
+function kept<Schema extends TSchema>(schema: Schema) {
+  return Type.Unsafe<Static<Schema> & Kept>(schema);
+}
+
+const anyObject = (description: string) => Type.Unsafe<Kept>({ type: 'object', description });
+
+const optionalText = (description: string) => Type.Optional(Type.String({ description }));
+
+export const attachmentFields = {
+  index: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Place among the attachments of the message, from 0. May be absent in a request.',
+    }),
+  ),
+  type: optionalText('MIME type of the content. Absent: text/markdown.'),
+  title: optionalText('Title shown to people.'),
+  data: optionalText('The content in the format of `type`; base64 where that is binary.'),
+  url: optionalText('Where the content is.'),
+  reference_type: optionalText('MIME type of what `reference_url` points to.'),
+  reference_url: optionalText('Where the attachment comes from.'),
+};
+
+/** Input or output beside the text; exactly one of `data` and `url` (spec 2.4). */
+export const Attachment = kept(Type.Object(attachmentFields));
+export type Attachment = Static<typeof Attachment>;
+
+/** A control of the last reply, as the user filled it in (spec 2.5). */
+export const CompletedControl = kept(
+  Type.Object({
+    label: Type.String({ description: 'Label of a control that the last reply offered.' }),
+    value: Type.Optional(anyObject('What was filled in; follows the schema of the control.')),
+  }),
+);
+export type CompletedControl = Static<typeof CompletedControl>;
+
+/** What a message of a request has beside its text (spec 2.2). */
+export const CustomContent = kept(
+  Type.Object({
+    attachments: Type.Optional(Type.Array(Attachment)),
+    completed_control: Type.Optional(CompletedControl),
+    state: Type.Optional(anyObject('State that the assistant gave with an earlier reply; assistant messages only.')),
+  }),
+);
+export type CustomContent = Static<typeof CustomContent>;
+
+/** A function the assistant chose, with its arguments as JSON text (spec 2.7). */
+export const FunctionCall = kept(Type.Object({ name: Type.String(), arguments: Type.String({ description: 'JSON text.' }) }));
+export type FunctionCall = Static<typeof FunctionCall>;
+
+/** A piece of a message's content, such as text or an image: the form of the OpenAI API, carried untouched. */
+export const ContentPart = kept(Type.Object({ type: Type.String() }));
+export type ContentPart = Static<typeof ContentPart>;
+
+const roles = ['system', 'user', 'assistant', 'function', 'developer', 'tool'] as const;
+
+export const messageFields = {
+  role: Type.Enum([...roles], { description: 'Who speaks.' }),
+  content: Type.Optional(
+    Type.Union([Type.String(), Type.Null(), Type.Array(ContentPart)], {
+      description:
+        'The text, or its parts. Needed but in assistant messages that call functions or tools and user messages with a completed control.',
+    }),
+  ),
+  custom_content: Type.Optional(CustomContent),
+  name: Type.Optional(
+    Type.String({
+      description: 'In a function message: the function whose result `content` is. Letters, digits, underscore; at most 64.',
+    }),
+  ),
+  function_call: Type.Optional(FunctionCall),
+};
+
+/** One message of a conversation (spec 2.1). Which fields go with which role: `parseMessage`. */
+export const Message = kept(Type.Object(messageFields));
+export type Message = Static<typeof Message>;

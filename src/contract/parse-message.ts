@@ -1,0 +1,97 @@
+import { Compile } from 'typebox/compile';
+import { isJsonObject } from '#base/json.ts';
+import { type Attachment, attachmentFields, type CustomContent, Message, messageFields } from './message.ts';
+import { refuseOtherCase, requestFault, requireShape, withoutNulls } from './request-fault.ts';
+
+const shape = Compile(Message);
+const passedOn = ['tool_calls', 'tool_call_id'];
+const known: ReadonlySet<string> = new Set([...Object.keys(messageFields), ...passedOn]);
+/** Optional fields whose null counts as absence: SDKs print them so. */
+const nullable = {
+  message: ['custom_content', 'name', 'function_call'],
+  custom_content: ['attachments', 'completed_control', 'state'],
+  completed_control: ['value'],
+  attachment: Object.keys(attachmentFields),
+};
+const messageName = /^[a-zA-Z0-9_]{1,64}$/;
+const functionName = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** A message of a request, without optional fields that are null. Throws invalid_request; `at` is its path, such as messages[2] (spec 2.1–2.5). */
+export function parseMessage(value: unknown, at: string): Message {
+  if (isJsonObject(value)) refuseOtherCase(value, known, at);
+  const message = requireShape(shape, withoutNullFields(value), at);
+  checkContent(message, at);
+  if (message.custom_content !== undefined) checkCustomContent(message, message.custom_content, `${at}.custom_content`);
+  checkName(message, at);
+  if (message.function_call !== undefined && message.role !== 'assistant') {
+    throw requestFault(`${at}.function_call`, 'is for assistant messages only');
+  }
+  return message;
+}
+
+function withoutNullFields(value: unknown): unknown {
+  return mapField(cleaned(value, nullable.message), 'custom_content', (given) => {
+    const custom = cleaned(given, nullable.custom_content);
+    const control = mapField(custom, 'completed_control', (completed) => cleaned(completed, nullable.completed_control));
+    return mapField(control, 'attachments', cleanedAttachments);
+  });
+}
+
+function cleaned(value: unknown, keys: readonly string[]): unknown {
+  return isJsonObject(value) ? withoutNulls(value, keys) : value;
+}
+
+function cleanedAttachments(value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  const attachments = value.map((attachment) => cleaned(attachment, nullable.attachment));
+  return attachments.some((attachment, index) => attachment !== value[index]) ? attachments : value;
+}
+
+function mapField(value: unknown, key: string, map: (field: unknown) => unknown): unknown {
+  if (!isJsonObject(value) || value[key] === undefined) return value;
+  const field = map(value[key]);
+  return field === value[key] ? value : { ...value, [key]: field };
+}
+
+function checkContent(message: Message, at: string): void {
+  if (message.content !== undefined && message.content !== null) return;
+  const { role, custom_content: custom } = message;
+  if (role === 'assistant' && (message.function_call !== undefined || (message.tool_calls ?? null) !== null)) return;
+  if (role === 'user' && custom?.completed_control !== undefined) return;
+  throw requestFault(
+    `${at}.content`,
+    'is required unless an assistant message has a function call or a user message a completed control',
+  );
+}
+
+function checkCustomContent({ role }: Message, custom: CustomContent, at: string): void {
+  if (role === 'system' || role === 'developer') throw requestFault(at, `is not allowed in a ${role} message`);
+  if (custom.completed_control !== undefined && role !== 'user')
+    throw requestFault(`${at}.completed_control`, 'is for user messages only');
+  if (custom.state !== undefined && role !== 'assistant') throw requestFault(`${at}.state`, 'is for assistant messages only');
+  for (const field of ['controls', 'stages']) {
+    if (role === 'user' && (custom[field] ?? null) !== null)
+      throw requestFault(`${at}.${field}`, 'is not allowed in a user message');
+  }
+  custom.attachments?.forEach((attachment, index) => {
+    checkAttachment(attachment, index, `${at}.attachments[${index}]`);
+  });
+}
+
+function checkAttachment({ index, data, url }: Attachment, place: number, at: string): void {
+  if (index !== undefined && index !== place)
+    throw requestFault(`${at}.index`, `must be ${place}: attachments are numbered from 0 in order`);
+  const hasData = data !== undefined;
+  if (hasData === (url !== undefined))
+    throw requestFault(at, hasData ? 'must not have both data and url' : 'must have data or url');
+}
+
+function checkName({ role, name }: Message, at: string): void {
+  if (name === undefined) {
+    if (role === 'function') throw requestFault(`${at}.name`, 'is required in a function message');
+    return;
+  }
+  if (role === 'tool') return;
+  const pattern = role === 'function' ? functionName : messageName;
+  if (!pattern.test(name)) throw requestFault(`${at}.name`, `must match ${pattern.source}`);
+}

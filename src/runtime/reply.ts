@@ -1,0 +1,85 @@
+import type { Clock } from '#base/clock.ts';
+import type { Chunk, Delta, FinishReason, ResponseAttachment, ResponseCustomContent, StageDelta } from '#contract/chunk.ts';
+import type { Attachment } from '#domain/tool.ts';
+
+/** One reply in the making: gives its chunks their id, and stages, attachments and controls their indices. */
+export class Reply {
+  readonly #id: string;
+  readonly #clock: Clock;
+  #stages = 0;
+  #attachments = 0;
+  #controls = 0;
+
+  constructor(id: string, clock: Clock) {
+    this.#id = id;
+    this.#clock = clock;
+  }
+
+  chunk(delta: Delta, finishReason: FinishReason | null = null): Chunk {
+    return { ...this.bare(), choices: [{ index: 0, delta, finish_reason: finishReason }] };
+  }
+
+  /** A chunk without choices, for usage and statistics. */
+  bare(): Chunk {
+    const created = Math.floor(this.#clock.epochMs() / 1000);
+    return { id: this.#id, object: 'chat.completion.chunk', created, choices: [] };
+  }
+
+  nextStage(): number {
+    return this.#stages++;
+  }
+
+  nextAttachment(): number {
+    return this.#attachments++;
+  }
+
+  nextControl(): number {
+    return this.#controls++;
+  }
+
+  attach(attachments: readonly Attachment[]): ResponseAttachment[] {
+    return attachments.map((attachment) => ({ ...attachment, index: this.nextAttachment() }));
+  }
+}
+
+/** Brings the indices of one inner reply into those of the reply it becomes part of. */
+export class Renumbering {
+  readonly #reply: Reply;
+  readonly #stages = new Map<unknown, number>();
+  readonly #attachments = new Map<unknown, number>();
+  readonly #controls = new Map<unknown, number>();
+
+  constructor(reply: Reply) {
+    this.#reply = reply;
+  }
+
+  customContent(inner: ResponseCustomContent): ResponseCustomContent {
+    const { stages, attachments, controls, ...rest } = inner;
+    return {
+      ...rest,
+      ...(Array.isArray(stages) && { stages: this.stages(stages) }),
+      ...(Array.isArray(attachments) && {
+        attachments: attachments.map((item) => ({
+          ...item,
+          index: known(this.#attachments, item.index, () => this.#reply.nextAttachment()),
+        })),
+      }),
+      ...(Array.isArray(controls) && {
+        controls: controls.map((item) => ({
+          ...item,
+          index: known(this.#controls, item.index, () => this.#reply.nextControl()),
+        })),
+      }),
+    };
+  }
+
+  stages(inner: readonly StageDelta[]): StageDelta[] {
+    return inner.map((stage) => ({ ...stage, index: known(this.#stages, stage.index, () => this.#reply.nextStage()) }));
+  }
+}
+
+function known(indices: Map<unknown, number>, inner: unknown, next: () => number): number {
+  const index = indices.get(inner) ?? next();
+  indices.set(inner, index);
+  return index;
+}

@@ -1,0 +1,43 @@
+import type { Chunk, ModelUsage, Statistics, Usage } from '#contract/chunk.ts';
+import { addUp, toModelUsages, toUsage } from '#domain/usage.ts';
+
+/** Adds up the tokens of every model call and every inner call of a run. */
+export class Tally {
+  #items: readonly ModelUsage[] = [];
+
+  add(items: readonly ModelUsage[]): void {
+    this.#items = toModelUsages([...this.#items, ...items]);
+  }
+
+  get isEmpty(): boolean {
+    return this.#items.length === 0;
+  }
+
+  /** `usage` is the sum, `statistics` the parts (contract: points read two ways). */
+  totals(): { usage: Usage; statistics: Statistics } {
+    return { usage: addUp(this.#items) as Usage, statistics: { usage_per_model: [...this.#items] } };
+  }
+}
+
+/** What one model call used: its statistics where it has some, else its usage under the model's name. */
+export class TurnUsage {
+  readonly #model: string;
+  #usage: Usage | undefined;
+  #statistics: Statistics | undefined;
+
+  constructor(model: string) {
+    this.#model = model;
+  }
+
+  take(chunk: Chunk): void {
+    if (chunk.usage) this.#usage = toUsage(chunk.usage);
+    if (chunk.statistics) this.#statistics = chunk.statistics;
+  }
+
+  items(): ModelUsage[] {
+    const parts = toModelUsages(this.#statistics?.usage_per_model);
+    if (parts.length > 0 || this.#usage === undefined) return parts;
+    const { prompt_tokens, completion_tokens, total_tokens } = this.#usage;
+    return [{ index: 0, model: this.#model, name: this.#model, prompt_tokens, completion_tokens, total_tokens }];
+  }
+}

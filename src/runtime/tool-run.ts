@@ -1,0 +1,138 @@
+import type { Clock } from '#base/clock.ts';
+import { HttpFault } from '#base/http/client.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { untilAborted } from '#base/until-aborted.ts';
+import type { Chunk, ResponseCustomContent } from '#contract/chunk.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { type Tool, type ToolContext, ToolFault, type ToolProgress, type ToolResult } from '#domain/tool.ts';
+import { Channel } from './channel.ts';
+import { Renumbering, type Reply } from './reply.ts';
+import type { Tally } from './tally.ts';
+import { toArgumentsMarkdown, toResultMarkdown, toShownResult } from './tool-stage.ts';
+import type { Toolset } from './toolset.ts';
+import type { ToolCall } from './turn.ts';
+
+/** What every tool run of a reply shares. */
+export interface ToolRuns {
+  readonly reply: Reply;
+  readonly toolset: Toolset;
+  readonly tally: Tally;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Milliseconds one run may take. */
+  readonly timeoutMs: number;
+  /** Bytes of a result that the model is shown. */
+  readonly maxResultBytes: number;
+  /** Hears of faults whose reason nobody is told. */
+  readonly onFault: (tool: string, thrown: unknown) => void;
+}
+
+/** A tool's answer as the model reads it. */
+export interface ToolMessage {
+  role: 'tool';
+  tool_call_id: string;
+  content: string;
+  [key: string]: unknown;
+}
+
+/** Runs all calls at once, each as a stage of the reply; gives the answers in the order asked. Leaving it cancels the runs. */
+export async function* runTools(calls: readonly ToolCall[], runs: ToolRuns): AsyncGenerator<Chunk, ToolMessage[]> {
+  const left = new AbortController();
+  const signal = AbortSignal.any([runs.signal, left.signal]);
+  const chunks = new Channel<Chunk>();
+  const answers = Promise.all(calls.map((call) => new ToolRun(call, { ...runs, signal }, chunks).answer()));
+  answers.catch(() => undefined).finally(() => chunks.end());
+  try {
+    yield* chunks.read();
+    return await answers;
+  } finally {
+    left.abort();
+  }
+}
+
+class ToolRun {
+  readonly #call: ToolCall;
+  readonly #runs: ToolRuns;
+  readonly #chunks: Channel<Chunk>;
+  readonly #tool: Tool | undefined;
+  readonly #stage: number;
+  readonly #inner: Renumbering;
+  #isOver = false;
+
+  constructor(call: ToolCall, runs: ToolRuns, chunks: Channel<Chunk>) {
+    this.#call = call;
+    this.#runs = runs;
+    this.#chunks = chunks;
+    this.#tool = runs.toolset.find(call.function.name);
+    this.#stage = runs.reply.nextStage();
+    this.#inner = new Renumbering(runs.reply);
+  }
+
+  async answer(): Promise<ToolMessage> {
+    const { clock, maxResultBytes, reply } = this.#runs;
+    const startedMs = clock.nowMs();
+    const { name, arguments: argumentsText } = this.#call.function;
+    const opening = { name: this.#tool?.name ?? name, content: toArgumentsMarkdown(argumentsText), status: null };
+    void this.#put({ stages: [{ index: this.#stage, ...opening }] });
+    const result = await this.#perform();
+    this.#isOver = true;
+    const { text, whole } = toShownResult(result, maxResultBytes);
+    const content = toResultMarkdown(text, result.failed, clock.nowMs() - startedMs);
+    const attachments = [...result.attachments, ...whole].map((attachment, index) => ({ ...attachment, index }));
+    const status = result.failed ? ('failed' as const) : ('completed' as const);
+    await this.#put({
+      stages: [{ index: this.#stage, content, ...(attachments.length > 0 && { attachments }), status }],
+      ...(result.attachments.length > 0 && { attachments: reply.attach(result.attachments) }),
+    });
+    return { role: 'tool', tool_call_id: this.#call.id, content: text };
+  }
+
+  async #perform(): Promise<ToolResult> {
+    const tool = this.#tool;
+    if (tool === undefined) return failure(`There is no tool named ${this.#call.function.name}.`);
+    const args = toArguments(this.#call.function.arguments);
+    if (args === undefined) return failure('The arguments are not a JSON object; call the tool again with one.');
+    const timeUp = AbortSignal.timeout(this.#runs.timeoutMs);
+    const signal = AbortSignal.any([this.#runs.signal, timeUp]);
+    try {
+      return await untilAborted(run(tool, args, { signal, report: (progress) => this.#report(progress) }), signal);
+    } catch (thrown) {
+      this.#runs.signal.throwIfAborted();
+      if (timeUp.aborted) return failure(`The tool was stopped: it took longer than ${this.#runs.timeoutMs / 1000} s.`);
+      return failure(this.#explain(tool, thrown));
+    }
+  }
+
+  async #report({ content, stages = [], usage = [] }: ToolProgress): Promise<void> {
+    if (this.#isOver) return;
+    this.#runs.tally.add(usage);
+    const own = content ? [{ index: this.#stage, content }] : [];
+    const all = [...own, ...this.#inner.stages(stages)];
+    if (all.length > 0) await this.#put({ stages: all });
+  }
+
+  #put(custom_content: ResponseCustomContent): Promise<void> {
+    return this.#chunks.put(this.#runs.reply.chunk({ custom_content }));
+  }
+
+  #explain(tool: Tool, thrown: unknown): string {
+    const mayBeTold = thrown instanceof ToolFault || thrown instanceof HttpFault || thrown instanceof ParleyError;
+    if (mayBeTold) return `The tool failed: ${thrown.message}`;
+    this.#runs.onFault(tool.name, thrown);
+    return 'The tool failed.';
+  }
+}
+
+async function run(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolResult> {
+  return tool.run(args, context);
+}
+
+function toArguments(text: string): JsonObject | undefined {
+  if (text.trim() === '') return {};
+  const value = tryParseJson(text);
+  return isJsonObject(value) ? value : undefined;
+}
+
+function failure(text: string): ToolResult {
+  return { text, attachments: [], failed: true };
+}

@@ -1,0 +1,42 @@
+import { tryParseJson } from '#base/json.ts';
+import type { Attachment, ToolResult } from '#domain/tool.ts';
+
+/** What a tool gave, as the model and the stage of the run show it. */
+export interface ShownResult {
+  /** At most the allowed bytes, and a note where there was more. */
+  readonly text: string;
+  /** The whole, where the text is not. */
+  readonly whole: readonly Attachment[];
+}
+
+/** Cuts a result that is too long for the model (contract 8). */
+export function toShownResult(result: ToolResult, maxBytes: number): ShownResult {
+  const bytes = Buffer.from(result.text, 'utf8');
+  if (bytes.length <= maxBytes) return { text: result.text || '(The tool gave no text.)', whole: [] };
+  const kept = new TextDecoder('utf-8').decode(bytes.subarray(0, maxBytes), { stream: true });
+  const isJson = /^\s*[[{]/.test(result.text);
+  return {
+    text: `${kept}\n\n[Cut here: the result has ${bytes.length} bytes, of which these are the first ${maxBytes}.]`,
+    whole: [{ title: 'Whole result', type: isJson ? 'application/json' : 'text/plain', data: result.text }],
+  };
+}
+
+/** The first part of a run's stage, as markdown. */
+export function toArgumentsMarkdown(argumentsText: string): string {
+  const value = tryParseJson(argumentsText);
+  const text = value === undefined ? argumentsText : JSON.stringify(value, null, 2);
+  return `**Arguments**\n\n${fenced(text, 'json')}\n\n`;
+}
+
+/** The last part of a run's stage, as markdown. */
+export function toResultMarkdown(text: string, failed: boolean, durationMs: number): string {
+  const title = failed ? '**Failed**' : '**Result**';
+  return `${title}\n\n${fenced(text, /^\s*[[{]/.test(text) ? 'json' : '')}\n\n_${(durationMs / 1000).toFixed(2)} s_\n`;
+}
+
+/** A code block that its content cannot end. */
+function fenced(text: string, language: string): string {
+  const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${text}\n${fence}`;
+}

@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import type { JsonObject } from '#base/json.ts';
+import type { Tool } from '#domain/tool.ts';
+
+const maxNameLength = 64;
+const hashLength = 8;
+
+/** A tool as a model is offered it (`tools` of the OpenAI wire). */
+export interface ToolDefinition {
+  readonly type: 'function';
+  readonly function: { readonly name: string; readonly description: string; readonly parameters: JsonObject };
+}
+
+/** Tools under the names a model knows them by: unique, at most 64 of letters, digits, `_` and `-`. */
+export class Toolset {
+  readonly #byName = new Map<string, Tool>();
+
+  /** The order decides who keeps a name that two have; `taken` are names that belong to others. */
+  constructor(tools: readonly Tool[], taken: ReadonlySet<string>) {
+    for (const tool of tools) this.#byName.set(this.#freeName(tool.name, taken), tool);
+  }
+
+  get definitions(): ToolDefinition[] {
+    return [...this.#byName].map(([name, { description, parameters }]) => ({
+      type: 'function',
+      function: { name, description, parameters },
+    }));
+  }
+
+  /** The tool a model called by this name. */
+  find(name: string): Tool | undefined {
+    return this.#byName.get(name);
+  }
+
+  #freeName(wanted: string, taken: ReadonlySet<string>): string {
+    const isFree = (name: string): boolean => !taken.has(name) && !this.#byName.has(name);
+    let name = fitName(wanted);
+    for (let nth = 2; !isFree(name); nth += 1) name = withHash(wanted, `${wanted}\n${nth}`);
+    return name;
+  }
+}
+
+/** A name models accept: the same where it is one already. */
+export function fitName(name: string): string {
+  const readable = readableName(name);
+  return readable === '' || readable.length > maxNameLength ? withHash(name, name) : readable;
+}
+
+function withHash(name: string, hashed: string): string {
+  const hash = createHash('sha256').update(hashed).digest('hex').slice(0, hashLength);
+  return `${readableName(name).slice(0, maxNameLength - hashLength - 1)}_${hash}`;
+}
+
+function readableName(name: string): string {
+  return name.replace(/[^a-zA-Z0-9_-]+/g, '_');
+}

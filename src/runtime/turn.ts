@@ -1,0 +1,98 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { Chunk, Delta, FinishReason, ToolCallDelta } from '#contract/chunk.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { Message } from '#contract/message.ts';
+
+const maxCalls = 128;
+const maxArgumentsLength = 1_000_000;
+
+/** A call a model asked for, whole. Further fields came from the upstream and are given back to it. */
+export interface ToolCall {
+  readonly id: string;
+  readonly type: 'function';
+  readonly function: { readonly name: string; readonly arguments: string };
+  readonly [key: string]: unknown;
+}
+
+interface CallInParts {
+  id: string;
+  name: string;
+  arguments: string;
+  rest: JsonObject;
+}
+
+/** One reply of the model: tells at once what goes on to the user, and collects what the loop acts on. */
+export class Turn {
+  readonly #nth: number;
+  readonly #calls = new Map<number, CallInParts>();
+  readonly #reasoning: JsonObject = {};
+  text = '';
+  finishReason: FinishReason | null = null;
+
+  /** `nth` makes ids for calls that came without one. */
+  constructor(nth: number) {
+    this.#nth = nth;
+  }
+
+  /** What of the chunk is for the user; undefined where nothing is. Choices beyond the first are ignored. */
+  take(chunk: Chunk): Delta | undefined {
+    const choice = chunk.choices.find(({ index }) => (index ?? 0) === 0);
+    if (choice === undefined) return undefined;
+    if (choice.finish_reason) this.finishReason = choice.finish_reason;
+    const { role: _role, tool_calls, ...delta } = choice.delta ?? {};
+    if (Array.isArray(tool_calls)) for (const [at, part] of tool_calls.entries()) this.#takeCall(part, at);
+    if (typeof delta.content === 'string') this.text += delta.content;
+    this.#takeReasoning(delta);
+    for (const key in delta) if (delta[key] === null || delta[key] === '') delete delta[key];
+    return Object.keys(delta).length === 0 ? undefined : delta;
+  }
+
+  /** The calls in the order asked, each with an id of its own. */
+  get calls(): ToolCall[] {
+    const ids = new Set<string>();
+    const inOrder = [...this.#calls].sort(([a], [b]) => a - b);
+    return inOrder.map(([, call], nth) => {
+      const id = call.id === '' || ids.has(call.id) ? `call_${this.#nth}_${nth}` : call.id;
+      ids.add(id);
+      return { ...call.rest, id, type: 'function', function: { name: call.name, arguments: call.arguments } };
+    });
+  }
+
+  /** The reply as a message for the model's next turn. */
+  toMessage(): Message {
+    return { role: 'assistant', content: this.text || null, ...this.#reasoning, tool_calls: this.calls };
+  }
+
+  /** A whole reply has no `index` in its calls: they are numbered as they stand. */
+  #takeCall(part: ToolCallDelta, at: number): void {
+    if (!isJsonObject(part)) return;
+    const { index, id, type: _type, function: said, ...rest } = part;
+    const key = typeof index === 'number' ? index : at;
+    const call = this.#calls.get(key) ?? { id: '', name: '', arguments: '', rest: {} };
+    if (id) call.id = String(id);
+    call.name += textOf(said?.name);
+    call.arguments += textOf(said?.arguments);
+    Object.assign(call.rest, rest);
+    this.#calls.set(key, call);
+    if (this.#calls.size > maxCalls) throw tooMuch(`more than ${maxCalls} tool calls in one reply`);
+    if (call.arguments.length > maxArgumentsLength) throw tooMuch(`more than ${maxArgumentsLength} characters of arguments`);
+  }
+
+  /** Upstreams that think aloud want their thoughts back beside their tool calls. */
+  #takeReasoning(delta: Delta): void {
+    for (const [key, value] of Object.entries(delta)) {
+      if (!/^(reasoning|thinking)/.test(key)) continue;
+      const before = this.#reasoning[key];
+      if (typeof value === 'string') this.#reasoning[key] = textOf(before) + value;
+      else if (Array.isArray(value)) this.#reasoning[key] = [...(Array.isArray(before) ? before : []), ...value];
+    }
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function tooMuch(what: string): ParleyError {
+  return new ParleyError('upstream_failed', `The model asked for ${what}.`);
+}

@@ -1,0 +1,83 @@
+import type { HttpReply } from '#base/http/read-reply.ts';
+import { type Attachment, ToolFault, type ToolResult } from '#domain/tool.ts';
+
+const longestExplanation = 2000;
+
+interface Content {
+  readonly bytes: Buffer;
+  readonly isWhole: boolean;
+  /** Media type without parameters, lower case. */
+  readonly type: string;
+  readonly charset: string | undefined;
+}
+
+/** What the model is told of a reply: text as it is, a status that is no success with a short body; what is not text becomes an attachment. */
+export async function toToolResult(reply: HttpReply, maxBytes: number): Promise<ToolResult> {
+  const { status, headers } = reply;
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') throw new ToolFault(`the server sent its reply as ${encoding}, which it was asked not to`);
+  const content = await readContent(reply, maxBytes);
+  const text = toText(content);
+  if (status < 200 || status > 299) return toRefusal(status, text, content);
+  if (content.bytes.length === 0) return { text: `Done: HTTP ${status}, no content.`, attachments: [], failed: false };
+  if (text === undefined) return toAttachment(content, maxBytes);
+  const note = content.isWhole ? '' : `\n\n[The reply is longer; only its first ${maxBytes} bytes were read.]`;
+  return { text: text + note, attachments: [], failed: false };
+}
+
+function toRefusal(status: number, text: string | undefined, { bytes, type }: Content): ToolResult {
+  const said = text === undefined ? `${bytes.length} bytes of ${type}` : shorten(text.trim());
+  return { text: said === '' ? `HTTP ${status}` : `HTTP ${status}: ${said}`, attachments: [], failed: true };
+}
+
+function toAttachment({ bytes, isWhole, type }: Content, maxBytes: number): ToolResult {
+  if (!isWhole)
+    return { text: `The reply is ${type} of more than ${maxBytes} bytes, which is too large.`, attachments: [], failed: true };
+  const attachment: Attachment = { type, title: `Reply (${type})`, data: bytes.toString('base64') };
+  return {
+    text: `The reply is ${type}, ${bytes.length} bytes. The user was shown it.`,
+    attachments: [attachment],
+    failed: false,
+  };
+}
+
+async function readContent({ headers, body }: HttpReply, maxBytes: number): Promise<Content> {
+  let read = '';
+  for await (const piece of body) {
+    read += piece;
+    if (read.length > maxBytes) break;
+  }
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
+  return {
+    bytes: Buffer.from(read.slice(0, maxBytes), 'latin1'),
+    isWhole: read.length <= maxBytes,
+    type: /^[\w.+-]+\/[\w.+-]+$/.test(type.trim()) ? type.trim() : 'application/octet-stream',
+    charset: /charset="?([\w.:-]+)/.exec(parameters.join(';'))?.[1],
+  };
+}
+
+const textTypes =
+  /^text\/|[/+](json|xml|yaml|x-yaml|javascript|csv|graphql)$|^application\/(x-www-form-urlencoded|json[\w-]*|x-ndjson|jsonl)$/;
+
+/** Undefined where it is not text. What came without a type is text where it is UTF-8. */
+function toText({ bytes, type, charset, isWhole }: Content): string | undefined {
+  if (textTypes.test(type)) return decoder(charset).decode(bytes, { stream: !isWhole });
+  if (type !== 'application/octet-stream' || bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: !isWhole });
+  } catch {
+    return undefined;
+  }
+}
+
+function decoder(charset: string | undefined): TextDecoder {
+  try {
+    return new TextDecoder(charset ?? 'utf-8');
+  } catch {
+    return new TextDecoder('utf-8');
+  }
+}
+
+function shorten(text: string): string {
+  return text.length <= longestExplanation ? text : `${text.slice(0, longestExplanation)}…`;
+}

@@ -1,0 +1,99 @@
+import type { Control, ResponseAttachment } from '#contract/chunk.ts';
+import type { Answer, Situation, Step } from './answer.ts';
+import { shorten } from './words.ts';
+
+const wishes = {
+  everything: /\b(show|give|demo\w*|try)\b.*\b(everything|all (you can|of it))\b|^everything\b/i,
+  attachment: /\battachments?\b/i,
+  stages: /\bstages?\b/i,
+  controls: /\b(controls?|buttons?|forms?)\b/i,
+};
+const asksFor =
+  /\b(show|give|send|offer|want|need|add|attach|with|see|demo\w*|please|try|make)\b|^\W*(an? |some |the )?(attachments?|stages?|controls?)\W*$/i;
+
+/** Shows parts of the wire the user asks for: stages, an attachment, controls, or all of them. */
+export function showParts(situation: Situation): Answer | undefined {
+  const { question } = situation.conversation;
+  const isAll = wishes.everything.test(question);
+  const isAsked = isAll || asksFor.test(question);
+  const wants = (part: keyof typeof wishes): boolean => isAsked && (isAll || wishes[part].test(question));
+  const shown: string[] = [];
+  if (wants('stages')) {
+    situation.steps.push(...exampleSteps);
+    shown.push('**Stages**: one that went well and carries an attachment, and one that failed on purpose.');
+  }
+  if (wants('attachment')) shown.push('**An attachment**: a table of what I saw of your request.');
+  if (wants('controls'))
+    shown.push('**Controls**: pick a colour or rate me; your choice comes back to me as a `completed_control`.');
+  if (shown.length === 0) return undefined;
+  return {
+    content: `Here you are:\n\n${shown.map((line) => `- ${line}`).join('\n')}`,
+    attachments: wants('attachment') ? [seenTable(situation)] : [],
+    controls: wants('controls') ? exampleControls : [],
+  };
+}
+
+/** Says what came back from a control. */
+export function tellControl({ conversation, steps }: Situation): Answer | undefined {
+  const { completedControl: control, question } = conversation;
+  if (control === undefined) return undefined;
+  steps.push({ name: 'Reading the control', content: `\`${shorten(control.label, 100)}\` was filled in.`, status: 'completed' });
+  const value = control.value === undefined ? '' : ` with the value \`${shorten(JSON.stringify(control.value), 1000)}\``;
+  const said = question === '' ? '' : ` Beside it you wrote “${shorten(question, 200)}”.`;
+  return { content: `You used the control **${shorten(control.label, 200)}**${value}.${said}` };
+}
+
+const exampleSteps: readonly Step[] = [
+  {
+    name: 'A stage with an attachment',
+    content: 'Stages show intermediate work as it happens.',
+    status: 'completed',
+    attachments: [{ index: 0, type: 'text/markdown', title: 'A note', data: 'A stage can carry *attachments* of its own.' }],
+  },
+  { name: 'A stage that fails on purpose', content: 'A failed step does not end the reply.', status: 'failed' },
+];
+
+const exampleControls: readonly Control[] = [
+  {
+    index: 0,
+    label: 'Pick a colour',
+    schema: {
+      type: 'object',
+      properties: { colour: { type: 'string', enum: ['red', 'green', 'blue'] } },
+      required: ['colour'],
+      additionalProperties: false,
+    },
+  },
+  {
+    index: 1,
+    label: 'Rate this answer',
+    schema: {
+      type: 'object',
+      properties: { stars: { type: 'integer', minimum: 1, maximum: 5 }, remark: { type: 'string', maxLength: 200 } },
+      required: ['stars'],
+      additionalProperties: false,
+    },
+  },
+];
+
+function seenTable({ conversation, offer }: Situation): ResponseAttachment {
+  const { question, passages, attachments, toolResults } = conversation;
+  const rows = [
+    ['Question', question],
+    ['Tools offered', offer.tools.map(({ name }) => name).join(', ') || 'none'],
+    ['Tool results', String(toolResults.length)],
+    ['Your attachments', attachments.map(({ title, type }) => title || type || 'text/markdown').join(', ') || 'none'],
+    ['Passages to read', `${passages.length}, ${passages.reduce((sum, { text }) => sum + text.length, 0)} characters`],
+  ];
+  const lines = rows.map(([what, seen]) => `| ${what} | ${toCell(seen ?? '')} |`);
+  return {
+    index: 0,
+    type: 'text/markdown',
+    title: 'What I saw',
+    data: ['| What | Seen |', '| --- | --- |', ...lines].join('\n'),
+  };
+}
+
+function toCell(text: string): string {
+  return shorten(text, 200).replace(/\|/g, '\\|').replace(/\s+/g, ' ');
+}

@@ -1,0 +1,63 @@
+import type { JsonObject } from '#base/json.ts';
+import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
+import type { Embedder } from '#domain/embedder.ts';
+import { UpstreamFault } from '#domain/upstream.ts';
+import { loadTokens } from './count-tokens.ts';
+import { toFault } from './embedder-fault.ts';
+
+/** Answers an embeddings request of OpenAI's API with the local model. Throws UpstreamFault. */
+export async function embed(request: EmbeddingsRequest, embedder: Embedder, signal: AbortSignal): Promise<JsonObject> {
+  const { dimensions = embedder.dimensions, encoding_format } = request;
+  if (dimensions > embedder.dimensions) {
+    throw new UpstreamFault('refused', `dimensions must not be more than the ${embedder.dimensions} of ${embedder.model}.`, {
+      status: 400,
+      param: 'dimensions',
+    });
+  }
+  const texts = await toTexts(request.input);
+  const vectors = await embedder.embed(texts, signal).catch((thrown: unknown) => {
+    throw toFault(thrown, signal);
+  });
+  const tokens = await loadTokens();
+  const used = texts.reduce((sum, text) => sum + tokens.count(text), 0);
+  return {
+    object: 'list',
+    data: vectors.map((vector, index) => {
+      const cut = shortened(vector, dimensions);
+      return { object: 'embedding', index, embedding: encoding_format === 'base64' ? toBase64(cut) : Array.from(cut) };
+    }),
+    model: embedder.model,
+    usage: { prompt_tokens: used, total_tokens: used },
+  };
+}
+
+/** Clients that cut texts themselves send tokens of OpenAI's cl100k_base. */
+async function toTexts(input: EmbeddingsRequest['input']): Promise<string[]> {
+  if (typeof input === 'string') return [input];
+  if (typeof input[0] === 'string') return input as string[];
+  const lists = (typeof input[0] === 'number' ? [input] : input) as number[][];
+  const { decode, vocabularySize } = await import('gpt-tokenizer/encoding/cl100k_base');
+  if (lists.some((list) => list.some((token) => token >= vocabularySize))) {
+    throw new UpstreamFault('refused', 'input has a token that cl100k_base does not know; send text.', {
+      status: 400,
+      param: 'input',
+    });
+  }
+  return lists.map((list) => decode(list));
+}
+
+/** The first dimensions, brought back to length 1. */
+function shortened(vector: Float32Array, dimensions: number): Float32Array {
+  if (dimensions === vector.length) return vector;
+  const cut = vector.slice(0, dimensions);
+  const length = Math.hypot(...cut);
+  return length === 0 ? cut : cut.map((value) => value / length);
+}
+
+function toBase64(vector: Float32Array): string {
+  const bytes = Buffer.alloc(vector.length * Float32Array.BYTES_PER_ELEMENT);
+  vector.forEach((value, index) => {
+    bytes.writeFloatLE(value, index * Float32Array.BYTES_PER_ELEMENT);
+  });
+  return bytes.toString('base64');
+}

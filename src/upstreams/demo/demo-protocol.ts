@@ -1,0 +1,86 @@
+import { systemClock } from '#base/clock.ts';
+import type { Chunk, Delta, FinishReason } from '#contract/chunk.ts';
+import { Frame } from '#contract/frame.ts';
+import type { Embedder } from '#domain/embedder.ts';
+import type { Ask, ChatProtocol } from '#domain/upstream.ts';
+import type { Situation } from './answer.ts';
+import { countPrompt } from './count-prompt.ts';
+import { loadTokens } from './count-tokens.ts';
+import { embed } from './demo-embeddings.ts';
+import { toFault } from './embedder-fault.ts';
+import { planAnswer, toFormat } from './plan-answer.ts';
+import { readConversation } from './read-conversation.ts';
+import { readTools } from './read-tools.ts';
+import { readBounds, shapeReply } from './shape-reply.ts';
+import { replyDeltas, stageDeltas, stageEnd } from './to-deltas.ts';
+import { countWords, shorten } from './words.ts';
+
+export interface DemoParts {
+  readonly embedder: Embedder;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly newId: () => string;
+  /** Pause between the frames of a streamed reply; zero for none. */
+  readonly paceMs: number;
+}
+
+type ChunkPart = Pick<Chunk, 'choices' | 'usage'>;
+
+const readingStage = 'Reading the question';
+
+/** An upstream inside the process: answers by simple rules, needs no network, says what it is, and shows the whole wire. */
+export function createDemoProtocol(parts: DemoParts): ChatProtocol {
+  const { embedder, now, newId, paceMs } = parts;
+  return {
+    hasChoices: false,
+    async *chat(ask) {
+      const { request, signal, upstream } = ask;
+      const head = { id: `chatcmpl-${newId()}`, object: 'chat.completion.chunk', model: upstream.model } as const;
+      const pauseMs = request.stream === true ? paceMs : 0;
+      for await (const part of reply(ask, parts)) {
+        signal.throwIfAborted();
+        yield Frame.ofChunks({ ...head, created: Math.floor(now() / 1000), ...part });
+        if (pauseMs > 0) await systemClock.sleep(pauseMs, signal);
+      }
+    },
+    embed: ({ request, signal }) => embed(request, embedder, signal),
+  };
+}
+
+async function* reply({ request, signal }: Ask, { embedder, newId }: DemoParts): AsyncGenerator<ChunkPart> {
+  yield toPart({ role: 'assistant' });
+  yield toPart({ custom_content: { stages: [{ index: 0, name: readingStage, status: null }] } });
+  const conversation = readConversation(request);
+  const situation: Situation = { conversation, offer: readTools(request), comparing: { embedder, signal }, steps: [] };
+  const { question } = conversation;
+  for (const delta of stageEnd(0, { content: toReport(situation), status: 'completed' })) yield toPart(delta);
+
+  const tokens = await loadTokens();
+  const { form } = situation.offer;
+  const planned = await planAnswer(situation).catch((thrown: unknown) => {
+    throw toFault(thrown, signal);
+  });
+  const answer = { ...planned, content: toFormat(planned.content, request, question) };
+  const shaped = shapeReply(answer, { ...readBounds(request), form }, tokens);
+
+  for (const [index, step] of situation.steps.entries()) {
+    for (const delta of stageDeltas(index + 1, step)) yield toPart(delta);
+  }
+  const newCallId = form === 'functions' ? undefined : () => `call_${newId()}`;
+  for (const delta of replyDeltas(shaped, answer, newCallId)) yield toPart(delta);
+  yield toPart({}, shaped.finish);
+
+  const prompt_tokens = countPrompt(request, tokens);
+  yield { choices: [], usage: { prompt_tokens, completion_tokens: shaped.tokens, total_tokens: prompt_tokens + shaped.tokens } };
+}
+
+function toPart(delta: Delta, finish_reason: FinishReason | null = null): ChunkPart {
+  return { choices: [{ index: 0, delta, finish_reason }] };
+}
+
+function toReport({ conversation, offer }: Situation): string {
+  const { question, passages, attachments } = conversation;
+  if (question === '') return 'There is no question.';
+  const beside = `${offer.tools.length} tools, ${passages.length} passages, ${attachments.length} attachments`;
+  return `“${shorten(question, 200)}”: ${countWords(question)} words; beside it ${beside}.`;
+}

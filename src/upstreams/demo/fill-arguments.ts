@@ -1,0 +1,137 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { type Clues, findClues, phraseAfter, toldPhrase, trailingPhrase, wordAfterNumber } from './clues.ts';
+
+interface Parameter {
+  readonly name: string;
+  readonly schema: JsonObject;
+  readonly isRequired: boolean;
+}
+
+const deepest = 4;
+const mostChoices = 200;
+const takesAll = /query|question|text|prompt|input|content|message|body|search|request|description|echo/i;
+const isTold = /body|message|text|subject|title|note|content/;
+const origins = new Set(['from', 'origin', 'source']);
+const destinations = new Map([
+  ['to', 'to|into|in'],
+  ['target', 'to|into|in'],
+  ['destination', 'to'],
+  ['recipient', 'to'],
+]);
+
+/** Arguments for a JSON Schema, made of what the question has: an object that has what is required and what is mentioned. */
+export function fillArguments(schema: JsonObject, question: string): JsonObject {
+  return fillObject(schema, findClues(question, choicesOf(schema)), deepest);
+}
+
+/** The values that the parameters with a choice can have. */
+function choicesOf(schema: JsonObject): string[] {
+  const properties = isJsonObject(schema.properties) ? Object.values(schema.properties) : [];
+  return properties
+    .flatMap((given) => plainSchema(given).enum ?? [])
+    .filter((value): value is string => typeof value === 'string' && value !== '')
+    .slice(0, mostChoices);
+}
+
+function fillObject(schema: JsonObject, clues: Clues, depthLeft: number): JsonObject {
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const properties = isJsonObject(schema.properties) ? Object.entries(schema.properties) : [];
+  const filled: JsonObject = {};
+  for (const [name, given] of properties) {
+    const parameter = { name, schema: plainSchema(given), isRequired: required.includes(name) };
+    const value = parameter.isRequired || isMentioned(parameter, clues) ? fill(parameter, clues, depthLeft - 1) : undefined;
+    if (value !== undefined) filled[name] = value;
+  }
+  return filled;
+}
+
+function fill(parameter: Parameter, clues: Clues, depthLeft: number): unknown {
+  const { schema } = parameter;
+  if (schema.const !== undefined) return schema.const;
+  if (Array.isArray(schema.enum)) return mentioned(schema.enum, clues)[0] ?? schema.default ?? schema.enum[0];
+  switch (schema.type) {
+    case 'integer':
+    case 'number':
+      return fillNumber(schema, clues);
+    case 'boolean':
+      return !/\b(no|not|without|don.t|never|off)\b/i.test(clues.question);
+    case 'array':
+      return fillArray(parameter, clues, depthLeft);
+    case 'object':
+      return depthLeft > 0 ? fillObject(schema, clues, depthLeft) : {};
+    case 'null':
+      return null;
+    default:
+      return fillText(parameter, clues);
+  }
+}
+
+function fillNumber(schema: JsonObject, clues: Clues): unknown {
+  const found = clues.numbers.shift() ?? schema.default ?? schema.minimum ?? 1;
+  return schema.type === 'integer' && typeof found === 'number' ? Math.round(found) : found;
+}
+
+function fillArray({ name, schema }: Parameter, clues: Clues, depthLeft: number): unknown[] {
+  const items = plainSchema(schema.items);
+  if (Array.isArray(items.enum)) return mentioned(items.enum, clues);
+  if (items.type === 'number' || items.type === 'integer') return clues.numbers.splice(0);
+  if (items.type === 'object') return depthLeft > 0 ? [fillObject(items, clues, depthLeft)] : [];
+  const listed = clues.quoted.length > 0 ? clues.quoted.splice(0) : clues.names.splice(0);
+  return listed.length > 0 ? listed : [fillText({ name, schema: items, isRequired: true }, clues)];
+}
+
+function fillText({ name, schema }: Parameter, clues: Clues): unknown {
+  const word = name.toLowerCase();
+  const hint = `${word} ${typeof schema.format === 'string' ? schema.format : ''}`;
+  const exact =
+    (/e-?mail|recipient|^to /.test(hint) ? clues.addresses.shift() : undefined) ??
+    (/ur[il]|link|website/.test(hint) ? clues.links.shift() : undefined) ??
+    (/date|day|time$/.test(hint) ? clues.dates.shift() : undefined) ??
+    (/id$|number|code|zip/.test(word) ? clues.codes.shift() : undefined) ??
+    clues.quoted.shift();
+  if (exact !== undefined) return exact;
+  if (schema.default !== undefined) return schema.default;
+  const told = isTold.test(word) ? toldPhrase(clues.question) : undefined;
+  if (told !== undefined) return told;
+  if (takesAll.test(word)) return withoutCommand(clues.question);
+  return directed(word, clues) ?? clues.names.shift() ?? trailingPhrase(clues.rest) ?? clues.rest;
+}
+
+/** Where something comes from or goes to, for a parameter that is named so. */
+function directed(word: string, { rest }: Clues): string | undefined {
+  if (origins.has(word)) return phraseAfter(rest, 'from') ?? wordAfterNumber(rest);
+  const goal = destinations.get(word);
+  return goal === undefined ? undefined : phraseAfter(rest, goal);
+}
+
+/** "echo hello" asks for hello. */
+function withoutCommand(question: string): string {
+  return question.replace(/^(?:please\s+)?(?:echo|say|repeat|search(?: for)?|look up|find|ask)\b[\s:,]*(?=\S)/i, '');
+}
+
+/** An optional parameter is filled where the question names it or one of its values. */
+function isMentioned({ name, schema }: Parameter, clues: Clues): boolean {
+  if (Array.isArray(schema.enum)) return mentioned(schema.enum, clues).length > 0;
+  return new Set(clues.question.toLowerCase().match(/[\p{L}\p{N}]+/gu)).has(name.toLowerCase());
+}
+
+function mentioned(values: readonly unknown[], clues: Clues): unknown[] {
+  const question = ` ${clues.question.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')} `;
+  return values.filter((value) =>
+    question.includes(
+      ` ${String(value)
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}]+/gu, ' ')}`,
+    ),
+  );
+}
+
+/** The schema with one type: of several, the first that is not null. */
+function plainSchema(given: unknown): JsonObject {
+  if (!isJsonObject(given)) return {};
+  const options = given.anyOf ?? given.oneOf;
+  const chosen = Array.isArray(options) ? options.find((option) => isJsonObject(option) && option.type !== 'null') : undefined;
+  const schema = isJsonObject(chosen) ? { ...given, ...chosen } : given;
+  const { type } = schema;
+  return Array.isArray(type) ? { ...schema, type: type.find((one) => one !== 'null') } : schema;
+}

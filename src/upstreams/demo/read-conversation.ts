@@ -1,0 +1,105 @@
+import { isJsonObject } from '#base/json.ts';
+import type { ChatRequest } from '#contract/chat-request.ts';
+import type { Attachment, CompletedControl, Message } from '#contract/message.ts';
+import { splitQuestion } from './split-question.ts';
+import { shorten } from './words.ts';
+
+/** Text that an answer can be quoted from. */
+export interface Passage {
+  readonly source: string;
+  readonly text: string;
+}
+
+export interface ToolResult {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What a conversation comes to, as far as the demo understands it. */
+export interface Conversation {
+  /** What the user asked last; empty where nothing was. */
+  readonly question: string;
+  /** The results the conversation ends with. */
+  readonly toolResults: readonly ToolResult[];
+  /** Latest first. */
+  readonly passages: readonly Passage[];
+  readonly completedControl: CompletedControl | undefined;
+  readonly attachments: readonly Attachment[];
+}
+
+type ToolNames = ReadonlyMap<unknown, unknown>;
+
+const longestPassages = 60_000;
+const longInstructions = 600;
+const readableType = /^text\/|json|xml|yaml|csv/i;
+
+export function readConversation({ messages }: ChatRequest): Conversation {
+  const names = toolNames(messages);
+  const lastUser = messages.findLast(({ role }) => role === 'user');
+  return {
+    question: lastUser === undefined ? '' : splitQuestion(textOf(lastUser)).question,
+    toolResults: resultsAtEnd(messages, names),
+    passages: readPassages(messages, names),
+    completedControl: messages.at(-1)?.custom_content?.completed_control,
+    attachments: messages.flatMap(attachmentsOf),
+  };
+}
+
+export function textOf({ content }: Message): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.map((part) => (typeof part?.text === 'string' ? part.text : '')).join('\n');
+}
+
+function resultsAtEnd(messages: readonly Message[], names: ToolNames): ToolResult[] {
+  const lastOther = messages.findLastIndex((message) => !isResult(message));
+  return messages.slice(lastOther + 1).map((message) => ({ name: toolNameOf(message, names), text: textOf(message) }));
+}
+
+function readPassages(messages: readonly Message[], names: ToolNames): Passage[] {
+  const passages: Passage[] = [];
+  let room = longestPassages;
+  for (const message of messages.toReversed()) {
+    for (const { source, text } of passagesOf(message, names)) {
+      if (room <= 0) return passages;
+      passages.push({ source: shorten(source, 100), text: text.slice(0, room) });
+      room -= text.length;
+    }
+  }
+  return passages;
+}
+
+function passagesOf(message: Message, names: ToolNames): Passage[] {
+  if (isResult(message)) return [{ source: toolNameOf(message, names), text: textOf(message) }];
+  if (message.role === 'system' || message.role === 'developer') {
+    const text = textOf(message);
+    return text.length > longInstructions ? [{ source: 'the instructions', text }] : [];
+  }
+  if (message.role !== 'user') return [];
+  const attached = attachmentsOf(message)
+    .filter(({ data, type }) => typeof data === 'string' && (typeof type !== 'string' || readableType.test(type)))
+    .map(({ data, title }) => ({ source: title || 'an attachment', text: data ?? '' }));
+  const quoted = splitQuestion(textOf(message)).quoted.map((text) => ({ source: 'the message', text }));
+  return [...attached, ...quoted];
+}
+
+function attachmentsOf(message: Message): Attachment[] {
+  const { attachments } = message.custom_content ?? {};
+  return message.role === 'user' && Array.isArray(attachments) ? attachments.filter(isJsonObject) : [];
+}
+
+function isResult({ role }: Message): boolean {
+  return role === 'tool' || role === 'function';
+}
+
+/** Names of the tools called, by the id of the call. */
+function toolNames(messages: readonly Message[]): ToolNames {
+  const calls = messages.flatMap(({ tool_calls }) => (Array.isArray(tool_calls) ? tool_calls : []));
+  return new Map(calls.map((call) => [call?.id, call?.function?.name]));
+}
+
+/** A `function` message names its function; a `tool` message names the call it answers. */
+function toolNameOf(message: Message, names: ToolNames): string {
+  const name = message.name ?? names.get(message.tool_call_id);
+  return typeof name === 'string' ? name : 'the tool';
+}

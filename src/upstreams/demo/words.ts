@@ -1,0 +1,31 @@
+const wordPattern = /[\p{L}\p{N}]+/gu;
+const stemLength = 5;
+const shortestTellingWord = 4;
+const common = new Set(
+  'what when where which that this with from have does will would could should about into than then them they there your please tell show give make some want need like know much many more very just also only'.split(
+    ' ',
+  ),
+);
+
+/** The beginnings of the words that tell what a text is about, so that `translates` meets `translate`. */
+export function stems(text: string): Set<string> {
+  const words = text.toLowerCase().match(wordPattern) ?? [];
+  return new Set(
+    words.filter((word) => word.length >= shortestTellingWord && !common.has(word)).map((word) => word.slice(0, stemLength)),
+  );
+}
+
+export function countShared(one: ReadonlySet<string>, other: ReadonlySet<string>): number {
+  let shared = 0;
+  for (const stem of one) if (other.has(stem)) shared += 1;
+  return shared;
+}
+
+export function countWords(text: string): number {
+  return text.match(wordPattern)?.length ?? 0;
+}
+
+/** The text in at most so many characters, with an ellipsis where it was cut. */
+export function shorten(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`;
+}

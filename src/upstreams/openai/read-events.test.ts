@@ -1,0 +1,92 @@
+import { array, assert, asyncProperty, integer } from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readEvents } from './read-events.ts';
+
+async function* bodyOf(pieces: readonly string[]): AsyncIterable<string> {
+  for (const piece of pieces) {
+    await Promise.resolve();
+    if (piece !== '') yield piece;
+  }
+}
+
+async function read(pieces: readonly string[]): Promise<{ bytes: string; fault: unknown }> {
+  let bytes = '';
+  try {
+    for await (const frame of readEvents(bodyOf(pieces))) bytes += frame.bytes;
+    return { bytes, fault: undefined };
+  } catch (fault) {
+    return { bytes, fault };
+  }
+}
+
+function cut(text: string, places: readonly number[]): string[] {
+  const sorted = [...new Set(places.map((place) => place % (text.length + 1)))].sort((a, b) => a - b);
+  return [0, ...sorted].map((start, index) => text.slice(start, sorted[index] ?? text.length));
+}
+
+const one = 'data: {"choices":[{"index":0,"delta":{"content":"\u00c3\u00a9"}}]}\n\n';
+const two = 'data: {"choices":[{"index":0,"delta":{"content":"say [DONE] or \\"error\\""}}]}\n\n';
+const end = 'data: [DONE]\n\n';
+
+describe('readEvents', () => {
+  it('gives the events before the end mark with their bytes', async () => {
+    expect(await read([one + two, end])).toEqual({ bytes: one + two, fault: undefined });
+  });
+
+  it('gives the same wherever the bytes are cut', async () => {
+    const text = `: hi\n\n${one}${two}event: x\r\n${one}${end}`;
+    await assert(
+      asyncProperty(array(integer({ min: 0, max: 1000 })), async (places) => {
+        expect(await read(cut(text, places))).toEqual({ bytes: one + two + one, fault: undefined });
+      }),
+    );
+  });
+
+  it.each(['data:[DONE]\n\n', 'data: [DONE]\n', 'data: [DONE] \r\n\r\n', `data: [DONE]\n\n${one}`])('takes %j as the end', async (mark) => {
+    expect(await read([one, `${mark}\n`])).toEqual({ bytes: one, fault: undefined });
+  });
+
+  it.each([[''], ['data: {"a'], ['data: [DONE'], ['data: "[DONE]"\n\n']])('takes a close after %j for a fault', async (rest) => {
+    const { fault } = await read([one, rest]);
+    expect(fault).toMatchObject({ name: 'UpstreamFault', kind: 'broken', message: 'The upstream closed its answer before the end.' });
+  });
+
+  it('throws an error event after what came before it', async () => {
+    const error = 'data: {"error":{"message":"too long","code":"context_length_exceeded","param":"messages"}}\n\n';
+    const { bytes, fault } = await read([one + error + two + end]);
+    expect(bytes).toBe(one);
+    expect(fault).toMatchObject({ kind: 'refused', message: 'too long', code: 'context_length_exceeded', param: 'messages' });
+  });
+
+  it('reads an error event whose code is a status', async () => {
+    const { fault } = await read(['data: {"error":{"message":"busy","code":529}}\n\n']);
+    expect(fault).toMatchObject({ status: 529, code: null });
+  });
+
+  it('joins data of several lines into one where it rewrites events', async () => {
+    expect(await read([': hi\n\ndata: {"choices":\ndata: []}\n\n', end])).toEqual({ bytes: 'data: {"choices": []}\n\n', fault: undefined });
+  });
+
+  it('does not wait for a connection that stays open after the end mark', async () => {
+    let isClosed = false;
+    const body: AsyncIterable<string> = {
+      [Symbol.asyncIterator]: () => ({
+        sent: false,
+        async next() {
+          if (this.sent) return new Promise<never>(() => undefined);
+          this.sent = true;
+          return { done: false, value: one + end };
+        },
+        async return() {
+          isClosed = true;
+          return { done: true, value: undefined };
+        },
+      }) as AsyncIterator<string>,
+    };
+    const frames = [];
+    for await (const frame of readEvents(body)) frames.push(frame);
+    expect(frames).toHaveLength(1);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    expect(isClosed).toBe(true);
+  });
+});

@@ -1,0 +1,366 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to the environment are written so
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checkCommand } from '../../src/app/configuration/check-command.ts';
+import { checkFiles, checkValue, makeFolder } from './support.ts';
+
+const demo = { upstreams: [{ protocol: 'demo' }] };
+const quickApps = 'https://any.example/custom_application_schemas/quickapps';
+
+/** One upstream of a model `m`. */
+const upstream = (entry: unknown) => ({ models: { m: { upstreams: [entry] } } });
+const application = (entry: unknown) => ({ applications: { a: entry } });
+const authorization = (entry: unknown) => ({ addons: { a: { url: 'https://a.example', authorization: entry } } });
+
+const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string[]])[] = [
+  ['an unknown key of the top', { modles: {} }, 'modles: is not a known key; did you mean models?'],
+  ['an unknown key that is near none', { zzz: 1 }, 'zzz: is not a known key'],
+  [
+    'an unknown key in the spelling of another convention',
+    { security: { max_body_bytes: 1 } },
+    'security.max_body_bytes: is not a known key; did you mean maxBodyBytes?',
+  ],
+  [
+    'an unknown key deep inside',
+    upstream({ endpont: 'http://x', protocol: 'demo' }),
+    'models.m.upstreams[0].endpont: is not a known key; did you mean endpoint?',
+  ],
+  ['a missing list of upstreams', { models: { m: {} } }, 'models.m.upstreams: is missing'],
+  ['an empty list of upstreams', { models: { m: { upstreams: [] } } }, 'models.m.upstreams: must have at least one item'],
+  ['a section of the wrong type', { models: [] }, 'models: must be an object, but is a list'],
+  ['an empty section', { models: null }, 'models: must be an object, but is null'],
+  [
+    'a string where a number belongs',
+    upstream({ protocol: 'demo', weight: '1' }),
+    'models.m.upstreams[0].weight: must be a number, but is a string',
+  ],
+  [
+    'a number where a string belongs',
+    { models: { m: { ...demo, displayName: 4 } } },
+    'models.m.displayName: must be a string, but is a number',
+  ],
+  ['a word where true or false belongs', { addin: { enabled: 'yes' } }, 'addin.enabled: must be true or false, but is a string'],
+  ['a fraction where a whole number belongs', { tools: { timeoutMs: 1.5 } }, 'tools.timeoutMs: must be a whole number'],
+  ['a number that is too small', { security: { maxBodyBytes: 0 } }, 'security.maxBodyBytes: must be 1 or more'],
+  ['a number that no timer can hold', { tools: { timeoutMs: 1e12 } }, 'tools.timeoutMs: must be 2147483647 or less'],
+  ['a negative weight', upstream({ protocol: 'demo', weight: -1 }), 'models.m.upstreams[0].weight: must be 0 or more'],
+  ['an empty string', { models: { m: { ...demo, displayName: '' } } }, 'models.m.displayName: must not be empty'],
+  [
+    'a word that is none of those offered',
+    { models: { m: { ...demo, type: 'chats' } } },
+    'models.m.type: must be one of chat, embedding; did you mean chat?',
+  ],
+  [
+    'an unknown protocol',
+    upstream({ protocol: 'soap' }),
+    'models.m.upstreams[0].protocol: must be one of openai, azure, anthropic, bedrock, vertex, gemini, demo',
+  ],
+  [
+    'an upstream without an endpoint',
+    upstream({}),
+    'models.m.upstreams[0].endpoint: is missing; an upstream with the protocol openai needs it',
+  ],
+  [
+    'an azure upstream without an endpoint',
+    upstream({ protocol: 'azure' }),
+    'models.m.upstreams[0].endpoint: is missing; an upstream with the protocol azure needs it',
+  ],
+  [
+    'an endpoint that is no address of the web',
+    upstream({ endpoint: 'ftp://x' }),
+    'models.m.upstreams[0].endpoint: must be an address that begins with http:// or https://',
+  ],
+  [
+    'an endpoint that is no address at all',
+    upstream({ endpoint: 'http://' }),
+    'models.m.upstreams[0].endpoint: must be an address that begins with http:// or https://',
+  ],
+  [
+    'an API version that is no date',
+    upstream({ protocol: 'azure', endpoint: 'http://x', apiVersion: '2024-02-30' }),
+    'models.m.upstreams[0].apiVersion: must be a calendar date YYYY-MM-DD, optionally with -preview',
+  ],
+  [
+    'a key that ends in a line break',
+    upstream({ endpoint: 'http://x', key: 'k\n' }),
+    'models.m.upstreams[0].key: must not hold a line break or another character that a header field cannot carry',
+  ],
+  [
+    'a header field of a wrong name',
+    upstream({ protocol: 'demo', headers: { 'a b': 'x' } }),
+    'models.m.upstreams[0].headers["a b"]: cannot be the name of a header field',
+  ],
+  [
+    'a header field of a wrong value',
+    upstream({ protocol: 'demo', headers: { a: 'x\r\ny: z' } }),
+    'models.m.upstreams[0].headers.a: must not hold a line break or another character that a header field cannot carry',
+  ],
+  [
+    'an id with an empty segment',
+    { models: { 'a//b': demo } },
+    'models["a//b"]: cannot be an id: no empty, "." or ".." segments, no control characters, at most 1024 characters',
+  ],
+  [
+    'an id with a step upwards',
+    { models: { 'a/../b': demo } },
+    'models["a/../b"]: cannot be an id: no empty, "." or ".." segments, no control characters, at most 1024 characters',
+  ],
+  [
+    'an id with NUL',
+    { models: { 'a\0b': demo } },
+    'models["a\\u0000b"]: cannot be an id: no empty, "." or ".." segments, no control characters, at most 1024 characters',
+  ],
+  [
+    'an empty id',
+    { models: { '': demo } },
+    'models[""]: cannot be an id: no empty, "." or ".." segments, no control characters, at most 1024 characters',
+  ],
+  [
+    'an id of the API',
+    { models: { 'applications/b/x': demo } },
+    'models["applications/b/x"]: cannot be an id: those that begin with applications/ belong to applications made through the API',
+  ],
+  [
+    'one id of two deployments',
+    { models: { x: demo }, applications: { x: { endpoint: 'http://x' } } },
+    'applications.x: is the id of a model as well; models and applications share one namespace',
+  ],
+  [
+    'an application that is neither',
+    application({}),
+    'applications.a.endpoint: is missing; an application has it, or applicationTypeSchemaId with applicationProperties',
+  ],
+  [
+    'an application that is both',
+    application({ endpoint: 'http://x', applicationTypeSchemaId: quickApps }),
+    'applications.a.applicationTypeSchemaId: cannot stand beside endpoint; an application has one or the other',
+  ],
+  [
+    'an application without properties',
+    application({ applicationTypeSchemaId: quickApps }),
+    'applications.a.applicationProperties: is missing; applicationTypeSchemaId needs it',
+  ],
+  [
+    'an application without a type',
+    application({ applicationProperties: {} }),
+    'applications.a.applicationTypeSchemaId: is missing; applicationProperties needs it',
+  ],
+  [
+    'an application of an unknown type',
+    application({ applicationTypeSchemaId: 'x/slowapps', applicationProperties: {} }),
+    'applications.a.applicationTypeSchemaId: is no known application type; the known one ends in /custom_application_schemas/quickapps',
+  ],
+  [
+    'consent that is no truth',
+    application({ endpoint: 'http://x', features: { consentRequired: 'no' } }),
+    'applications.a.features.consentRequired: must be true or false, but is a string',
+  ],
+  [
+    'dependencies that are no list',
+    application({ endpoint: 'http://x', dependencies: 'm' }),
+    'applications.a.dependencies: must be a list, but is a string',
+  ],
+  ['an authorization that is no object', authorization('x'), 'addons.a.authorization: must be an object, but is a string'],
+  [
+    'an authorization without a type',
+    authorization({ token: 'x' }),
+    'addons.a.authorization.type: is missing; it must be one of api_key, basic, bearer, client_id_secret',
+  ],
+  [
+    'an authorization of an unknown type',
+    authorization({ type: 'barer', token: 'x' }),
+    'addons.a.authorization.type: must be one of api_key, basic, bearer, client_id_secret; did you mean bearer?',
+  ],
+  [
+    'an authorization that lacks a field',
+    authorization({ type: 'basic', username: 'x' }),
+    'addons.a.authorization.password: is missing',
+  ],
+  ['a key without a project', { keys: { mine: { key: 'x' } } }, 'keys.mine.project: is missing'],
+  [
+    'a key with role and roles',
+    { keys: { mine: { key: 'x', project: 'p', role: 'a', roles: ['b'] } } },
+    'keys.mine.role: cannot stand beside roles; a key has one or the other',
+  ],
+  [
+    'a key that ends in a line break',
+    { keys: { mine: { key: 'x\n', project: 'p' } } },
+    'keys.mine.key: cannot be a key: no line breaks or other control characters, no spaces around it; look at its end',
+  ],
+  ['an empty key', { keys: { '': { project: 'p' } } }, 'keys["***#1"]: cannot be a key: it is empty'],
+  [
+    'one key twice',
+    { keys: { a: { key: 'x', project: 'p' }, x: { project: 'q' } } },
+    'keys["***#2"]: is the key of another entry as well',
+  ],
+  [
+    'a limit that is no number',
+    { roles: { r: { limits: { '*': { minute: 'many' } } } } },
+    'roles.r.limits["*"].minute: must be a whole number, but is a string',
+  ],
+  [
+    'an unknown window',
+    { roles: { r: { limits: { '*': { requestsDay: 1 } } } } },
+    'roles.r.limits["*"].requestsDay: is not a known key; did you mean requestDay?',
+  ],
+  [
+    'a cost limit that is no number',
+    { roles: { r: { costLimit: { day: '1 USD' } } } },
+    'roles.r.costLimit.day: must be a number, but is a string',
+  ],
+  ['a provider without its keys', { identityProviders: { p: { issuer: 'x' } } }, 'identityProviders.p.jwksUrl: is missing'],
+  [
+    'a network with too long a prefix',
+    { security: { allowPrivateNetworks: ['10.0.0.0/33'] } },
+    'security.allowPrivateNetworks[0]: must be a host name, an address, or a network such as 10.0.0.0/8',
+  ],
+  [
+    'a network that is an address of the web',
+    { security: { allowPrivateNetworks: ['http://x'] } },
+    'security.allowPrivateNetworks[0]: must be a host name, an address, or a network such as 10.0.0.0/8',
+  ],
+  [
+    'a proxy that is a host',
+    { security: { trustedProxies: ['10.0.0.1', 'proxy'] } },
+    'security.trustedProxies[1]: must be an address, or a network such as 10.0.0.0/8',
+  ],
+  [
+    'a prefix that ends with a slash',
+    { addin: { prefix: '/x/' } },
+    'addin.prefix: must be a path that begins with a slash and does not end with one, such as /addin',
+  ],
+  [
+    'an alias with a slash before it',
+    { aliases: { compat: ['/x'] } },
+    'aliases.compat[0]: must be a path prefix of letters, digits and . _ ~ - without a slash at either end, such as openai',
+  ],
+  [
+    'an alias that is taken',
+    { aliases: { compat: ['v1'] } },
+    'aliases.compat[0]: is taken: the service has paths of its own there',
+  ],
+  [
+    'one alias of two surfaces',
+    { aliases: { compat: ['x'], msgapi: ['x'] } },
+    'aliases.msgapi[0]: stands among the aliases twice',
+  ],
+  [
+    'an unknown embedding model',
+    { retrieval: { embeddingModel: 'x' } },
+    'retrieval.embeddingModel: names a model that is not configured',
+  ],
+  [
+    'an embedding model that chats',
+    { models: { m: demo }, retrieval: { embeddingModel: 'm' } },
+    'retrieval.embeddingModel: names a model that is not of the type embedding',
+  ],
+  [
+    'an unknown choice',
+    { consent: { directCalls: 'requires' } },
+    'consent.directCalls: must be one of allow, require; did you mean require?',
+  ],
+  ['a top that is a list', [], 'must hold an object'],
+  [
+    'a missing variable',
+    upstream({ endpoint: 'https://x', key: '${NOT_SET}' }),
+    'models.m.upstreams[0].key: needs the environment variable NOT_SET, which is not set',
+  ],
+  [
+    'a missing variable in an address',
+    upstream({ endpoint: 'https://${NOT_SET}/v1' }),
+    'models.m.upstreams[0].endpoint: needs the environment variable NOT_SET, which is not set',
+  ],
+  [
+    'a missing variable in a key',
+    { keys: { '${NOT_SET}': { project: 'p' } } },
+    'keys["${NOT_SET}"]: needs the environment variable NOT_SET, which is not set',
+  ],
+  [
+    'a reference with a default',
+    { models: { m: { ...demo, displayName: '${A:-b}' } } },
+    'models.m.displayName: has ${ without the name of a variable and a closing brace after it; write $${ for a plain ${',
+  ],
+  [
+    'a reference that does not end',
+    { models: { m: { ...demo, displayName: 'a ${B' } } },
+    'models.m.displayName: has ${ without the name of a variable and a closing brace after it; write $${ for a plain ${',
+  ],
+];
+
+describe('parley check', () => {
+  it.each(faulty)('tells %s', async (_, value, ...lines) => {
+    expect(await checkValue(value)).toEqual(lines.map((line) => `parley.json: ${line}`));
+  });
+
+  it('tells all faults at once, more than the eight its library stops at', async () => {
+    const ids = Array.from({ length: 40 }, (_, index) => `m${index}`);
+    const lines = await checkValue({ models: Object.fromEntries(ids.map((id) => [id, { upstreams: [] }])) });
+    expect(lines).toEqual(ids.map((id) => `parley.json: models.${id}.upstreams: must have at least one item`));
+  });
+
+  it('tells faults of the schema and of the rules together', async () => {
+    const lines = await checkValue({ models: { 'a/..': demo, b: { upstreams: [{}], extra: 1 } } });
+    expect(lines).toEqual([
+      'parley.json: models.b.extra: is not a known key',
+      'parley.json: models["a/.."]: cannot be an id: no empty, "." or ".." segments, no control characters, at most 1024 characters',
+      'parley.json: models.b.upstreams[0].endpoint: is missing; an upstream with the protocol openai needs it',
+    ]);
+  });
+
+  it('names the file that holds the value at fault', async () => {
+    const lines = await checkFiles({
+      'base.json': '{"models":{"m":{"upstreams":[{"protocol":"demo"}],"type":"chatt"}},"tools":{"maxTurns":0}}',
+      'local.yaml': 'models:\n  m:\n    displayName: 3\ntools:\n  timeoutMs: 0\n',
+    });
+    expect(lines).toEqual([
+      'base.json: models.m.type: must be one of chat, embedding; did you mean chat?',
+      'local.yaml: models.m.displayName: must be a string, but is a number',
+      'local.yaml: tools.timeoutMs: must be 1 or more',
+      'base.json: tools.maxTurns: must be 1 or more',
+    ]);
+  });
+
+  it('tells a file that is not there, one that is a folder, one that is no text, and one of another kind', async () => {
+    await using folder = await makeFolder();
+    await folder.write('folder.json/inside', '');
+    await folder.write('a.toml', '');
+    await writeFile(join(folder.path, 'latin1.json'), Buffer.from('{"\xe9":1}', 'latin1'));
+    const names = ['gone.json', 'folder.json', 'latin1.json', 'a.toml'];
+    const { lines, exitCode } = await checkCommand(
+      names.map((name) => join(folder.path, name)),
+      {},
+    );
+    expect(exitCode).toBe(1);
+    expect(lines.map((line) => line.replace(`${folder.path}/`, ''))).toEqual([
+      'gone.json: there is no such file',
+      'folder.json: is a folder',
+      'latin1.json: is not UTF-8 text',
+      'a.toml: must have a name that ends in .json, .jsonc, .yaml, .yml',
+    ]);
+  });
+
+  it('exits with 1 where no file is named', async () => {
+    expect(await checkCommand([], {})).toEqual({ exitCode: 1, lines: ['parley check: name at least one file'] });
+  });
+
+  it('sums up a good configuration, with what it doubts', async () => {
+    const value = {
+      models: {
+        m: { ...demo, dependencies: ['n', 'applications/b/x'] },
+        z: { upstreams: [{ protocol: 'azure', endpoint: 'http://x' }] },
+      },
+      roles: { r: { limits: { m: {}, '*': {}, mm: { day: 1 } } } },
+      addin: { models: [{ id: 'gone', display_name: 'Gone' }] },
+      identityProviders: { p: { issuer: 'x', jwksUrl: 'http://x' } },
+    };
+    expect(await checkValue(value)).toEqual([
+      'warning: parley.json: models.m.dependencies[0]: names a deployment that is not configured',
+      'warning: parley.json: roles.r.limits.mm: names a deployment that is not configured',
+      'warning: parley.json: addin.models[0].id: names a deployment that is not configured',
+      'warning: parley.json: identityProviders.p.audience: is missing; tokens that the issuer made for other services are accepted too',
+      'warning: parley.json: models.z.upstreams[0].apiVersion: is missing; most azure upstreams answer 404 without it',
+      'parley.json: no faults; 2 models, 0 applications, 0 addons, 0 keys, 1 role, 1 identity provider',
+    ]);
+  });
+});

@@ -1,0 +1,100 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { checkConfiguration } from '../../src/app/configuration/check.ts';
+import { parseText } from '../../src/app/configuration/parse-text.ts';
+import { Configuration } from '../../src/contract/configuration/configuration.ts';
+import { isDeploymentId } from '../../src/contract/deployment-path.ts';
+import { checkFiles } from './support.ts';
+
+const sections = Object.keys(Configuration.properties);
+const words = [
+  'models',
+  'upstreams',
+  'endpoint',
+  'key',
+  'keys',
+  'project',
+  'type',
+  'authorization',
+  '__proto__',
+  'constructor',
+  'prototype',
+];
+const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+  tree: fc.oneof(
+    { depthSize: 'small' },
+    fc.jsonValue(),
+    fc.dictionary(fc.oneof(fc.constantFrom(...words, ...sections), fc.string()), tie('tree'), { noNullPrototype: false }),
+    fc.array(tie('tree')),
+  ),
+}));
+const nearlyConfiguration = fc.dictionary(
+  fc.constantFrom(...sections),
+  fc.dictionary(fc.oneof(fc.constantFrom(...words), fc.string()), tree),
+);
+
+describe('any value', () => {
+  it('is accepted or refused with faults, and nothing is thrown', () => {
+    fc.assert(
+      fc.property(fc.oneof(tree, nearlyConfiguration, fc.anything()), (value) => {
+        const checked = checkConfiguration(value);
+        if ('faults' in checked) {
+          expect(checked.faults.length).toBeGreaterThan(0);
+          for (const { message } of checked.faults) expect(message).toMatch(/^(is|must|cannot|needs|has|names|stands) /);
+        } else {
+          expect(checked.configuration.security.maxBodyBytes).toBeGreaterThan(0);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('leaves the prototype of objects alone', () => {
+    fc.assert(fc.property(tree, (value) => void checkConfiguration(value)));
+    expect(Object.keys(Object.prototype)).toEqual([]);
+  });
+
+  it('as text never throws out of the parser', () => {
+    const text = fc.oneof(fc.string(), fc.json(), fc.string({ unit: fc.constantFrom(...'{}[]:,"\'&*!|>-?#%@ \n\tab1') }));
+    fc.assert(
+      fc.property(text, fc.constantFrom('a.json', 'a.yaml'), (source, name) => {
+        const parsed = parseText(name, source);
+        expect('value' in parsed || parsed.faults.length > 0).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('an id', () => {
+  const id = fc.oneof(
+    fc.constantFrom('__proto__', 'constructor', 'toString', 'a/b~c', 'a.b', 'x["y"]', '0'),
+    fc.string({ unit: 'grapheme' }),
+  );
+
+  it('is kept as it is, whatever it is, in JSON and YAML', () => {
+    fc.assert(
+      fc.property(id, fc.constantFrom('a.json', 'a.yaml'), (name, file) => {
+        const text = `{"models": {${JSON.stringify(name)}: {"upstreams": [{"protocol": "demo"}]}}}`;
+        const parsed = parseText(file, text);
+        if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
+        const checked = checkConfiguration(parsed.value);
+        const isAccepted = isDeploymentId(name) && !name.startsWith('applications/');
+        expect('configuration' in checked).toBe(isAccepted);
+        if ('configuration' in checked) {
+          expect(Object.keys(checked.configuration.models)).toEqual([name]);
+          expect(checked.configuration.models[name]?.upstreams[0]?.protocol).toBe('demo');
+        }
+      }),
+    );
+  });
+
+  it('named like a part of every object is one id among others', async () => {
+    const text = (name: string) => `{"models": {"${name}": {"upstreams": [{"protocol": "demo"}]}}}`;
+    expect(await checkFiles({ 'a.json': text('__proto__'), 'b.yaml': text('constructor'), 'c.yaml': text('__proto__') })).toEqual(
+      ['a.json, b.yaml, c.yaml: no faults; 2 models, 0 applications, 0 addons, 0 keys, 0 roles, 0 identity providers'],
+    );
+    const checked = checkConfiguration({});
+    expect('configuration' in checked && checked.configuration.models.toString).toBeUndefined();
+  });
+});

@@ -1,0 +1,43 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { checkCommand } from '../../src/app/configuration/check-command.ts';
+import type { Environment } from '../../src/app/configuration/substitute.ts';
+
+/** A folder of its own that goes with the test. */
+export interface Folder extends AsyncDisposable {
+  readonly path: string;
+  /** Writes a file and gives its whole path. */
+  write(name: string, text: string): Promise<string>;
+}
+
+export async function makeFolder(): Promise<Folder> {
+  const path = await mkdtemp(join(tmpdir(), 'parley-configuration-'));
+  return {
+    path,
+    write: async (name, text) => {
+      const file = join(path, name);
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, text);
+      return file;
+    },
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }),
+  };
+}
+
+/** The lines `parley check` prints of files by name, without the folder they stand in. */
+export async function checkFiles(
+  files: Readonly<Record<string, string>>,
+  environment: Environment = {},
+): Promise<readonly string[]> {
+  await using folder = await makeFolder();
+  const paths: string[] = [];
+  for (const [name, text] of Object.entries(files)) paths.push(await folder.write(name, text));
+  const { lines } = await checkCommand(paths, environment);
+  return lines.map((line) => line.replaceAll(`${folder.path}/`, ''));
+}
+
+/** The same of one value, written as `parley.json`. */
+export function checkValue(value: unknown, environment: Environment = {}): Promise<readonly string[]> {
+  return checkFiles({ 'parley.json': JSON.stringify(value) }, environment);
+}

@@ -1,0 +1,195 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { HttpClient, HttpClientOptions } from '#base/http/client.ts';
+import { ask, clientKinds, later, longTimeouts, Recording, Servers, toPost, until } from './support.ts';
+
+describe.each(clientKinds)('%s', (_name, Client) => {
+  const open: HttpClient[] = [];
+  const newClient = (options: HttpClientOptions = {}): HttpClient => {
+    const client = new Client(options);
+    open.push(client);
+    return client;
+  };
+  afterEach(() => {
+    for (const client of open.splice(0)) client.close();
+  });
+
+  it('says connect when nobody listens', async () => {
+    const heard = await ask(newClient(), 'http://127.0.0.1:1/');
+    expect(heard.fault?.kind).toBe('connect');
+    expect(heard.calls).toEqual(['fail']);
+  });
+
+  it('says connect when the name is not known', async () => {
+    const client = newClient({ lookup: (_name, _options, found) => found(new Error('no such name'), '', 4) });
+    expect((await ask(client, 'http://nowhere.example/')).fault?.kind).toBe('connect');
+  });
+
+  it.each(['http', 'https'])('limits the time to connect over %s', async (protocol) => {
+    await using servers = new Servers();
+    const silent = new URL(await servers.raw(() => undefined));
+    const client = newClient(protocol === 'http' ? { lookup: () => undefined } : {});
+    const heard = new Recording();
+    const startMs = performance.now();
+    client.send(toPost(`${protocol}://localhost:${silent.port}/`, '', { timeouts: { ...longTimeouts, connectMs: 100 } }), heard);
+    await heard.settled;
+    const tookMs = performance.now() - startMs;
+    expect(heard.fault?.kind).toBe('connect_timeout');
+    expect(tookMs).toBeGreaterThanOrEqual(99);
+    expect(tookMs).toBeLessThan(1500);
+  });
+
+  it.each([
+    ['no byte', ''],
+    ['half a head', 'HTTP/1.1 200 OK\r\n'],
+    ['an interim reply only', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+  ])('limits the time to the head: %s', async (_what, part) => {
+    await using servers = new Servers();
+    const url = await servers.raw((socket) => {
+      socket.once('data', () => void socket.write(part));
+    });
+    const heard = new Recording();
+    const startMs = performance.now();
+    newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, firstByteMs: 100 } }), heard);
+    expect((await heard.settled).fault?.kind).toBe('first_byte_timeout');
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(99);
+    await until(() => servers.sockets[0]?.destroyed === true);
+  });
+
+  it('limits the time between two reads, not the whole', async () => {
+    await using servers = new Servers();
+    const url = await servers.raw((socket) => {
+      socket.once('data', async () => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n');
+        for (let nth = 0; nth < 8; nth++) {
+          await later(60);
+          socket.write('x');
+        }
+      });
+    });
+    const heard = new Recording();
+    newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, idleMs: 200 } }), heard);
+    await heard.settled;
+    expect([heard.fault?.kind, heard.body]).toEqual(['idle_timeout', 'xxxxxxxx']);
+    await until(() => servers.sockets[0]?.destroyed === true);
+  });
+
+  it('does not count the time it is paused', async () => {
+    await using servers = new Servers();
+    const url = await servers.raw((socket) => {
+      socket.once('data', async () => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na');
+        await later(500);
+        socket.write('b');
+      });
+    });
+    const heard = new Recording();
+    const exchange = newClient().send(toPost(url, '', { timeouts: { ...longTimeouts, idleMs: 120 } }), heard);
+    heard.onHead = () => exchange.pause();
+    await later(600);
+    exchange.resume();
+    await heard.settled;
+    expect([heard.fault, heard.body]).toEqual([null, 'ab']);
+  });
+
+  it.each([
+    ['before the head', ''],
+    ['in the head', 'HTTP/1.1 200 OK\r\nContent-Le'],
+    ['in a counted body', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc'],
+    ['in a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc'],
+    ['before the last chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n'],
+  ])('says closed when the server ends %s', async (_where, part) => {
+    await using servers = new Servers();
+    const heard = await ask(newClient(), await servers.replying(part, true));
+    expect(heard.fault?.kind).toBe('closed');
+    expect(heard.body).toBe(part.includes('\r\n\r\n') ? 'abc' : '');
+  });
+
+  it.each([
+    ['not HTTP', 'SSH-2.0-OpenSSH_9.6\r\n'],
+    ['two framings', 'HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd'],
+    ['a bad chunk size', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n'],
+    ['an upgrade', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'],
+    ['a head without end', `HTTP/1.1 200 OK\r\nA: ${'x'.repeat(100_000)}`],
+  ])('says malformed: %s', async (_what, reply) => {
+    await using servers = new Servers();
+    const heard = await ask(newClient(), await servers.replying(reply));
+    expect(heard.fault?.kind).toBe('malformed');
+    await until(() => servers.sockets[0]?.destroyed === true);
+  });
+
+  it('gives what came before the fault', async () => {
+    await using servers = new Servers();
+    const heard = await ask(
+      newClient(),
+      await servers.replying('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz\r\n'),
+    );
+    expect(heard.calls).toEqual(['head', 'bytes', 'fail']);
+    expect(heard.body).toBe('abc');
+  });
+
+  it('closes the connection on abort and says nothing more', async () => {
+    await using servers = new Servers();
+    const url = await servers.raw((socket) => {
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+        setInterval(() => socket.write('1\r\nx\r\n'), 5).unref();
+      });
+    });
+    const heard = new Recording();
+    const exchange = newClient().send(toPost(url, ''), heard);
+    await until(() => heard.pieces.length > 1);
+    exchange.abort();
+    const before = heard.calls.length;
+    exchange.abort();
+    exchange.pause();
+    exchange.resume();
+    await until(() => servers.sockets[0]?.destroyed === true);
+    expect(heard.calls.length).toBe(before);
+  });
+
+  it.each(['head', 'bytes'])('can be aborted inside %s', async (where) => {
+    await using servers = new Servers();
+    const url = await servers.replying('HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\nabc');
+    const heard = new Recording();
+    const exchange = newClient().send(toPost(url, ''), heard);
+    if (where === 'head') heard.onHead = () => exchange.abort();
+    else heard.onBytes = () => exchange.abort();
+    await until(() => servers.sockets[0]?.destroyed === true);
+    expect(heard.calls).toEqual(where === 'head' ? ['head'] : ['head', 'bytes']);
+  });
+
+  it.each([0, 1, 5, 20])('can be aborted %i ms after it was sent', async (afterMs) => {
+    await using servers = new Servers();
+    const url = await servers.raw((socket) => void socket.resume());
+    const heard = new Recording();
+    const exchange = newClient().send(toPost(url, 'x'), heard);
+    if (afterMs > 0) await later(afterMs);
+    exchange.abort();
+    await later(50);
+    expect(heard.calls).toEqual([]);
+    expect(servers.sockets.every((socket) => socket.destroyed)).toBe(true);
+  });
+
+  it.each([
+    ['a line break in a value', { 'x-a': 'b\r\nx-evil: 1' }],
+    ['a line break in a name', { 'x-a: b\r\nx-evil': '1' }],
+    ['a wide character', { 'x-a': '\u0100' }],
+    ['a second framing', { 'Transfer-Encoding': 'chunked' }],
+    ['a second length', { 'Content-Length': '3' }],
+    ['another host', { HOST: 'b' }],
+  ])('sends nothing with %s', async (_what, headers) => {
+    await using servers = new Servers();
+    const url = await servers.raw(() => undefined);
+    const heard = new Recording();
+    newClient().send(toPost(url, 'x', { headers: headers as Record<string, string> }), heard);
+    expect(heard.calls).toEqual([]);
+    await heard.settled;
+    expect(heard.fault?.kind).toBe('unsendable');
+    expect(servers.sockets.length).toBe(0);
+  });
+
+  it('refuses other protocols', async () => {
+    expect((await ask(newClient(), 'ftp://127.0.0.1/')).fault?.kind).toBe('unsendable');
+  });
+});

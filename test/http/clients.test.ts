@@ -1,0 +1,261 @@
+import { createServer } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { HttpClient, HttpClientOptions } from '#base/http/client.ts';
+import { ask, clientKinds, later, Recording, Servers, toPost, toRequest, until } from './support.ts';
+
+describe.each(clientKinds)('%s', (_name, Client) => {
+  const open: HttpClient[] = [];
+  const newClient = (options: HttpClientOptions = {}): HttpClient => {
+    const client = new Client(options);
+    open.push(client);
+    return client;
+  };
+  afterEach(() => {
+    for (const client of open.splice(0)) client.close();
+  });
+
+  it.each([0, 5, 20_000, 3_000_000])('sends line, fields and a body of %i bytes', async (size) => {
+    await using servers = new Servers();
+    const body = Buffer.alloc(size);
+    for (let at = 0; at < size; at++) body[at] = at % 251;
+    let seen: unknown;
+    const server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk as Buffer);
+      const { method, url, headers } = request;
+      seen = {
+        method,
+        url,
+        key: headers['api-key'],
+        type: headers['content-type'],
+        length: headers['content-length'],
+        host: headers.host,
+      };
+      response.end(Buffer.concat(chunks));
+    });
+    const port = await servers.listen(server);
+    const heard = new Recording();
+    const headers = { 'Api-Key': 'k\xe9y', 'content-type': 'application/json' };
+    newClient().send(toPost(`http://localhost:${port}/a%20b?c=d&e`, body, { headers }), heard);
+    await heard.settled;
+    expect(heard.fault).toBeNull();
+    expect(seen).toEqual({
+      method: 'POST',
+      url: '/a%20b?c=d&e',
+      key: 'k\xe9y',
+      type: 'application/json',
+      length: String(size),
+      host: `localhost:${port}`,
+    });
+    expect(heard.body === body.toString('latin1')).toBe(true);
+  });
+
+  it('sends no content-length with a GET', async () => {
+    await using servers = new Servers();
+    const server = createServer((request, response) => {
+      response.end(`${request.method} ${request.headers['content-length'] ?? 'none'}`);
+    });
+    const heard = new Recording();
+    newClient().send(toRequest(`http://127.0.0.1:${await servers.listen(server)}/`), heard);
+    expect((await heard.settled).body).toBe('GET none');
+  });
+
+  it('gives lower-case names, joined repeats, latin1 values, no prototype', async () => {
+    await using servers = new Servers();
+    const url = await servers.replying(
+      'HTTP/1.1 200 OK\r\nX-A: 1\r\nx-a:\t2 \r\n__proto__: p\r\nEmpty:\r\nX-L: \xe9\r\nContent-Length: 2\r\n\r\nok',
+    );
+    const { status, headers } = await ask(newClient(), url);
+    expect(status).toBe(200);
+    expect(Object.getPrototypeOf(headers)).toBeNull();
+    expect(Object.entries(headers)).toEqual([
+      ['x-a', '1, 2'],
+      ['__proto__', 'p'],
+      ['empty', ''],
+      ['x-l', '\xe9'],
+      ['content-length', '2'],
+    ]);
+  });
+
+  it('skips interim replies', async () => {
+    await using servers = new Servers();
+    const url = await servers.replying(
+      'HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok',
+    );
+    const heard = await ask(newClient(), url);
+    expect([heard.status, heard.body, heard.calls]).toEqual([201, 'ok', ['head', 'bytes', 'end']]);
+    expect(heard.headers.link).toBeUndefined();
+  });
+
+  it.each(['204 No Content', '304 Not Modified'])('reads no body with %s', async (line) => {
+    await using servers = new Servers();
+    const heard = await ask(newClient(), await servers.replying(`HTTP/1.1 ${line}\r\nETag: "a"\r\n\r\n`));
+    expect(heard.calls).toEqual(['head', 'end']);
+  });
+
+  it('reads a chunked reply that comes byte by byte, its trailers dropped', async () => {
+    await using servers = new Servers();
+    const reply = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\nA\r\n, world...\r\n0\r\nX-T: 1\r\n\r\n';
+    const url = await servers.raw((socket) => {
+      socket.once('data', async () => {
+        for (const byte of reply) {
+          socket.write(byte);
+          await later(0);
+        }
+      });
+    });
+    const heard = await ask(newClient(), url);
+    expect(heard.fault).toBeNull();
+    expect(heard.body).toBe('hello, world...');
+    expect(heard.headers['x-t']).toBeUndefined();
+  });
+
+  it('hands on the chunks of one read as one piece', async () => {
+    await using servers = new Servers();
+    const url = await servers.replying(
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n3\r\ndef\r\n1\r\ng\r\n0\r\n\r\n',
+    );
+    expect((await ask(newClient(), url)).pieces).toEqual(['abcdefg']);
+  });
+
+  it('is byte-transparent', async () => {
+    await using servers = new Servers();
+    const bytes = Buffer.from(Array.from({ length: 256 }, (_, at) => at));
+    const server = createServer((_request, response) => void response.end(bytes));
+    const heard = await ask(newClient(), `http://127.0.0.1:${await servers.listen(server)}/`);
+    expect(Buffer.from(heard.body, 'latin1').equals(bytes)).toBe(true);
+  });
+
+  it('reads a body that ends with the connection', async () => {
+    await using servers = new Servers();
+    const heard = await ask(newClient(), await servers.replying('HTTP/1.1 200 OK\r\n\r\nall of it', true));
+    expect([heard.fault, heard.body]).toEqual([null, 'all of it']);
+  });
+
+  it('follows no redirect and decompresses nothing', async () => {
+    await using servers = new Servers();
+    const packed = gzipSync('hello');
+    const server = createServer((_request, response) => {
+      response.writeHead(302, { location: '/elsewhere', 'content-encoding': 'gzip' }).end(packed);
+    });
+    const heard = await ask(newClient(), `http://127.0.0.1:${await servers.listen(server)}/`);
+    expect([heard.status, heard.body]).toEqual([302, packed.toString('latin1')]);
+  });
+
+  it('uses a connection again after a whole reply', async () => {
+    await using servers = new Servers();
+    const server = createServer((_request, response) => void response.end('ok'));
+    const url = `http://127.0.0.1:${await servers.listen(server)}/`;
+    const client = newClient();
+    for (let nth = 0; nth < 3; nth++) {
+      expect((await ask(client, url)).body).toBe('ok');
+      await later(5);
+    }
+    expect(servers.sockets.length).toBe(1);
+  });
+
+  it.each([
+    ['connection: close', 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok'],
+    ['connection: x, Close', 'HTTP/1.1 200 OK\r\nConnection: x, Close\r\nContent-Length: 2\r\n\r\nok'],
+    ['HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok'],
+    [
+      'keep-alive: timeout=0',
+      'HTTP/1.1 200 OK\r\nKeep-Alive: timeout=0\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok',
+    ],
+  ])('does not use a connection again after %s', async (_what, reply) => {
+    await using servers = new Servers();
+    const url = await servers.replying(reply);
+    const client = newClient();
+    expect((await ask(client, url)).body).toBe('ok');
+    await later(5);
+    expect((await ask(client, url)).body).toBe('ok');
+    expect(servers.sockets.length).toBe(2);
+  });
+
+  it('slows the server while paused, loses nothing', async () => {
+    await using servers = new Servers();
+    const total = 64 * 1024 * 1024;
+    let sent = 0;
+    const server = createServer((_request, response) => {
+      const more = (): void => {
+        while (sent < total) {
+          sent += 65_536;
+          if (!response.write('x'.repeat(65_536))) return;
+        }
+        response.end();
+      };
+      response.on('drain', more);
+      more();
+    });
+    const heard = new Recording();
+    let got = 0;
+    const exchange = newClient().send(toPost(`http://127.0.0.1:${await servers.listen(server)}/`, ''), heard);
+    heard.onHead = () => exchange.pause();
+    heard.onBytes = (text) => {
+      got += text.length;
+      heard.pieces.length = 0;
+    };
+    await until(() => heard.calls.length > 0);
+    await later(200);
+    expect(got).toBeLessThan(200_000);
+    expect(sent).toBeLessThan(total / 2);
+    exchange.resume();
+    await heard.settled;
+    expect([heard.fault, got]).toEqual([null, total]);
+  });
+
+  it('carries many streams at once', async () => {
+    await using servers = new Servers();
+    let running = 0;
+    let most = 0;
+    const server = createServer((_request, response) => {
+      most = Math.max(most, ++running);
+      response.write('a');
+      setTimeout(() => {
+        running--;
+        response.end('b');
+      }, 300);
+    });
+    const url = `http://127.0.0.1:${await servers.listen(server)}/`;
+    const client = newClient();
+    const all = await Promise.all(Array.from({ length: 300 }, () => ask(client, url)));
+    expect(all.every((heard) => heard.body === 'ab')).toBe(true);
+    expect(most).toBeGreaterThan(200);
+  });
+
+  it('hears a reply that comes before the request was read', async () => {
+    await using servers = new Servers();
+    const url = await servers.raw((socket) => {
+      socket.once('data', () => {
+        socket.pause();
+        socket.write('HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig');
+      });
+    });
+    const heard = new Recording();
+    const client = newClient();
+    client.send(toPost(url, Buffer.alloc(20_000_000)), heard);
+    await heard.settled;
+    expect([heard.fault, heard.status, heard.body]).toEqual([null, 413, 'big']);
+    const next = new Recording();
+    client.send(toPost(url, 'x'), next);
+    expect((await next.settled).status).toBe(413);
+    expect(servers.sockets.length).toBe(2);
+  });
+
+  it('closes idle connections on close, not running ones', async () => {
+    await using servers = new Servers();
+    const server = createServer((request, response) => {
+      if (request.url === '/slow') setTimeout(() => response.end('slow'), 200);
+      else response.end('ok');
+    });
+    const url = `http://127.0.0.1:${await servers.listen(server)}/`;
+    const client = newClient();
+    const slow = ask(client, `${url}slow`);
+    await ask(client, url);
+    client.close();
+    await until(() => servers.sockets[1]?.destroyed === true);
+    expect((await slow).body).toBe('slow');
+    await until(() => servers.sockets[0]?.destroyed === true);
+  });
+});

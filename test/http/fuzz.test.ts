@@ -1,0 +1,134 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { LeanClient } from '#base/http/lean-client.ts';
+import { type ScriptedReply, scriptedReply } from './reply-arbitrary.ts';
+import { longTimeouts, Recording, Servers, toPost } from './support.ts';
+
+const runs = Number(process.env.FUZZ_RUNS ?? 1500);
+
+/** What the lean client refuses though Node's parser takes it; each is meant, since two readers could see two replies. */
+const stricter = new Set([
+  // An empty line before it, a status below 100, versions other than 1.0 and 1.1.
+  'not an HTTP/1 status line',
+  // RFC 9112, 6.1: HTTP/1.0 knows no transfer-encoding; only chunked is asked for, so nothing else may come.
+  'transfer-encoding in HTTP/1.0',
+  'a transfer-encoding other than chunked',
+  'two transfer-encoding fields',
+  'transfer-encoding in a trailer',
+  // RFC 9110, 8.6 and RFC 9112, 6.1: such replies have no body, so none may be announced.
+  'a body announced with status 1xx, 204 or 304',
+  // Node skips a 101 without an upgrade field.
+  'an upgrade nobody asked for',
+  // Sizes above 2^53 or of more than 16 digits; extensions above 1 kB or without a name or a value.
+  'a chunk is too large',
+  'a chunk line is too long',
+  'a chunk extension is not well formed',
+]);
+
+interface Outcome {
+  readonly accepted: boolean;
+  readonly status: number;
+  readonly headers: [string, string][];
+  readonly body: string;
+  readonly why: string;
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Two turns between the pieces: a whole poll, so that the client reads each by itself. */
+async function serve(socket: Socket, reply: ScriptedReply): Promise<void> {
+  for (const piece of reply.pieces) {
+    if (socket.destroyed) return;
+    socket.write(piece, 'latin1');
+    await turn();
+    await turn();
+  }
+  socket.end();
+}
+
+async function askLean(url: string): Promise<Outcome> {
+  const client = new LeanClient();
+  const heard = new Recording();
+  client.send(toPost(url, 'x', { timeouts: longTimeouts }), heard);
+  const { status, headers, body, fault } = await heard.settled;
+  client.close();
+  return { accepted: fault === null, status, headers: Object.entries(headers), body, why: fault?.message ?? '' };
+}
+
+function askNode(url: string): Promise<Outcome> {
+  return new Promise((resolve) => {
+    let reply: IncomingMessage | null = null;
+    let body = '';
+    let why = '';
+    const request = httpRequest(
+      url,
+      { method: 'POST', agent: false, insecureHTTPParser: false, maxHeaderSize: 65_536 },
+      (response) => {
+        reply = response;
+        response.on('data', (chunk: Buffer) => {
+          body += chunk.toString('latin1');
+        });
+        response.on('error', () => undefined);
+        response.on('close', () => {
+          const headers = joinRaw(response.rawHeaders);
+          resolve({
+            accepted: response.complete && response.readableEnded,
+            status: response.statusCode ?? 0,
+            headers,
+            body,
+            why,
+          });
+        });
+      },
+    );
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      why = `${error.code} ${error.message}`;
+    });
+    request.on('close', () => {
+      if (reply === null) resolve({ accepted: false, status: 0, headers: [], body: '', why });
+    });
+    request.end('x');
+  });
+}
+
+function joinRaw(raw: readonly string[]): [string, string][] {
+  const joined = new Map<string, string>();
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = raw[at]?.toLowerCase() ?? '';
+    const value = (raw[at + 1] ?? '').replace(/^[ \t]+|[ \t]+$/g, '');
+    const before = joined.get(name);
+    joined.set(name, before === undefined ? value : `${before}, ${value}`);
+  }
+  return [...joined];
+}
+
+it(`accepts nothing Node's parser refuses, and hears the same, in ${runs} replies`, { timeout: 60_000 + runs * 20 }, async () => {
+  await using servers = new Servers();
+  let current: ScriptedReply = { pieces: [] };
+  const url = await servers.raw((socket) => {
+    socket.once('data', () => void serve(socket, current));
+    socket.once('close', () => servers.sockets.splice(servers.sockets.indexOf(socket), 1));
+  });
+  const counts = { bothAccept: 0, bothRefuse: 0, stricter: new Map<string, number>() };
+  const property = fc.asyncProperty(scriptedReply, async (reply) => {
+    current = reply;
+    const lean = await askLean(url);
+    const node = await askNode(url);
+    if (lean.accepted) {
+      counts.bothAccept++;
+      expect(node.why === '' || node.accepted, `Node: ${node.why}`).toBe(true);
+      expect({ ...lean, why: '' }).toEqual({ ...node, why: '' });
+    } else if (node.accepted) {
+      const why = lean.why.replace('the reply breaks HTTP: ', '').replace(/status \d+/, 'status 1xx, 204 or 304');
+      counts.stricter.set(why, (counts.stricter.get(why) ?? 0) + 1);
+      expect(stricter, `refused: ${why}`).toContain(why);
+    } else counts.bothRefuse++;
+  });
+  await fc.assert(property, { numRuns: runs });
+  if (process.env.FUZZ_RUNS !== undefined)
+    process.stdout.write(`${JSON.stringify({ ...counts, stricter: [...counts.stricter] })}\n`);
+  expect(counts.bothAccept).toBeGreaterThan(runs / 5);
+  expect(counts.bothRefuse).toBeGreaterThan(runs / 20);
+});

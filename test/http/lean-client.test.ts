@@ -1,0 +1,228 @@
+import { createServer } from 'node:http';
+import type { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { LeanClient } from '#base/http/lean-client.ts';
+import { ask, later, longTimeouts, Recording, Servers, toPost, until } from './support.ts';
+
+const okReply = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+
+/** Answers each request it hears on the socket, by the number of the request on it. */
+function answering(onRequest: (socket: Socket, nthSocket: number, nthRequest: number) => void) {
+  return (socket: Socket, nthSocket: number): void => {
+    let nthRequest = 0;
+    socket.on('data', () => onRequest(socket, nthSocket, nthRequest++));
+  };
+}
+
+describe('LeanClient', () => {
+  it('skips 100 Continue', async () => {
+    await using servers = new Servers();
+    const url = await servers.replying(`HTTP/1.1 100 Continue\r\n\r\n${okReply}`);
+    expect((await ask(new LeanClient(), url)).calls).toEqual(['head', 'bytes', 'end']);
+  });
+
+  it('takes the connection used last first', async () => {
+    await using servers = new Servers();
+    const used: number[] = [];
+    const url = await servers.raw(
+      answering((socket, nthSocket) => {
+        used.push(nthSocket);
+        setTimeout(() => socket.write(okReply), nthSocket * 40);
+      }),
+    );
+    const client = new LeanClient();
+    await Promise.all([ask(client, url), ask(client, url), ask(client, url)]);
+    expect([...used].sort()).toEqual([0, 1, 2]);
+    for (let nth = 0; nth < 3; nth++) await ask(client, url);
+    expect(used.slice(3)).toEqual([2, 2, 2]);
+    client.close();
+  });
+
+  it.each([
+    ['the time it says less one second', 'Keep-Alive: timeout=2\r\n', 1000],
+    ['the time it says, HTTP/1.0', 'Connection: keep-alive\r\nKeep-Alive: max=5, timeout=2\r\n', 1000],
+  ])('keeps an idle connection for %s', async (what, field, keptMs) => {
+    await using servers = new Servers();
+    const version = what.includes('1.0') ? '1.0' : '1.1';
+    const url = await servers.replying(`HTTP/${version} 200 OK\r\n${field}Content-Length: 2\r\n\r\nok`);
+    const client = new LeanClient();
+    await ask(client, url);
+    await later(keptMs / 2);
+    await ask(client, url);
+    expect(servers.sockets.length).toBe(1);
+    await later(keptMs + 200);
+    expect(servers.sockets[0]?.destroyed).toBe(true);
+  });
+
+  it.each(['end', 'reset'])('resends once when a reused connection dies by %s before any byte', async (how) => {
+    await using servers = new Servers();
+    const url = await servers.raw(
+      answering((socket, _nthSocket, nthRequest) => {
+        if (nthRequest === 0) socket.write(okReply);
+        else if (how === 'end') socket.end();
+        else socket.resetAndDestroy();
+      }),
+    );
+    const client = new LeanClient();
+    await ask(client, url);
+    const heard = await ask(client, url, Buffer.alloc(100_000, 'a'));
+    expect([heard.fault, heard.body, servers.sockets.length]).toEqual([null, 'ok', 2]);
+    client.close();
+  });
+
+  it('does not resend twice', async () => {
+    await using servers = new Servers();
+    const url = await servers.raw(
+      answering((socket, nthSocket, nthRequest) => {
+        if (nthSocket === 0 && nthRequest === 0) socket.write(okReply);
+        else socket.end();
+      }),
+    );
+    const client = new LeanClient();
+    await ask(client, url);
+    expect((await ask(client, url)).fault?.kind).toBe('closed');
+    expect(servers.sockets.length).toBe(2);
+  });
+
+  it.each([
+    ['after a byte of the reply', 'H'],
+    ['after an interim reply', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
+  ])('does not resend %s', async (_when, part) => {
+    await using servers = new Servers();
+    const url = await servers.raw(
+      answering((socket, _nthSocket, nthRequest) => {
+        if (nthRequest === 0) socket.write(okReply);
+        else socket.end(part);
+      }),
+    );
+    const client = new LeanClient();
+    await ask(client, url);
+    expect((await ask(client, url)).fault?.kind).toBe('closed');
+    expect(servers.sockets.length).toBe(1);
+  });
+
+  it('does not resend after a time limit', async () => {
+    await using servers = new Servers();
+    const url = await servers.raw(
+      answering((socket, _nthSocket, nthRequest) => {
+        if (nthRequest === 0) socket.write(okReply);
+      }),
+    );
+    const client = new LeanClient();
+    await ask(client, url);
+    const heard = new Recording();
+    client.send(toPost(url, 'x', { timeouts: { ...longTimeouts, firstByteMs: 60 } }), heard);
+    expect((await heard.settled).fault?.kind).toBe('first_byte_timeout');
+    expect(servers.sockets.length).toBe(1);
+  });
+
+  it('drops a connection with bytes after the reply, in the same read or later', async () => {
+    await using servers = new Servers();
+    const url = await servers.raw(
+      answering((socket, nthSocket) => {
+        if (nthSocket === 0) socket.write(`${okReply}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`);
+        else {
+          socket.write(okReply);
+          setTimeout(() => socket.write('HTTP/1.1 200 OK\r\n'), 20);
+        }
+      }),
+    );
+    const client = new LeanClient();
+    expect((await ask(client, url)).body).toBe('ok');
+    await until(() => servers.sockets[0]?.destroyed === true);
+    expect((await ask(client, url)).body).toBe('ok');
+    await until(() => servers.sockets[1]?.destroyed === true);
+    expect((await ask(client, url)).body).toBe('ok');
+    expect(servers.sockets.length).toBe(3);
+    client.close();
+  });
+
+  it('drops a connection the server closed while idle', async () => {
+    await using servers = new Servers();
+    const url = await servers.raw(
+      answering((socket) => {
+        socket.write(okReply);
+        setTimeout(() => socket.end(), 20);
+      }),
+    );
+    const client = new LeanClient();
+    await ask(client, url);
+    await until(() => servers.sockets[0]?.destroyed === true);
+    await later(10);
+    expect((await ask(client, url)).body).toBe('ok');
+    expect(servers.sockets.length).toBe(2);
+  });
+
+  it('refuses a reply that came before the request', async () => {
+    await using servers = new Servers();
+    const url = await servers.raw((socket) => void socket.write(okReply));
+    const heard = await ask(new LeanClient(), url);
+    expect(heard.fault === null || heard.fault.kind === 'malformed').toBe(true);
+  });
+
+  it('uses a connection again after a reply that ended while paused', async () => {
+    await using servers = new Servers();
+    const url = await servers.replying(okReply);
+    const client = new LeanClient();
+    const heard = new Recording();
+    const exchange = client.send(toPost(url, 'x'), heard);
+    heard.onHead = () => exchange.pause();
+    expect((await heard.settled).body).toBe('ok');
+    expect((await ask(client, url)).body).toBe('ok');
+    expect(servers.sockets.length).toBe(1);
+    client.close();
+  });
+
+  it('sends the next request from inside end on the same connection', async () => {
+    await using servers = new Servers();
+    const url = await servers.replying(okReply);
+    const client = new LeanClient();
+    const second = new Recording();
+    await new Promise<void>((resolve) => {
+      const first = new Recording();
+      first.end = () => {
+        client.send(toPost(url, 'x'), second);
+        resolve();
+      };
+      client.send(toPost(url, 'x'), first);
+    });
+    expect((await second.settled).body).toBe('ok');
+    expect(servers.sockets.length).toBe(1);
+    client.close();
+  });
+
+  it('follows a URL object that was changed', async () => {
+    await using servers = new Servers();
+    const paths: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      paths.push(request.url);
+      response.end('ok');
+    });
+    const client = new LeanClient();
+    const request = toPost(`http://127.0.0.1:${await servers.listen(server)}/a`, 'x');
+    for (const path of ['/a', '/b?c']) {
+      const heard = new Recording();
+      request.url.href = new URL(path, request.url).href;
+      client.send(request, heard);
+      await heard.settled;
+    }
+    expect(paths).toEqual(['/a', '/b?c']);
+    client.close();
+  });
+
+  it('lets nothing expire while the event loop stood still', async () => {
+    await using servers = new Servers();
+    const url = await servers.raw((socket) => {
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na');
+        setTimeout(() => socket.write('b'), 30);
+      });
+    });
+    const heard = new Recording();
+    new LeanClient().send(toPost(url, 'x', { timeouts: { ...longTimeouts, idleMs: 300 } }), heard);
+    await until(() => heard.pieces.length === 1);
+    const endMs = performance.now() + 1000;
+    while (performance.now() < endMs);
+    expect((await heard.settled).fault).toBeNull();
+  });
+});

@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type {
+  HttpClient,
+  HttpClientOptions,
+  HttpFault,
+  HttpRequest,
+  HttpTimeouts,
+  ReplyHeaders,
+  ReplyListener,
+} from '#base/http/client.ts';
+import { LeanClient } from '#base/http/lean-client.ts';
+import { UndiciClient } from '#base/http/undici-client.ts';
+
+export const serverKey = readFileSync(new URL('fixtures/server-key.pem', import.meta.url), 'utf8');
+export const serverCert = readFileSync(new URL('fixtures/server-cert.pem', import.meta.url), 'utf8');
+
+/** Both clients; what is tested with each must hold for each. */
+export const clientKinds: [string, new (options?: HttpClientOptions) => HttpClient][] = [
+  ['LeanClient', LeanClient],
+  ['UndiciClient', UndiciClient],
+];
+
+export const longTimeouts: HttpTimeouts = { connectMs: 5000, firstByteMs: 5000, idleMs: 5000 };
+
+export function toRequest(url: string, more: Partial<HttpRequest> = {}): HttpRequest {
+  return { method: 'GET', url: new URL(url), headers: {}, body: null, timeouts: longTimeouts, ...more };
+}
+
+export function toPost(url: string, body: string | Buffer, more: Partial<HttpRequest> = {}): HttpRequest {
+  return toRequest(url, { method: 'POST', body: Buffer.from(body), ...more });
+}
+
+/** Keeps what a client said about one reply. */
+export class Recording implements ReplyListener {
+  status = 0;
+  headers: ReplyHeaders = {};
+  pieces: string[] = [];
+  calls: string[] = [];
+  fault: HttpFault | null = null;
+  readonly settled: Promise<this>;
+  onHead: () => void = () => undefined;
+  onBytes: (text: string) => void = () => undefined;
+  #settle: () => void = () => undefined;
+
+  constructor() {
+    this.settled = new Promise((resolve) => {
+      this.#settle = () => resolve(this);
+    });
+  }
+
+  get body(): string {
+    return this.pieces.join('');
+  }
+
+  head(status: number, headers: ReplyHeaders): void {
+    this.calls.push('head');
+    this.status = status;
+    this.headers = headers;
+    this.onHead();
+  }
+
+  bytes(text: string): void {
+    this.calls.push('bytes');
+    this.pieces.push(text);
+    this.onBytes(text);
+  }
+
+  end(): void {
+    this.calls.push('end');
+    this.#settle();
+  }
+
+  fail(error: HttpFault): void {
+    this.calls.push('fail');
+    this.fault = error;
+    this.#settle();
+  }
+}
+
+/** Posts and hears the reply to its end or fault. */
+export function ask(client: HttpClient, url: string, body: string | Buffer = '{"a":1}'): Promise<Recording> {
+  const heard = new Recording();
+  client.send(toPost(url, body), heard);
+  return heard.settled;
+}
+
+/** Servers of one test, closed with all their sockets at its end. */
+export class Servers implements AsyncDisposable {
+  readonly sockets: Socket[] = [];
+  readonly #servers: Server[] = [];
+
+  async listen(server: Server): Promise<number> {
+    this.#servers.push(server);
+    server.on('connection', (socket: Socket) => {
+      this.sockets.push(socket);
+      socket.on('error', () => undefined);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  }
+
+  /** A server of plain sockets; gives its address. */
+  async raw(onSocket: (socket: Socket, nth: number) => void): Promise<string> {
+    let count = 0;
+    const port = await this.listen(createServer({ noDelay: true }, (socket) => onSocket(socket, count++)));
+    return `http://127.0.0.1:${port}/`;
+  }
+
+  /** A server that answers the first bytes it hears on each socket with `reply`, and ends if told so. */
+  replying(reply: string, ends = false): Promise<string> {
+    return this.raw((socket) => {
+      socket.on('data', () => {
+        if (ends) socket.end(reply, 'latin1');
+        else socket.write(reply, 'latin1');
+      });
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    for (const server of this.#servers) server.close();
+  }
+}
+
+export function later(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+export async function until(isTrue: () => boolean, forMs = 3000): Promise<void> {
+  const endMs = performance.now() + forMs;
+  while (!isTrue()) {
+    if (performance.now() > endMs) throw new Error(`never true: ${isTrue}`);
+    await later(5);
+  }
+}

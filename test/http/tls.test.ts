@@ -1,0 +1,141 @@
+import { execFile } from 'node:child_process';
+import { createServer } from 'node:https';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import type { HttpClient } from '#base/http/client.ts';
+import { ask, clientKinds, later, Recording, Servers, serverCert, serverKey, toPost, until } from './support.ts';
+
+interface Seen {
+  name: string | false | null | undefined;
+  protocol: string | false | null;
+  isReused: boolean;
+}
+
+function codeOf(heard: Recording): string | undefined {
+  return (heard.fault?.cause as NodeJS.ErrnoException | undefined)?.code;
+}
+
+describe.each(clientKinds)('%s over TLS', (name, Client) => {
+  const serve = async (servers: Servers, seen: Seen[], closes = false): Promise<number> => {
+    const server = createServer({ key: serverKey, cert: serverCert, ALPNProtocols: ['h2', 'http/1.1'] }, (request, response) => {
+      if (closes) response.setHeader('connection', 'close');
+      response.write('a'.repeat(200_000));
+      request.resume().on('end', () => response.end('z'));
+    });
+    server.on('secureConnection', (socket) => {
+      seen.push({ name: socket.servername, protocol: socket.alpnProtocol, isReused: socket.isSessionReused() });
+    });
+    return servers.listen(server);
+  };
+  const post = (client: HttpClient, url: string): Promise<Recording> => ask(client, url, Buffer.alloc(100_000));
+
+  it('speaks HTTP/1.1 by ALPN, names the server, keeps the connection', async () => {
+    await using servers = new Servers();
+    const seen: Seen[] = [];
+    const url = `https://localhost:${await serve(servers, seen)}/`;
+    const client = new Client({ ca: serverCert });
+    for (let nth = 0; nth < 2; nth++) {
+      const heard = await post(client, url);
+      expect([heard.fault, heard.body.length]).toEqual([null, 200_001]);
+      await later(5);
+    }
+    expect(seen).toEqual([{ name: 'localhost', protocol: 'http/1.1', isReused: false }]);
+    client.close();
+  });
+
+  it('reuses the TLS session on the next connection', async () => {
+    await using servers = new Servers();
+    const seen: Seen[] = [];
+    const url = `https://localhost:${await serve(servers, seen, true)}/`;
+    const client = new Client({ ca: serverCert });
+    for (let nth = 0; nth < 2; nth++) expect((await post(client, url)).fault).toBeNull();
+    expect(seen.map((one) => one.isReused)).toEqual([false, true]);
+    client.close();
+  });
+
+  it('sends no name for an address, checks the address', async () => {
+    await using servers = new Servers();
+    const seen: Seen[] = [];
+    const client = new Client({ ca: serverCert });
+    expect((await post(client, `https://127.0.0.1:${await serve(servers, seen)}/`)).fault).toBeNull();
+    expect(seen[0]?.name === false || seen[0]?.name === '').toBe(true);
+    client.close();
+  });
+
+  it('refuses a certificate it does not trust', async () => {
+    await using servers = new Servers();
+    const heard = await post(new Client(), `https://localhost:${await serve(servers, [])}/`);
+    expect(heard.fault?.kind).toBe('connect');
+    expect(codeOf(heard)).toMatch(/SELF_SIGNED/);
+  });
+
+  it('refuses a certificate for another name', async () => {
+    await using servers = new Servers();
+    const client = new Client({
+      ca: serverCert,
+      lookup: (_name, options, found) => {
+        if (options.all) found(null, [{ address: '127.0.0.1', family: 4 }]);
+        else found(null, '127.0.0.1', 4);
+      },
+    });
+    const url = `https://other.example:${await serve(servers, [])}/`;
+    for (let nth = 0; nth < 3; nth++) {
+      const heard = await post(client, url);
+      expect(heard.fault?.kind).toBe('connect');
+      expect(codeOf(heard)).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+    }
+  });
+
+  it('slows the server while paused, loses nothing', async () => {
+    await using servers = new Servers();
+    const total = 32 * 1024 * 1024;
+    let sent = 0;
+    const server = createServer({ key: serverKey, cert: serverCert }, (_request, response) => {
+      const more = (): void => {
+        while (sent < total) {
+          sent += 65_536;
+          if (!response.write('x'.repeat(65_536))) return;
+        }
+        response.end();
+      };
+      response.on('drain', more);
+      more();
+    });
+    const client = new Client({ ca: serverCert });
+    const heard = new Recording();
+    let got = 0;
+    const exchange = client.send(toPost(`https://localhost:${await servers.listen(server)}/`, ''), heard);
+    heard.onHead = () => exchange.pause();
+    heard.onBytes = (text) => {
+      got += text.length;
+      heard.pieces.length = 0;
+    };
+    await until(() => heard.calls.length > 0);
+    await later(150);
+    expect(got).toBeLessThan(300_000);
+    expect(sent).toBeLessThan(total / 2);
+    exchange.resume();
+    await heard.settled;
+    expect([heard.fault, got]).toEqual([null, total]);
+    client.close();
+  });
+
+  it('trusts NODE_EXTRA_CA_CERTS', async () => {
+    await using servers = new Servers();
+    const port = await serve(servers, []);
+    const script = `
+      const { ${name} } = await import(${JSON.stringify(new URL(`../../src/base/http/${name === 'LeanClient' ? 'lean' : 'undici'}-client.ts`, import.meta.url).href)});
+      const timeouts = { connectMs: 3000, firstByteMs: 3000, idleMs: 3000 };
+      new ${name}().send({ method: 'GET', url: new URL('https://localhost:${port}/'), headers: {}, body: null, timeouts }, {
+        head(status) { process.stdout.write(String(status)); },
+        bytes() {},
+        end() { process.exit(0); },
+        fail(error) { process.stdout.write(String(error.cause)); process.exit(1); },
+      });`;
+    const cert = fileURLToPath(new URL('fixtures/server-cert.pem', import.meta.url));
+    const env = { ...process.env, NODE_EXTRA_CA_CERTS: cert };
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script], { env });
+    expect(stdout).toBe('200');
+  });
+});

@@ -1,0 +1,45 @@
+import type { ChatRequest } from '#contract/chat-request.ts';
+import type { Chunk, Delta, FinishReason } from '#contract/chunk.ts';
+import { Frame } from '#contract/frame.ts';
+
+export type Script = readonly (Partial<Chunk> | Error)[];
+
+/** A model that answers its nth call with the nth script and remembers what it was asked. The last script is repeated. */
+export function scriptedModel(...scripts: Script[]) {
+  const asked: ChatRequest[] = [];
+  async function* ask(request: ChatRequest): AsyncGenerator<Frame> {
+    asked.push(structuredClone(request));
+    for (const part of scripts[Math.min(asked.length, scripts.length) - 1] ?? []) {
+      if (part instanceof Error) throw part;
+      yield Frame.ofChunks({ id: 'inner', object: 'chat.completion.chunk', created: 1, choices: [], ...part });
+    }
+  }
+  return { ask, asked };
+}
+
+export function says(delta: Delta, finish_reason: FinishReason | null = null): Partial<Chunk> {
+  return { choices: [{ index: 0, delta, finish_reason }] };
+}
+
+export function ends(finishReason: FinishReason): Partial<Chunk> {
+  return says({}, finishReason);
+}
+
+/** A reply that calls tools, each given as name and arguments. */
+export function calls(...wanted: (readonly [name: string, args: unknown])[]): Script {
+  const tool_calls = wanted.map(([name, args], index) => ({
+    index,
+    id: `id_${name}_${index}`,
+    type: 'function' as const,
+    function: { name, arguments: typeof args === 'string' ? args : JSON.stringify(args) },
+  }));
+  return [says({ role: 'assistant', content: null, tool_calls }), ends('tool_calls')];
+}
+
+export function answers(text: string): Script {
+  return [says({ role: 'assistant', content: text }), ends('stop')];
+}
+
+export function used(prompt_tokens: number, completion_tokens: number): Partial<Chunk> {
+  return { usage: { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens } };
+}
