@@ -46,7 +46,14 @@ const goals: readonly Goal[] = [
     digits: 1,
   },
   { title: 'added p50 at 500 req/s', scenario: 'latency', key: 'addedP50', most: 0.2, unit: ' ms', digits: 3 },
-  { title: 'added p99 at 500 req/s', scenario: 'latency', key: 'addedP99', most: 2, unit: ' ms', digits: 3 },
+  {
+    title: 'p99 at 500 req/s (the whole of it, not only what is added)',
+    scenario: 'latency',
+    key: 'p99',
+    most: 2,
+    unit: ' ms',
+    digits: 3,
+  },
   {
     title: 'CPU a paced chunk at 500 streams, of nginx',
     scenario: 'paced-500',

@@ -67,8 +67,8 @@ async function measureAll(grounds: Grounds, load: string, wish: Wish): Promise<S
       for (const contender of wish.contenders) {
         const sample = await measureOnce(grounds, load, scenario, contender, wish.scale);
         samples.add({ round, scenario: scenario.name, contender, ...sample });
-        const value = sample.values?.[scenario.compared.key];
-        const shown = Number.isFinite(value) ? `${value?.toFixed(2)} ${scenario.compared.title}` : '';
+        const value = sample.values?.[scenario.compared.key] ?? Number.NaN;
+        const shown = Number.isFinite(value) ? `${value.toFixed(2)} ${scenario.compared.title}` : '';
         say(
           `round ${round}/${wish.rounds}  ${scenario.name.padEnd(10)}  ${contender.padEnd(8)}  ${sample.fault ? `INVALID ${sample.fault}` : shown}`,
         );
@@ -79,6 +79,12 @@ async function measureAll(grounds: Grounds, load: string, wish: Wish): Promise<S
   return samples;
 }
 
+function toDisturbance(samples: Samples): string {
+  const disturbed = samples.countDisturbed(20);
+  const what = `In ${disturbed} of ${samples.all.length} runs others on the machine worked more than 20 % of a core`;
+  return disturbed ? `${what}: **disturbed**, judge with care or run again on a quiet machine.` : `${what}: undisturbed.`;
+}
+
 async function bringReport(grounds: Grounds, wish: Wish): Promise<boolean> {
   const tools = buildNativeTools(bench);
   for (const name of wish.contenders) prepareContender(name, grounds);
@@ -87,7 +93,7 @@ async function bringReport(grounds: Grounds, wish: Wish): Promise<boolean> {
   await startUpstream(grounds, tools.upstream);
   const begun = Date.now();
   const samples = await measureAll(grounds, tools.load, wish);
-  const report = toReport(samples, gatherFacts(grounds, wish, (Date.now() - begun) / 60_000));
+  const report = toReport(samples, [...gatherFacts(grounds, wish, (Date.now() - begun) / 60_000), toDisturbance(samples)]);
   process.stdout.write(report);
   if (wish.writePath !== undefined) writeFileSync(resolve(wish.writePath), report);
   const isValid = !samples.all.some(({ contender, fault }) => contender === 'parley' && fault !== undefined);

@@ -109,7 +109,7 @@ export async function waitForReply(name: string, child: ChildProcess, url: strin
   const what = isAlive(child)
     ? `did not answer 200 at ${url} within 30 s`
     : `ended (${child.exitCode ?? child.signalCode}) before it was ready`;
-  throw new Error(`${name} ${what}. The end of its log ${logPath}:\n${tailOf(logPath)}`);
+  throw new Error(`${name} ${what}. The end of its log:\n${tailOf(logPath)}`);
 }
 
 /** A loopback port nobody listens on. */

@@ -24,19 +24,14 @@ function toTable(header: readonly string[], rows: readonly string[][]): string {
 
 function toScenarioPart(scenario: Scenario, samples: Samples): string {
   const present = contenderNames.filter((name) => samples.has(scenario, name));
-  const { key, title } = scenario.compared;
+  const { key } = scenario.compared;
   const toRatio = (metric: Metric, under: ContenderName): string =>
     present.includes('parley') && present.includes(under) ? toCell(samples.ratio(scenario, metric.key, 'parley', under), 2) : '';
   const rows = scenario.metrics.map((metric) => {
     const cells = present.map((name) => toCell(samples.spread(scenario, name, metric.key), metric.digits));
     return [metric.title, ...cells, ...(metric.key === key ? [toRatio(metric, 'nginx'), toRatio(metric, 'portkey')] : ['', ''])];
   });
-  const header = [
-    title === '' ? '' : scenario.name,
-    ...present.map((name) => titles[name]),
-    'Parley / nginx',
-    'Parley / Portkey',
-  ];
+  const header = [scenario.name, ...present.map((name) => titles[name]), 'Parley / nginx', 'Parley / Portkey'];
   const columns = present.includes('parley') ? header.length : header.length - 2;
   const cut = (row: string[]): string[] => row.slice(0, columns);
   return `### ${scenario.title}\n\n${toTable(cut(header), rows.map(cut))}`;

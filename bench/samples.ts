@@ -32,6 +32,11 @@ export class Samples {
     return this.all.some((s) => s.scenario === scenario.name && s.contender === contender);
   }
 
+  /** How many runs others on the machine disturbed by more than a share of a core, in per cent. */
+  countDisturbed(othersShare: number): number {
+    return this.all.filter(({ values }) => (values?.others ?? 0) > othersShare).length;
+  }
+
   /** The spread of a metric. */
   spread(scenario: Scenario, contender: ContenderName, key: string): Spread | undefined {
     return toSpread(this.#rounds().map((round) => this.#valuesOf(scenario, contender, round)?.[key] ?? Number.NaN));
@@ -46,14 +51,18 @@ export class Samples {
     return toSpread(this.#rounds().map(ofRound));
   }
 
-  /** Writes what each contender added to the direct way of the same round: `addedP50`, `addedP99`. */
+  /**
+   * Writes what each contender added to the direct way of the same round: `addedP50`, `addedP99`. A difference that is not above zero
+   * says the direct run was disturbed, and is left out.
+   */
   deriveAdded(scenario: string): void {
     const own = this.all.filter((sample) => sample.scenario === scenario);
     for (const { contender, round, values } of own) {
       const direct = own.find((sample) => sample.contender === 'direct' && sample.round === round)?.values;
       if (!values || !direct || contender === 'direct') continue;
-      values.addedP50 = (values.p50 ?? Number.NaN) - (direct.p50 ?? Number.NaN);
-      values.addedP99 = (values.p99 ?? Number.NaN) - (direct.p99 ?? Number.NaN);
+      const added = (key: string): number => (values[key] ?? Number.NaN) - (direct[key] ?? Number.NaN);
+      values.addedP50 = added('p50') > 0 ? added('p50') : Number.NaN;
+      values.addedP99 = added('p99') > 0 ? added('p99') : Number.NaN;
     }
   }
 }

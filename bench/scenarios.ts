@@ -95,6 +95,7 @@ const latencyScenario: Scenario = {
     { key: 'addedP50', title: 'added p50, ms', digits: 3 },
     { key: 'addedP99', title: 'added p99, ms', digits: 3 },
     cpuPerReply,
+    others,
   ],
   compared: p50,
   async run({ grounds, load, running, scale }) {

@@ -73,7 +73,8 @@ function readServe(args: readonly string[]): Command {
   if (values.help) return { name: 'help' };
   if (values.version) return { name: 'version' };
   if (positionals.length > 0) return mistake(`"serve" takes no "${positionals[0]}"; a configuration is given as --config FILE`);
-  if ((values['tls-cert'] === undefined) !== (values['tls-key'] === undefined)) return mistake('--tls-cert and --tls-key go together');
+  if ((values['tls-cert'] === undefined) !== (values['tls-key'] === undefined))
+    return mistake('--tls-cert and --tls-key go together');
   const { config, host, port, data } = values;
   return { name: 'serve', flags: { config, host, port, data, tlsCert: values['tls-cert'], tlsKey: values['tls-key'] } };
 }

@@ -5,6 +5,7 @@ import type { HttpClient } from '#base/http/client.ts';
 import { createAnswer } from '#dispatch/answer.ts';
 import { createComplete } from '#dispatch/complete.ts';
 import { createEmbed } from '#dispatch/embed.ts';
+import { withAddons } from '#dispatch/with-addons.ts';
 import { Balance } from '#domain/balance.ts';
 import type { Directory } from '#domain/directory.ts';
 import type { Embedder } from '#domain/embedder.ts';
@@ -13,6 +14,7 @@ import type { Telemetry } from '#domain/telemetry.ts';
 import type { ChatProtocol, ProtocolName } from '#domain/upstream.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { compatRoutes } from '#surfaces/compat/routes.ts';
+import { answersToMalformed } from '#surfaces/http/answer-malformed.ts';
 import { Door } from '#surfaces/http/door.ts';
 import { answerErrors } from '#surfaces/http/on-error.ts';
 import { OpenCalls } from '#surfaces/http/open-calls.ts';
@@ -21,8 +23,11 @@ import { createDemoProtocol } from '#upstreams/demo/demo-protocol.ts';
 import { createOpenAiProtocol } from '#upstreams/openai/openai-protocol.ts';
 import { withChoices } from '#upstreams/with-choices.ts';
 import { withFunctions } from '#upstreams/with-functions.ts';
+import { createAddonTools } from './addon-tools.ts';
 
 const demoPaceMs = 15;
+/** Long enough for balancers in front, and a bound on slow heads and bodies. */
+const serverOptions = { routerOptions: { maxParamLength: 4096 }, keepAliveTimeout: 75_000, requestTimeout: 300_000 };
 
 export interface ServiceParts {
   readonly directory: () => Directory;
@@ -30,6 +35,14 @@ export interface ServiceParts {
   readonly embedder: Embedder;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
+  /** Health of the upstreams, where others look at it too. */
+  readonly balance?: Balance;
+  /** Hears of faults that callers are told nothing of. */
+  readonly noteFault?: (message: string, thrown: unknown) => void;
+  /** Served over TLS where given, in PEM. */
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
+  /** What else is to stand on every route; runs before any is registered. */
+  readonly prepare?: (app: FastifyInstance) => void;
 }
 
 export interface Service {
@@ -40,19 +53,20 @@ export interface Service {
 
 /** Builds everything a node serves out of its parts; listens to nothing yet. */
 export function composeService(parts: ServiceParts): Service {
-  const { directory, clock, telemetry } = parts;
+  const { directory, clock, telemetry, balance = new Balance(), noteFault = () => undefined } = parts;
   const openCalls = new OpenCalls();
-  const balance = new Balance();
   const perRequestKeys = new MemoryPerRequestKeys(() => randomBytes(32).toString('base64url'));
   const identify = createIdentify(directory, perRequestKeys);
   const answerTools = { balance, clock, protocols: composeProtocols(parts), perRequestKeys };
-  const complete = createComplete({ directory, clock, answer: createAnswer(answerTools) });
+  const answer = withAddons(createAnswer(answerTools), { addonTools: createAddonTools(clock), clock, noteFault });
+  const complete = createComplete({ directory, clock, answer });
   const embed = createEmbed({ ...answerTools, directory });
-  const app = fastify({ routerOptions: { maxParamLength: 4096 } });
+  const app: FastifyInstance = fastify({ ...serverOptions, ...answersToMalformed(randomUUID), ...(parts.tls && { https: parts.tls }) });
   const maxBodyBytes = () => directory().configuration.security.maxBodyBytes;
   const door = new Door({ clock, newId: randomUUID, identify, maxBodyBytes, openCalls, telemetry });
   const prefixes = ['compat', ...directory().configuration.aliases.compat];
-  answerErrors(app, () => undefined);
+  answerErrors(app, { newId: randomUUID, noteFault: (error, id) => noteFault(`request ${id} failed`, error) });
+  parts.prepare?.(app);
   compatRoutes(app, { door, complete, embed, prefixes });
   listingRoutes(app, { directory, identify, prefixes, createdSeconds: Math.floor(clock.epochMs() / 1000) });
   return { app, openCalls, balance };

@@ -1,21 +1,31 @@
+import type { Secret } from '#base/secret.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { Balance } from '#domain/balance.ts';
 import { type Directory, toDirectory } from '#domain/directory.ts';
+import { knownSecrets } from './known-secrets.ts';
 
 /** The directory in force; a reload puts a whole new one in its place. */
 export class LiveDirectory {
   #current: Directory;
+  #secrets: readonly Secret[];
 
   constructor(configuration: Configuration) {
     this.#current = toDirectory(configuration);
+    this.#secrets = knownSecrets(configuration);
   }
 
   readonly current = (): Directory => this.#current;
+
+  /** What must never be seen in a log. */
+  secrets(): readonly Secret[] {
+    return this.#secrets;
+  }
 
   /** Replaces it for calls that come from now on; upstreams that stay keep their health. Throws, changing nothing, where it cannot be built. */
   replace(configuration: Configuration, balance: Balance): void {
     const next = toDirectory(configuration);
     this.#current = next;
+    this.#secrets = knownSecrets(configuration);
     balance.keepOnly(new Set(upstreamIds(next)));
   }
 }

@@ -1,33 +1,140 @@
 import { randomBytes } from 'node:crypto';
+import type { Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import { systemClock } from '#base/clock.ts';
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
-import { silentTelemetry } from '#domain/telemetry.ts';
+import { Balance } from '#domain/balance.ts';
+import { opsRoutes } from '#surfaces/ops/routes.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { apiOperations } from './api-operations.ts';
 import type { ServeFlags } from './cli.ts';
 import { composeService } from './compose.ts';
-import type { Accepted, Refused } from './configuration/check.ts';
+import type { Accepted } from './configuration/check.ts';
 import { formatFault } from './configuration/configuration-fault.ts';
-import { defaultConfiguration } from './configuration/default-configuration.ts';
 import { loadConfiguration } from './configuration/load.ts';
+import type { Environment } from './configuration/substitute.ts';
+import { watchConfiguration } from './configuration/watch.ts';
+import { Drain } from './drain.ts';
+import { firstConfiguration } from './first-configuration.ts';
 import { LiveDirectory } from './live-directory.ts';
-import { readSettings, type Settings, SettingFault } from './settings.ts';
+import { serveMetrics } from './metrics-server.ts';
+import { NodeState } from './node-state.ts';
+import { openLog } from './open-log.ts';
+import { refuseWhileDraining } from './refuse-while-draining.ts';
+import { readSettings, SettingFault, type Settings } from './settings.ts';
+import { measureHttp } from './telemetry/measure-http.ts';
+import { openTelemetry } from './telemetry/node-telemetry.ts';
+import { prometheusContentType } from './telemetry/prometheus-text.ts';
+import { readTls, watchTls } from './tls.ts';
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Runs a node until it is told to stop. */
+/** Runs a node until it is told to stop. What keeps it from starting is told on stderr; the process then ends with 1. */
 export async function serve(flags: ServeFlags, environment: Environment): Promise<void> {
-  const settings = readSettings(flags, environment);
-  const localKey = `parley-${randomBytes(18).toString('base64url')}`;
-  const loaded = await firstConfiguration(settings, environment, localKey);
-  if ('faults' in loaded) { for (const f of loaded.faults) console.error(formatFault(f)); process.exitCode = 1; return; }
-  const directory = new LiveDirectory(loaded.configuration);
-  const http = new LeanClient({});
-  const service = composeService({ directory: directory.current, http, clock: systemClock, telemetry: silentTelemetry, embedder: new LocalEmbedder() });
-  await service.app.listen({ host: settings.host, port: settings.port });
-  console.log(`http://127.0.0.1:${settings.port}/#key=${localKey}`);
+  try {
+    await startNode(flags, environment);
+  } catch (thrown) {
+    if (!(thrown instanceof SettingFault)) throw thrown;
+    console.error(`parley: ${thrown.message}`);
+    process.exitCode = 1;
+  }
 }
 
-async function firstConfiguration(settings: Settings, environment: Environment, localKey: string): Promise<Accepted | Refused> {
-  if (settings.configurationFiles.length > 0) return loadConfiguration(settings.configurationFiles, environment);
-  return defaultConfiguration({ environment, ollamaTags: undefined }, localKey);
+async function startNode(flags: ServeFlags, environment: Environment): Promise<void> {
+  const settings = readSettings(flags, environment);
+  const clock = systemClock;
+  const http = new LeanClient();
+  const localKey = `parley-${randomBytes(18).toString('base64url')}`;
+  const accepted = await acceptedConfiguration(settings.configurationFiles, environment, { key: localKey, http });
+  const directory = new LiveDirectory(accepted.configuration);
+  const { log, lines } = openLog(settings.logLevel, () => directory.secrets());
+  const balance = new Balance();
+  const state = new NodeState({ directory: directory.current, balance, clock });
+  const live = { upstreams: () => state.upstreams(), configurationFaults: () => state.configurationFaults };
+  const telemetry = await openTelemetry({ env: environment, clock, log, lines, live, version: packageJson.version, secret: environment.PARLEY_SECRET });
+  const metrics = { contentType: prometheusContentType, read: () => telemetry.toPrometheus() };
+  const embedder = new LocalEmbedder();
+  const { app, openCalls } = composeService({
+    directory: directory.current,
+    balance,
+    http,
+    embedder,
+    clock,
+    telemetry,
+    noteFault: (message, thrown) => log.error(message, thrown),
+    ...(settings.tls && { tls: readTls(settings.tls) }),
+    prepare(server) {
+      refuseWhileDraining(server, () => openCalls.isClosed);
+      measureHttp(server, telemetry);
+    },
+  });
+  opsRoutes(app, {
+    version: packageJson.version,
+    uptimeSeconds: () => process.uptime(),
+    troubles: state.troubles,
+    hindrances: state.hindrances,
+    metrics: settings.metricsPort === undefined ? metrics : undefined,
+    operations: apiOperations(accepted.configuration),
+  });
+  const put = ({ configuration, warnings }: Accepted): void => {
+    directory.replace(configuration, balance);
+    telemetry.configure(directory.current().deployments.values());
+    state.configurationAccepted(warnings);
+    for (const warning of warnings) log.warn(`configuration: ${formatFault(warning)}`);
+  };
+  put(accepted);
+  const { configurationFiles: files } = settings;
+  const watch = await watchConfiguration(files, () => loadConfiguration(files, environment), {
+    onLoaded(configuration, warnings) {
+      put({ configuration, warnings });
+      log.info('the configuration was read anew', { files: files.join(', ') });
+    },
+    onRefused(faults, cause) {
+      state.configurationRefused(faults);
+      for (const fault of faults) log.error(`configuration refused, the last one stays in force: ${formatFault(fault)}`, cause);
+    },
+  });
+  const address = await listen(app, settings);
+  const tlsWatch = settings.tls && watchTls(settings.tls, app.server as unknown as Server, log);
+  const metricsServer = settings.metricsPort === undefined ? undefined : await serveMetrics({ host: settings.host, port: settings.metricsPort, ...metrics });
+  const close = async (): Promise<void> => {
+    metricsServer?.close();
+    http.close();
+    await Promise.all([watch.close(), tlsWatch?.close(), embedder.close(), telemetry.close()]);
+  };
+  const drain = new Drain({ server: app.server, calls: openCalls, clock, log, drainMs: settings.drainMs, close, exit: (code) => process.exit(code) });
+  process.on('SIGTERM', drain.signalled).on('SIGINT', drain.signalled);
+  process.on('unhandledRejection', (reason) => log.error('a promise failed unheard', reason));
+  state.started(() => drain.isDraining);
+  log.info('listening', { address, version: packageJson.version, deployments: directory.current().deployments.size });
+  greet(address, files.length === 0 ? localKey : undefined);
+}
+
+/** The configuration to start with. Throws SettingFault with every fault of it. */
+async function acceptedConfiguration(files: readonly string[], environment: Environment, local: Parameters<typeof firstConfiguration>[2]): Promise<Accepted> {
+  const loaded = await firstConfiguration(files, environment, local);
+  if ('faults' in loaded) throw new SettingFault(`the configuration cannot be used\n${loaded.faults.map(formatFault).join('\n')}`);
+  return loaded;
+}
+
+/** Listens; gives the address that others reach it by. Throws SettingFault where the port cannot be had. */
+async function listen(app: FastifyInstance, { host, port, tls }: Settings): Promise<string> {
+  try {
+    await app.listen({ host, port });
+  } catch (thrown) {
+    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+    if (code === 'EADDRINUSE') throw new SettingFault(`port ${port} of ${host} is in use; choose another with --port`);
+    if (code === 'EACCES') throw new SettingFault(`port ${port} may not be used by this process; choose one above 1023 with --port`);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw new SettingFault(`${host} is no address of this machine; choose another with --host`);
+    throw thrown;
+  }
+  const { port: bound } = app.server.address() as AddressInfo;
+  const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `${tls === undefined ? 'http' : 'https'}://${shown.includes(':') ? `[${shown}]` : shown}:${bound}`;
+}
+
+/** The lines for the person who started it. */
+function greet(address: string, localKey: string | undefined): void {
+  console.log(`Parley listens on ${address}, the reference is at ${address}/docs`);
+  if (localKey !== undefined) console.log(`No configuration was given: serving the demo, with a key for this start: ${address}/#key=${localKey}`);
 }

@@ -1,4 +1,5 @@
 import type { ServeFlags } from './cli.ts';
+import { type LogLevel, logLevels, toLogLevel } from './log.ts';
 
 /** What a node is told on its command line and in its environment (contract 1). */
 export interface Settings {
@@ -11,7 +12,7 @@ export interface Settings {
   readonly drainMs: number;
   /** A port of its own for /metrics; undefined: the service's own. */
   readonly metricsPort: number | undefined;
-  readonly logLevel: string;
+  readonly logLevel: LogLevel;
 }
 
 /** A flag or variable that cannot be used; the message may be shown. */
@@ -30,8 +31,11 @@ export function readSettings(flags: ServeFlags, environment: Environment): Setti
     dataFolder: flags.data ?? environment.PARLEY_DATA ?? './.parley',
     tls: tlsCert === undefined || tlsKey === undefined ? undefined : { certFile: tlsCert, keyFile: tlsKey },
     drainMs: toWhole('PARLEY_DRAIN_MS', environment.PARLEY_DRAIN_MS ?? '30000', 86_400_000),
-    metricsPort: environment.PARLEY_METRICS_PORT === undefined ? undefined : toWhole('PARLEY_METRICS_PORT', environment.PARLEY_METRICS_PORT, 65_535),
-    logLevel: environment.LOG_LEVEL ?? 'info',
+    metricsPort:
+      environment.PARLEY_METRICS_PORT === undefined
+        ? undefined
+        : toWhole('PARLEY_METRICS_PORT', environment.PARLEY_METRICS_PORT, 65_535),
+    logLevel: toLevel(environment.LOG_LEVEL ?? 'info'),
   };
 }
 
@@ -41,4 +45,10 @@ function toWhole(what: string, text: string, most: number): number {
     throw new SettingFault(`${what} must be a whole number from 0 to ${most}, not "${text}"`);
   }
   return value;
+}
+
+function toLevel(word: string): LogLevel {
+  const level = toLogLevel(word);
+  if (level === undefined) throw new SettingFault(`LOG_LEVEL must be one of ${logLevels.join(', ')}, not "${word}"`);
+  return level;
 }

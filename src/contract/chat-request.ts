@@ -6,15 +6,15 @@ import { parseMessage } from './parse-message.ts';
 import { refuseOtherCase, requestFault, requireShape, withoutNulls } from './request-fault.ts';
 
 /** A function the assistant may ask to call (spec 2.7). */
-export const FunctionOffer = Type.Object({
+const FunctionOffer = Type.Object({
   name: Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$' }),
   description: Type.Optional(Type.String()),
   parameters: Type.Optional(Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description: 'A JSON Schema.' })),
 });
-export type FunctionOffer = Static<typeof FunctionOffer> & { [key: string]: unknown };
+type FunctionOffer = Static<typeof FunctionOffer> & { [key: string]: unknown };
 
 /** A system addon by name, or a plugin schema by address: exactly one (spec 2.7). */
-export const Addon = Type.Object({ name: Type.Optional(Type.String()), url: Type.Optional(Type.String()) });
+const Addon = Type.Object({ name: Type.Optional(Type.String()), url: Type.Optional(Type.String()) });
 
 const head = {
   model: Type.Optional(

@@ -121,11 +121,17 @@ export interface Completion {
   [key: string]: unknown;
 }
 
-/** A whole reply as the one chunk that folds to it. */
+/** A whole reply as the one chunk that folds to it; its tool calls are numbered, which whole replies leave out. */
 export function toChunk(completion: Completion): Chunk {
   return {
     ...completion,
     object: 'chat.completion.chunk',
-    choices: completion.choices.map(({ message, ...choice }) => ({ ...choice, delta: message as Delta })),
+    choices: completion.choices.map(({ message, ...choice }) => ({ ...choice, delta: toDelta(message) })),
   };
+}
+
+function toDelta(message: CompletionChoice['message']): Delta {
+  const calls = message?.tool_calls;
+  if (!Array.isArray(calls)) return message as Delta;
+  return { ...message, tool_calls: calls.map((call: ToolCallDelta, position) => ({ ...call, index: call.index ?? position })) };
 }

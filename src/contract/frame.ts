@@ -9,30 +9,36 @@ import { type Chunk, type Completion, toChunk } from './chunk.ts';
  * in one JSON text is a frame that is a whole completion.
  */
 export class Frame {
-  readonly kind: 'events' | 'completion';
+  /** Bytes of text, where every event is known to bring a piece of text of one choice and nothing else. */
+  readonly textBytes: number | undefined;
   #bytes: string | undefined;
   #chunks: readonly Chunk[] | undefined;
   #completion: Completion | undefined;
 
-  private constructor(kind: 'events' | 'completion', bytes?: string, chunks?: readonly Chunk[], completion?: Completion) {
-    this.kind = kind;
-    this.#bytes = bytes;
-    this.#chunks = chunks;
-    this.#completion = completion;
+  private constructor(parts: { bytes?: string; textBytes?: number; chunks?: readonly Chunk[]; completion?: Completion }) {
+    this.textBytes = parts.textBytes;
+    this.#bytes = parts.bytes;
+    this.#chunks = parts.chunks;
+    this.#completion = parts.completion;
   }
 
   /** Whole events as they came, latin1 text with LF line ends, no `[DONE]` among them. */
   static ofEvents(bytes: string): Frame {
-    return new Frame('events', bytes);
+    return new Frame({ bytes });
+  }
+
+  /** Events of which each is known to bring a piece of text of one choice and nothing else. */
+  static ofText(bytes: string, textBytes: number): Frame {
+    return new Frame({ bytes, textBytes });
   }
 
   static ofChunks(...chunks: Chunk[]): Frame {
-    return new Frame('events', undefined, chunks);
+    return new Frame({ chunks });
   }
 
   /** A whole reply; `bytes`, where given, is its JSON as latin1 text. */
   static ofCompletion(completion: Completion, bytes?: string): Frame {
-    return new Frame('completion', bytes, undefined, completion);
+    return new Frame(bytes === undefined ? { completion } : { completion, bytes });
   }
 
   /** Of events: their bytes on the wire. Of a completion: its JSON text. Latin1, one char a byte. */

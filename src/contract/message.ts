@@ -50,8 +50,7 @@ export const CustomContent = kept(
 export type CustomContent = Static<typeof CustomContent>;
 
 /** A function the assistant chose, with its arguments as JSON text (spec 2.7). */
-export const FunctionCall = kept(Type.Object({ name: Type.String(), arguments: Type.String({ description: 'JSON text.' }) }));
-export type FunctionCall = Static<typeof FunctionCall>;
+const FunctionCall = kept(Type.Object({ name: Type.String(), arguments: Type.String({ description: 'JSON text.' }) }));
 
 /** A piece of a message's content, such as text or an image: the form of the OpenAI API, carried untouched. */
 export const ContentPart = kept(Type.Object({ type: Type.String() }));

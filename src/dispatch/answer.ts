@@ -1,7 +1,7 @@
 import { peek } from '#base/peek.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
-import type { TraceContext } from '#domain/call.ts';
+import type { TraceContext } from '#domain/trace.ts';
 import type { Caller } from '#domain/caller.ts';
 import type { PerRequestKeys } from '#domain/per-request-keys.ts';
 import type { TryOutcome } from '#domain/telemetry.ts';

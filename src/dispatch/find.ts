@@ -5,7 +5,7 @@ import type { Deployment } from '#domain/deployment.ts';
 import type { Directory } from '#domain/directory.ts';
 
 /** The deployment a call asks for. Throws `deployment_not_found`, `access_denied` or `operation_not_supported`. */
-export function find(directory: Directory, call: Call, type: Deployment['type']): Deployment {
+export function find(directory: Directory, call: Pick<Call, 'deployment' | 'caller'>, type: Deployment['type']): Deployment {
   const deployment = directory.deployments.get(call.deployment);
   if (deployment === undefined) {
     throw new ParleyError('deployment_not_found', `There is no deployment ${call.deployment}; GET /openai/deployments lists yours.`);

@@ -47,7 +47,11 @@ export class ReplyOrder {
 
   /** What of a frame goes on now. */
   take(frame: Frame): readonly Frame[] {
-    const { completion } = frame;
+    const { completion, textBytes } = frame;
+    if (textBytes !== undefined && this.#hasStarted) {
+      this.#contentChars += textBytes;
+      return [frame];
+    }
     if (completion !== undefined) return this.#takeCompletion(frame, completion);
     if (frame.isParsed || this.#facts.choices > 1) return this.#takeChunks(frame);
     return this.#takeBytes(frame.bytes);

@@ -1,6 +1,7 @@
 import type { Upstream, UpstreamFault } from './upstream.ts';
 
-const rateLimitedMs = 30_000;
+/** How long a 429 without Retry-After switches an upstream off. */
+export const rateLimitedSeconds = 30;
 const firstBackOffMs = 1_000;
 const longestBackOffMs = 300_000;
 
@@ -47,7 +48,7 @@ export class Balance {
 
   rateLimited(upstream: Upstream, fault: UpstreamFault, nowMs: number): void {
     const health = this.#of(upstream.id);
-    const offMs = fault.retryAfterSeconds === undefined ? rateLimitedMs : fault.retryAfterSeconds * 1000;
+    const offMs = (fault.retryAfterSeconds ?? rateLimitedSeconds) * 1000;
     health.offUntilMs = Math.max(health.offUntilMs, nowMs + offMs);
     health.reason = 'rate_limited';
   }

@@ -6,12 +6,6 @@ import type { Frame } from '#contract/frame.ts';
 import type { Caller } from './caller.ts';
 import type { CallRecord } from './telemetry.ts';
 
-/** W3C trace context as it came, or made for this call. */
-export interface TraceContext {
-  readonly traceparent: string;
-  readonly tracestate: string | undefined;
-}
-
 /** One request to one deployment. */
 export interface Call<Request = ChatRequest> {
   /** Request id, shown to the caller as `X-Request-Id`. */

@@ -12,10 +12,12 @@ export interface RestArgument {
   readonly place: RestPlace;
   /** As the server takes it. */
   readonly key: string;
+  /** Joins an array in a query to one value; absent: the key is repeated. */
+  readonly separator?: string;
 }
 
 /** A fixed value; it wins over the model, which does not see it. */
-export interface RestConstant {
+interface RestConstant {
   readonly place: RestPlace;
   readonly key: string;
   readonly value: unknown;

@@ -1,6 +1,6 @@
 import type { ParleyError } from '#contract/errors.ts';
-import type { TraceContext } from './call.ts';
 import type { Caller } from './caller.ts';
+import type { TraceContext } from './trace.ts';
 import type { UpstreamFaultKind } from './upstream.ts';
 
 export type Operation = 'chat' | 'embeddings';

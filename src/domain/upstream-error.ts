@@ -1,4 +1,5 @@
 import { ParleyError } from '#contract/errors.ts';
+import { rateLimitedSeconds } from './balance.ts';
 import type { Upstream, UpstreamFault } from './upstream.ts';
 
 const unavailable = new Set([408, 425, 502, 503, 504, 529]);
@@ -14,7 +15,6 @@ export function isRetryable(fault: UpstreamFault): boolean {
 export function toCallerError(fault: UpstreamFault, deployment: string, upstream: Upstream): ParleyError {
   const said = withoutSecrets(fault.message, upstream);
   const details = { cause: fault, param: fault.param, upstreamCode: fault.code ?? 'invalid_request' };
-  const retry = fault.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: fault.retryAfterSeconds };
   switch (fault.status) {
     case 400:
     case 422:
@@ -29,7 +29,10 @@ export function toCallerError(fault: UpstreamFault, deployment: string, upstream
       if (upstream.protocol === 'application' && fault.code === 'consent_required') return new ParleyError('consent_required', said, { cause: fault });
       return new ParleyError('upstream_failed', `The upstream of ${deployment} refused the credentials that Parley is configured with.`, { cause: fault });
     case 429:
-      return new ParleyError('upstream_rate_limited', `The upstream of ${deployment} is rate limited: ${said}`, { cause: fault, ...retry });
+      return new ParleyError('upstream_rate_limited', `The upstream of ${deployment} is rate limited: ${said}`, {
+        cause: fault,
+        retryAfterSeconds: fault.retryAfterSeconds ?? rateLimitedSeconds,
+      });
   }
   const isPassing = fault.kind === 'unreachable' || fault.kind === 'timeout' || unavailable.has(fault.status ?? 0);
   const message = `The upstream of ${deployment} failed: ${said}`;

@@ -1,27 +1,28 @@
 import { mergeIterables } from '#base/merge-iterables.ts';
 import type { Chunk, Usage } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
-import type { Ask, ChatProtocol } from '#domain/upstream.ts';
+import type { ChatProtocol } from '#domain/upstream.ts';
 import { addUp } from '#domain/usage.ts';
 
-/** Gives a protocol without `n` several choices: that many requests at once, merged under their own `choices[].index` (contract 5). */
+/** Gives a protocol without `n` several choices (contract 5). */
 export function withChoices(protocol: ChatProtocol): ChatProtocol {
   if (protocol.hasChoices) return protocol;
   return {
     ...protocol,
     hasChoices: true,
     chat(ask) {
-      const { n = 1, ...single } = ask.request;
-      return n === 1 ? protocol.chat(ask) : fanOut(protocol, { ...ask, request: single }, n);
+      const { n = 1, ...request } = ask.request;
+      return n === 1 ? protocol.chat(ask) : fanOut(n, ask.signal, (signal) => protocol.chat({ ...ask, request, signal }));
     },
   };
 }
 
-async function* fanOut(protocol: ChatProtocol, ask: Ask, n: number): AsyncIterable<Frame> {
+/** That many replies at once, merged under their own `choices[].index`, with their usage summed. One failure ends all. */
+export async function* fanOut(n: number, signal: AbortSignal, reply: (signal: AbortSignal) => AsyncIterable<Frame>): AsyncIterable<Frame> {
   const left = new AbortController();
-  const signal = AbortSignal.any([ask.signal, left.signal]);
+  const either = AbortSignal.any([signal, left.signal]);
   const usages = new Map<number, Usage>();
-  const replies = Array.from({ length: n }, (_, choice) => renumbered(protocol.chat({ ...ask, signal }), choice, usages));
+  const replies = Array.from({ length: n }, (_, choice) => renumbered(reply(either), choice, usages));
   let last: Chunk | undefined;
   try {
     for await (const frame of mergeIterables(replies)) {

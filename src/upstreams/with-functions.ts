@@ -1,16 +1,20 @@
+import type { ChatRequest } from '#contract/chat-request.ts';
 import { FunctionCallReply } from '#contract/function-call-reply.ts';
 import { toToolsRequest, usesFunctions } from '#contract/function-calling.ts';
 import { Frame } from '#contract/frame.ts';
-import type { Ask, ChatProtocol } from '#domain/upstream.ts';
+import type { ChatProtocol } from '#domain/upstream.ts';
 
-/** Lets callers use `functions` with a protocol that only knows `tools`: translated both ways (contract 5). */
+/** Lets callers use `functions` with a protocol that only knows `tools` (contract 5). */
 export function withFunctions(protocol: ChatProtocol): ChatProtocol {
-  return { ...protocol, chat: (ask) => (usesFunctions(ask.request) ? inOldForm(protocol, ask) : protocol.chat(ask)) };
+  return { ...protocol, chat: (ask) => inToolForm(ask.request, (request) => protocol.chat({ ...ask, request })) };
 }
 
-async function* inOldForm(protocol: ChatProtocol, ask: Ask): AsyncIterable<Frame> {
+/** Asks in the form of tools whatever form the request has, and gives the reply in the form of the request. */
+export function inToolForm(request: ChatRequest, ask: (request: ChatRequest) => AsyncIterable<Frame>): AsyncIterable<Frame> {
+  return usesFunctions(request) ? toFunctionCalls(ask(toToolsRequest(request))) : ask(request);
+}
+
+async function* toFunctionCalls(frames: AsyncIterable<Frame>): AsyncIterable<Frame> {
   const reply = new FunctionCallReply();
-  for await (const frame of protocol.chat({ ...ask, request: toToolsRequest(ask.request) })) {
-    yield Frame.ofChunks(...frame.chunks.map((chunk) => reply.toFunctionCall(chunk)));
-  }
+  for await (const frame of frames) yield Frame.ofChunks(...frame.chunks.map((chunk) => reply.toFunctionCall(chunk)));
 }

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
+import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
 import { checkConfiguration } from '../../src/app/configuration/check.ts';
 import { parseText } from '../../src/app/configuration/parse-text.ts';
+import { complete } from '../../src/contract/configuration/complete.ts';
 import { Configuration } from '../../src/contract/configuration/configuration.ts';
+import { explain } from '../../src/contract/configuration/explain.ts';
 import { isDeploymentId } from '../../src/contract/deployment-path.ts';
 import { checkFiles } from './support.ts';
 
@@ -20,18 +23,23 @@ const words = [
   'constructor',
   'prototype',
 ];
+const leaf = fc.oneof(
+  fc.jsonValue({ maxDepth: 1 }),
+  fc.constantFrom<unknown>('http://x', 'demo', 'embedding', 'basic', 1, true, '10.0.0.0/8', '2024-10-21'),
+);
 const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
   tree: fc.oneof(
-    { depthSize: 'small' },
-    fc.jsonValue(),
-    fc.dictionary(fc.oneof(fc.constantFrom(...words, ...sections), fc.string()), tie('tree'), { noNullPrototype: false }),
-    fc.array(tie('tree')),
+    { depthSize: 'small', withCrossShrink: true },
+    leaf,
+    fc.dictionary(fc.oneof(fc.constantFrom(...words, ...sections), fc.string()), tie('tree'), {
+      maxKeys: 4,
+      noNullPrototype: false,
+    }),
+    fc.array(tie('tree'), { maxLength: 3 }),
   ),
 }));
-const nearlyConfiguration = fc.dictionary(
-  fc.constantFrom(...sections),
-  fc.dictionary(fc.oneof(fc.constantFrom(...words), fc.string()), tree),
-);
+const entries = fc.dictionary(fc.oneof(fc.constantFrom(...words), fc.string()), tree, { maxKeys: 4 });
+const nearlyConfiguration = fc.dictionary(fc.constantFrom(...sections), entries, { maxKeys: 4 });
 
 describe('any value', () => {
   it('is accepted or refused with faults, and nothing is thrown', () => {
@@ -45,7 +53,18 @@ describe('any value', () => {
           expect(checked.configuration.security.maxBodyBytes).toBeGreaterThan(0);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
+    );
+  });
+
+  it('has faults exactly where the compiled schema refuses it', () => {
+    const schema = Compile(Configuration);
+    fc.assert(
+      fc.property(nearlyConfiguration, (value) => {
+        const completed = complete(Configuration, value);
+        expect(explain(Configuration, completed).length === 0).toBe(schema.Check(completed));
+      }),
+      { numRuns: 200 },
     );
   });
 

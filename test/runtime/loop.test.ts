@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { ChatRequest } from '#contract/chat-request.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { ToolFault } from '#domain/tool.ts';
+import { Frame } from '#contract/frame.ts';
 import { answers, calls, ends, says, scriptedModel, used } from '#test/scripted-model.ts';
 import { chunksOf, fold, tool } from './support.ts';
 
@@ -103,6 +104,28 @@ describe('a run with tools', () => {
     });
   });
 
+  it('reads a model that answers in one piece', async () => {
+    const whole = (message: object, finish_reason: 'tool_calls' | 'stop') =>
+      Frame.ofCompletion({
+        id: 'c',
+        object: 'chat.completion',
+        created: 1,
+        choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason }],
+        usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+      });
+    const call = (id: string) => ({ id, type: 'function', function: { name: 'get_time', arguments: '{}' } });
+    const replies = [whole({ tool_calls: [call('a'), call('b')] }, 'tool_calls'), whole({ content: 'Noon.' }, 'stop')];
+    const asked: ChatRequest[] = [];
+    async function* ask(request: ChatRequest) {
+      asked.push(request);
+      yield replies[asked.length - 1] ?? whole({}, 'stop');
+    }
+    const chunks = await chunksOf({ ask, tools: [time] });
+    expect(asked[1]?.messages.slice(2).map((message) => message.tool_call_id)).toEqual(['a', 'b']);
+    expect(fold(chunks)).toMatchObject({ content: 'Noon.', finishReasons: ['stop'] });
+    expect(chunks.at(-2)?.usage?.total_tokens).toBe(4);
+  });
+
   it('gives calls without an id, or with one that another has, an id of their own', async () => {
     const call = (index: number, id?: string) => ({ index, ...(id && { id }), function: { name: 'get_time', arguments: '' } });
     const model = scriptedModel(
@@ -179,99 +202,6 @@ describe('a run with tools', () => {
   });
 });
 
-describe('tools that fail', () => {
-  it.each([
-    ['an unknown tool', 'nothing', {}, 'There is no tool named nothing.'],
-    ['arguments that are no JSON', 'get_time', '{"a":', 'The arguments are not a JSON object; call the tool again with one.'],
-    ['arguments that are no object', 'get_time', '[1]', 'The arguments are not a JSON object; call the tool again with one.'],
-    [
-      'arguments with a forbidden key',
-      'get_time',
-      '{"__proto__":{}}',
-      'The arguments are not a JSON object; call the tool again with one.',
-    ],
-    ['a fault that may be told', 'told', {}, 'The tool failed: no such city'],
-    ['a fault that may not be told', 'secret', {}, 'The tool failed.'],
-    ['a tool that throws at once', 'sync', {}, 'The tool failed: at once'],
-    ['a result that says so', 'says', {}, 'HTTP 404'],
-  ])('tell the model of %s and go on', async (_what, name, args, told) => {
-    const faults: string[] = [];
-    const tools = [
-      time,
-      tool('told', () => Promise.reject(new ToolFault('no such city'))),
-      tool('secret', () => Promise.reject(new Error('password=hunter2'))),
-      {
-        ...time,
-        name: 'sync',
-        run: () => {
-          throw new ToolFault('at once');
-        },
-      },
-      tool('says', () => ({ text: 'HTTP 404', attachments: [], failed: true })),
-    ];
-    const model = scriptedModel(calls([name, args]), answers('Sorry.'));
-    const chunks = await chunksOf({ ask: model.ask, tools, onToolFault: (tool) => faults.push(tool) });
-    expect(model.asked[1]?.messages.at(-1)).toMatchObject({ role: 'tool', content: told });
-    expect(fold(chunks)).toMatchObject({
-      content: 'Sorry.',
-      stages: [{ index: 0, name, status: 'failed' }],
-      finishReasons: ['stop'],
-    });
-    expect(JSON.stringify(chunks)).not.toContain('hunter2');
-    expect(faults).toEqual(name === 'secret' ? ['secret'] : []);
-  });
-
-  it('are stopped when their time is over, which the model is told', async () => {
-    let stopped = false;
-    const deaf = tool('deaf', (_args, { signal }) => {
-      signal.addEventListener('abort', () => {
-        stopped = true;
-      });
-      return new Promise(() => undefined);
-    });
-    const model = scriptedModel(calls(['deaf', {}], ['get_time', {}]), answers('Sorry.'));
-    const { stages } = fold(await chunksOf({ ask: model.ask, tools: [deaf, time], timeoutMs: 30 }));
-    expect(model.asked[1]?.messages.at(-2)?.content).toBe('The tool was stopped: it took longer than 0.03 s.');
-    expect(stages.map(({ status }) => status)).toEqual(['failed', 'completed']);
-    expect(stopped).toBe(true);
-  });
-});
-
-describe('results', () => {
-  it('that are too long are cut for the model, whole in an attachment of the stage', async () => {
-    const long = 'é'.repeat(30_000);
-    const model = scriptedModel(calls(['long', {}]), answers('Done.'));
-    const { stages, attachments } = fold(await chunksOf({ ask: model.ask, tools: [tool('long', () => long)] }));
-    const told = model.asked[1]?.messages.at(-1)?.content as string;
-    expect(told).toBe(`${'é'.repeat(20_000)}\n\n[Cut here: the result has 60000 bytes, of which these are the first 40000.]`);
-    expect(stages[0]?.attachments).toEqual([{ index: 0, title: 'Whole result', type: 'text/plain', data: long }]);
-    expect(attachments).toEqual([]);
-  });
-
-  it('are cut between characters', async () => {
-    const model = scriptedModel(calls(['long', {}]), answers('Done.'));
-    await chunksOf({ ask: model.ask, tools: [tool('long', () => '😀😀')], maxResultBytes: 6 });
-    expect(model.asked[1]?.messages.at(-1)?.content).toMatch(/^😀\n\n\[Cut/);
-  });
-
-  it('have their attachments in the stage and in the reply, each with its own indices', async () => {
-    const chart = tool('chart', () => ({ text: 'Drawn.', attachments: [{ type: 'image/png', data: 'aGk=' }], failed: false }));
-    const model = scriptedModel(calls(['chart', {}], ['chart', {}]), answers('Done.'));
-    const { stages, attachments } = fold(await chunksOf({ ask: model.ask, tools: [chart] }));
-    expect(stages.map((stage) => stage.attachments)).toEqual([
-      [{ index: 0, type: 'image/png', data: 'aGk=' }],
-      [{ index: 0, type: 'image/png', data: 'aGk=' }],
-    ]);
-    expect(attachments.map(({ index }) => index)).toEqual([0, 1]);
-  });
-
-  it('cannot end the code block they are shown in', async () => {
-    const model = scriptedModel(calls(['fence', {}]), answers('Done.'));
-    const { stages } = fold(await chunksOf({ ask: model.ask, tools: [tool('fence', () => 'a\n````\n# b')] }));
-    expect(stages[0]?.content).toContain('`````\na\n````\n# b\n`````');
-  });
-});
-
 describe('the end of a run', () => {
   it('comes with the fifteenth call of the model, which has no tools', async () => {
     const model = scriptedModel(...Array.from({ length: 14 }, () => calls(['get_time', {}])), answers('It is noon.'));
@@ -337,71 +267,5 @@ describe('the end of a run', () => {
     const options = { ask: scriptedModel([fault]).ask, tools: [], missing };
     await expect(chunksOf(options).then((chunks) => seen.push(...chunks))).rejects.toBe(fault);
     expect(seen).toEqual([]);
-  });
-});
-
-describe('what the caller asked', () => {
-  const namesOf = (tools: unknown) => (tools as (typeof own)[]).map((offered) => offered.function.name);
-  const own = { type: 'function', function: { name: 'open_door', parameters: { type: 'object' } } };
-  const request = {
-    messages: [{ role: 'user' as const, content: 'Hello' }],
-    tools: [own],
-    n: 2,
-    addons: [{ name: 'weather' }],
-    temperature: 0,
-  };
-
-  it('goes to the model with the tools of both, without addons and n', async () => {
-    const model = scriptedModel(answers('Hi.'));
-    await chunksOf({
-      ask: model.ask,
-      tools: [time],
-      request: { ...request, tool_choice: 'required', parallel_tool_calls: false },
-    });
-    const { tools, ...rest } = { ...model.asked[0] };
-    expect(namesOf(tools)).toEqual(['open_door', 'get_time']);
-    expect(rest).toEqual({ messages: request.messages, temperature: 0, tool_choice: 'required', parallel_tool_calls: false });
-  });
-
-  it('forces a tool in the first turn only', async () => {
-    const model = scriptedModel(calls(['get_time', {}]), answers('Noon.'));
-    await chunksOf({ ask: model.ask, tools: [time], request: { ...request, tool_choice: 'required' } });
-    expect(model.asked.map((asked) => asked.tool_choice)).toEqual(['required', undefined]);
-  });
-
-  it('stops the run with the calls of its own tools', async () => {
-    const model = scriptedModel(calls(['open_door', { key: 1 }]));
-    const chunks = await chunksOf({ ask: model.ask, tools: [time], request });
-    expect(chunks.at(-2)?.choices[0]?.delta.tool_calls).toEqual([
-      { index: 0, id: 'id_open_door_0', type: 'function', function: { name: 'open_door', arguments: '{"key":1}' } },
-    ]);
-    expect(fold(chunks)).toMatchObject({ finishReasons: ['tool_calls'], stages: [] });
-    expect(model.asked).toHaveLength(1);
-  });
-
-  it('runs the service’s tools of a mixed reply first', async () => {
-    const model = scriptedModel(calls(['open_door', {}], ['get_time', {}]));
-    const chunks = await chunksOf({ ask: model.ask, tools: [time], request });
-    expect(fold(chunks).stages).toMatchObject([{ name: 'get_time', status: 'completed' }]);
-    expect(chunks.at(-2)?.choices[0]?.delta.tool_calls).toMatchObject([{ index: 0, function: { name: 'open_door' } }]);
-    expect(fold(chunks).finishReasons).toEqual(['tool_calls']);
-  });
-
-  it('keeps its tool’s name where one of the service has the same', async () => {
-    const model = scriptedModel(answers('Hi.'));
-    await chunksOf({ ask: model.ask, tools: [tool('open_door', () => 'x')], request });
-    expect(namesOf(model.asked[0]?.tools)).toEqual(['open_door', expect.stringMatching(/^open_door_[0-9a-f]{8}$/)]);
-  });
-});
-
-describe('toolsets that are missing', () => {
-  it('are failed stages before the answer', async () => {
-    const missing = [{ name: 'Weather', reason: 'The document cannot be loaded.' }];
-    const chunks = await chunksOf({ ask: scriptedModel(answers('Hi.')).ask, tools: [], missing });
-    expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant' });
-    expect(fold(chunks)).toMatchObject({
-      content: 'Hi.',
-      stages: [{ index: 0, name: 'Weather', content: 'The document cannot be loaded.', status: 'failed' }],
-    });
   });
 });

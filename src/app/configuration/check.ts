@@ -1,3 +1,4 @@
+import { Compile } from 'typebox/compile';
 import { isJsonObject } from '#base/json.ts';
 import { complete } from '#contract/configuration/complete.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
@@ -26,13 +27,16 @@ export interface Origin {
   fileOf(path: Path): string;
 }
 
+/** Ten times as fast as to explain, which a reload beside running calls should only do for a faulty configuration. */
+const schema = Compile(Configuration);
+
 const nowhere: Origin = { writtenKeys: new Map(), fileOf: () => '' };
 
 /** Accepts a value as configuration, or says everything that is wrong with it. Takes any value; never throws for one. */
 export function checkConfiguration(value: unknown, origin: Origin = nowhere): Accepted | Refused {
   const completed = complete(Configuration, value);
   const tell = (fault: Fault) => toConfigurationFault(fault, completed, origin);
-  const faults = [...explain(Configuration, completed), ...ruleFaults(completed)];
+  const faults = [...(schema.Check(completed) ? [] : explain(Configuration, completed)), ...ruleFaults(completed)];
   if (faults.length > 0) return { faults: faults.map(tell) };
   const configuration = completed as Configuration;
   return { configuration, warnings: [...doubts(configuration)].map(tell) };

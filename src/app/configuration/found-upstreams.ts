@@ -29,10 +29,7 @@ type ModelById = readonly [id: string, entry: JsonObject];
 function openaiModels(key: string, endpoint: string): readonly ModelById[] {
   const toEntry =
     (type: string) =>
-    (model: string): ModelById => [
-      model,
-      { type, displayName: model, upstreams: [{ endpoint, key, model }] },
-    ];
+    (model: string): ModelById => [model, { type, displayName: model, upstreams: [{ endpoint, key, model }] }];
   return [...openaiChatModels.map(toEntry('chat')), ...openaiEmbeddingModels.map(toEntry('embedding'))];
 }
 

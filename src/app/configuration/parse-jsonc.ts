@@ -3,6 +3,7 @@ import type { JsonObject } from '#base/json.ts';
 import type { ParsedText, TextFault } from './parsed-text.ts';
 
 const messages: ReadonlyMap<string, string> = new Map([
+  ['InvalidSymbol', 'this is no value of JSON; keys and strings stand in double quotes'],
   ['PropertyNameExpected', 'a key in double quotes is expected here'],
   ['ValueExpected', 'a value is expected here'],
   ['ColonExpected', 'a colon is expected here'],

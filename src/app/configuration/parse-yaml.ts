@@ -6,7 +6,7 @@ const messages: ReadonlyMap<string, string> = new Map([
   ['BAD_ALIAS', 'this alias has no proper name'],
   ['BAD_DIRECTIVE', 'this directive is not known'],
   ['BAD_DQ_ESCAPE', 'YAML has no such escape'],
-  ['BAD_INDENT', 'the indentation is wrong here'],
+  ['BAD_INDENT', 'the indentation is wrong here, or a bracket before it is not closed'],
   ['BLOCK_AS_IMPLICIT_KEY', 'a colon too many on this line; put the value in quotes'],
   ['BLOCK_IN_FLOW', 'this form cannot stand within brackets or braces'],
   ['DUPLICATE_KEY', 'this key stands twice in one object'],

@@ -1,3 +1,5 @@
+import { realpath } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { watch } from 'chokidar';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { Accepted, Refused } from './check.ts';
@@ -16,6 +18,7 @@ export interface ConfigurationWatch {
 }
 
 const settleMs = 100;
+const linksMs = 1000;
 
 /**
  * Loads anew whenever one of the files changes, 100 ms after the last of several changes: written in place, replaced by another file, or reached through
@@ -37,16 +40,29 @@ export async function watchConfiguration(
       .then((loaded) => signal.aborted || tell(loaded))
       .catch(refuse('cannot be put in force; the log says why')),
   );
-  const watcher = watch([...files], { ignoreInitial: true });
+  let realPaths = await findRealPaths(files);
+  const watcher = watch([...files, ...realPaths], { ignoreInitial: true });
   watcher.on('all', () => reload.request());
   watcher.on('error', refuse('cannot be watched, so changes wait for a restart; the log says why'));
   await new Promise<void>((resolve) => watcher.on('ready', resolve));
+  // No event tells that a link on the way to a file leads elsewhere while the old file stays.
+  const links = setInterval(async () => {
+    const before = realPaths;
+    realPaths = await findRealPaths(files);
+    if (watcher.closed || isDeepStrictEqual(realPaths, before)) return;
+    watcher.add(realPaths);
+    reload.request();
+  }, linksMs).unref();
   return {
     close: async () => {
-      await watcher.close();
-      await reload.close();
+      clearInterval(links);
+      await Promise.all([reload.close(), watcher.close()]);
     },
   };
+}
+
+function findRealPaths(files: readonly string[]): Promise<string[]> {
+  return Promise.all(files.map((file) => realpath(file).catch(() => file)));
 }
 
 /** Runs one load at a time; what is asked for while one runs leads to another after it. */

@@ -31,6 +31,11 @@ export class CallSeries {
     this.#ok = new Histogram(histograms.call.boundaries, { ...labels, 'parley.outcome': 'ok' });
   }
 
+  /** Whether a call of these was ever made. */
+  get hasBeenUsed(): boolean {
+    return this.openCalls > 0 || this.#ok.count > 0 || this.#others.size > 0;
+  }
+
   /** The duration of calls that ended so; the code of an error is one of a closed set. */
   ended({ outcome, error }: CallEnd): Histogram {
     if (outcome === 'ok' && error === undefined) return this.#ok;

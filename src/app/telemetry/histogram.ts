@@ -1,38 +1,27 @@
-import type { DataPoint, HistogramMetricData } from '@opentelemetry/sdk-metrics';
+import type { Labels } from './metric.ts';
 
-/** What OpenTelemetry keeps of one series of an explicit-bucket histogram; recording allocates nothing. */
+/** One series of an explicit-bucket histogram as OpenTelemetry defines it; recording allocates nothing. */
 export class Histogram {
-  readonly attributes: Readonly<Record<string, string>>;
-  readonly #boundaries: readonly number[];
-  readonly #counts: Float64Array;
-  #count = 0;
-  #sum = 0;
+  readonly attributes: Labels;
+  readonly boundaries: readonly number[];
+  /** One more than there are boundaries. */
+  readonly counts: Float64Array;
+  count = 0;
+  sum = 0;
 
-  constructor(boundaries: readonly number[], attributes: Readonly<Record<string, string>>) {
-    this.#boundaries = boundaries;
-    this.#counts = new Float64Array(boundaries.length + 1);
+  constructor(boundaries: readonly number[], attributes: Labels) {
+    this.boundaries = boundaries;
+    this.counts = new Float64Array(boundaries.length + 1);
     this.attributes = attributes;
   }
 
-  get count(): number {
-    return this.#count;
-  }
-
-  /** Counts a value in the first bucket whose upper boundary it does not exceed. Negative ones count as 0. */
+  /** Counts a value in the first bucket whose upper end it does not exceed; a negative one, as clocks may give, is 0. */
   record(value: number): void {
-    const boundaries = this.#boundaries;
+    const { boundaries, counts } = this;
     let bucket = 0;
     while (bucket < boundaries.length && value > (boundaries[bucket] as number)) bucket += 1;
-    this.#counts[bucket] = (this.#counts[bucket] as number) + 1;
-    this.#count += 1;
-    if (value > 0) this.#sum += value;
-  }
-
-  toDataPoint(startTime: [number, number], endTime: [number, number]): HistogramPoint {
-    const buckets = { boundaries: [...this.#boundaries], counts: [...this.#counts] };
-    return { startTime, endTime, attributes: this.attributes, value: { buckets, sum: this.#sum, count: this.#count } };
+    counts[bucket] = (counts[bucket] as number) + 1;
+    this.count += 1;
+    if (value > 0) this.sum += value;
   }
 }
-
-export type HistogramPoint = HistogramMetricData['dataPoints'][number];
-export type NumberPoint = DataPoint<number>;

@@ -35,7 +35,10 @@ export class HttpSeries {
     return byStatus;
   }
 
-  #bindStatus(byStatus: Map<number, Histogram>, { method, route, status }: { method: string; route: string; status: number }): Histogram {
+  #bindStatus(
+    byStatus: Map<number, Histogram>,
+    { method, route, status }: { method: string; route: string; status: number },
+  ): Histogram {
     const label = Number.isInteger(status) && status >= 100 && status <= 599 ? status : 0;
     const known = byStatus.get(label);
     if (known !== undefined) return known;

@@ -70,7 +70,11 @@ export const counters = {
 export const gauges = {
   openCalls: { name: 'parley.open_calls', unit: '{call}', description: 'Calls under way.' },
   openStreams: { name: 'parley.open_streams', unit: '{stream}', description: 'Streamed answers under way.' },
-  upstreamState: { name: 'parley.upstream.state', unit: '', description: 'Whether an upstream is left alone for a while: 0 ready, 1 off.' },
+  upstreamState: {
+    name: 'parley.upstream.state',
+    unit: '',
+    description: 'Whether an upstream is left alone for a while: 0 ready, 1 off.',
+  },
   configurationFaults: {
     name: 'parley.configuration.faults',
     unit: '{fault}',
@@ -78,6 +82,10 @@ export const gauges = {
   },
   memory: { name: 'process.memory.usage', unit: 'By', description: 'Resident memory.' },
   heap: { name: 'v8js.memory.heap.used', unit: 'By', description: 'Heap in use.' },
-  eventLoopDelay: { name: 'nodejs.eventloop.delay.p99', unit: 's', description: 'Delay of the event loop since the last collection, 99th percentile.' },
+  eventLoopDelay: {
+    name: 'nodejs.eventloop.delay.p99',
+    unit: 's',
+    description: 'Delay of the event loop since the last collection, 99th percentile.',
+  },
   uptime: { name: 'process.uptime', unit: 's', description: 'Time since the start.' },
 } as const satisfies Record<string, Instrument>;

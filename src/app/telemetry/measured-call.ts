@@ -1,7 +1,7 @@
 import { boundTracestate, parseTraceparent, type TraceIds, type TraceParent, toTraceparent } from '#base/trace-context.ts';
-import type { TraceContext } from '#domain/call.ts';
 import type { Caller } from '#domain/caller.ts';
 import type { CallEnd, CallRecord, CallStart, TryOutcome, TryRecord } from '#domain/telemetry.ts';
+import type { TraceContext } from '#domain/trace.ts';
 import type { CallSeries } from './call-series.ts';
 import type { SeriesStore } from './series-store.ts';
 import type { UpstreamSeries } from './upstream-series.ts';
@@ -50,7 +50,8 @@ export class MeasuredCall implements CallRecord {
     this.tools = tools;
     this.start = start;
     this.parent = parseTraceparent(start.traceparent);
-    this.place = this.parent === undefined ? toRoot(ids, isSampled) : hasSpans ? { ...this.parent, spanId: ids.spanId() } : this.parent;
+    this.place =
+      this.parent === undefined ? toRoot(ids, isSampled) : hasSpans ? { ...this.parent, spanId: ids.spanId() } : this.parent;
     const tracestate = this.parent === undefined ? undefined : boundTracestate(start.tracestate);
     this.trace = { traceparent: toTraceparent(this.place), tracestate };
     this.series = tools.series.unknownCall(start.operation);

@@ -22,8 +22,8 @@ const standIn = new URL(
   `)}`,
 );
 
-function dot(one: Float32Array | undefined, other: Float32Array | undefined): number {
-  return (one ?? []).reduce((sum, value, index) => sum + value * (other?.[index] ?? 0), 0);
+function dot(one: Float32Array = new Float32Array(), other: Float32Array = new Float32Array()): number {
+  return one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0);
 }
 
 describe('the model', () => {
@@ -71,7 +71,12 @@ describe('a request', () => {
   it('that is short does not wait for all of a long one', async () => {
     const embedder = new LocalEmbedder({ worker: standIn });
     const order: string[] = [];
-    const long = embedder.embed(Array.from({ length: 10 }, (_, index) => `slow ${index}`), never).then(() => order.push('long'));
+    const long = embedder
+      .embed(
+        Array.from({ length: 10 }, (_, index) => `slow ${index}`),
+        never,
+      )
+      .then(() => order.push('long'));
     const short = embedder.embed(['short'], never).then(() => order.push('short'));
     await Promise.all([long, short]);
     expect(order).toEqual(['short', 'long']);

@@ -1,16 +1,21 @@
 import { HttpFault, type HttpRequest, type ReplyHeaders, type ReplyListener } from './client.ts';
-import type { LeanConnection } from './lean-connection.ts';
 import type { Sweep } from './sweep.ts';
 import { TimedExchange } from './timed-exchange.ts';
 
 const noBody = Buffer.alloc(0);
+
+/** The part of a connection that an exchange steers. */
+interface Carrier {
+  destroy(): void;
+  setPaused(paused: boolean): void;
+}
 
 /** One request on its way. Forgets what it sent once the reply began. */
 export class LeanExchange extends TimedExchange {
   /** Request line and fields with the empty line, as latin1 text. */
   requestHead: string;
   body: Buffer;
-  connection: LeanConnection | null = null;
+  connection: Carrier | null = null;
   wasResent = false;
 
   constructor(request: HttpRequest, requestHead: string, listener: ReplyListener, sweep: Sweep) {
@@ -19,12 +24,12 @@ export class LeanExchange extends TimedExchange {
     this.body = request.body ?? noBody;
   }
 
-  connecting(connection: LeanConnection): void {
+  connecting(connection: Carrier): void {
     this.connection = connection;
     this.startConnecting();
   }
 
-  sent(connection: LeanConnection): void {
+  sent(connection: Carrier): void {
     this.connection = connection;
     this.startWaiting();
   }

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { apiVersion, headerValue, httpUrl, milliseconds, named, open, strict, text, texts } from './fields.ts';
 
 /** Time limits towards one upstream. */
-export const Timeouts = strict(
+const Timeouts = strict(
   {
     connectMs: milliseconds({ default: 10_000, description: 'Milliseconds until the connection stands, TLS included.' }),
     firstByteMs: milliseconds({
@@ -56,7 +56,7 @@ export const UpstreamEntry = strict(
 export type UpstreamEntry = Static<typeof UpstreamEntry>;
 
 /** What a deployment announces and asks for; keys beyond the named one are listed to callers as they are. */
-export const Features = Type.Unsafe<{ consentRequired: boolean; [feature: string]: unknown }>({
+const Features = Type.Unsafe<{ consentRequired: boolean; [feature: string]: unknown }>({
   type: 'object',
   properties: {
     consentRequired: Type.Boolean({
@@ -94,7 +94,7 @@ const common = {
 const tokenCount = (description: string) => Type.Optional(Type.Integer({ minimum: 1, description }));
 
 /** Bounds of one call to a model, in tokens. */
-export const ModelLimits = strict(
+const ModelLimits = strict(
   {
     maxTotalTokens: tokenCount('Tokens of prompt and reply together. Absent: unknown.'),
     maxPromptTokens: tokenCount('Tokens of the prompt. Absent: unknown.'),
@@ -106,7 +106,7 @@ export const ModelLimits = strict(
 const price = (description: string) => Type.Number({ minimum: 0, description });
 
 /** Prices of a model. */
-export const ModelPricing = strict(
+const ModelPricing = strict(
   {
     prompt: Type.Optional(price('USD a token of the prompt. Absent or 0: free.')),
     completion: Type.Optional(price('USD a token of the reply. Absent or 0: free.')),

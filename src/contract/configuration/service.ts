@@ -16,7 +16,7 @@ export const AddonEntry = strict(
 export type AddonEntry = Static<typeof AddonEntry>;
 
 /** A model as the add-in gateway lists it (spec 4.5). */
-export const AddinModel = strict(
+const AddinModel = strict(
   { id: text('Id of the deployment.'), display_name: text('Name shown to people.') },
   { description: 'A model offered to the add-in.' },
 );

@@ -6,7 +6,8 @@ const operations: Readonly<Record<string, Operation>> = { 'chat/completions': 'c
 
 /** What the path of a deployment asks for. */
 export interface DeploymentTarget {
-  readonly deployment: string;
+  /** As it stands in the path, still percent-encoded; `readId` reads it. */
+  readonly encodedId: string;
   readonly operation: Operation;
   /** From the path or the query; undefined where neither has one. */
   readonly apiVersion: string | undefined;
@@ -14,7 +15,7 @@ export interface DeploymentTarget {
 
 /**
  * Reads `{id}/chat/completions[/{api_version}]` or `{id}/embeddings[/{api_version}]` out of a raw path below a
- * deployments prefix; the id may have several segments. Throws `route_not_found` or `deployment_not_found`.
+ * deployments prefix; the id may have several segments. Throws `route_not_found`.
  */
 export function readTarget(rawUrl: string, prefix: string): DeploymentTarget {
   const [path = '', query = ''] = rawUrl.split('?', 2);
@@ -22,10 +23,15 @@ export function readTarget(rawUrl: string, prefix: string): DeploymentTarget {
   const match = /^(.*)\/(chat\/completions|embeddings)(?:\/([^/]*))?$/.exec(rest);
   const operation = operations[match?.[2] ?? ''];
   if (match === null || operation === undefined) throw new ParleyError('route_not_found', `Nothing is served at this path; /docs lists what is.`);
-  const deployment = toDeploymentId(match[1] ?? '');
-  if (deployment === undefined) throw new ParleyError('deployment_not_found', 'The path names no deployment that could exist.');
   const apiVersion = match[3] === undefined ? (new URLSearchParams(query).get('api-version') ?? undefined) : decoded(match[3]);
-  return { deployment, operation, apiVersion };
+  return { encodedId: match[1] ?? '', operation, apiVersion };
+}
+
+/** The deployment id of a path. Throws `deployment_not_found` for what can be no id. */
+export function readId(encodedId: string): string {
+  const id = toDeploymentId(encodedId);
+  if (id === undefined) throw new ParleyError('deployment_not_found', 'The path names no deployment that could exist.');
+  return id;
 }
 
 function decoded(segment: string): string {

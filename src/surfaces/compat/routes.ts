@@ -11,7 +11,7 @@ import type { Door } from '../http/door.ts';
 import { serveRaw } from '../http/serve-raw.ts';
 import { sendJson } from '../http/send-json.ts';
 import type { Visit } from '../http/visit.ts';
-import { readTarget } from './path.ts';
+import { readId, readTarget } from './path.ts';
 import { sendFolded, sendStream } from './send-reply.ts';
 
 export interface CompatTools {
@@ -22,21 +22,25 @@ export interface CompatTools {
   readonly prefixes: readonly string[];
 }
 
+const isEmbeddings = /\/embeddings(\/|\?|$)/;
+
 /** `/{prefix}/deployments/{id}/…` and `/v1/…`: chat completions and embeddings (contract 3). */
 export function compatRoutes(app: FastifyInstance, tools: CompatTools): void {
   for (const prefix of tools.prefixes) {
     const base = `/${prefix}/deployments/`;
+    const chat = { operation: 'chat', route: `${base}{id}/chat/completions` } as const;
+    const embeddings = { operation: 'embeddings', route: `${base}{id}/embeddings` } as const;
     serveRaw(app, 'POST', `${base}*`, (raw) => {
-      const operation: Operation = /\/embeddings(\/|\?|$)/.test(raw.request.url ?? '') ? 'embeddings' : 'chat';
-      return tools.door.serve({ operation, route: `${base}{id}/${operation}` }, raw, async (visit) => {
-        const target = readTarget(raw.request.url ?? '', base);
+      const url = raw.request.url ?? '';
+      return tools.door.serve(isEmbeddings.test(url) ? embeddings : chat, raw, async (visit) => {
+        const target = readTarget(url, base);
         await serveCall(tools, visit, { ...target, checksVersion: target.apiVersion !== undefined || prefix === 'compat' });
       });
     });
   }
   for (const [url, operation] of [['/v1/chat/completions', 'chat'], ['/v1/embeddings', 'embeddings']] as const) {
     serveRaw(app, 'POST', url, (raw) =>
-      tools.door.serve({ operation, route: url }, raw, (visit) => serveCall(tools, visit, { operation, deployment: undefined, apiVersion: undefined })),
+      tools.door.serve({ operation, route: url }, raw, (visit) => serveCall(tools, visit, { operation, encodedId: undefined, apiVersion: undefined })),
     );
   }
 }
@@ -44,7 +48,7 @@ export function compatRoutes(app: FastifyInstance, tools: CompatTools): void {
 interface Asked {
   readonly operation: Operation;
   /** Undefined where the body's `model` names it. */
-  readonly deployment: string | undefined;
+  readonly encodedId: string | undefined;
   readonly apiVersion: string | undefined;
   readonly checksVersion?: boolean;
 }
@@ -52,7 +56,7 @@ interface Asked {
 async function serveCall(tools: CompatTools, visit: Visit, asked: Asked): Promise<void> {
   const { caller, text } = await tools.door.admit(visit);
   const body = new Body(text);
-  const deployment = asked.deployment ?? body.model();
+  const deployment = asked.encodedId === undefined ? body.model() : readId(asked.encodedId);
   visit.record.deployment(deployment);
   const checkVersion = (): void => {
     if (asked.checksVersion) checkApiVersion(asked.apiVersion ?? '');

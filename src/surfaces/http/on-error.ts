@@ -1,28 +1,57 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ParleyError, toErrorBody, toParleyError } from '#contract/errors.ts';
+import { requestIdOf } from './request-id.ts';
 
-/** Answers of a Fastify application to what no route takes: the error family of the contract, 404 or 405. */
-export function answerErrors(app: FastifyInstance, noteFault: (error: ParleyError, requestId: string) => void): void {
+export interface ErrorTools {
+  readonly newId: () => string;
+  readonly noteFault: (error: ParleyError, requestId: string) => void;
+}
+
+/** Answers of a Fastify application to what no route takes: the error family of the contract, 404 or 405. Every answer gets its `X-Request-Id`. */
+export function answerErrors(app: FastifyInstance, { newId, noteFault }: ErrorTools): void {
   const methodsByRoute = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
     const known = methodsByRoute.get(url) ?? new Set();
     for (const name of [method].flat()) known.add(name);
     methodsByRoute.set(url, known);
   });
-  app.setNotFoundHandler((request, reply) => {
+  const answerNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const allowed = methodsAt(methodsByRoute, request.url);
     if (allowed.length === 0) return sendError(reply, new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.'));
     reply.header('allow', allowed.join(', '));
     return sendError(reply, new ParleyError('method_not_allowed', `This path takes ${allowed.join(', ')}, not ${request.method}.`));
+  };
+  app.setNotFoundHandler(answerNotFound);
+  // Before a body is read: a faulty one would be told instead.
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.is404) answerNotFound(request, reply);
+    else done();
+  });
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    if (!reply.hasHeader('x-request-id')) reply.header('x-request-id', requestIdOf(request.raw, newId));
+    done();
   });
   app.setErrorHandler((thrown, request, reply) => {
-    const error = toParleyError(thrown);
-    if (error.status >= 500) noteFault(error, request.id);
+    const error = toParleyError(toOwnError(thrown));
+    const id = requestIdOf(request.raw, newId);
+    reply.header('x-request-id', id);
+    if (error.status >= 500) noteFault(error, id);
     return sendError(reply, error);
   });
 }
 
-function sendError(reply: FastifyReply, error: ParleyError): FastifyReply {
+/** What Fastify finds wrong with a request, as an error of the contract; anything else as it is. */
+function toOwnError(thrown: unknown): unknown {
+  const { code, statusCode } = thrown instanceof Error ? (thrown as Error & { code?: unknown; statusCode?: unknown }) : {};
+  if (typeof code !== 'string' || !code.startsWith('FST_ERR_') || typeof statusCode !== 'number' || statusCode >= 500) return thrown;
+  const details = { cause: thrown };
+  if (statusCode === 413) return new ParleyError('payload_too_large', 'The body is larger than this path takes.', details);
+  if (statusCode === 415) return new ParleyError('unsupported_media_type', 'The body has a media type that this path does not take.', details);
+  return new ParleyError('invalid_request', 'The request cannot be read.', details);
+}
+
+/** Answers with an error that may be shown. */
+export function sendError(reply: FastifyReply, error: ParleyError): FastifyReply {
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
   return reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(toErrorBody(error)));
 }

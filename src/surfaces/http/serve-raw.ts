@@ -11,6 +11,7 @@ export function serveRaw(
   app.route({
     method,
     url,
+    config: { isMeasured: true },
     onRequest(request, reply) {
       reply.hijack();
       serve({ request: request.raw, response: reply.raw });

@@ -82,7 +82,7 @@ export class Visit {
     const { prompt_tokens, completion_tokens } = addUp(this.#used());
     this.record.end({
       outcome: this.#outcome(),
-      status: this.hasLeft && !this.response.headersSent ? 499 : (this.#error?.status ?? 200),
+      status: this.hasLeft && !this.response.headersSent ? 499 : this.response.statusCode,
       error: this.#error,
       promptTokens: prompt_tokens,
       completionTokens: completion_tokens,

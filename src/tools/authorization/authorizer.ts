@@ -67,6 +67,6 @@ function header(name: string, value: string): Credentials {
 }
 
 /** RFC 7617, in UTF-8. */
-export function toBasic(username: string, password: string): string {
+function toBasic(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`;
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
+import { ExpiringCache, type Made } from '#base/expiring-cache.ts';
 import { type HttpClient, HttpFault, type HttpTimeouts } from '#base/http/client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
@@ -14,18 +15,6 @@ const defaultLifeMs = 300_000;
 const longestMarginMs = 60_000;
 const maxTokens = 1000;
 
-interface Fetched {
-  readonly token: string;
-  /** On the clock's `nowMs`. */
-  readonly freshUntilMs: number;
-}
-
-interface Entry {
-  readonly fetched: Promise<Fetched>;
-  /** Set once it came. */
-  value: Fetched | null;
-}
-
 export interface TokenCacheOptions {
   /** Guarded. */
   readonly http: HttpClient;
@@ -39,46 +28,27 @@ export interface TokenCacheOptions {
  */
 export class TokenCache {
   readonly #options: TokenCacheOptions;
-  readonly #entries = new Map<string, Entry>();
+  readonly #tokens: ExpiringCache<string>;
 
   constructor(options: TokenCacheOptions) {
     this.#options = options;
+    this.#tokens = new ExpiringCache({ clock: options.clock, maxEntries: maxTokens, failureFreshMs: 0 });
   }
 
   /** Rejects with ToolFault. A waiter that leaves does not end the fetch for the others. */
-  async token(client: ClientCredentials, signal: AbortSignal): Promise<string> {
-    const key = keyOf(client);
-    const known = this.#entries.get(key);
-    const isStale = known?.value != null && known.value.freshUntilMs <= this.#options.clock.nowMs();
-    const entry = known === undefined || isStale ? this.#start(key, client) : known;
-    const { token } = await untilAborted(entry.fetched, signal);
-    return token;
+  token(client: ClientCredentials, signal: AbortSignal): Promise<string> {
+    return untilAborted(
+      this.#tokens.get(keyOf(client), () => this.#fetch(client)),
+      signal,
+    );
   }
 
   /** Drops the token, unless a newer one took its place. */
   forget(client: ClientCredentials, token: string): void {
-    const key = keyOf(client);
-    if (this.#entries.get(key)?.value?.token === token) this.#entries.delete(key);
+    this.#tokens.forget(keyOf(client), token);
   }
 
-  #start(key: string, client: ClientCredentials): Entry {
-    const entry: Entry = { fetched: this.#fetch(client), value: null };
-    this.#entries.set(key, entry);
-    entry.fetched.then(
-      (value) => {
-        entry.value = value;
-      },
-      () => {
-        if (this.#entries.get(key) === entry) this.#entries.delete(key);
-      },
-    );
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size > maxTokens && oldest !== undefined) this.#entries.delete(oldest);
-    return entry;
-  }
-
-  async #fetch(client: ClientCredentials): Promise<Fetched> {
-    const askedMs = this.#options.clock.nowMs();
+  async #fetch(client: ClientCredentials): Promise<Made<string>> {
     const inBody = { client_id: client.client_id, client_secret: client.client_secret };
     let reply = await this.#ask(client, inBody, {});
     if (isInvalidClient(reply)) reply = await this.#ask(client, {}, { authorization: toClientBasic(client) });
@@ -89,7 +59,7 @@ export class TokenCache {
       throw new ToolFault('no token was given: the token address gives tokens of a type other than bearer');
     }
     const lifeMs = toLifeMs(body.expires_in);
-    return { token, freshUntilMs: askedMs + lifeMs - Math.min(longestMarginMs, lifeMs / 10) };
+    return { value: token, freshMs: lifeMs - Math.min(longestMarginMs, lifeMs / 10) };
   }
 
   async #ask(client: ClientCredentials, fields: Record<string, string>, headers: Record<string, string>): Promise<TokenReply> {

@@ -8,7 +8,7 @@ import { type Authorizer, type Credentials, noCredentials } from '#tools/authori
 import { toRestRequest } from './to-rest-request.ts';
 import { toToolResult } from './to-tool-result.ts';
 
-export interface RestLimits {
+interface RestLimits {
   /** Milliseconds until the connection stands. */
   readonly connectMs: number;
   /** Milliseconds to the reply's head, and between two reads of it. */

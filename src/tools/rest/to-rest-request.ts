@@ -57,10 +57,14 @@ function placedValues(
 ): Placed[] {
   const given = places
     .filter(({ name, place }) => Object.hasOwn(args, name) && (args[name] !== null || isInBody(place)))
-    .map(({ name, place, key }) => sendable({ place, key, value: args[name] }, method));
+    .map(({ name, place, key, separator }) => sendable({ place, key, value: joined(args[name], separator) }, method));
   const fixed = constants.map((constant) => sendable(constant, method));
   const taken = new Set([...fixed.map(slot), ...[...fixedQuery].map((key) => slot({ place: 'query', key }))]);
   return [...fixed, ...given.filter((value) => !taken.has(slot(value)))];
+}
+
+function joined(value: unknown, separator: string | undefined): unknown {
+  return separator !== undefined && Array.isArray(value) ? value.map(toText).join(separator) : value;
 }
 
 function isInBody(place: RestPlace): boolean {

@@ -115,15 +115,20 @@ function isMentioned({ name, schema }: Parameter, clues: Clues): boolean {
   return new Set(clues.question.toLowerCase().match(/[\p{L}\p{N}]+/gu)).has(name.toLowerCase());
 }
 
+/** The values that stand in the question, as words of their own or in the plural. */
 function mentioned(values: readonly unknown[], clues: Clues): unknown[] {
-  const question = ` ${clues.question.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')} `;
-  return values.filter((value) =>
-    question.includes(
-      ` ${String(value)
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N}]+/gu, ' ')}`,
-    ),
-  );
+  const question = ` ${toWords(clues.question)} `;
+  return values.filter((value) => {
+    const words = toWords(String(value));
+    return question.includes(` ${words} `) || question.includes(` ${words}s `);
+  });
+}
+
+function toWords(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
 }
 
 /** The schema with one type: of several, the first that is not null. */

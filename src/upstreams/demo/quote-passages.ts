@@ -22,6 +22,7 @@ export async function quotePassages(question: string, passages: readonly Passage
   const asked = stems(question);
   const candidates = passages
     .flatMap(splitSentences)
+    .filter(({ sentence }) => sentence !== question)
     .slice(0, mostSentences)
     .map((candidate) => ({ ...candidate, shared: countShared(asked, stems(candidate.sentence)) }))
     .sort((one, other) => other.shared - one.shared)

@@ -4,10 +4,8 @@ import { fromLatin1 } from '#base/latin1.ts';
 import { Frame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
 import { toUpstreamFault } from './send.ts';
+import { TextEvents } from './text-events.ts';
 
-const lineFeed = 10;
-const letterD = 100;
-const bracket = 91;
 const endMark = '[DONE]';
 /** How long the rest of a reply is waited for after its end mark, so that its connection can serve again. */
 const lingerMs = 500;
@@ -16,16 +14,27 @@ const lingerMs = 500;
 export async function* readEvents(body: AsyncIterable<string>): AsyncIterable<Frame> {
   const pieces = body[Symbol.asyncIterator]();
   const splitter = new EventSplitter();
+  const text = new TextEvents();
   let hasEnded = false;
   try {
     while (!hasEnded) {
       const piece = await pieces.next();
       if (piece.done) throw new UpstreamFault('broken', 'The upstream closed its answer before the end.');
       const events = splitter.push(piece.value);
-      if (events === '') continue;
-      const { bytes, isLast } = toDataOnly(events);
-      hasEnded = isLast;
-      if (bytes !== '') yield* withoutError(bytes);
+      for (let at = 0; at < events.length && !hasEnded; ) {
+        const end = text.runEnd(events, at);
+        if (end > at) {
+          yield Frame.ofText(events.slice(at, end), text.textBytes);
+          at = end;
+          continue;
+        }
+        const event = events.slice(at, events.indexOf('\n\n', at) + 2);
+        const { bytes, isLast } = toDataOnly(event);
+        hasEnded = isLast;
+        if (bytes !== '') yield withoutError(bytes);
+        text.learn(event);
+        at += event.length;
+      }
     }
   } catch (thrown) {
     if (thrown instanceof EventTooLarge) throw new UpstreamFault('broken', 'The upstream sent an event that is too large.', { cause: thrown });
@@ -36,30 +45,12 @@ export async function* readEvents(body: AsyncIterable<string>): AsyncIterable<Fr
   }
 }
 
-/** The events before the end mark; comments and fields other than data are left out. */
-function toDataOnly(events: string): { bytes: string; isLast: boolean } {
-  let at = 0;
-  let isPlain = true;
-  while (at < events.length) {
-    if (events.charCodeAt(at) === lineFeed) {
-      at += 1;
-      continue;
-    }
-    const lineEnd = events.indexOf('\n', at);
-    if (events.charCodeAt(at) !== letterD) isPlain = false;
-    else if (isEndMark(events, at, lineEnd)) return { bytes: isPlain ? events.slice(0, at) : rebuilt(events.slice(0, at)), isLast: true };
-    at = lineEnd + 1;
-  }
-  return { bytes: isPlain ? events : rebuilt(events), isLast: false };
-}
-
-function isEndMark(events: string, lineStart: number, lineEnd: number): boolean {
-  if (events.charCodeAt(lineStart + 6) !== bracket && events.charCodeAt(lineStart + 5) !== bracket) return false;
-  return events.slice(lineStart, lineEnd).trimEnd().replace('data: ', 'data:') === `data:${endMark}`;
-}
-
-function rebuilt(events: string): string {
-  return eventData(events).map(toBytes).join('');
+/** One event without comments and fields other than data; nothing of the end mark. */
+function toDataOnly(event: string): { bytes: string; isLast: boolean } {
+  if (event.startsWith('data: {') && event.indexOf('\n') === event.length - 2) return { bytes: event, isLast: false };
+  const [data] = eventData(event);
+  if (data?.trim() === endMark) return { bytes: '', isLast: true };
+  return { bytes: data === undefined ? '' : toBytes(data), isLast: false };
 }
 
 /** An event of one line; a line feed in JSON is white space. */
@@ -67,30 +58,16 @@ function toBytes(data: string): string {
   return `data: ${data.replaceAll('\n', ' ')}\n\n`;
 }
 
-function* withoutError(bytes: string): Iterable<Frame> {
-  if (!bytes.includes('"error"')) {
-    yield Frame.ofEvents(bytes);
-    return;
-  }
-  let good = '';
-  for (const data of eventData(bytes)) {
-    const fault = toFault(data);
-    if (fault === undefined) {
-      good += toBytes(data);
-      continue;
-    }
-    if (good !== '') yield Frame.ofEvents(good);
-    throw fault;
-  }
-  yield Frame.ofEvents(good);
+function withoutError(event: string): Frame {
+  if (event.includes('"error"')) throwError(event);
+  return Frame.ofEvents(event);
 }
 
-/** The fault that an error event tells of; undefined for any other event. */
-function toFault(data: string): UpstreamFault | undefined {
-  if (!data.includes('"error"')) return undefined;
-  const value = tryParseJson(fromLatin1(data));
-  if (!isJsonObject(value) || value.error === undefined || value.error === null || Array.isArray(value.choices)) return undefined;
-  return toErrorFault(value.error);
+/** Throws what an error event tells of; passes over any other. */
+function throwError(event: string): void {
+  const value = tryParseJson(fromLatin1(eventData(event)[0] ?? ''));
+  if (!isJsonObject(value) || value.error === undefined || value.error === null || Array.isArray(value.choices)) return;
+  throw toErrorFault(value.error);
 }
 
 function toErrorFault(error: unknown): UpstreamFault {

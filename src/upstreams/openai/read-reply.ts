@@ -34,7 +34,7 @@ async function toRefusal(reply: HttpReply): Promise<UpstreamFault> {
   const value = tryParseJson(text);
   const error = isJsonObject(value) ? (value.error ?? value) : {};
   const { message, param, code } = isJsonObject(error) ? error : { message: error };
-  const retryAfterSeconds = toSeconds(reply.headers['retry-after']);
+  const retryAfterSeconds = toSeconds(reply.headers['retry-after'], reply.headers.date);
   return new UpstreamFault('refused', typeof message === 'string' ? message : `The upstream answered ${reply.status}.`, {
     status: reply.status,
     param: typeof param === 'string' ? param : null,
@@ -43,10 +43,12 @@ async function toRefusal(reply: HttpReply): Promise<UpstreamFault> {
   });
 }
 
-/** Seconds of a Retry-After header in its number form; a date is passed over. */
-function toSeconds(header: string | undefined): number | undefined {
-  if (header === undefined || !/^\d{1,9}(\.\d+)?$/.test(header.trim())) return undefined;
-  return Math.ceil(Number(header));
+/** Seconds of a Retry-After header; a date counts from the date of the reply (RFC 9110, 10.2.3). */
+function toSeconds(header: string | undefined, replied: string | undefined): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d{1,9}(\.\d+)?$/.test(header.trim())) return Math.ceil(Number(header));
+  const seconds = Math.ceil((Date.parse(header) - Date.parse(replied ?? '')) / 1000);
+  return seconds >= 0 ? seconds : undefined;
 }
 
 function toObject(bytes: string): JsonObject {

@@ -1,0 +1,120 @@
+/** What telemetry costs one call: `node bench/telemetry-cost.ts`. Numbers go to stderr, the log's lines to stdout: send them to /dev/null. */
+import { metrics as otel } from '@opentelemetry/api';
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import { pino } from 'pino';
+import { openLog } from '#app/open-log.ts';
+import { openTelemetry } from '#app/telemetry/node-telemetry.ts';
+import { systemClock } from '#base/clock.ts';
+import type { Deployment } from '#domain/deployment.ts';
+import type { Telemetry } from '#domain/telemetry.ts';
+import { silentTelemetry } from '#domain/telemetry.ts';
+
+const calls = 100_000;
+const rounds = 7;
+const deployments = Array.from({ length: 50 }, (_, index) => ({
+  id: `model-${index}`,
+  upstreams: [
+    { id: `model-${index}#0a1b2c3d`, protocol: 'openai', model: 'theirs', endpoint: new URL('https://api.example.com/v1') },
+  ],
+})) as unknown as Deployment[];
+const live = { upstreams: () => [], configurationFaults: () => 0 };
+const fromCaller = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+function callOnce(telemetry: Telemetry, index: number, chunks: number): void {
+  const record = telemetry.begin({
+    operation: 'chat',
+    route: '/v1/chat/completions',
+    requestId: `request-${index}`,
+    traceparent: index % 2 === 0 ? fromCaller : undefined,
+    tracestate: undefined,
+    atMs: performance.now(),
+  });
+  record.caller({ subject: `key:project-${index % 100}`, project: `project-${index % 100}`, roles: [], chain: null });
+  record.deployment(`model-${index % 50}`);
+  const tried = record.upstreamTry(`model-${index % 50}#0a1b2c3d`, performance.now());
+  record.firstByte(performance.now());
+  for (let chunk = 0; chunk < chunks; chunk += 1) record.chunk(performance.now());
+  tried.end('ok', performance.now());
+  record.end({ outcome: 'ok', status: 200, error: undefined, promptTokens: 120, completionTokens: 300, atMs: performance.now() });
+}
+
+/** Nanoseconds of the best round. */
+async function measure(count: number, work: (index: number) => void): Promise<number> {
+  for (let index = 0; index < count; index += 1) work(index);
+  let best = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < rounds; round += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    const started = process.hrtime.bigint();
+    for (let index = 0; index < count; index += 1) work(index);
+    best = Math.min(best, Number(process.hrtime.bigint() - started) / count);
+  }
+  return best;
+}
+
+function say(what: string, nanoseconds: number): void {
+  console.error(`${what.padEnd(62)} ${nanoseconds.toFixed(0).padStart(6)} ns`);
+}
+
+async function open(level: 'info' | 'silent'): Promise<Telemetry> {
+  const { log, lines } = openLog(level, () => []);
+  const telemetry = await openTelemetry({ env: {}, clock: systemClock, log, lines, live, version: '0', secret: undefined });
+  telemetry.configure(deployments);
+  return telemetry;
+}
+
+const silent = await open('silent');
+const logged = await open('info');
+const bare = await measure(calls, (index) => callOnce(silentTelemetry, index, 0));
+say('the harness itself (arguments, five readings of the clock)', bare);
+say('metrics and trace context of one call', (await measure(calls, (index) => callOnce(silent, index, 0))) - bare);
+say('metrics, trace context and log line of one call', (await measure(calls, (index) => callOnce(logged, index, 0))) - bare);
+const chunk = async (telemetry: Telemetry): Promise<number> =>
+  ((await measure(calls / 50, (index) => callOnce(telemetry, index, 100))) -
+    (await measure(calls / 50, (index) => callOnce(telemetry, index, 0)))) /
+  100;
+const clockAndLoop = await chunk(silentTelemetry);
+say('reading the clock for one chunk', clockAndLoop);
+say('one chunk', (await chunk(silent)) - clockAndLoop);
+
+const exporter = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+const day = 86_400_000;
+otel.setGlobalMeterProvider(
+  new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: day })] }),
+);
+const histogram = otel.getMeter('bench').createHistogram('duration');
+const labels = (index: number) => ({
+  'gen_ai.operation.name': 'chat',
+  'gen_ai.request.model': `model-${index % 50}`,
+  'parley.outcome': 'ok',
+});
+say(
+  'for comparison: one record of an OpenTelemetry histogram',
+  await measure(calls, (index) => histogram.record(1, labels(index))),
+);
+const logger = pino({ base: null }, pino.destination({ dest: 1, sync: false, minLength: 8_192 }));
+const fields = (index: number) => ({
+  request_id: `request-${index}`,
+  trace_id: fromCaller,
+  operation: 'chat',
+  route: '/v1/chat/completions',
+  project: 'project',
+  user: '0123456789ab',
+  deployment: 'model',
+  upstream: 'model#0a1b2c3d',
+  tries: 1,
+  status: 200,
+  code: null,
+  outcome: 'ok',
+  stream: true,
+  ms: 12.3,
+  first_byte_ms: 1.2,
+  prompt_tokens: 120,
+  completion_tokens: 300,
+});
+say('for comparison: one line of pino with the same fields', await measure(calls, (index) => logger.info(fields(index), 'call')));
+process.exit();

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { parseText } from './parse-text.ts';
+
+const place = (line: number, column: number) => `line ${line}, column ${column}`;
+
+describe('parseText', () => {
+  it.each([
+    ['a.json', '{"a": [1, "x", null, true, {}]}', { a: [1, 'x', null, true, {}] }],
+    ['a.json', '// one\n{ /* two */ "a": [1, 2,], "b": {"c": 1,}, }', { a: [1, 2], b: { c: 1 } }],
+    ['a.jsonc', '\uFEFF{"a": "\\u00e9\\n"}', { a: 'é\n' }],
+    ['a.JSON', '', {}],
+    ['a.json', ' \n// nothing\n', {}],
+    [
+      'a.yaml',
+      'a: 1\nb: [x, null, ~, true, 0x10, 1e3]\nc: {d: "e"}',
+      { a: 1, b: ['x', null, null, true, 16, 1000], c: { d: 'e' } },
+    ],
+    ['a.yml', '\uFEFFa: |\n  two\n  lines\n', { a: 'two\nlines\n' }],
+    ['a.yaml', '', {}],
+    ['a.yaml', '# nothing\n---\n', {}],
+    ['a.yaml', 'a: &x {b: 1}\nc: *x', { a: { b: 1 }, c: { b: 1 } }],
+    ['a.yaml', 'yes: no\n1: 2024-10-21\nnull: 12:30', { yes: 'no', 1: '2024-10-21', null: '12:30' }],
+    ['a.yaml', '%YAML 1.1\n---\na: yes\nb: 0777', { a: 'yes', b: 777 }],
+    ['a.yaml', 'a: "*"\n"*": b', { a: '*', '*': 'b' }],
+  ])('reads %s: %j', (file, text, value) => {
+    expect(parseText(file, text)).toEqual({ value });
+  });
+
+  it.each([
+    ['a.json', '{\n  "a": 1\n  "b": 2\n}', place(3, 3), 'a comma is expected here'],
+    ['a.json', '{"a": }', place(1, 7), 'a value is expected here'],
+    ['a.json', "{'a': 1}", place(1, 2), 'this is no value of JSON; keys and strings stand in double quotes'],
+    ['a.json', '{a: 1}', place(1, 2), 'this is no value of JSON; keys and strings stand in double quotes'],
+    ['a.json', '{"a": 1} {}', place(1, 10), 'the text should end here'],
+    ['a.json', '{"a": "x', place(1, 7), 'this string does not end'],
+    ['a.json', '{"a": "\\x"}', place(1, 7), 'JSON has no such escape'],
+    ['a.json', '{"a": 1, "a": 2}', place(1, 10), 'this key stands twice in one object'],
+    ['a.json', '{"a": {"__proto__": 1,\n "__proto__": 2}}', place(2, 2), 'this key stands twice in one object'],
+    ['a.yaml', 'a: 1\nb: 2\na: 3', place(3, 1), 'this key stands twice in one object'],
+    ['a.yaml', 'a: b: c', place(1, 4), 'a colon too many on this line; put the value in quotes'],
+    ['a.yaml', 'a:\n\tb: 1', place(2, 1), 'a tab cannot indent; use spaces'],
+    ['a.yaml', 'a: [1', place(1, 6), 'the indentation is wrong here, or a bracket before it is not closed'],
+    ['a.yaml', 'a: "x', place(1, 6), 'a character is missing here, such as a colon, a quote or a bracket'],
+    ['a.yaml', 'a: !!binary eA==', place(1, 4), 'tags are not supported'],
+    ['a.yaml', 'a: !env X', place(1, 4), 'tags are not supported'],
+    ['a.yaml', '? [a]\n: 1', place(1, 3), 'a key must be a plain word or a string'],
+    ['a.yaml', 'a: 1\n---\nb: 2', place(2, 1), 'a second document begins here; a file holds one'],
+    ['a.yaml', 'a: *x', place(1, 1), 'an alias has no anchor before it, or aliases stand for more than 100 values'],
+  ])('says where %s is wrong: %j', (file, text, path, message) => {
+    expect(parseText(file, text)).toEqual({ faults: [{ file, path, message }] });
+  });
+
+  it('refuses a bomb of aliases at once', () => {
+    const lines = ['a0: &a0 [x, x]'];
+    for (let index = 1; index < 40; index++) lines.push(`a${index}: &a${index} [*a${index - 1}, *a${index - 1}]`);
+    expect(parseText('a.yaml', lines.join('\n'))).toHaveProperty('faults');
+  });
+
+  it.each(['a: &x [*x, *x]', `a: ${'['.repeat(100)}${']'.repeat(100)}`])(
+    'refuses what is nested without end or too deeply: %s',
+    (text) => {
+      expect(parseText('a.yaml', text)).toEqual({
+        faults: [{ file: 'a.yaml', path: '', message: 'is nested more than 64 levels deep' }],
+      });
+    },
+  );
+
+  it.each(['a.json', 'a.yaml'])('refuses a text that would use up the stack: %s', (file) => {
+    expect(parseText(file, `${'['.repeat(200_000)}`)).toHaveProperty('faults');
+  });
+
+  it.each([
+    ['a.json', '[]'],
+    ['a.json', '"x"'],
+    ['a.yaml', '- x'],
+  ])('refuses what is no object: %s %s', (file, text) => {
+    expect(parseText(file, text)).toEqual({ faults: [{ file, path: '', message: 'must hold an object' }] });
+  });
+
+  it.each(['a', 'a.json5', 'a.toml', 'a.json.bak'])('refuses a name that does not say what the file is: %s', (file) => {
+    expect(parseText(file, '{}')).toEqual({
+      faults: [{ file, path: '', message: 'must have a name that ends in .json, .jsonc, .yaml, .yml' }],
+    });
+  });
+});

@@ -1,0 +1,88 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to the environment are written so
+import { describe, expect, it } from 'vitest';
+import { isReference, substitute } from './substitute.ts';
+
+const environment = { NAME: 'x', EMPTY: '', PORT: '8080', ON: 'true', NESTED: '${NAME}', DOLLARS: '$& $1 $$' };
+const inText = (text: string) => substitute({ a: text }, environment).value;
+
+describe('substitute', () => {
+  it.each([
+    ['${NAME}', 'x'],
+    ['a${NAME}b${NAME}', 'axbx'],
+    ['${EMPTY}', ''],
+    ['$${NAME}', '${NAME}'],
+    ['$$${NAME}', '$${NAME}'],
+    ['a$${b', 'a${b'],
+    ['$NAME $ {NAME} $1', '$NAME $ {NAME} $1'],
+    ['${NESTED}', '${NAME}'],
+    ['${DOLLARS}', '$& $1 $$'],
+    ['${PORT}', '8080'],
+  ])('makes %s to %s', (text, replaced) => {
+    expect(inText(text)).toEqual({ a: replaced });
+  });
+
+  it.each(['${}', '${1A}', '${A B}', '${A:-b}', '${A', '${', '${__proto__', '${${NAME}}'])('finds fault with %s', (text) => {
+    expect(substitute({ a: [text] }, environment).faults).toMatchObject([
+      { path: ['a', 0], message: expect.stringMatching(/^has \$\{ without/) },
+    ]);
+  });
+
+  it.each(['GONE', '__proto__', 'toString', 'constructor'])('tells that %s is not set', (name) => {
+    expect(substitute({ a: { b: `-\${${name}}-` } }, environment).faults).toEqual([
+      { path: ['a', 'b'], message: `needs the environment variable ${name}, which is not set` },
+    ]);
+  });
+
+  it('tells every missing variable', () => {
+    const { faults } = substitute({ a: '${ONE} ${TWO}', b: ['${THREE}'] }, environment);
+    expect(faults.map(({ message }) => /variable (\w+)/.exec(message)?.[1])).toEqual(['ONE', 'TWO', 'THREE']);
+  });
+
+  it('replaces in the names of the entries of keys, and in no other key', () => {
+    const { value, writtenKeys } = substitute(
+      { keys: { '${NAME}': { '${NAME}': '${NAME}' } }, models: { '${NAME}': 1, keys: { '${NAME}': 2 } } },
+      environment,
+    );
+    expect(value).toEqual({ keys: { x: { '${NAME}': 'x' } }, models: { '${NAME}': 1, keys: { '${NAME}': 2 } } });
+    expect([...writtenKeys]).toEqual([['x', '${NAME}']]);
+  });
+
+  it('finds fault with two entries of keys that come to one', () => {
+    const { faults } = substitute({ keys: { x: 1, '${NAME}': 2 } }, environment);
+    expect(faults).toEqual([{ path: ['keys', '${NAME}'], message: 'is the key of another entry as well' }]);
+  });
+
+  it('makes a string that is one reference what is wanted at its place, where it is one', () => {
+    const value = { number: '${PORT}', integer: '${PORT}', boolean: '${ON}', string: '${PORT}' };
+    const wantedAt = (path: readonly unknown[]) => String(path.at(-1));
+    expect(substitute(value, environment, wantedAt).value).toEqual({
+      number: 8080,
+      integer: 8080,
+      boolean: true,
+      string: '8080',
+    });
+    expect(substitute({ number: '${ON}', integer: '1${PORT}', boolean: '${NAME}' }, environment, wantedAt).value).toEqual({
+      number: 'true',
+      integer: '18080',
+      boolean: 'x',
+    });
+  });
+
+  it('leaves what is no text as it is', () => {
+    expect(substitute({ a: [1, null, true, { b: 2 }] }, environment).value).toEqual({ a: [1, null, true, { b: 2 }] });
+  });
+});
+
+describe('isReference', () => {
+  it('is true of one whole reference only', () => {
+    expect(['${A}', '${a_1}', '$${A}', '${A}b', '${}', '${A', 'A'].map(isReference)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+});

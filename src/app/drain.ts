@@ -1,0 +1,109 @@
+import type { Clock } from '#base/clock.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { Log } from './log.ts';
+
+/** The part of an HTTP server that a stop needs; Node's has it. */
+export interface StoppableServer {
+  close(closed: () => void): unknown;
+  closeIdleConnections(): void;
+  closeAllConnections(): void;
+}
+
+/** The calls under way, as `OpenCalls` keeps them. */
+export interface StoppableCalls {
+  readonly size: number;
+  /** Refuses new calls; resolves when the last one has left. */
+  close(): Promise<void>;
+  abort(reason: unknown): void;
+}
+
+export interface DrainParts {
+  readonly server: StoppableServer;
+  readonly calls: StoppableCalls;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long open calls may go on (`PARLEY_DRAIN_MS`). */
+  readonly drainMs: number;
+  /** Closes what else is open: stores, exporters, the log. */
+  readonly close: () => Promise<void>;
+  readonly exit: (code: number) => void;
+}
+
+const sweepMs = 100;
+/** For calls that were aborted to say so, and for what else must be closed. */
+const lastWordsMs = 1_000;
+const interrupted = 130;
+
+/**
+ * Stops a node without breaking what it does: no new connection and no new call; open calls end in peace, up to a bound;
+ * those left get `shutting_down` as their last event. A second signal ends the process at once.
+ */
+export class Drain {
+  readonly #parts: DrainParts;
+  #isDraining = false;
+
+  constructor(parts: DrainParts) {
+    this.#parts = parts;
+  }
+
+  /** Whether the node is to be told apart as not ready, and new requests are to be refused. */
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** For SIGTERM and SIGINT. */
+  readonly signalled = (): void => {
+    if (this.#isDraining) this.#parts.exit(interrupted);
+    else void this.#stop();
+  };
+
+  async #stop(): Promise<void> {
+    const { calls, close, drainMs, exit, log, server } = this.#parts;
+    this.#isDraining = true;
+    log.info('stopping', { open_calls: calls.size, drain_ms: drainMs });
+    const isIdle = Promise.all([calls.close(), this.#closeServer()]).then(() => true);
+    if (!(await this.#within(drainMs, isIdle))) {
+      log.warn('stopping: the time is over, open calls are ended', { open_calls: calls.size });
+      calls.abort(
+        new ParleyError('shutting_down', 'This node is stopping and could wait no longer; send the request again.', {
+          retryAfterSeconds: 1,
+        }),
+      );
+      await this.#within(lastWordsMs / 2, isIdle);
+    }
+    server.closeAllConnections();
+    log.info('stopped', { open_calls: calls.size });
+    await this.#within(
+      lastWordsMs / 2,
+      close().then(
+        () => true,
+        () => false,
+      ),
+    );
+    exit(0);
+  }
+
+  /** Resolves when the last connection is closed; those that become idle are closed as they do. */
+  #closeServer(): Promise<void> {
+    const { server } = this.#parts;
+    return new Promise((resolve) => {
+      const sweep = setInterval(() => server.closeIdleConnections(), sweepMs);
+      server.close(() => {
+        clearInterval(sweep);
+        resolve();
+      });
+    });
+  }
+
+  /** What a promise gives in time, else false. */
+  async #within(ms: number, promise: Promise<boolean>): Promise<boolean> {
+    const stop = new AbortController();
+    const late = this.#parts.clock.sleep(ms, stop.signal).then(
+      () => false,
+      () => false,
+    );
+    const isInTime = await Promise.race([promise, late]);
+    stop.abort();
+    return isInTime;
+  }
+}

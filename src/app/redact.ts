@@ -1,0 +1,20 @@
+import type { Secret } from '#base/secret.ts';
+
+const shortest = 6;
+const looksSecret: readonly (readonly [RegExp, string])[] = [
+  [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, '$1 ***'],
+  [/\b((?:api[-_]?key|key|token|secret|password|signature|authorization)["']?\s*[=:]\s*["']?)[^\s"'&,;}]{6,}/gi, '$1***'],
+  [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@:]*:[^\s/@]*@/gi, '$1***@'],
+  [/\bsk-[\w-]{8,}/g, '***'],
+];
+
+/** Takes what must not be seen out of text for the log: known secrets first, then what looks like one. The last guard, not the first. */
+export function redact(text: string, secrets: Iterable<Secret>): string {
+  let left = text;
+  for (const secret of secrets) {
+    const value = secret.reveal();
+    if (value.length >= shortest && left.includes(value)) left = left.replaceAll(value, '***');
+  }
+  for (const [form, shown] of looksSecret) left = left.replace(form, shown);
+  return left;
+}

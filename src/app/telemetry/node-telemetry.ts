@@ -1,0 +1,98 @@
+import { createHmac, randomBytes, randomFillSync, randomUUID } from 'node:crypto';
+import type { Clock } from '#base/clock.ts';
+import { TraceIds } from '#base/trace-context.ts';
+import type { Deployment } from '#domain/deployment.ts';
+import type { CallStart, Telemetry } from '#domain/telemetry.ts';
+import type { Log } from '../log.ts';
+import { CallLog, type LineSink } from './call-log.ts';
+import { FaultLog } from './fault-log.ts';
+import { type CallListener, type CallTools, MeasuredCall } from './measured-call.ts';
+import type { Metric } from './metric.ts';
+import { type LiveState, readMetrics } from './node-metrics.ts';
+import type { Export, ExportParts } from './otlp/export.ts';
+import { type OtlpSettings, readOtlpSettings, toResource } from './otlp-settings.ts';
+import { watchProcess } from './process-readings.ts';
+import { PrometheusText } from './prometheus-text.ts';
+import { SeriesStore } from './series-store.ts';
+
+export interface TelemetryOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Takes the line of each call; the same place the log writes to. */
+  readonly lines: LineSink;
+  readonly live: LiveState;
+  readonly version: string;
+  /** `PARLEY_SECRET`: with it a user has the same pseudonym in the logs of all nodes; without, one a start. */
+  readonly secret: string | undefined;
+}
+
+/** Measures, traces and logs of one node. */
+export interface NodeTelemetry extends Telemetry {
+  /** Takes the deployments now in force; their ids are the labels. To be called at the start and on each reload. */
+  configure(deployments: Iterable<Deployment>): void;
+  /** Counts a request that is no call; `route` is a pattern. */
+  httpRequest(request: { readonly method: string; readonly route: string; readonly status: number; readonly ms: number }): void;
+  /** What `/metrics` answers. */
+  toPrometheus(): string;
+  /** Sends what is left to the collector, for at most a second. */
+  close(): Promise<void>;
+}
+
+const closeMs = 1_000;
+const pseudonymLength = 12;
+
+/** Opens the telemetry of a node. */
+export async function openTelemetry(options: TelemetryOptions): Promise<NodeTelemetry> {
+  const { clock, env, live, log, version } = options;
+  const settings = readOtlpSettings(env);
+  const resource = toResource(env, { version, instanceId: randomUUID() });
+  const series = new SeriesStore();
+  const watch = watchProcess();
+  const read = (): Metric[] => readMetrics({ series, live, readProcess: watch.read });
+  const exporting =
+    settings.metrics || settings.traces ? await loadExport({ settings, resource, clock, log, readMetrics: read }) : undefined;
+  const listeners = toLogs(options);
+  if (exporting?.spans !== undefined) listeners.push(exporting.spans);
+  const tools: CallTools = { series, listeners, traces: toTraces(settings) };
+  const prometheus = new PrometheusText();
+  return {
+    begin: (start: CallStart) => new MeasuredCall(tools, start),
+    configure: (deployments) => series.configure(deployments),
+    httpRequest: ({ method, route, status, ms }) => series.http.of(method, route, status).record(ms / 1000),
+    toPrometheus: () => prometheus.write(resource, read()),
+    async close() {
+      watch.stop();
+      await Promise.race([exporting?.close(), new Promise((resolve) => setTimeout(resolve, closeMs).unref())]);
+    },
+  };
+}
+
+async function loadExport(parts: ExportParts): Promise<Export> {
+  const { startExport } = await import('./otlp/export.ts');
+  return startExport(parts);
+}
+
+function toLogs({ clock, lines, log, secret }: TelemetryOptions): CallListener[] {
+  const key = secret ?? randomBytes(32);
+  const toPseudonym = (subject: string): string =>
+    createHmac('sha256', key).update(`log ${subject}`).digest('hex').slice(0, pseudonymLength);
+  const listeners: CallListener[] = [];
+  if (log.isLevelOn('info')) listeners.push(new CallLog({ sink: lines, epochMs: clock.epochMs, toPseudonym }));
+  if (log.isLevelOn('error')) listeners.push(new FaultLog(log));
+  return listeners;
+}
+
+function toTraces({ ratio, traces }: OtlpSettings): CallTools['traces'] {
+  return {
+    ids: new TraceIds((bytes) => void randomFillSync(bytes)),
+    hasSpans: traces,
+    isSampled: (traceId) => isSampled(traceId, ratio),
+  };
+}
+
+/** By the last 56 bits of the id, so that all nodes decide alike (OpenTelemetry's consistent sampling). */
+function isSampled(traceId: string, ratio: number): boolean {
+  if (ratio >= 1) return true;
+  return Number.parseInt(traceId.slice(18), 16) / 2 ** 56 >= 1 - ratio;
+}

@@ -1,0 +1,31 @@
+import { ValueType } from '@opentelemetry/api';
+import { AggregationTemporality, DataPointType, type MetricData } from '@opentelemetry/sdk-metrics';
+import type { Metric } from '../metric.ts';
+
+/** Seconds since the epoch, and nanoseconds. */
+export type HrTime = [number, number];
+
+/** When counting began, and now. */
+export type Times = readonly [start: HrTime, end: HrTime];
+
+/** A metric in OpenTelemetry's data model; all sums are cumulative. */
+export function toMetricData(metric: Metric, [startTime, endTime]: Times): MetricData {
+  const { name, unit, description } = metric.instrument;
+  const descriptor = { name, unit, description, valueType: ValueType.DOUBLE };
+  const base = { descriptor, aggregationTemporality: AggregationTemporality.CUMULATIVE };
+  if (metric.kind === 'histogram') {
+    const dataPoints = metric.series.map(({ attributes, boundaries, count, counts, sum }) => {
+      const value = { buckets: { boundaries: [...boundaries], counts: [...counts] }, sum, count };
+      return { startTime, endTime, attributes, value };
+    });
+    return { ...base, dataPointType: DataPointType.HISTOGRAM, dataPoints };
+  }
+  const dataPoints = metric.readings.map(({ attributes, value }) => ({ startTime, endTime, attributes, value }));
+  if (metric.kind === 'gauge') return { ...base, dataPointType: DataPointType.GAUGE, dataPoints };
+  return { ...base, dataPointType: DataPointType.SUM, isMonotonic: true, dataPoints };
+}
+
+export function toHrTime(epochMs: number): HrTime {
+  const seconds = Math.floor(epochMs / 1000);
+  return [seconds, Math.round((epochMs - seconds * 1000) * 1e6)];
+}

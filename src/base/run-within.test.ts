@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { runWithin } from './run-within.ts';
+
+test('a run that is done in time gives its value', () => {
+  const value = { a: 1 };
+  expect(runWithin(1000, () => value)).toBe(value);
+});
+
+test('a run that fails throws what it threw', () => {
+  const fault = new Error('no');
+  expect(() =>
+    runWithin(1000, () => {
+      throw fault;
+    }),
+  ).toThrow(fault);
+});
+
+test.each<[string, () => unknown]>([
+  [
+    'a loop',
+    () => {
+      for (;;);
+    },
+  ],
+  ['a regular expression', () => /^(a+)+$/.test(`${'a'.repeat(100)}!`)],
+])('%s that would go on for ever is broken off', (_name, run) => {
+  const start = performance.now();
+  expect(() => runWithin(50, run)).toThrow('timed out');
+  expect(performance.now() - start).toBeLessThan(2000);
+});

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { checkCompletedControl, type OfferedControl } from './completed-control.ts';
+import type { CompletedControl, Message } from './message.ts';
+
+const booking = {
+  type: 'object',
+  properties: { seats: { type: 'integer', minimum: 1 }, day: { type: 'string', format: 'date' } },
+  required: ['seats'],
+};
+const controls: OfferedControl[] = [{ label: 'Book', schema: booking }, { label: 'Cancel' }];
+
+function offering(parley_controls: unknown): Message {
+  return { role: 'assistant', content: 'Shall I?', custom_content: { state: { parley_controls } } };
+}
+
+function completing(completed_control: CompletedControl): Message {
+  return { role: 'user', custom_content: { completed_control } };
+}
+
+/** Takes 2^40 steps. */
+const doubling = {
+  $ref: '#/$defs/0',
+  $defs: Object.fromEntries(Array.from({ length: 41 }, (_, depth) => [depth, depth < 40 ? twice(depth + 1) : {}])),
+};
+
+function twice(depth: number): object {
+  return { allOf: [{ $ref: `#/$defs/${depth}` }, { $ref: `#/$defs/${depth}` }] };
+}
+
+const hello: Message = { role: 'user', content: 'Hello' };
+
+function check(completed: CompletedControl, offered: Message = offering(controls)): () => void {
+  return () => checkCompletedControl([hello, offered, completing(completed)], true);
+}
+
+function refusal(field: string, message: unknown): unknown {
+  const param = `messages[2].custom_content.completed_control.${field}`;
+  return expect.objectContaining({ code: 'control_not_offered', status: 400, param, message });
+}
+
+const says = (text: string) => expect.stringContaining(text);
+
+describe('a control that was offered', () => {
+  test.each<CompletedControl>([
+    { label: 'Cancel' },
+    { label: 'Cancel', value: { anything: 1 } },
+    { label: 'Book', value: { seats: 2 } },
+    { label: 'Book', value: { seats: 2, day: '2026-02-28', more: true } },
+  ])('passes as %j', (completed) => {
+    expect(check(completed)).not.toThrow();
+  });
+
+  test.each<[CompletedControl, string]>([
+    [{ label: 'Book' }, "value must have required property 'seats'"],
+    [{ label: 'Book', value: {} }, "value must have required property 'seats'"],
+    [{ label: 'Book', value: { seats: '2' } }, 'value/seats must be integer'],
+    [{ label: 'Book', value: { seats: 0 } }, 'value/seats must be >= 1'],
+    [{ label: 'Book', value: { seats: 1, day: '2026-02-30' } }, 'value/day must match format "date"'],
+  ])('is refused as %j', (completed, fault) => {
+    expect(check(completed)).toThrow(refusal('value', says(`does not follow the schema of the control: ${fault}`)));
+  });
+});
+
+describe('a control that was not offered', () => {
+  test.each(['Pay', 'book', ''])('such as %j is refused', (label) => {
+    expect(check({ label })).toThrow(refusal('label', says('is not the label of a control of the last reply')));
+  });
+
+  test('is refused where an earlier reply offered it', () => {
+    const messages = [hello, offering(controls), hello, offering([]), completing({ label: 'Cancel' })];
+    expect(() => checkCompletedControl(messages, false)).toThrow(expect.objectContaining({ code: 'control_not_offered' }));
+  });
+});
+
+describe('where the last reply recorded no controls', () => {
+  test.each<[string, Message[]]>([
+    ['no reply', []],
+    ['a reply without custom content', [{ role: 'assistant', content: 'a' }]],
+    ['a reply with another state', [{ role: 'assistant', content: 'a', custom_content: { state: { a: 1 } } }]],
+    ['a record that is no list', [offering({})]],
+    ['a record of an earlier reply', [offering(controls), { role: 'assistant', content: 'a' }]],
+  ])('%s: the caller decides', (_name, before) => {
+    const messages = [...before, completing({ label: 'Cancel' })];
+    expect(() => checkCompletedControl(messages, false)).not.toThrow();
+    expect(() => checkCompletedControl(messages, true)).toThrow(expect.objectContaining({ code: 'control_not_offered' }));
+  });
+});
+
+describe('other last messages pass', () => {
+  test.each<[string, Message[]]>([
+    ['none', []],
+    ['a plain one', [offering(controls), hello]],
+    ['one after a completed control', [offering(controls), completing({ label: 'Pay' }), hello]],
+    ['one of the assistant', [{ role: 'assistant', content: 'a', custom_content: { completed_control: { label: 'Pay' } } }]],
+  ])('%s', (_name, messages) => {
+    expect(() => checkCompletedControl(messages, true)).not.toThrow();
+  });
+});
+
+describe('a schema that cannot be used is a refusal', () => {
+  test.each<[string, object]>([
+    ['a word that is no type', { type: 'nonsense' }],
+    ['a reference to elsewhere', { $ref: 'https://a.example/schema' }],
+    ['one that never ends', { anyOf: [{ $ref: '#' }, { $ref: '#' }] }],
+    ['one that is asynchronous', { $async: true }],
+    ['one too large', { description: 'x'.repeat(70_000) }],
+    ['a pattern that takes for ever', { properties: { a: { pattern: '^(a+)+$' } } }],
+    ['references that double each other', doubling],
+  ])('%s', (_name, schema) => {
+    const value = { a: `${'a'.repeat(40)}!` };
+    expect(check({ label: 'L', value }, offering([{ label: 'L', schema }]))).toThrow(
+      refusal('value', says('the schema cannot be used')),
+    );
+  });
+
+  test.each<[string, object]>([
+    ['a simple pattern', { properties: { a: { pattern: '^[a-z]+$' } } }],
+    ['a dialect of its own', { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' }],
+    ['unknown words', { type: 'object', 'x-widget': 'slider' }],
+  ])('but %s is fine', (_name, schema) => {
+    expect(check({ label: 'L', value: { a: 'abc' } }, offering([{ label: 'L', schema }]))).not.toThrow();
+  });
+
+  test('records that are no controls are passed over', () => {
+    const offered = offering([null, 5, { label: 5 }, { label: 'L', schema: 'x' }, { label: 'Good' }]);
+    expect(check({ label: 'L' }, offered)).toThrow(refusal('label', says('is not the label')));
+    expect(check({ label: 'Good' }, offered)).not.toThrow();
+  });
+
+  test('a value too large is a refusal too', () => {
+    expect(check({ label: 'Book', value: { seats: 1, note: 'x'.repeat(300_000) } })).toThrow(
+      refusal('value', says('it is too large')),
+    );
+  });
+});

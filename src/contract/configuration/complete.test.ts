@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { complete } from './complete.ts';
+import { Configuration } from './configuration.ts';
+
+describe('complete', () => {
+  it('makes an empty value the configuration of all defaults', () => {
+    expect(complete(Configuration, {})).toEqual({
+      models: {},
+      applications: {},
+      addons: {},
+      keys: {},
+      roles: {},
+      identityProviders: {},
+      addin: { enabled: false, prefix: '/addin', models: [] },
+      security: { allowPrivateNetworks: [], trustedProxies: [], maxBodyBytes: 67108864 },
+      aliases: { compat: ['openai'], msgapi: ['anthropic'] },
+      consent: { directCalls: 'allow' },
+      retrieval: {},
+      tools: { connectMs: 10000, timeoutMs: 300000, maxResultBytes: 40000, maxTurns: 15 },
+      limits: { onStoreFailure: 'refuse' },
+    });
+  });
+
+  it('puts the defaults into every entry', () => {
+    const value = {
+      models: { m: { upstreams: [{ timeouts: { idleMs: 5 } }] } },
+      applications: { a: { features: { rate: true } } },
+      roles: { r: {} },
+      identityProviders: { p: {} },
+      addons: { x: { authorization: { type: 'api_key' } }, y: { authorization: { type: 'basic' } } },
+    };
+    expect(complete(Configuration, value)).toMatchObject({
+      models: {
+        m: {
+          type: 'chat',
+          features: { consentRequired: false },
+          defaults: {},
+          dependencies: [],
+          maxRetryAttempts: 5,
+          upstreams: [
+            {
+              protocol: 'openai',
+              headers: {},
+              weight: 1,
+              tier: 0,
+              timeouts: { connectMs: 10000, firstByteMs: 300000, idleMs: 5 },
+            },
+          ],
+        },
+      },
+      applications: { a: { features: { consentRequired: false, rate: true }, dependencies: [], maxRetryAttempts: 1 } },
+      roles: { r: { limits: {} } },
+      identityProviders: { p: { userIdClaim: 'sub' } },
+      addons: { x: { authorization: { type: 'api_key', location: 'header' } }, y: { authorization: { type: 'basic' } } },
+    });
+  });
+
+  it('leaves what is there as it is, right or wrong', () => {
+    const value = { models: 3, tools: { connectMs: 'x', unknown: [1, { a: null }] }, limits: null, aliases: { compat: [] } };
+    expect(complete(Configuration, value)).toMatchObject(value);
+    expect(complete(Configuration, 'x')).toBe('x');
+  });
+
+  it('takes an undefined member for an absent one', () => {
+    expect(complete(Configuration, { consent: undefined, tools: { maxTurns: undefined } })).toMatchObject({
+      consent: { directCalls: 'allow' },
+      tools: { maxTurns: 15 },
+    });
+  });
+
+  it('gives each configuration its own defaults', () => {
+    const [first, second] = [complete(Configuration, {}) as Configuration, complete(Configuration, {}) as Configuration];
+    first.aliases.compat.push('x');
+    expect(second.aliases.compat).toEqual(['openai']);
+  });
+
+  it('makes objects without a prototype, of which __proto__ is a key', () => {
+    const completed = complete(
+      Configuration,
+      JSON.parse('{"models": {"__proto__": {"defaults": {"__proto__": 1}}}}'),
+    ) as Configuration;
+    expect(Object.keys(completed.models)).toEqual(['__proto__']);
+    expect(completed.models.constructor).toBeUndefined();
+    expect(Object.getPrototypeOf(completed.models)).toBeNull();
+    expect(JSON.stringify(Object.values(completed.models)[0]?.defaults)).toBe('{"__proto__":1}');
+  });
+});

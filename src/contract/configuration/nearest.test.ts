@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { nearest } from './nearest.ts';
+
+const keys = ['displayName', 'displayVersion', 'description', 'iconUrl', 'type', 'url', 'maxBodyBytes', 'roles', 'role'];
+
+it.each([
+  ['displayname', 'displayName'],
+  ['display_name', 'displayName'],
+  ['DISPLAY-NAME', 'displayName'],
+  ['dispalyName', 'displayName'],
+  ['desription', 'description'],
+  ['typ', 'type'],
+  ['uri', 'url'],
+  ['maxBodyByte', 'maxBodyBytes'],
+  ['rols', 'roles'],
+  ['role', 'role'],
+  ['', undefined],
+  ['zz', undefined],
+  ['completelyDifferent', undefined],
+  ['x'.repeat(1_000_000), undefined],
+])('%.30s was meant as %s', (word, meant) => {
+  expect(nearest(word, keys)).toBe(meant);
+});
+
+it('is of several as near the first', () => {
+  expect(nearest('cat', ['bat', 'rat'])).toBe('bat');
+  expect(nearest('cat', [])).toBeUndefined();
+});

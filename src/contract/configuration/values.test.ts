@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { formatPath } from './fault.ts';
+import { isApiVersion, isHeaderName, isHeaderValue, isHostName, isHttpUrl, isNetwork, isPathPrefix } from './values.ts';
+
+/** The values of which a claim holds. */
+const holds = (claim: (value: string) => boolean, values: readonly string[]) => values.filter(claim);
+
+describe('values of fields', () => {
+  it('are addresses of the web', () => {
+    const good = ['http://x', 'HTTPS://x.example:8443/v1?a=b', 'http://[::1]:80'];
+    expect(
+      holds(isHttpUrl, [
+        ...good,
+        '',
+        'x',
+        'http:',
+        'http://',
+        'http://:80',
+        'ftp://x',
+        'file:///x',
+        'javascript:http://x',
+        '//x',
+        'http://x:99999',
+      ]),
+    ).toEqual(good);
+  });
+
+  it('are versions of an API', () => {
+    const good = ['2024-10-21', '2024-02-29', '2024-08-01-preview'];
+    const bad = [
+      '',
+      '2023-02-29',
+      '2024-13-01',
+      '2024-00-10',
+      '2024-1-1',
+      '2024-10-21-Preview',
+      '2024-10-21 ',
+      '20241021',
+      '٢٠٢٤-10-21',
+      'latest',
+    ];
+    expect(holds(isApiVersion, [...good, ...bad])).toEqual(good);
+  });
+
+  it('are networks', () => {
+    const good = ['10.0.0.0/8', '10.0.0.1', '0.0.0.0/0', '::1', 'fd00::/8', '::ffff:10.0.0.1/128'];
+    const bad = [
+      '',
+      '10.0.0.0/33',
+      '10.0.0.0/',
+      '10.0.0/8',
+      '10.0.0.0/8/8',
+      '10.0.0.0/-1',
+      '010.0.0.1',
+      'fd00::/129',
+      '/8',
+      'host',
+      '1',
+      '300.1.1.1',
+    ];
+    expect(holds(isNetwork, [...good, ...bad])).toEqual(good);
+  });
+
+  it('are names of hosts', () => {
+    const good = ['localhost', 'gpu-1.internal', 'my_host', 'xn--bcher-kva.example'];
+    expect(
+      holds(isHostName, [...good, '', '10.0.0', '1', '-a', 'a-', 'a..b', 'a.', 'http://a', 'a:80', 'a/b', '*.a', 'a'.repeat(64)]),
+    ).toEqual(good);
+  });
+
+  it('are names and values of header fields', () => {
+    expect(holds(isHeaderName, ['X-Team', 'a', "!#$%&'*+.^_`|~", '', 'a b', 'a:', 'é', 'a\n'])).toEqual([
+      'X-Team',
+      'a',
+      "!#$%&'*+.^_`|~",
+    ]);
+    expect(holds(isHeaderValue, ['', 'a b\tc', 'é', 'a\n', 'a\r', 'a\0', '\u007f', '€'])).toEqual(['', 'a b\tc', 'é']);
+  });
+
+  it('are prefixes of a path', () => {
+    expect(holds(isPathPrefix, ['openai', 'a/b-c', 'v1.0~x', '', '/a', 'a/', 'a//b', '.', 'a/..', 'a b', 'a%20', 'é'])).toEqual([
+      'openai',
+      'a/b-c',
+      'v1.0~x',
+    ]);
+  });
+});
+
+describe('formatPath', () => {
+  it.each([
+    [[], ''],
+    [['models', 'gpt-4', 'upstreams', 0, 'endpoint'], 'models.gpt-4.upstreams[0].endpoint'],
+    [['models', 'a.b', 'x'], 'models["a.b"].x'],
+    [['models', 'a"b\n'], 'models["a\\"b\\n"]'],
+    [['$schema'], '$schema'],
+    [['models', '__proto__', ''], 'models.__proto__[""]'],
+    [['a b'], '["a b"]'],
+    [['models', '4o'], 'models["4o"]'],
+  ])('writes %j as %s', (path, text) => {
+    expect(formatPath(path)).toBe(text);
+  });
+});

@@ -1,0 +1,125 @@
+import type { Clock } from '#base/clock.ts';
+import { ExpiringCache } from '#base/expiring-cache.ts';
+import type { HttpClient } from '#base/http/client.ts';
+import { untilAborted } from '#base/until-aborted.ts';
+import type { AddonEntry } from '#contract/configuration/service.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { type Tool, ToolFault } from '#domain/tool.ts';
+import { createAuthorizer } from '#tools/authorization/authorizer.ts';
+import type { TokenCache } from '#tools/authorization/token-cache.ts';
+import { loadOpenApi } from '#tools/openapi/load-openapi.ts';
+import type { OpenApiTools } from '#tools/openapi/to-rest-tools.ts';
+import { createRestTool } from '#tools/rest/rest-tool.ts';
+
+const documentFreshMs = 300_000;
+const failureFreshMs = 10_000;
+const longestLoadMs = 30_000;
+const maxDocuments = 200;
+/** More than this, vendors refuse a request. */
+const maxTools = 128;
+/** A reply may be this many times as long as what the model is shown of it. */
+const replyFactor = 100;
+
+export interface AddonToolsOptions {
+  /** Guarded. */
+  readonly http: HttpClient;
+  readonly tokens: TokenCache;
+  readonly clock: Clock;
+  /** `tools` of the configuration. */
+  readonly limits: { readonly connectMs: number; readonly timeoutMs: number; readonly maxResultBytes: number };
+}
+
+/** One of a request's `addons`: a name or an address (spec 2.7). */
+export interface AskedAddon {
+  readonly name?: string;
+  readonly url?: string;
+}
+
+/** Addons by name, as configured. */
+export type Addons = Readonly<Record<string, AddonEntry>>;
+
+export interface LoadedAddons {
+  readonly tools: readonly Tool[];
+  /** What could not be loaded, for the user; the rest works. */
+  readonly missing: readonly { readonly name: string; readonly reason: string }[];
+}
+
+/** The tools of a request's addons. Documents are kept for five minutes, failures for ten seconds. One for the process. */
+export class AddonTools {
+  readonly #options: AddonToolsOptions;
+  readonly #documents: ExpiringCache<OpenApiTools>;
+
+  constructor(options: AddonToolsOptions) {
+    this.#options = options;
+    this.#documents = new ExpiringCache({ clock: options.clock, maxEntries: maxDocuments, failureFreshMs });
+  }
+
+  /** To be given what `findAddons` found. Rejects with the signal's reason only. */
+  async load(found: readonly NamedAddon[], signal: AbortSignal): Promise<LoadedAddons> {
+    const loaded = await Promise.all(found.map((addon) => this.#loadOne(addon, signal)));
+    const tools = loaded.flatMap((addon) => addon.tools);
+    const missing = loaded.flatMap((addon) => addon.missing);
+    if (tools.length <= maxTools) return { tools, missing };
+    const reason = `A model can be offered ${maxTools} tools; ${tools.length - maxTools} of ${tools.length} were left out.`;
+    return { tools: tools.slice(0, maxTools), missing: [...missing, { name: 'Addons', reason }] };
+  }
+
+  async #loadOne({ name, entry }: NamedAddon, signal: AbortSignal): Promise<LoadedAddons> {
+    const shown = entry.displayName ?? name;
+    try {
+      const document = await untilAborted(this.#document(entry.url), signal);
+      const tools = this.#toTools(document, entry);
+      return { tools, missing: tools.length > 0 ? [] : [{ name: shown, reason: nothingIn(document) }] };
+    } catch (thrown) {
+      signal.throwIfAborted();
+      const why = thrown instanceof ToolFault ? `: ${thrown.message}` : '';
+      return { tools: [], missing: [{ name: shown, reason: `The addon cannot be loaded${why}.` }] };
+    }
+  }
+
+  #document(url: string): Promise<OpenApiTools> {
+    const { http, limits } = this.#options;
+    const source = { http, connectMs: limits.connectMs, timeoutMs: Math.min(limits.timeoutMs, longestLoadMs) };
+    return this.#documents.get(url, async () => ({ value: await loadOpenApi(new URL(url), source), freshMs: documentFreshMs }));
+  }
+
+  #toTools({ tools }: OpenApiTools, { authorization }: AddonEntry): Tool[] {
+    const { http, tokens, limits } = this.#options;
+    const authorizer = createAuthorizer(authorization, tokens);
+    const { connectMs, timeoutMs, maxResultBytes } = limits;
+    const options = { http, authorizer, limits: { connectMs, timeoutMs, maxReplyBytes: maxResultBytes * replyFactor } };
+    return tools.map((definition) => createRestTool(definition, options));
+  }
+}
+
+export interface NamedAddon {
+  readonly name: string;
+  readonly entry: AddonEntry;
+}
+
+/** The configured addons that a request names, each once. Throws `unknown_addon` for a name or address that is not configured. */
+export function findAddons(addons: Addons, asked: readonly AskedAddon[]): NamedAddon[] {
+  const names = asked.map((addon, index) => {
+    const name = nameOf(addons, addon);
+    if (name !== undefined) return name;
+    const said = addon.name === undefined ? 'with this url' : `named ${addon.name.slice(0, 100)}`;
+    throw new ParleyError('unknown_addon', `There is no addon ${said}.`, { param: `addons[${index}]` });
+  });
+  return [...new Set(names)].flatMap((name) => {
+    const entry = addons[name];
+    return entry === undefined ? [] : [{ name, entry }];
+  });
+}
+
+function nameOf(addons: Addons, { name, url }: AskedAddon): string | undefined {
+  if (name !== undefined) return Object.hasOwn(addons, name) ? name : undefined;
+  if (url === undefined || !URL.canParse(url)) return undefined;
+  const { href } = new URL(url);
+  return Object.keys(addons).find((key) => new URL(addons[key]?.url ?? 'none:').href === href);
+}
+
+function nothingIn({ skipped }: OpenApiTools): string {
+  const [first] = skipped;
+  const why = first === undefined ? '' : `; ${first.name} was left out, since ${first.reason}`;
+  return `The addon's document has no operation that can be a tool${why}.`;
+}

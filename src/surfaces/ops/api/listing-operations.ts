@@ -1,0 +1,70 @@
+import { type ApiOperation, inPath, json, keyErrors, type NamedSchema } from './operation.ts';
+
+const text = { type: 'string' };
+
+const item: NamedSchema = {
+  name: 'DeploymentItem',
+  schema: {
+    type: 'object',
+    required: ['id', 'object'],
+    properties: {
+      id: text,
+      object: { enum: ['model', 'application'] },
+      display_name: text,
+      display_version: text,
+      description: text,
+      icon_url: text,
+      owner: text,
+      status: text,
+      created_at: { type: 'integer', description: 'Seconds since the epoch.' },
+      updated_at: { type: 'integer', description: 'Seconds since the epoch.' },
+      features: { type: 'object' },
+      input_attachment_types: { type: 'array', items: text },
+      max_input_attachments: { type: 'integer' },
+      capabilities: { type: 'object', description: 'Of models.' },
+      limits: { type: 'object', description: 'Of models.' },
+      pricing: { type: 'object', description: 'Of models.' },
+    },
+  },
+};
+
+const items: NamedSchema = {
+  name: 'DeploymentList',
+  schema: {
+    type: 'object',
+    required: ['object', 'data'],
+    properties: { object: { const: 'list' }, data: { type: 'array', items: { $ref: '#/components/schemas/DeploymentItem' } } },
+  },
+};
+
+/** Listings below each prefix, such as `openai`, and `/v1/models`. */
+export function listingOperations(prefixes: readonly string[]): ApiOperation[] {
+  const kinds = prefixes.flatMap((prefix) =>
+    ['deployments', 'models', 'applications'].map((kind) => ({ base: `/${prefix}/${kind}`, kind, suffix: `${kind}_${prefix}` })),
+  );
+  return [...kinds, { base: '/v1/models', kind: 'models', suffix: 'models_v1' }].flatMap(toOperations);
+}
+
+function toOperations({ base, kind, suffix }: { base: string; kind: string; suffix: string }): ApiOperation[] {
+  return [
+    {
+      method: 'get',
+      path: base,
+      id: `list_${suffix}`,
+      tag: 'Listings',
+      summary: `Lists the ${kind} the caller may use`,
+      answers: [{ status: 200, description: 'The list.', content: json(items) }],
+      errors: keyErrors,
+    },
+    {
+      method: 'get',
+      path: `${base}/{id}`,
+      id: `get_${suffix}`,
+      tag: 'Listings',
+      summary: `Shows one of the ${kind}`,
+      parameters: [inPath('id', 'Its id; it may hold slashes.')],
+      answers: [{ status: 200, description: 'It.', content: json(item) }],
+      errors: [...keyErrors, 'access_denied', 'deployment_not_found'],
+    },
+  ];
+}

@@ -1,0 +1,59 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { ApiOperation } from './api/operation.ts';
+import { docsRoutes } from './docs-routes.ts';
+import { toOpenApi } from './openapi.ts';
+
+/** Something an operator should know; the message never holds a secret, since `/health` asks for no key. */
+export interface Reason {
+  /** A stable word for programs, such as `configuration_refused`. */
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface OpsTools {
+  /** Of the program. */
+  readonly version: string;
+  readonly uptimeSeconds: () => number;
+  /** What is wrong while the node still serves; none: `ok`. */
+  readonly troubles: () => readonly Reason[];
+  /** Why the node takes no calls now; none: ready. */
+  readonly hindrances: () => readonly Reason[];
+  /** Undefined where metrics have a port of their own. */
+  readonly metrics: { readonly contentType: string; readonly read: () => string } | undefined;
+  /** What `/openapi.json` lists. */
+  readonly operations: readonly ApiOperation[];
+}
+
+/** `/health`, `/ready`, `/metrics`, `/openapi.json`, `/docs`: served without a key (contract 3). */
+export function opsRoutes(app: FastifyInstance, tools: OpsTools): void {
+  const { metrics } = tools;
+  app.get('/health', (_request, reply) => {
+    const reasons = tools.troubles();
+    const uptimeSeconds = Math.round(tools.uptimeSeconds() * 10) / 10;
+    return fresh(reply).send({
+      status: reasons.length === 0 ? 'ok' : 'degraded',
+      version: tools.version,
+      uptimeSeconds,
+      reasons,
+    });
+  });
+  app.get('/ready', (_request, reply) => {
+    const reasons = tools.hindrances();
+    const isReady = reasons.length === 0;
+    return fresh(reply)
+      .code(isReady ? 200 : 503)
+      .send({ status: isReady ? 'ready' : 'not_ready', reasons });
+  });
+  if (metrics !== undefined)
+    app.get('/metrics', (_request, reply) => fresh(reply).type(metrics.contentType).send(metrics.read()));
+  let description: string | undefined;
+  app.get('/openapi.json', (_request, reply) => {
+    description ??= JSON.stringify(toOpenApi(tools.operations));
+    return reply.type('application/json; charset=utf-8').header('access-control-allow-origin', '*').send(description);
+  });
+  docsRoutes(app);
+}
+
+function fresh(reply: FastifyReply): FastifyReply {
+  return reply.header('cache-control', 'no-store');
+}

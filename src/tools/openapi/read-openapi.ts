@@ -1,0 +1,63 @@
+import { parse } from 'yaml';
+import { isJsonObject, JsonFault, type JsonObject, parseJson } from '#base/json.ts';
+import { ToolFault } from '#domain/tool.ts';
+import { objectOf, textOf } from './loose.ts';
+import { type OpenApiTools, toRestTools } from './to-rest-tools.ts';
+
+const bounds = { maxDepth: 200, maxNodes: 1_000_000 };
+const maxAliases = 100;
+
+/** The tools of an OpenAPI document (2.0, 3.0, 3.1; JSON or YAML). Reads nothing but this text. Rejects with ToolFault. */
+export async function readOpenApi(text: string, url: URL): Promise<OpenApiTools> {
+  const document = parseDocument(text);
+  if (typeof document.openapi !== 'string' && typeof document.swagger !== 'string') {
+    throw new ToolFault('it is neither an OpenAPI document nor a plugin manifest');
+  }
+  return toRestTools(await withoutReferences(document), url);
+}
+
+/** Where a plugin manifest (`ai-plugin.json`) says its OpenAPI document is; undefined where the text is no manifest. */
+export function manifestTarget(text: string, url: URL): URL | undefined {
+  const manifest = parseDocument(text);
+  const api = objectOf(manifest.api);
+  const target = textOf(api.url);
+  if (target === undefined || 'openapi' in manifest || 'swagger' in manifest) return undefined;
+  if (!URL.canParse(target, url)) throw new ToolFault('the plugin manifest names no address of an OpenAPI document');
+  return new URL(target, url);
+}
+
+function parseDocument(text: string): JsonObject {
+  const value = /^\s*\{/.test(text) ? parseAsJson(text) : parseAsYaml(text);
+  if (!isJsonObject(value)) throw new ToolFault('it is neither an OpenAPI document nor a plugin manifest');
+  return value;
+}
+
+function parseAsJson(text: string): unknown {
+  try {
+    return parseJson(text, bounds);
+  } catch (thrown) {
+    throw thrown instanceof JsonFault ? new ToolFault(`it cannot be read: ${thrown.message}`, thrown) : thrown;
+  }
+}
+
+function parseAsYaml(text: string): unknown {
+  try {
+    return parse(text, { maxAliasCount: maxAliases, merge: true, logLevel: 'error' });
+  } catch (thrown) {
+    throw new ToolFault('it cannot be read: the text is neither JSON nor YAML', thrown);
+  }
+}
+
+/** As OpenAPI 3.1 with every local `$ref` in place, circular where the document is; one that leaves the document is refused. */
+async function withoutReferences(document: JsonObject): Promise<JsonObject> {
+  const { dereference, upgrade } = await import('@scalar/openapi-parser');
+  try {
+    const { schema, errors = [] } = dereference(upgrade(document).specification);
+    const outside = errors.find(({ code }) => code === 'EXTERNAL_REFERENCE_NOT_FOUND');
+    if (outside !== undefined)
+      throw new ToolFault('it refers to another document ($ref), which is not read; put all of it into one');
+    return objectOf(schema);
+  } catch (thrown) {
+    throw thrown instanceof ToolFault ? thrown : new ToolFault('it is not a well formed OpenAPI document', thrown);
+  }
+}

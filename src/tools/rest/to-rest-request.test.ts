@@ -1,0 +1,230 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#base/json.ts';
+import type { RestArgument, RestPlace, RestToolDefinition } from '#domain/rest-tool.ts';
+import { ToolFault } from '#domain/tool.ts';
+import { type Credentials, noCredentials } from '#tools/authorization/authorizer.ts';
+import { toRestRequest } from './to-rest-request.ts';
+
+const at = (place: RestPlace, name: string, key = name): RestArgument => ({ name, place, key });
+
+function request(definition: Partial<RestToolDefinition>, args: JsonObject, credentials: Credentials = noCredentials) {
+  const whole: RestToolDefinition = {
+    name: 'tool',
+    description: '',
+    parameters: {},
+    method: 'GET',
+    url: 'https://api.test/v1/pets',
+    arguments: [],
+    constants: [],
+    bodyKind: 'json',
+    isPublic: false,
+    ...definition,
+  };
+  const { url, method, headers, body } = toRestRequest(whole, args, credentials);
+  return { url: url.href, method, headers, body: body?.toString() ?? null };
+}
+
+describe('a value in a path', () => {
+  const url = 'https://api.test/v1/users/{id}/posts';
+  const fill = (id: unknown) => request({ url, arguments: [at('path', 'id')] }, { id }).url;
+
+  it.each([
+    ['plain', 'u1', 'u1'],
+    ['a number', 7, '7'],
+    ['a slash', 'a/b', 'a%2Fb'],
+    ['a backslash', 'a\\b', 'a%5Cb'],
+    ['a way up', '../admin', '..%2Fadmin'],
+    ['a way up, encoded', '%2e%2e%2fadmin', '%252e%252e%252fadmin'],
+    ['a way up, encoded twice', '%252e%252e', '%25252e%25252e'],
+    ['a query', 'x?admin=1', 'x%3Fadmin%3D1'],
+    ['a fragment', 'x#y', 'x%23y'],
+    ['a parameter', 'x;v=1', 'x%3Bv%3D1'],
+    ['another host', '@evil.test', '%40evil.test'],
+    ['another address', 'https://evil.test/', 'https%3A%2F%2Fevil.test%2F'],
+    ['a placeholder', '{id}', '%7Bid%7D'],
+    ['a replacement pattern', '$&$1', '%24%26%241'],
+    ['a line break', 'x\r\nHost: evil', 'x%0D%0AHost%3A%20evil'],
+    ['NUL', 'x\u0000', 'x%00'],
+    ['a half character', 'x\ud800', 'x%EF%BF%BD'],
+    ['three dots', '...', '...'],
+    ['other scripts', 'ключ', '%D0%BA%D0%BB%D1%8E%D1%87'],
+  ])('is encoded: %s', (_what, value, encoded) => {
+    expect(fill(value)).toBe(`https://api.test/v1/users/${encoded}/posts`);
+  });
+
+  it.each([['.'], ['..'], [''], [null], [undefined]])('is refused where it would change the path: %j', (value) => {
+    expect(() => fill(value)).toThrow(ToolFault);
+  });
+
+  it('cannot be put together to a way up', () => {
+    const definition = { url: 'https://api.test/a/{x}{y}/b', arguments: [at('path', 'x'), at('path', 'y')] };
+    expect(() => request(definition, { x: '.', y: '.' })).toThrow(ToolFault);
+  });
+
+  it('never changes host, port or the number of segments, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (id) => {
+        let filled: string;
+        try {
+          filled = fill(id);
+        } catch (thrown) {
+          expect(thrown).toBeInstanceOf(ToolFault);
+          return;
+        }
+        const { origin, pathname, search, hash } = new URL(filled);
+        expect([origin, search, hash, pathname.split('/').length]).toEqual(['https://api.test', '', '', 5]);
+        expect(pathname).toMatch(/^\/v1\/users\/[^/]+\/posts$/);
+      }),
+    );
+  });
+
+  it.each(['https://{host}/v1', 'https://api.{x}.test/', '{url}', 'ftp://api.test/{id}', 'https://u{x}@api.test/'])(
+    'has no place before the path: %s',
+    (template) =>
+      expect(() => request({ url: template, arguments: [at('path', 'x'), at('path', 'host')] }, { x: 'a', host: 'b' })).toThrow(
+        ToolFault,
+      ),
+  );
+});
+
+describe('a value in a query', () => {
+  const fill = (q: unknown, extra: Partial<RestToolDefinition> = {}) =>
+    request({ arguments: [at('query', 'q')], ...extra }, { q }).url;
+
+  it.each([
+    ['a parameter more', 'a&admin=1', '?q=a%26admin%3D1'],
+    ['a fragment', 'a#b', '?q=a%23b'],
+    ['a plus', 'a+b c', '?q=a%2Bb%20c'],
+    ['an array, repeated', ['a', 'b&c', 3], '?q=a&q=b%26c&q=3'],
+    ['an empty array', [], ''],
+    ['a truth', true, '?q=true'],
+    ['zero', 0, '?q=0'],
+    ['an empty text', '', '?q='],
+    ['an object', { a: 1 }, '?q=%7B%22a%22%3A1%7D'],
+    ['null', null, ''],
+  ])('is encoded: %s', (_what, value, query) => {
+    expect(fill(value)).toBe(`https://api.test/v1/pets${query}`);
+  });
+
+  it('is joined where the definition says so', () => {
+    expect(fill(['a', 'b c'], { arguments: [{ ...at('query', 'q'), separator: ',' }] })).toBe(
+      'https://api.test/v1/pets?q=a%2Cb%20c',
+    );
+  });
+
+  it('fills a place in the query of the address', () => {
+    const url = 'https://api.test/v1/pets?fixed=1&q={q}';
+    expect(request({ url, arguments: [at('path', 'q')] }, { q: 'a&b' }).url).toBe('https://api.test/v1/pets?fixed=1&q=a%26b');
+  });
+
+  it('does not win over what the address has', () => {
+    expect(fill('mine', { url: 'https://api.test/v1/pets?q=theirs' })).toBe('https://api.test/v1/pets?q=theirs');
+  });
+});
+
+describe('a value in a header', () => {
+  const fill = (value: unknown) => request({ arguments: [at('header', 'x', 'X-Trace')] }, { x: value }).headers['x-trace'];
+
+  it.each(['a\r\nX-Admin: 1', 'a\nb', 'a\rb', 'a\u0000b', '\u007f', 'a\u000bb'])(
+    'is refused where it could be more than a value: %j',
+    (value) => {
+      expect(() => fill(value)).toThrow('line breaks or control characters');
+    },
+  );
+
+  it('is refused in what it is made of as well', () => {
+    expect(fill(['a', 'b'])).toBe('a,b');
+    expect(() => fill(['a', 'b\r\nc'])).toThrow(ToolFault);
+    expect(fill({ a: 'b\r\nc' })).toBe('{"a":"b\\r\\nc"}');
+  });
+
+  it('is sent as UTF-8', () => {
+    expect(Buffer.from(fill('ü') ?? '', 'latin1').toString()).toBe('ü');
+  });
+});
+
+describe('a body', () => {
+  const post = { method: 'POST' as const, arguments: [at('body', 'name'), at('body', 'tags'), at('query', 'dry', 'dry_run')] };
+
+  it('is JSON by default', () => {
+    const { url, body, headers } = request(post, { name: 'a"b', tags: ['x'], dry: true, more: 'not asked for' });
+    expect([url, body, headers['content-type']]).toEqual([
+      'https://api.test/v1/pets?dry_run=true',
+      '{"name":"a\\"b","tags":["x"]}',
+      'application/json',
+    ]);
+  });
+
+  it('can be a form', () => {
+    const { body, headers } = request({ ...post, bodyKind: 'form' }, { name: 'a&b=c', tags: ['x', 'y'] });
+    expect([body, headers['content-type']]).toEqual(['name=a%26b%3Dc&tags=x&tags=y', 'application/x-www-form-urlencoded']);
+  });
+
+  it('can be one argument', () => {
+    const definition = { method: 'PUT' as const, arguments: [at('whole-body', 'body')] };
+    expect(request(definition, { body: [1, 2] }).body).toBe('[1,2]');
+    expect(request(definition, { body: { a: 1 } }).body).toBe('{"a":1}');
+  });
+
+  it('is an empty object where every field is left out, and nothing where none is expected', () => {
+    expect(request(post, {}).body).toBe('{}');
+    expect(request({ method: 'DELETE' }, { name: 'x' }).body).toBeNull();
+  });
+
+  it('of a GET goes to the query', () => {
+    const { url, body } = request(
+      { arguments: [at('body', 'name')], constants: [{ place: 'body', key: 'v', value: 1 }] },
+      { name: 'x' },
+    );
+    expect([url, body]).toEqual(['https://api.test/v1/pets?v=1&name=x', null]);
+  });
+
+  it('has no fields the definition does not name', () => {
+    const definition = { method: 'POST' as const, arguments: [at('body', 'constructor'), at('body', 'toString')] };
+    expect(request(definition, {}).body).toBe('{}');
+  });
+});
+
+describe('constants and credentials', () => {
+  const all: Partial<RestToolDefinition> = {
+    method: 'POST',
+    url: 'https://api.test/v1/{team}',
+    arguments: [
+      at('path', 'team'),
+      at('query', 'q', 'key'),
+      at('header', 'h', 'X-Key'),
+      at('body', 'b', 'token'),
+      at('header', 'a', 'Authorization'),
+    ],
+  };
+  const mine = { team: 'mine', q: 'mine', h: 'mine', b: 'mine', a: 'mine' };
+
+  it('win over the arguments of the same place', () => {
+    const constants = [
+      { place: 'path' as const, key: 'team', value: 'fixed' },
+      { place: 'query' as const, key: 'key', value: 'fixed' },
+      { place: 'header' as const, key: 'x-key', value: 'fixed' },
+      { place: 'body' as const, key: 'token', value: 'fixed' },
+    ];
+    const { url, headers, body } = request({ ...all, constants }, mine);
+    expect([url, headers['x-key'], body]).toEqual(['https://api.test/v1/fixed?key=fixed', 'fixed', '{"token":"fixed"}']);
+  });
+
+  it('win, credentials over both', () => {
+    const credentials = {
+      headers: { 'x-key': 'secret', authorization: 'secret' },
+      query: { key: 's&cret' },
+      body: { token: 'secret' },
+    };
+    const constants = [{ place: 'query' as const, key: 'key', value: 'fixed' }];
+    const { url, headers, body } = request({ ...all, constants }, mine, credentials);
+    expect(url).toBe('https://api.test/v1/mine?key=s%26cret');
+    expect([headers['x-key'], headers.authorization, body]).toEqual(['secret', 'secret', '{"token":"secret"}']);
+  });
+
+  it('in the body go with a form, too', () => {
+    const { body } = request({ ...all, bodyKind: 'form' }, mine, { ...noCredentials, body: { token: 'secret' } });
+    expect(body).toBe('token=secret');
+  });
+});

@@ -1,0 +1,295 @@
+import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
+import { afterAll, describe, expect, it } from 'vitest';
+import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
+import type { Chunk } from '#contract/chunk.ts';
+import type { Message } from '#contract/message.ts';
+import type { Embedder } from '#domain/embedder.ts';
+import { createDemoProtocol } from './demo-protocol.ts';
+import { hear, startDemo, toAsk, tool, user } from './talk-to-demo.ts';
+
+const { say, embedder } = startDemo();
+afterAll(() => embedder.close());
+
+const handbook = `Welcome to Acme. Employees get 30 days of vacation a year. Remote work is possible on two days a week.
+Parking is free for visitors. The canteen serves lunch from noon to two.`;
+
+function kindOf({ choices, usage }: Chunk): string {
+  const [choice] = choices;
+  if (usage) return 'usage';
+  if (choice?.finish_reason) return 'finish';
+  const { custom_content: custom, ...delta } = choice?.delta ?? {};
+  return Object.keys({ ...delta, ...custom }).join();
+}
+
+describe('the frames', () => {
+  it('come in the order of the wire', async () => {
+    const { chunks } = await say('show me everything', { stream: true });
+    const kinds = chunks.map(kindOf);
+    expect(kinds.filter((kind, index) => kind !== kinds[index - 1])).toEqual([
+      'role',
+      'stages',
+      'content',
+      'attachments',
+      'controls',
+      'state',
+      'finish',
+      'usage',
+    ]);
+    expect(chunks.at(-1)?.choices).toEqual([]);
+    for (const chunk of chunks)
+      expect(chunk).toMatchObject({ object: 'chat.completion.chunk', created: 1_700_000_000, model: 'demo' });
+    expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
+  });
+
+  it('are the same whether streamed or not, but for ids', async () => {
+    const one = await say('show me everything', { stream: true });
+    const other = await say('show me everything');
+    expect(other.chunks.map(({ id: _, ...chunk }) => chunk)).toEqual(one.chunks.map(({ id: _, ...chunk }) => chunk));
+  });
+
+  it('bring content word by word', async () => {
+    const { chunks, content } = await say('Count to 12');
+    const words = chunks.map(({ choices }) => choices[0]?.delta.content).filter((word) => word !== undefined);
+    expect(words).toEqual(['1', ' 2', ' 3', ' 4', ' 5', ' 6', ' 7', ' 8', ' 9', ' 10', ' 11', ' 12']);
+    expect(content).toBe('1 2 3 4 5 6 7 8 9 10 11 12');
+  });
+});
+
+describe('the demo', () => {
+  it.each(['hello', 'Help!', 'what can you do?', 'Who are you?', ''])('shows around for %j', async (question) => {
+    const { content } = await say(question);
+    expect(content).toContain('demo deployment, not a language model');
+    expect(content).toContain('Things to try');
+  });
+
+  it('admits that it has no answer', async () => {
+    const { content } = await say('Who won the world cup in 1998?');
+    expect(content).toMatch(/not a language model.+no answer of my own to “Who won the world cup in 1998\?”/);
+  });
+
+  it('says what it saw in a table, on request', async () => {
+    const { message } = await say('Give me an attachment', { tools: [tool('pipe|d', 'Adds')] });
+    expect(message.custom_content?.attachments).toEqual([
+      { index: 0, type: 'text/markdown', title: 'What I saw', data: expect.stringContaining('| Tools offered | pipe\\|d |') },
+    ]);
+    expect(message.custom_content?.controls).toBeUndefined();
+  });
+
+  it('offers controls and keeps them in its state', async () => {
+    const { message } = await say('Show me controls');
+    const { controls = [], state } = message.custom_content ?? {};
+    expect(controls.map(({ index, label }) => [index, label])).toEqual([
+      [0, 'Pick a colour'],
+      [1, 'Rate this answer'],
+    ]);
+    expect(state).toEqual({ parley_controls: controls.map(({ label, schema }) => ({ label, schema })) });
+  });
+
+  it('names a completed control and its value', async () => {
+    const message: Message = {
+      role: 'user',
+      custom_content: { completed_control: { label: 'Pick a colour', value: { colour: 'green' } } },
+    };
+    expect((await say([message])).content).toBe('You used the control **Pick a colour** with the value `{"colour":"green"}`.');
+    expect((await say([{ ...message, content: 'as you wish' }])).content).toContain('Beside it you wrote “as you wish”.');
+  });
+
+  it('shows a stage that fails and one with an attachment', async () => {
+    const { message } = await say('show me stages');
+    const stages = message.custom_content?.stages ?? [];
+    expect(stages.map(({ index, status }) => [index, status])).toEqual([
+      [0, 'completed'],
+      [1, 'completed'],
+      [2, 'failed'],
+    ]);
+    expect(stages[1]?.attachments).toHaveLength(1);
+  });
+});
+
+describe('documents', () => {
+  it('are quoted where they are nearest to the question', async () => {
+    const attachments = [{ index: 0, type: 'text/plain', title: 'Handbook', data: handbook }];
+    const { content, message } = await say([user('How many vacation days do employees get?', { attachments })]);
+    expect(content).toMatch(/^Nearest to your question I find:\n\n> Employees get 30 days of vacation a year\.\n>\n> — Handbook/);
+    expect(message.custom_content?.stages?.at(-1)?.name).toBe('Searching the passages');
+  });
+
+  it('may be pasted between quotes, or come as long text or from an earlier message', async () => {
+    const long = `${handbook}\n${'Nothing to see in this line of text.\n'.repeat(30)}`;
+    for (const messages of [
+      [user(`When is lunch? """${handbook}"""`)],
+      [user(`${long}\nWhen is lunch served?`)],
+      [user(`${long.replaceAll('\n', ' ')} When is lunch served?`)],
+      [user(`> ${handbook.replaceAll('\n', '\n> ')}\nWhen is lunch served?`)],
+      [user(`"""${handbook}""" Read this`), user('When is lunch served?')],
+    ]) {
+      expect((await say(messages)).content).toMatch(/^Nearest[^>]+> The canteen serves lunch from noon to two\./);
+    }
+  });
+
+  it('that say nothing near it are not quoted', async () => {
+    const attachments = [{ title: 'Handbook', data: handbook }];
+    expect((await say([user('Which planets have rings?', { attachments })])).content).toContain(
+      'nothing in the texts given comes near it',
+    );
+  });
+
+  it('that cannot be read are named', async () => {
+    const attachments = [{ type: 'image/png', data: 'AAAA' }];
+    expect((await say([user('Which planets have rings?', { attachments })])).content).toContain('the attachments are not text');
+  });
+});
+
+describe('bounds', () => {
+  it('max_tokens ends the reply with length, and usage says so', async () => {
+    for (const field of ['max_tokens', 'max_completion_tokens']) {
+      const { content, reply } = await say('Count to 100', { [field]: 10 });
+      expect(countTokens(content)).toBe(10);
+      expect(reply.choices[0]?.finish_reason).toBe('length');
+      expect(reply.usage?.completion_tokens).toBe(10);
+    }
+  });
+
+  it('max_tokens cuts the arguments of a call', async () => {
+    const offered = [tool('get_weather', 'Get the weather in a city', { location: { type: 'string' } })];
+    const ask = toAsk('What is the weather in Paris?', { tools: offered, max_tokens: 5 });
+    const texts: string[] = [];
+    for await (const { chunks } of startDemo().demo.chat(ask)) texts.push(JSON.stringify(chunks));
+    expect(texts.join()).toContain('"finish_reason":"length"');
+  });
+
+  it('stop ends the reply before the word', async () => {
+    const { content, reply } = await say('Count to 100', { stop: ['never', ' 7'] });
+    expect(content).toBe('1 2 3 4 5 6');
+    expect(reply.choices[0]?.finish_reason).toBe('stop');
+    expect((await say('Count to 100', { stop: '1' })).content).toBe('');
+  });
+
+  it('response_format makes the content JSON', async () => {
+    const { content } = await say('Tell me a joke', { response_format: { type: 'json_object' } });
+    expect(JSON.parse(content)).toEqual({ answer: expect.stringContaining('not a language model') });
+    const schema = {
+      type: 'object',
+      properties: { city: { type: 'string' }, days: { type: 'integer' } },
+      required: ['city', 'days'],
+    };
+    const shaped = await say('Plan 3 days in Rome', {
+      response_format: { type: 'json_schema', json_schema: { name: 'trip', schema } },
+    });
+    expect(JSON.parse(shaped.content)).toEqual({ city: 'Rome', days: 3 });
+  });
+
+  it('tokens are counted by o200k_base', async () => {
+    const { reply, content } = await say('Count to 20');
+    expect(reply.usage).toEqual({
+      prompt_tokens: countTokens('user\nCount to 20') + 6,
+      completion_tokens: countTokens(content),
+      total_tokens: countTokens('user\nCount to 20') + 6 + countTokens(content),
+    });
+  });
+});
+
+describe('odd input', () => {
+  it.each<[string, Message[]]>([
+    [
+      'parts',
+      [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'hello' },
+            { type: 'image_url', image_url: { url: 'x' } },
+          ],
+        },
+      ],
+    ],
+    ['no parts', [{ role: 'user', content: [] }]],
+    ['null content', [{ role: 'user', content: null }]],
+    ['no user', [{ role: 'system', content: 'Be kind.' }]],
+    ['special tokens', [user('<|endoftext|><|im_start|>')]],
+    ['lone surrogates', [user('\ud800 \udc00 \u0000')]],
+    ['a result without a call', [{ role: 'tool', content: 'x', tool_call_id: 'none' }]],
+  ])('%s is answered', async (_, messages) => {
+    const { reply } = await say(messages);
+    expect(reply.choices[0]?.finish_reason).toBe('stop');
+    expect(reply.usage?.total_tokens).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['one word', 'x'.repeat(1_000_000)],
+    ['blanks', ' '.repeat(1_000_000)],
+    ['sentences', 'The quick brown fox jumps. '.repeat(40_000)],
+    ['lines', 'a?\n'.repeat(340_000)],
+    ['quote marks', '"'.repeat(1_000_000)],
+    ['digits and dots', '1.'.repeat(500_000)],
+  ])('a megabyte of %s is answered in bounded time', async (_, text) => {
+    const offered = [tool('add', 'Adds two numbers', { a: { type: 'number' }, note: { type: 'string' } })];
+    const began = performance.now();
+    await say([user(text), user(text)], { tools: offered, tool_choice: 'required' });
+    const { content } = await say([user('Which fox?', { attachments: [{ data: text }] })]);
+    expect(content).not.toBe('');
+    expect(performance.now() - began).toBeLessThan(8000);
+  });
+});
+
+describe('a stream', () => {
+  it('is paced, and ends within 100 ms when the caller leaves', async () => {
+    const paced = startDemo(15);
+    const caller = new AbortController();
+    const began = performance.now();
+    let leftAt = 0;
+    let frames = 0;
+    const run = (async () => {
+      for await (const _ of paced.demo.chat(toAsk('Count to 1000', { stream: true }, caller.signal))) {
+        frames += 1;
+        if (frames === 12) {
+          setTimeout(() => {
+            leftAt = performance.now();
+            caller.abort(new Error('left'));
+          }, 3);
+        }
+      }
+    })();
+    await expect(run).rejects.toThrow('left');
+    expect(performance.now() - leftAt).toBeLessThan(100);
+    expect(leftAt - began).toBeGreaterThan(100);
+    expect(frames).toBeLessThan(20);
+    await paced.embedder.close();
+  });
+
+  it('ends at once while the model is still being asked', async () => {
+    const fresh = startDemo();
+    const caller = new AbortController();
+    const offered = Array.from({ length: 100 }, (_, index) => tool(`tool_${index}`, `Does thing number ${index}`));
+    setTimeout(() => caller.abort(new Error('left')), 200);
+    await expect(hear(fresh.demo, toAsk('Do thing number 7', { tools: offered }, caller.signal))).rejects.toThrow('left');
+    await fresh.embedder.close();
+  });
+
+  it('runs beside a hundred others', async () => {
+    const offered = [tool('get_weather', 'Get the current weather in a city', { location: { type: 'string' } })];
+    const cities = Array.from({ length: 100 }, (_, index) => `City${index}`);
+    const heard = await Promise.all(cities.map((city) => say(`What is the weather in ${city}?`, { tools: offered })));
+    expect(heard.map(({ calls }) => calls.length)).toEqual(cities.map(() => 1));
+  });
+});
+
+describe('an embedder that fails', () => {
+  const ask = toAsk('What is the weather?', { tools: [tool('get_weather', '')] });
+  const demoWith = (failing: Embedder) => createDemoProtocol({ embedder: failing, now: Date.now, newId: () => 'x', paceMs: 0 });
+
+  it('is a fault of the upstream', async () => {
+    const failing = { model: 'none', dimensions: 1, embed: () => Promise.reject(new Error('secret')) };
+    await expect(hear(demoWith(failing), ask)).rejects.toMatchObject({ kind: 'broken', message: 'The embedder failed.' });
+  });
+
+  it('is worth another try where it has too much to do', async () => {
+    const busy = demoWith(new LocalEmbedder({ maxWaitingTexts: 1 }));
+    await expect(hear(busy, ask)).rejects.toMatchObject({ kind: 'refused', status: 503, retryAfterSeconds: 1 });
+  });
+
+  it('is not asked for small talk', async () => {
+    const failing = { model: 'none', dimensions: 1, embed: () => Promise.reject(new Error('secret')) };
+    expect((await hear(demoWith(failing), toAsk('hello'))).content).toContain('Hello');
+  });
+});

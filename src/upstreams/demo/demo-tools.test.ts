@@ -1,0 +1,153 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { startDemo, tool, user } from './talk-to-demo.ts';
+
+const { say, embedder } = startDemo();
+afterAll(() => embedder.close());
+
+const weather = tool('get_weather', 'Get the current weather in a city', { location: { type: 'string' } });
+const time = tool('get_current_time', 'Get the current time in a time zone or city', { city: { type: 'string' } });
+const tools = [weather, time];
+
+function asked(question: string, ...results: (readonly [name: string, text: string])[]) {
+  const tool_calls = results.map(([name], index) => ({
+    id: `call_${index}`,
+    type: 'function',
+    function: { name, arguments: '{}' },
+  }));
+  return [
+    user(question),
+    { role: 'assistant' as const, content: null, tool_calls },
+    ...results.map(([, content], index) => ({ role: 'tool' as const, tool_call_id: `call_${index}`, content })),
+  ];
+}
+
+describe('a fitting tool', () => {
+  it('is called with its arguments, after a stage that says why', async () => {
+    const { calls, reply, message, chunks } = await say('What is the weather in Paris?', { tools });
+    expect(calls).toEqual([{ name: 'get_weather', arguments: { location: 'Paris' } }]);
+    expect(reply.choices[0]?.finish_reason).toBe('tool_calls');
+    expect(message.content ?? null).toBeNull();
+    const stages = message.custom_content?.stages;
+    expect(stages?.map(({ name, status }) => [name, status])).toEqual([
+      ['Reading the question', 'completed'],
+      ['Looking for a fitting tool', 'completed'],
+    ]);
+    expect(stages?.[1]?.content).toMatch(/`get_weather`: 0\.\d\d[\s\S]+`get_weather` it is\.$/);
+    const first = chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? [])[0];
+    expect(first).toMatchObject({
+      index: 0,
+      id: expect.stringMatching(/^call_/),
+      type: 'function',
+      function: { name: 'get_weather', arguments: '' },
+    });
+  });
+
+  it('is not called for a joke', async () => {
+    const { calls, reply, content } = await say('Tell me a joke', { tools });
+    expect(calls).toEqual([]);
+    expect(reply.choices[0]?.finish_reason).toBe('stop');
+    expect(content).toContain('none of the tools offered fits');
+  });
+
+  it('is called for each part of the question, unless the request wants one at a time', async () => {
+    const question = 'What is the weather in Paris and what time is it in Tokyo?';
+    expect((await say(question, { tools })).calls).toEqual([
+      { name: 'get_weather', arguments: { location: 'Paris' } },
+      { name: 'get_current_time', arguments: { city: 'Tokyo' } },
+    ]);
+    expect((await say(question, { tools, parallel_tool_calls: false })).calls).toHaveLength(1);
+  });
+
+  it('is called in the older form where functions are offered', async () => {
+    const { message, reply } = await say('What is the weather in Paris?', { functions: tools.map((one) => one.function) });
+    expect(message.function_call).toEqual({ name: 'get_weather', arguments: '{"location":"Paris"}' });
+    expect(message.tool_calls).toBeUndefined();
+    expect(reply.choices[0]?.finish_reason).toBe('function_call');
+  });
+});
+
+describe('tool_choice', () => {
+  it('none keeps the tools unused', async () => {
+    expect((await say('What is the weather in Paris?', { tools, tool_choice: 'none' })).calls).toEqual([]);
+    const { message } = await say('What is the weather in Paris?', { functions: [weather.function], function_call: 'none' });
+    expect(message.function_call).toBeUndefined();
+  });
+
+  it('required calls the nearest, fitting or not', async () => {
+    expect((await say('Tell me a joke', { tools, tool_choice: 'required' })).calls).toHaveLength(1);
+  });
+
+  it('with a name calls that tool', async () => {
+    const named = { type: 'function', function: { name: 'get_current_time' } };
+    expect((await say('hello', { tools, tool_choice: named })).calls.map(({ name }) => name)).toEqual(['get_current_time']);
+  });
+
+  it('with an unknown name is refused', async () => {
+    const named = { type: 'function', function: { name: 'nothing' } };
+    await expect(say('hello', { tools, tool_choice: named })).rejects.toMatchObject({
+      kind: 'refused',
+      status: 400,
+      param: 'tool_choice',
+    });
+  });
+
+  it.each([[undefined], [null], ['nonsense'], [7], [{}], [{ type: 'allowed_tools', allowed_tools: {} }]])(
+    '%j counts as auto',
+    async (tool_choice) => {
+      expect((await say('What is the weather in Paris?', { tools, tool_choice })).calls).toHaveLength(1);
+    },
+  );
+});
+
+describe('tools that are malformed', () => {
+  it('are passed over', async () => {
+    const odd = [
+      null,
+      7,
+      {},
+      { type: 'function' },
+      { type: 'function', function: { name: 7 } },
+      { type: 'function', function: { name: 'bare' } },
+    ];
+    expect((await say('Tell me a joke', { tools: odd })).reply.choices[0]?.finish_reason).toBe('stop');
+    expect((await say('hello', { tools: 'none' })).content).toContain('Hello');
+  });
+});
+
+describe('results', () => {
+  it('at the end are quoted, each under the name of its tool', async () => {
+    const messages = asked(
+      'What is the weather in Paris and what time is it in Tokyo?',
+      ['get_weather', 'Sunny, 21 °C'],
+      ['get_current_time', '09:30'],
+    );
+    const { content, calls } = await say(messages, { tools });
+    expect(content).toBe('get_weather says: Sunny, 21 °C\n\nget_current_time says: 09:30');
+    expect(calls).toEqual([]);
+  });
+
+  it('that are empty are named too', async () => {
+    expect((await say(asked('What is the weather?', ['get_weather', '']), { tools })).content).toBe('get_weather says nothing.');
+  });
+
+  it('of a function are quoted', async () => {
+    const messages = [user('What is the weather in Paris?'), { role: 'function' as const, name: 'get_weather', content: 'Rain' }];
+    expect((await say(messages, { functions: [weather.function] })).content).toBe('get_weather says: Rain');
+  });
+
+  it('that are long give the sentences nearest to the question', async () => {
+    const long = `${'The garden is open to visitors. '.repeat(30)}Employees get 30 days of vacation a year. ${'The kitchen has two ovens. '.repeat(30)}`;
+    const { content } = await say(asked('How many vacation days do employees get?', ['query_document', long]));
+    expect(content).toContain('query_document says, nearest to your question:\n\n> Employees get 30 days of vacation a year.');
+    expect(content.length).toBeLessThan(500);
+  });
+
+  it('before a further question do not answer it', async () => {
+    const messages = [
+      ...asked('What is the weather in Paris?', ['get_weather', 'Sunny']),
+      { role: 'assistant' as const, content: 'Sunny' },
+      user('And what time is it in Tokyo?'),
+    ];
+    expect((await say(messages, { tools })).calls.map(({ name }) => name)).toEqual(['get_current_time']);
+  });
+});

@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { fillArguments } from './fill-arguments.ts';
+
+const text = { type: 'string' };
+const number = { type: 'number' };
+
+function schema(properties: object, required = Object.keys(properties)) {
+  return { type: 'object', properties, required };
+}
+
+const weather = schema({ location: text, unit: { type: 'string', enum: ['celsius', 'fahrenheit'] } }, ['location']);
+
+describe('arguments are made of the question', () => {
+  it.each([
+    ['a name', 'What is the weather in Paris?', weather, { location: 'Paris' }],
+    ['a name of several words', 'Weather in New York today?', weather, { location: 'New York' }],
+    [
+      'the trailing phrase and a value mentioned',
+      'weather in new york today in fahrenheit',
+      weather,
+      { location: 'new york', unit: 'fahrenheit' },
+    ],
+    ['numbers in order', 'What is 2 plus -3.5?', schema({ a: number, b: number }), { a: 2, b: -3.5 }],
+    ['a whole number', 'Wait 2.6 seconds', schema({ seconds: { type: 'integer' } }), { seconds: 3 }],
+    [
+      'an address and what is told',
+      'Send an email to anna@example.com that I am late',
+      schema({ to: text, body: text }),
+      { to: 'anna@example.com', body: 'I am late' },
+    ],
+    [
+      'origin and destination',
+      'Book a flight from Rome to New York on 2026-12-01',
+      schema({ from: text, to: text, date: { type: 'string', format: 'date' } }),
+      { from: 'Rome', to: 'New York', date: '2026-12-01' },
+    ],
+    [
+      'amounts',
+      'How much is 100 euro in dollars?',
+      schema({ amount: number, from: text, to: text }),
+      { amount: 100, from: 'euro', to: 'dollars' },
+    ],
+    [
+      'what is quoted',
+      'Translate "good morning" into French',
+      schema({ text, target_language: text }),
+      { text: 'good morning', target_language: 'French' },
+    ],
+    ['a code', 'show me the order with id A-42', schema({ order_id: text }), { order_id: 'A-42' }],
+    ['a link', 'Fetch https://example.com/a?b=c please', schema({ url: text }), { url: 'https://example.com/a?b=c' }],
+    ['the whole question', 'Which rules hold for guests?', schema({ query: text }), { query: 'Which rules hold for guests?' }],
+    ['what follows a command', 'echo hello world', schema({ message: text }), { message: 'hello world' }],
+    ['a truth', 'Notify without sound', schema({ sound: { type: 'boolean' } }), { sound: false }],
+    [
+      'a list of values',
+      'pets that are sold or pending',
+      schema({ status: { type: 'array', items: { enum: ['sold', 'pending', 'new'] } } }),
+      { status: ['sold', 'pending'] },
+    ],
+    ['a list of numbers', 'The mean of 1, 2 and 3', schema({ values: { type: 'array', items: number } }), { values: [1, 2, 3] }],
+    ['nested objects', 'Move to 3 and 4', schema({ point: schema({ x: number, y: number }) }), { point: { x: 3, y: 4 } }],
+    [
+      'one of several types',
+      'Paris',
+      schema({ city: { anyOf: [{ type: 'null' }, text] }, n: { type: ['null', 'integer'], default: 7 } }),
+      { city: 'Paris', n: 7 },
+    ],
+    ['constants', 'anything', schema({ kind: { const: 'x' } }), { kind: 'x' }],
+    ['nothing for what is optional and not mentioned', 'hello', schema({ limit: number }, []), {}],
+    ['what is optional and mentioned', 'pets with limit 5', schema({ limit: number }, []), { limit: 5 }],
+    ['nothing without a schema', 'hello', {}, {}],
+  ])('%s', (_, question, parameters, expected) => {
+    expect(fillArguments(parameters, question)).toEqual(expected);
+  });
+
+  it('of any question and any schema', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.dictionary(fc.string(), fc.jsonValue()), (question, properties) => {
+        expect(() => JSON.stringify(fillArguments(schema(properties), question))).not.toThrow();
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

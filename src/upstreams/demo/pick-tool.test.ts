@@ -1,0 +1,105 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
+import { fittingTool, scoreTools, splitClauses } from './pick-tool.ts';
+import { never } from './talk-to-demo.ts';
+
+const embedder = new LocalEmbedder();
+afterAll(() => embedder.close());
+
+const tools = Object.entries({
+  get_weather: 'Get the current weather in a city',
+  add: 'Adds two numbers',
+  get_current_time: 'Get the current time in a time zone',
+  send_email: 'Sends an e-mail to somebody',
+  echo: 'Echoes back the input string',
+  pets_list: 'List all pets of the store, optionally by status',
+  convert_currency: 'Convert an amount of money from one currency to another',
+  translator: 'An application that translates text to another language',
+  pick_colour: 'Asks the user to pick a colour in the browser',
+  getUserById: '',
+  book_flight: 'Book a flight for a passenger',
+  printEnv: 'Prints all environment variables, helpful for debugging MCP server configuration',
+  longRunningOperation: 'Demonstrates a long running operation with progress updates',
+}).map(([name, description]) => ({ name, description, parameters: {} }));
+const searching = { name: 'query_document', description: 'Search the documents of this application', parameters: {} };
+
+async function pick(question: string, offered = tools): Promise<string | undefined> {
+  return fittingTool(question, await scoreTools(question, offered, { embedder, signal: never }))?.name;
+}
+
+describe('a tool is picked', () => {
+  it.each([
+    ['What is the weather in Paris?', 'get_weather'],
+    ['Is it going to rain tomorrow in Berlin?', 'get_weather'],
+    ['temperature in Oslo', 'get_weather'],
+    ['What is 2 plus 3?', 'add'],
+    ['Add 2 and 3', 'add'],
+    ['What time is it in Tokyo?', 'get_current_time'],
+    ['Send Anna a mail that I am late', 'send_email'],
+    ['echo hello world', 'echo'],
+    ['Which pets are available?', 'pets_list'],
+    ['How much is 100 euro in dollars?', 'convert_currency'],
+    ['Translate "good morning" into French', 'translator'],
+    ['Let the user choose a colour', 'pick_colour'],
+    ['show me the user with id 42', 'getUserById'],
+    ['I need a flight to Rome on Friday', 'book_flight'],
+    ['Run a long operation for 5 seconds', 'longRunningOperation'],
+    ['please use pets_list', 'pets_list'],
+  ])('for %j: %s', async (question, name) => {
+    expect(await pick(question)).toBe(name);
+  });
+});
+
+describe('no tool is picked', () => {
+  it.each([
+    'Tell me a joke',
+    'How many vacation days do employees get?',
+    'What does the handbook say about remote work?',
+    'Who wrote the handbook?',
+    'Who won the world cup in 1998?',
+    'Say hello world',
+    'show me everything',
+    'Write a poem about the sea',
+    'Thanks, that is great',
+    'Count to 20',
+    'Show me controls',
+    'Give me an attachment',
+    'Explain quantum physics',
+    'Do you like Paris?',
+    'What is the capital of France?',
+    'Describe the animal with the long neck.',
+  ])('for %j', async (question) => {
+    expect(await pick(question)).toBeUndefined();
+  });
+
+  it('where only the weather is offered and a joke is asked for', async () => {
+    expect(await pick('Tell me a joke', tools.slice(0, 1))).toBeUndefined();
+  });
+});
+
+describe('a tool that looks things up', () => {
+  it('takes the questions that no other tool fits', async () => {
+    expect(await pick('How many vacation days do employees get?', [...tools, searching])).toBe('query_document');
+    expect(await pick('What is the weather in Paris?', [...tools, searching])).toBe('get_weather');
+  });
+
+  it('does not take what is no question', async () => {
+    expect(await pick('Tell me a joke', [...tools, searching])).toBeUndefined();
+  });
+});
+
+describe('several questions in one', () => {
+  it('are taken apart', () => {
+    expect(splitClauses('What is the weather in Paris and what time is it in Tokyo?')).toEqual([
+      'What is the weather in Paris',
+      'what time is it in Tokyo?',
+    ]);
+  });
+
+  it.each(['Add 2 and 3', 'What is the weather in Paris?', '', 'and', 'one and two and three and four and five'])(
+    '%j is one',
+    (question) => {
+      expect(splitClauses(question)).toEqual([question]);
+    },
+  );
+});

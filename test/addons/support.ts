@@ -1,0 +1,78 @@
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { type Clock, systemClock } from '#base/clock.ts';
+import { guardClient } from '#base/guarded-client.ts';
+import { UndiciClient } from '#base/http/undici-client.ts';
+import type { JsonObject } from '#base/json.ts';
+import { NetGuard } from '#base/net-guard.ts';
+import type { RestToolDefinition } from '#domain/rest-tool.ts';
+import type { Authorizer } from '#tools/authorization/authorizer.ts';
+import { createAuthorizer } from '#tools/authorization/authorizer.ts';
+import { TokenCache } from '#tools/authorization/token-cache.ts';
+import { createRestTool } from '#tools/rest/rest-tool.ts';
+
+export const never = new AbortController().signal;
+const timeouts = { connectMs: 2000, firstByteMs: 2000, idleMs: 2000 };
+
+interface Seen {
+  readonly method: string;
+  /** Path and query as they were sent. */
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+/** A server on a free port of this machine that remembers what it was asked. */
+export async function startServer(answer: RequestListener) {
+  const seen: Seen[] = [];
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (piece) => {
+      body += piece;
+    });
+    request.on('end', () => {
+      seen.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body });
+      answer(request, response);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, port, seen };
+}
+
+/** A guarded client that may reach 127.0.0.1 only. */
+export function guardedClient(allowed: readonly string[] = ['127.0.0.1']) {
+  const client = guardClient(new NetGuard(allowed), (lookup) => new UndiciClient({ lookup }));
+  onTestFinished(() => client.close());
+  return client;
+}
+
+export function tokenCache(clock: Clock = systemClock) {
+  return new TokenCache({ http: guardedClient(), clock, timeouts });
+}
+
+/** Runs a tool of this definition once. */
+export function callTool(definition: Partial<RestToolDefinition> & { url: string }, args: JsonObject, authorizer?: Authorizer) {
+  const whole: RestToolDefinition = {
+    name: 'tool',
+    description: '',
+    parameters: { type: 'object' },
+    method: 'GET',
+    arguments: [],
+    constants: [],
+    bodyKind: 'json',
+    isPublic: false,
+    ...definition,
+  };
+  const options = {
+    http: guardedClient(),
+    authorizer: authorizer ?? createAuthorizer(null, tokenCache()),
+    limits: { connectMs: 1000, timeoutMs: 500, maxReplyBytes: 10_000 },
+  };
+  return createRestTool(whole, options).run(args, { signal: never, report: () => Promise.resolve() });
+}

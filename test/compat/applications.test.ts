@@ -1,0 +1,296 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Delta } from '#contract/chunk.ts';
+import { type Answered, ask } from '#test/ask.ts';
+import { delta, finish, hello, plainCompletion, plainReply, text, usage } from '#test/chunks.ts';
+import {
+  type Answering,
+  eventsReply,
+  jsonReply,
+  type Received,
+  refusal,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+} from '#test/scripted-upstream.ts';
+import { callerKey, chatPath, startService, type TestService } from '#test/start-service.ts';
+
+let upstream: ScriptedUpstream;
+/** Where applications live. */
+let host: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream(jsonReply(plainCompletion('inner')));
+  host = await startScriptedUpstream();
+  const upstreams = [{ endpoint: upstream.endpoint }];
+  service = await startService({
+    models: {
+      m: { upstreams },
+      other: { upstreams },
+      staff: { upstreams, userRoles: ['staff'] },
+      vectors: { type: 'embedding', upstreams },
+    },
+    applications: { app: { endpoint: `${host.url}/app` }, second: { endpoint: `${host.url}/second` } },
+  });
+});
+
+afterEach(() => service.balance.keepOnly(new Set()));
+
+afterAll(async () => {
+  await service.close();
+  await host.close();
+  await upstream.close();
+});
+
+function keyOf({ headers }: Received): string {
+  return String(headers['api-key']);
+}
+
+/** Calls back with the key of the request, as an application does. */
+function callBack(received: Received, deployment: string, body: object = { messages: hello }): Promise<Answered> {
+  const headers = { 'api-key': keyOf(received), 'content-type': 'application/json' };
+  return ask(service.url, { path: chatPath(deployment), headers, body });
+}
+
+/** An application that calls deployments one after the other and then answers. */
+function calling(...deployments: string[]) {
+  return async (answering: Answering): Promise<void> => {
+    answering.head();
+    await answering.events(delta({ role: 'assistant', content: '' }));
+    for (const deployment of deployments) {
+      const inner = await callBack(answering.received, deployment);
+      const said = inner.status === 200 ? inner.completion.choices[0]?.message.content : 'failed';
+      await answering.events(text(String(said)));
+    }
+    await answering.events(finish());
+    answering.done();
+  };
+}
+
+describe('an application with an endpoint', () => {
+  it('is sent a fresh key in Api-Key for every call, and nothing of the caller’s', async () => {
+    host.script(jsonReply(plainCompletion('hi')));
+    const keys = new Set<string>();
+    for (const headers of [{}, { 'api-key': '', authorization: `Bearer ${callerKey}` }, { cookie: `k=${callerKey}` }]) {
+      await service.chat('app', { messages: hello }, headers);
+      const received = host.requests.at(-1) ?? expect.unreachable();
+      keys.add(keyOf(received));
+      expect(received.headers).not.toHaveProperty('authorization');
+      expect(`${JSON.stringify(received.headers)}${received.text}`).not.toContain(callerKey);
+    }
+    expect(keys.size).toBe(3);
+    for (const key of keys) expect(Buffer.from(key, 'base64url').length).toBeGreaterThanOrEqual(16);
+  });
+
+  it('can call back while the call runs, and no more afterwards', async () => {
+    let during: number[] = [];
+    host.script(async (answering) => {
+      const { received } = answering;
+      during = [
+        (await callBack(received, 'm')).status,
+        (await callBack(received, 'm', { messages: hello, stream: true })).status,
+      ];
+      const headers = { authorization: `Bearer ${keyOf(received)}` };
+      during.push((await ask(service.url, { method: 'GET', path: '/v1/models', headers })).status);
+      answering.head(200, { 'content-type': 'application/json' });
+      answering.response.end(JSON.stringify(plainCompletion('done')));
+    });
+    expect((await service.chat('app', { messages: hello })).status).toBe(200);
+    expect(during).toEqual([200, 200, 200]);
+    const after = await callBack(host.requests.at(-1) ?? expect.unreachable(), 'm');
+    expect([after.status, after.error.code]).toEqual([401, 'invalid_api_key']);
+  });
+
+  it('cannot call back once its call has failed, or its caller has left', async () => {
+    host.script(refusal(500));
+    await service.chat('app', { messages: hello });
+    expect((await callBack(host.requests.at(-1) ?? expect.unreachable(), 'm')).status).toBe(401);
+    host.script(async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant', content: 'hi' }));
+    });
+    const reader = await service.stream('app', { messages: hello });
+    await reader.next();
+    const received = host.requests.at(-1) ?? expect.unreachable();
+    expect((await callBack(received, 'm')).status).toBe(200);
+    reader.leave();
+    await received.closed;
+    expect((await callBack(received, 'm')).status).toBe(401);
+  });
+
+  it('has the rights of its caller, no more', async () => {
+    let status = 0;
+    host.script(async (answering) => {
+      status = (await callBack(answering.received, 'staff')).status;
+      answering.response.end();
+    });
+    await service.chat('app', { messages: hello });
+    expect(status).toBe(403);
+  });
+});
+
+describe('the statistics of an application', () => {
+  const counted = (prompt: number, completion: number) =>
+    jsonReply(plainCompletion('inner', { usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: 0 } }));
+  const item = (index: number, model: string, prompt: number, completion: number) => ({
+    index,
+    model,
+    name: model,
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+  });
+
+  it('are those of the calls it made, summed up per model', async () => {
+    host.script(calling('m', 'other', 'm'));
+    upstream.script(counted(1, 2), counted(10, 20), counted(100, 200));
+    const { chunks, content, usages } = await (await service.stream('app', { messages: hello })).rest();
+    expect(content()).toBe('innerinnerinner');
+    expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: [item(0, 'm', 101, 202), item(1, 'other', 10, 20)] });
+    expect(usages).toEqual([{ prompt_tokens: 111, completion_tokens: 222, total_tokens: 333 }]);
+  });
+
+  it('go up through applications that call applications', async () => {
+    host.script(async (answering) => {
+      const { completion } = await callBack(answering.received, 'second');
+      expect(completion.statistics?.usage_per_model).toEqual([item(0, 'm', 3, 4)]);
+      await callBack(answering.received, 'other');
+      answering.head(200, { 'content-type': 'application/json' });
+      answering.response.end(JSON.stringify(plainCompletion('done', { usage: undefined })));
+    }, calling('m'));
+    upstream.script(counted(3, 4), counted(5, 6));
+    const { completion } = await service.chat('app', { messages: hello });
+    expect(completion.statistics?.usage_per_model).toEqual([item(0, 'm', 3, 4), item(1, 'other', 5, 6)]);
+    expect(completion.usage).toMatchObject({ prompt_tokens: 8, completion_tokens: 10, total_tokens: 18 });
+  });
+
+  it('are its own where it reports any', async () => {
+    host.script(
+      eventsReply(...plainReply('hi').slice(0, -1), {
+        ...usage(1, 1),
+        statistics: { usage_per_model: [{ index: 0, name: 'theirs', prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 }] },
+      }),
+    );
+    const { chunks } = await (await service.stream('app', { messages: hello })).rest();
+    expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: [item(0, 'theirs', 2, 3)] });
+    expect(chunks.filter(({ statistics }) => statistics !== undefined)).toHaveLength(1);
+  });
+
+  it('count what was used also where the reply breaks', async () => {
+    upstream.script(counted(1, 2));
+    host.script(calling('second', 'm'), async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant', content: 'half' }));
+      await callBack(answering.received, 'm');
+      answering.cut();
+    });
+    const { chunks, content } = await (await service.stream('app', { messages: hello })).rest();
+    expect(content()).toBe('failedinner');
+    expect(chunks.at(-1)?.statistics?.usage_per_model).toEqual([item(0, 'm', 2, 4)]);
+  });
+});
+
+describe('a chain of applications', () => {
+  it('is refused where it comes back to one of them more than three times', async () => {
+    const refusals: Answered[] = [];
+    host.script(async (answering) => {
+      const inner = await callBack(answering.received, 'app');
+      if (inner.status === 400) refusals.push(inner);
+      answering.head(200, { 'content-type': 'application/json' });
+      answering.response.end(JSON.stringify(plainCompletion('done')));
+    });
+    const before = host.requests.length;
+    expect((await service.chat('app', { messages: hello })).status).toBe(200);
+    expect(host.requests.length - before).toBe(4);
+    expect(refusals.map(({ error }) => error.code)).toEqual(['call_depth_exceeded']);
+  });
+
+  it('is refused where it is deeper than 16', async () => {
+    const applications = Object.fromEntries(
+      Array.from({ length: 20 }, (_, depth) => [`a${depth}`, { endpoint: `${host.url}/${depth}` }]),
+    );
+    await using deep = await startService({ applications });
+    let refused: Answered | undefined;
+    host.script(async (answering) => {
+      const next = `a${Number(answering.received.path.slice(1)) + 1}`;
+      const headers = { 'api-key': keyOf(answering.received), 'content-type': 'application/json' };
+      const inner = await ask(deep.url, { path: chatPath(next), headers, body: { messages: hello } });
+      if (inner.status !== 200) refused = inner;
+      answering.head(200, { 'content-type': 'application/json' });
+      answering.response.end(JSON.stringify(plainCompletion('done')));
+    });
+    const before = host.requests.length;
+    await deep.chat('a0', { messages: hello });
+    expect(host.requests.length - before).toBe(16);
+    expect([refused?.status, refused?.error.code]).toEqual([400, 'call_depth_exceeded']);
+  });
+});
+
+describe('what an application says', () => {
+  const custom: Delta[] = [
+    { custom_content: { stages: [{ index: 0, name: 'Looking', status: null }] } },
+    { custom_content: { stages: [{ index: 0, content: 'here ' }] } },
+    {
+      custom_content: {
+        stages: [{ index: 0, content: 'and there', attachments: [{ index: 0, type: 'text/csv', data: 'a,b' }] }],
+      },
+    },
+    { custom_content: { stages: [{ index: 0, status: 'completed' }] } },
+    { content: 'Found ' },
+    {
+      custom_content: {
+        attachments: [{ index: 0, title: 'One', url: 'https://x.example/1', reference_url: 'https://x.example/ref' }],
+      },
+    },
+    { custom_content: { attachments: [{ index: 1, title: 'Two', data: 'x' }] } },
+    { custom_content: { controls: [{ index: 0, label: 'More', schema: { type: 'object', 'x-any': [1] } }] } },
+    { content: 'it.' },
+    { custom_content: { state: { step: 2, deep: { list: [1, { a: null }] } } } },
+  ];
+  const events = [delta({ role: 'assistant' }), ...custom.map((each) => delta(each)), finish(), usage(1, 1)];
+
+  it('is streamed untouched: stages, attachments, controls, state', async () => {
+    host.script(eventsReply(...events));
+    const { deltas } = await (await service.stream('app', { messages: hello })).rest();
+    expect(deltas().slice(1, -1)).toEqual(custom);
+  });
+
+  it('folds to the message of the JSON answer, every index kept', async () => {
+    host.script(eventsReply(...events));
+    const { completion } = await service.chat('app', { messages: hello });
+    expect(completion.choices[0]).toEqual({
+      index: 0,
+      finish_reason: 'stop',
+      message: {
+        role: 'assistant',
+        content: 'Found it.',
+        custom_content: {
+          stages: [
+            {
+              index: 0,
+              name: 'Looking',
+              content: 'here and there',
+              status: 'completed',
+              attachments: [{ index: 0, type: 'text/csv', data: 'a,b' }],
+            },
+          ],
+          attachments: [
+            { index: 0, title: 'One', url: 'https://x.example/1', reference_url: 'https://x.example/ref' },
+            { index: 1, title: 'Two', data: 'x' },
+          ],
+          controls: [{ index: 0, label: 'More', schema: { type: 'object', 'x-any': [1] } }],
+          state: { step: 2, deep: { list: [1, { a: null }] } },
+        },
+      },
+    });
+  });
+
+  it('of a fault of the caller keeps its status', async () => {
+    host.script(refusal(400, {}, { message: 'no such city', code: 'their_code', param: 'messages' }));
+    expect((await service.chat('app', { messages: hello })).error).toEqual({
+      type: 'invalid_request_error',
+      message: 'no such city',
+      code: 'their_code',
+      param: 'messages',
+    });
+  });
+});

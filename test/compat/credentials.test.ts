@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answered } from '#test/ask.ts';
+import { hello, plainCompletion } from '#test/chunks.ts';
+import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { callerKey, chatPath, startService, type TestService } from '#test/start-service.ts';
+
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
+  service = await startService({
+    models: { m: { upstreams: [{ endpoint: upstream.endpoint, key: 'upstream-key', headers: { 'X-Team': 'blue' } }] } },
+    keys: { [callerKey]: { project: 'test' }, named: { project: 'other', key: 'secret behind a name' } },
+  });
+});
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+function askWith(headers: Record<string, string>): Promise<Answered> {
+  return service.ask({
+    path: chatPath('m'),
+    headers: { 'content-type': 'application/json', ...headers },
+    body: { messages: hello },
+  });
+}
+
+describe('credentials', () => {
+  it.each([
+    ['Api-Key', { 'Api-Key': callerKey }],
+    ['Authorization: Bearer', { Authorization: `Bearer ${callerKey}` }],
+    ['a bearer scheme in any case', { Authorization: `bEARER ${callerKey}` }],
+    ['both with the same key', { 'Api-Key': callerKey, Authorization: `Bearer ${callerKey}` }],
+    ['an empty Api-Key beside a bearer key', { 'Api-Key': '', Authorization: `Bearer ${callerKey}` }],
+    ['the key of an entry that only has a name', { 'Api-Key': 'secret behind a name' }],
+  ])('are taken as %s', async (_form, headers) => {
+    expect((await askWith(headers)).status).toBe(200);
+  });
+
+  it.each([
+    ['nothing', {}, 401, 'missing_credentials'],
+    ['an empty key', { 'Api-Key': '' }, 401, 'missing_credentials'],
+    ['a scheme other than Bearer', { Authorization: `Basic ${callerKey}` }, 401, 'missing_credentials'],
+    ['Bearer without a key', { Authorization: 'Bearer' }, 401, 'missing_credentials'],
+    ['a key in x-api-key', { 'x-api-key': callerKey }, 401, 'missing_credentials'],
+    ['an unknown key', { 'Api-Key': 'unknown' }, 401, 'invalid_api_key'],
+    ['the beginning of a key', { 'Api-Key': callerKey.slice(0, -1) }, 401, 'invalid_api_key'],
+    ['a key in another case', { 'Api-Key': callerKey.toUpperCase() }, 401, 'invalid_api_key'],
+    ['the name of an entry whose key is another', { 'Api-Key': 'named' }, 401, 'invalid_api_key'],
+    ['__proto__', { 'Api-Key': '__proto__' }, 401, 'invalid_api_key'],
+    ['constructor', { 'Api-Key': 'constructor' }, 401, 'invalid_api_key'],
+    ['a long key', { 'Api-Key': 'k'.repeat(8_000) }, 401, 'invalid_api_key'],
+    ['two that differ', { 'Api-Key': callerKey, Authorization: 'Bearer secret behind a name' }, 400, 'ambiguous_credentials'],
+  ])('are refused where there is %s', async (_form, headers, status, code) => {
+    const answer = await askWith(headers);
+    expect([answer.status, answer.error.code]).toEqual([status, code]);
+    expect(answer.text).not.toContain(callerKey);
+  });
+
+  it('never reach the upstream, which is sent its own', async () => {
+    const headers = {
+      Authorization: `Bearer ${callerKey}`,
+      Cookie: `session=${callerKey}`,
+      'X-Forwarded-For': '203.0.113.7',
+      'X-Custom': 'canary',
+    };
+    await askWith(headers);
+    const { headers: sent, text } = upstream.requests.at(-1) ?? expect.unreachable();
+    expect(sent.authorization).toBe('Bearer upstream-key');
+    expect(sent['x-team']).toBe('blue');
+    expect(`${JSON.stringify(sent)}${text}`).not.toContain(callerKey);
+    for (const name of ['api-key', 'cookie', 'x-custom', 'x-forwarded-for']) expect(sent).not.toHaveProperty(name);
+  });
+
+  it('of the upstream are never told to the caller', async () => {
+    upstream.script(jsonReply({ error: { message: 'the key upstream-key is over its quota' } }, 400));
+    const answer = await askWith({ 'Api-Key': callerKey });
+    expect(answer.status).toBe(400);
+    expect(answer.text).not.toContain('upstream-key');
+    upstream.script(jsonReply(plainCompletion('hi')));
+  });
+});
+
+describe('the media type', () => {
+  const askAs = (type: string | undefined, more: Record<string, string> = {}): Promise<Answered> =>
+    service.ask({
+      path: chatPath('m'),
+      headers: { 'api-key': callerKey, ...(type !== undefined && { 'content-type': type }), ...more },
+      body: { messages: hello },
+    });
+
+  it.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset=UTF-8'])(
+    'may be %s',
+    async (type) => {
+      expect((await askAs(type)).status).toBe(200);
+    },
+  );
+
+  it.each([undefined, 'text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', 'application/json-patch+json'])(
+    'may not be %s',
+    async (type) => {
+      const answer = await askAs(type);
+      expect([answer.status, answer.error.code]).toEqual([415, 'unsupported_media_type']);
+    },
+  );
+
+  it('goes without a content encoding', async () => {
+    expect((await askAs('application/json', { 'content-encoding': 'gzip' })).status).toBe(415);
+    expect((await askAs('application/json', { 'content-encoding': 'identity' })).status).toBe(200);
+  });
+});

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Accumulator } from '#contract/accumulate.ts';
+import type { Completion } from '#contract/chunk.ts';
+import { startService, type TestService } from '#test/start-service.ts';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({
+    models: { demo: { upstreams: [{ protocol: 'demo' }] }, vectors: { type: 'embedding', upstreams: [{ protocol: 'demo' }] } },
+  });
+});
+
+afterAll(async () => {
+  await service.close();
+});
+
+const ask = (content: string) => [{ role: 'user', content }];
+
+/** The reply without what differs from call to call. */
+function settled({ choices, usage, statistics }: Completion): object {
+  return { choices, usage, statistics };
+}
+
+describe('a reply in JSON', () => {
+  it.each([
+    ['plain text', { messages: ask('hello') }],
+    ['stages, attachments and controls', { messages: ask('Show me everything') }],
+    ['several choices', { messages: ask('Count to 5'), n: 3 }],
+    ['a cut', { messages: ask('Count to 50'), max_tokens: 9 }],
+  ])('of %s is the fold of the stream', async (_what, body) => {
+    const { chunks, isDone } = await (await service.stream('demo', body)).rest();
+    const folded = new Accumulator();
+    for (const chunk of chunks) folded.add(chunk);
+    const { completion } = await service.chat('demo', body);
+    expect(isDone).toBe(true);
+    expect(settled(completion)).toEqual(settled(folded.completion()));
+    expect(completion.object).toBe('chat.completion');
+  });
+});
+
+describe('n choices of an upstream that gives one', () => {
+  it('are asked for at once and come under their own indices', async () => {
+    const { chunks, content, usages } = await (await service.stream('demo', { messages: ask('Count to 3'), n: 4 })).rest();
+    for (const choice of [0, 1, 2, 3]) expect(content(choice)).toBe('1 2 3');
+    const finished = chunks.flatMap(({ choices }) =>
+      choices.filter(({ finish_reason: reason }) => reason !== null).map(({ index }) => index),
+    );
+    expect(finished.sort()).toEqual([0, 1, 2, 3]);
+    expect(
+      new Set(chunks.flatMap(({ choices }) => choices.filter(({ delta }) => delta.role).map(({ index }) => index))).size,
+    ).toBe(4);
+    expect(usages).toHaveLength(1);
+    const one = (await service.chat('demo', { messages: ask('Count to 3') })).completion.usage;
+    expect(usages[0]?.completion_tokens).toBe(4 * (one?.completion_tokens ?? 0));
+    expect(chunks.at(-1)?.statistics?.usage_per_model).toMatchObject([{ model: 'demo', total_tokens: usages[0]?.total_tokens }]);
+  });
+});
+
+describe('a completed control', () => {
+  /** The conversation after a reply that offered controls. */
+  async function offered(): Promise<object[]> {
+    const { completion } = await service.chat('demo', { messages: ask('Show me controls') });
+    const message = completion.choices[0]?.message ?? expect.unreachable();
+    expect(message.custom_content?.controls?.map(({ label, index }) => [index, label])).toEqual([
+      [0, 'Pick a colour'],
+      [1, 'Rate this answer'],
+    ]);
+    return [...ask('Show me controls'), message];
+  }
+
+  const complete = async (messages: readonly object[], completed_control: object) =>
+    service.chat('demo', { messages: [...messages, { role: 'user', content: '', custom_content: { completed_control } }] });
+
+  it('that was offered and follows its schema is taken', async () => {
+    const messages = await offered();
+    for (const control of [
+      { label: 'Pick a colour', value: { colour: 'red' } },
+      { label: 'Rate this answer', value: { stars: 5, remark: 'fine' } },
+    ]) {
+      const answer = await complete(messages, control);
+      expect(answer.status).toBe(200);
+      expect(answer.text).toContain(control.label);
+    }
+  });
+
+  it('needs no content beside it', async () => {
+    const control = { completed_control: { label: 'Pick a colour', value: { colour: 'blue' } } };
+    const answer = await service.chat('demo', { messages: [...(await offered()), { role: 'user', custom_content: control }] });
+    expect(answer.status).toBe(200);
+  });
+
+  it.each([
+    ['another label', { label: 'Pick a number', value: {} }, 'label'],
+    ['a label in another case', { label: 'pick a colour', value: { colour: 'red' } }, 'label'],
+    ['a value outside the schema', { label: 'Pick a colour', value: { colour: 'mauve' } }, 'value'],
+    ['a value of another control', { label: 'Pick a colour', value: { stars: 3 } }, 'value'],
+    ['no value where one is required', { label: 'Pick a colour' }, 'value'],
+  ])('with %s is refused', async (_what, control, field) => {
+    const messages = await offered();
+    const answer = await complete(messages, control);
+    expect([answer.status, answer.error.code]).toEqual([400, 'control_not_offered']);
+    expect(answer.error.param).toBe(`messages[${messages.length}].custom_content.completed_control.${field}`);
+  });
+
+  it('is refused where the last reply offered none, whatever an earlier one did', async () => {
+    const control = { label: 'Pick a colour', value: { colour: 'red' } };
+    expect((await complete([...ask('hi'), { role: 'assistant', content: 'hello' }], control)).error.code).toBe(
+      'control_not_offered',
+    );
+    expect((await complete([...(await offered()), ...ask('hi'), { role: 'assistant', content: 'hello' }], control)).status).toBe(
+      400,
+    );
+    expect((await complete([], control)).status).toBe(400);
+  });
+});
+
+describe('embeddings of the demo', () => {
+  it('are vectors of length 1, near for near meaning', async () => {
+    const headers = { 'api-key': 'caller-key', 'content-type': 'application/json' };
+    const answer = await service.ask({
+      path: '/v1/embeddings',
+      headers,
+      body: { model: 'vectors', input: ['a cat sleeps', 'a kitten naps', 'tax law'] },
+    });
+    const { data, usage } = answer.json as { data: { embedding: number[] }[]; usage: { prompt_tokens: number } };
+    const [cat = [], kitten = [], law = []] = data.map(({ embedding }) => embedding);
+    const dot = (one: number[], other: number[]): number => one.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0);
+    expect(dot(cat, cat)).toBeCloseTo(1, 3);
+    expect(dot(cat, kitten)).toBeGreaterThan(dot(cat, law));
+    expect(usage.prompt_tokens).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,125 @@
+import { connect } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hello, plainCompletion, plainReply } from '#test/chunks.ts';
+import { eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { callerKey, chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
+  service = await startService({ models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
+});
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+describe('an error', () => {
+  it.each([
+    ['a faulty body', { path: chatPath('m'), headers: withKey(), body: '{' }, 400],
+    ['no key', { path: chatPath('m'), body: '{}' }, 401],
+    ['no deployment', { path: chatPath('none'), headers: withKey(), body: '{}' }, 404],
+    ['no route', { path: '/nowhere', headers: withKey(), body: '{}' }, 404],
+    ['no such model in a listing', { method: 'GET', path: '/v1/models/none', headers: withKey() }, 404],
+    ['a listing without a key', { method: 'GET', path: '/v1/models' }, 401],
+    ['the wrong method', { method: 'DELETE', path: '/v1/chat/completions', headers: withKey() }, 405],
+    ['an address that cannot be decoded', { method: 'GET', path: '/v1/models/%zz', headers: withKey() }, 404],
+    ['a very long address', { method: 'GET', path: `/v1/models/${'x'.repeat(9_000)}`, headers: withKey() }, 404],
+    [
+      'a listing with a body of another type',
+      { method: 'GET', path: '/v1/models/none', headers: { ...withKey(), 'content-type': 'text/html' }, body: 'x' },
+      404,
+    ],
+  ])('of %s has exactly the four keys, and an id', async (_what, asking, status) => {
+    const answer = await service.ask(asking);
+    expect(answer.status).toBe(status);
+    expect(Object.keys(answer.json as object)).toEqual(['error']);
+    expect(Object.keys(answer.error).sort()).toEqual(['code', 'message', 'param', 'type']);
+    expect(typeof answer.error.message).toBe('string');
+    expect(answer.headers['content-type']).toMatch(/^application\/json/);
+    expect(answer.headers['x-request-id']).toMatch(/^[\w.:-]{1,128}$/);
+  });
+
+  it.each([
+    ['GET /nowhere HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n', 400],
+    [`GET /v1/models HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(70_000)}\r\n\r\n`, 431],
+  ])('of what is not HTTP has them as well', async (bytes, status) => {
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+    socket.on('error', () => undefined);
+    socket.write(bytes);
+    const text = await readText(socket);
+    expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    const { error } = JSON.parse(text.slice(text.indexOf('\r\n\r\n') + 4)) as { error: object };
+    expect(Object.keys(error).sort()).toEqual(['code', 'message', 'param', 'type']);
+  });
+
+  it('of a body that is nested too deeply, or has a key named __proto__, says so', async () => {
+    const deep = `{"messages":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
+    for (const body of [deep, '{"messages":[{"role":"user","content":"x","__proto__":{"a":1}}]}', '\u0000', '']) {
+      const answer = await service.ask({ path: chatPath('m'), headers: withKey(), body });
+      expect([answer.status, answer.error.code]).toEqual([400, 'invalid_json']);
+    }
+  });
+
+  it('names the field at fault', async () => {
+    const answer = await service.chat('m', { messages: [...hello, { role: 'user', content: 3 }], temperature: 1 });
+    expect(answer.error).toMatchObject({ type: 'invalid_request_error', param: 'messages[1].content', code: 'invalid_request' });
+  });
+});
+
+describe('a method that a path does not take', () => {
+  it.each([
+    ['GET', '/v1/chat/completions', ['POST']],
+    ['DELETE', chatPath('m'), ['POST']],
+    ['PUT', '/openai/deployments/m/embeddings', ['POST']],
+    ['POST', '/v1/models', ['GET', 'HEAD']],
+    ['PATCH', '/openai/applications', ['GET', 'HEAD']],
+  ])('is refused for %s %s, naming those it takes', async (method, path, methods) => {
+    const answer = await service.ask({ method, path, headers: withKey() });
+    expect([answer.status, answer.error.code]).toEqual([405, 'method_not_allowed']);
+    const allowed = String(answer.headers.allow).split(', ');
+    for (const each of methods) expect(allowed).toContain(each);
+    expect(allowed).not.toContain(method);
+  });
+});
+
+describe('X-Request-Id', () => {
+  const askAs = (id: string | undefined, path = chatPath('m')) =>
+    service.ask({ path, headers: { ...withKey(), ...(id !== undefined && { 'x-request-id': id }) }, body: { messages: hello } });
+
+  it('comes back as it was given, and goes to the upstream', async () => {
+    const answer = await askAs('caller.1:2_3-4');
+    expect(answer.headers['x-request-id']).toBe('caller.1:2_3-4');
+    expect(upstream.requests.at(-1)?.headers['x-request-id']).toBe('caller.1:2_3-4');
+  });
+
+  it.each([undefined, '', 'with space', 'x'.repeat(129), 'a,b', '<script>', 'é'])(
+    'is made where there is none that is well-formed: %j',
+    async (id) => {
+      const [first, second] = [await askAs(id), await askAs(id)];
+      expect(first.headers['x-request-id']).toMatch(/^[\w.:-]{8,128}$/);
+      expect(first.headers['x-request-id']).not.toBe(id);
+      expect(first.headers['x-request-id']).not.toBe(second.headers['x-request-id']);
+    },
+  );
+
+  it('is on errors and on streams', async () => {
+    expect((await askAs('e1', chatPath('none'))).headers['x-request-id']).toBe('e1');
+    upstream.script(eventsReply(...plainReply('hi')));
+    const stream = await service.stream('m', { messages: hello }, { 'x-request-id': 's1' });
+    expect(stream.headers['x-request-id']).toBe('s1');
+    await stream.rest();
+    upstream.script(jsonReply(plainCompletion('hi')));
+  });
+
+  it('is on listings and on errors of the framework', async () => {
+    for (const path of ['/v1/models', '/nowhere']) {
+      const answer = await service.ask({ method: 'GET', path, headers: { 'api-key': callerKey, 'x-request-id': 'l1' } });
+      expect(answer.headers['x-request-id']).toBe('l1');
+    }
+  });
+});

@@ -1,0 +1,163 @@
+import { request } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { delta, hello, plainReply, text } from '#test/chunks.ts';
+import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
+import {
+  eventsReply,
+  type Received,
+  refusal,
+  type ScriptedUpstream,
+  silence,
+  startScriptedUpstream,
+} from '#test/scripted-upstream.ts';
+import { callerKey, startService, type TestService } from '#test/start-service.ts';
+
+const withinMs = 100;
+const telemetry = new RecordedTelemetry();
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  service = await startService(
+    {
+      models: { m: { upstreams: [{ endpoint: upstream.endpoint }] }, demo: { upstreams: [{ protocol: 'demo' }] } },
+      applications: { app: { endpoint: `${upstream.url}/app` } },
+    },
+    { telemetry },
+  );
+});
+
+afterEach(() => service.balance.keepOnly(new Set()));
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+/** How long after the caller left the upstream saw it. */
+async function delayMs(received: Received, leftAtMs: number): Promise<number> {
+  const { atMs, early } = await received.closed;
+  expect(early).toBe(true);
+  return atMs - leftAtMs;
+}
+
+describe('when the caller leaves', () => {
+  it.each(['m', 'app'])('before the head, the upstream of %s is left within 100 ms', async (deployment) => {
+    upstream.script(silence);
+    for (const stream of [false, true]) {
+      const index = upstream.requests.length;
+      const caller = service.chatAndLeave(deployment, { messages: hello, stream });
+      const received = await upstream.request(index);
+      expect(await delayMs(received, caller.leave())).toBeLessThan(withinMs);
+    }
+    await telemetry.ended();
+    expect(telemetry.ends.at(-1)).toMatchObject({ outcome: 'left', status: 499 });
+  });
+
+  it('in the middle of a stream, the upstream is left within 100 ms, and what was used is counted', async () => {
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant', content: 'some text that was already sent' }));
+    });
+    const index = upstream.requests.length;
+    const reader = await service.stream('m', { messages: hello });
+    await reader.next();
+    const received = await upstream.request(index);
+    expect(await delayMs(received, reader.leave())).toBeLessThan(withinMs);
+    await telemetry.ended();
+    const end = telemetry.ends.at(-1);
+    expect(end?.outcome).toBe('left');
+    expect(end?.promptTokens).toBeGreaterThan(0);
+    expect(end?.completionTokens).toBeGreaterThan(0);
+  });
+
+  it('in the middle of a folded reply, the upstream is left within 100 ms', async () => {
+    const isSent = Promise.withResolvers<void>();
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(...plainReply('half').slice(0, 2));
+      isSent.resolve();
+    });
+    const index = upstream.requests.length;
+    const caller = service.chatAndLeave('m', { messages: hello });
+    const received = await upstream.request(index);
+    await isSent.promise;
+    expect(await delayMs(received, caller.leave())).toBeLessThan(withinMs);
+  });
+
+  it('between two tries, nothing is tried any more', async () => {
+    upstream.script(refusal(503));
+    const index = upstream.requests.length;
+    const caller = service.chatAndLeave('m', { messages: hello });
+    await upstream.request(index + 1);
+    caller.leave();
+    await telemetry.ended();
+    const tried = upstream.requests.length;
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(upstream.requests.length).toBe(tried);
+    expect(tried - index).toBeLessThan(5);
+    expect(telemetry.ends.at(-1)?.outcome).toBe('left');
+  });
+
+  it('inside its own body, the call ends and no upstream is asked', async () => {
+    const index = upstream.requests.length;
+    const calls = telemetry.starts.length;
+    const { port } = new URL(service.url);
+    const path = '/compat/deployments/m/chat/completions/2024-10-21';
+    const headers = { 'api-key': callerKey, 'content-type': 'application/json', 'content-length': 1_000 };
+    const leaving = request({ port, method: 'POST', path, headers, agent: false });
+    leaving.on('error', () => undefined);
+    leaving.write('{"messages":');
+    await telemetry.begun(calls);
+    leaving.destroy();
+    await telemetry.ended();
+    expect(upstream.requests.length).toBe(index);
+    expect(telemetry.ends.at(-1)?.outcome).toBe('left');
+  });
+
+  it('of a reply of the demo, the call ends at once', async () => {
+    const reader = await service.stream('demo', { messages: [{ role: 'user', content: 'Count to 1000' }] });
+    await reader.next();
+    const leftAtMs = reader.leave();
+    await telemetry.ended();
+    expect((telemetry.ends.at(-1)?.atMs ?? 0) - leftAtMs).toBeLessThan(withinMs);
+  });
+
+  it('no call stays open', async () => {
+    expect(service.openCalls.size).toBe(0);
+  });
+
+  it('while others stay, they are served on', async () => {
+    upstream.script(silence, eventsReply(...plainReply('fine')));
+    const index = upstream.requests.length;
+    const caller = service.chatAndLeave('m', { messages: hello, stream: true });
+    const received = await upstream.request(index);
+    const staying = service.stream('m', { messages: hello });
+    await delayMs(received, caller.leave());
+    expect((await (await staying).rest()).content()).toBe('fine');
+  });
+});
+
+describe('when the upstream takes its time', () => {
+  it('each event reaches the caller as it comes', async () => {
+    let goOn = (): void => undefined;
+    upstream.script(async (answering) => {
+      answering.head();
+      for (const content of ['one', 'two', 'three']) {
+        await answering.events(text(content));
+        await new Promise<void>((resolve) => {
+          goOn = resolve;
+        });
+      }
+      answering.done();
+    });
+    const reader = await service.stream('m', { messages: hello });
+    for (const content of ['one', 'two', 'three']) {
+      let data = await reader.next();
+      while (!data?.includes(content)) data = await reader.next();
+      goOn();
+    }
+    expect((await reader.rest()).isDone).toBe(true);
+  });
+});

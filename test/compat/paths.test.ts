@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answered } from '#test/ask.ts';
+import { hello, plainCompletion } from '#test/chunks.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+
+const ids = [
+  'm',
+  'team/gpt 4/latest',
+  'a%2Fb',
+  'ünï-模型',
+  'constructor',
+  'with.dots..in',
+  'q?u#e',
+  'chat/completions',
+  'x/embeddings',
+];
+
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream(({ received, response }) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    const vectors = {
+      object: 'list',
+      data: [{ object: 'embedding', index: 0, embedding: [1] }],
+      usage: { prompt_tokens: 3, total_tokens: 3 },
+    };
+    response.end(JSON.stringify(received.path.includes('embeddings') ? vectors : plainCompletion('hi')));
+  });
+  const upstreams = [{ endpoint: upstream.endpoint }];
+  service = await startService({
+    models: {
+      ...Object.fromEntries(ids.map((id) => [id, { upstreams: [{ endpoint: upstream.endpoint, model: `upstream of ${id}` }] }])),
+      vectors: { type: 'embedding', upstreams },
+    },
+  });
+});
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+function post(path: string, body: unknown = { messages: hello }): Promise<Answered> {
+  return service.ask({ path, headers: withKey(), body });
+}
+
+/** What the upstream was asked for last. */
+function lastModel(): unknown {
+  return upstream.requests.at(-1)?.body.model;
+}
+
+describe('the paths of a chat completion', () => {
+  it.each([
+    '/compat/deployments/m/chat/completions/2024-10-21',
+    '/compat/deployments/m/chat/completions?api-version=2024-10-21',
+    '/openai/deployments/m/chat/completions',
+    '/openai/deployments/m/chat/completions?api-version=2024-10-21',
+    '/openai/deployments/m/chat/completions/2024-10-21',
+  ])('%s leads to the deployment of the path, whatever the body says', async (path) => {
+    expect((await post(path, { messages: hello, model: 'vectors' })).status).toBe(200);
+    expect(lastModel()).toBe('upstream of m');
+  });
+
+  it('/v1/chat/completions leads to the deployment the body names', async () => {
+    expect((await post('/v1/chat/completions', { messages: hello, model: 'team/gpt 4/latest' })).status).toBe(200);
+    expect(lastModel()).toBe('upstream of team/gpt 4/latest');
+  });
+
+  it.each([
+    '/compat/deployments/m/chat/completion/2024-10-21',
+    '/compat/deployments/m/chat/completions/2024-10-21/more',
+    '/compat/deployments/chat/completions/2024-10-21',
+    '/compat/deployment/m/chat/completions/2024-10-21',
+    '/Compat/deployments/m/chat/completions/2024-10-21',
+    '/v1/chat/completions/',
+    '/compat/deployments/m%2/chat/completions/2024-10-21',
+    '/compat/deployments/m%C0%AE/chat/completions/2024-10-21',
+    '/compat/deployments/m/chat/completions/%E0%A4%A',
+    '/v1/chat/completions/2024-10-21',
+    '/nothing',
+  ])('%s leads nowhere', async (path) => {
+    const answer = await post(path);
+    expect(answer.status).toBe(404);
+    expect(Object.keys(answer.error).sort()).toEqual(['code', 'message', 'param', 'type']);
+  });
+
+  it('may have other prefixes, as configured', async () => {
+    await using aliased = await startService({
+      models: { demo: { upstreams: [{ protocol: 'demo' }] } },
+      aliases: { compat: ['vendor'] },
+    });
+    const asking = { headers: withKey(), body: { messages: hello } };
+    expect((await aliased.ask({ path: '/vendor/deployments/demo/chat/completions', ...asking })).status).toBe(200);
+    expect((await aliased.ask({ path: '/openai/deployments/demo/chat/completions', ...asking })).status).toBe(404);
+  });
+});
+
+describe('the paths of embeddings', () => {
+  it.each([
+    ['/compat/deployments/vectors/embeddings/2024-10-21', { input: 'a' }],
+    ['/openai/deployments/vectors/embeddings?api-version=2024-10-21', { input: 'a', model: 'm' }],
+    ['/openai/deployments/vectors/embeddings', { input: ['a'] }],
+    ['/v1/embeddings', { input: 'a', model: 'vectors' }],
+  ])('%s leads to the model', async (path, body) => {
+    const answer = await post(path, body);
+    expect(answer.status).toBe(200);
+    expect(answer.json).toMatchObject({ object: 'list', data: [{ embedding: [1] }], usage: { prompt_tokens: 3 } });
+    expect(upstream.requests.at(-1)?.path).toBe('/v1/embeddings');
+    expect(lastModel()).toBe('vectors');
+  });
+
+  it('refuses what the deployment cannot do', async () => {
+    const chat = await post('/openai/deployments/vectors/chat/completions');
+    expect([chat.status, chat.error.code]).toEqual([400, 'operation_not_supported']);
+    const embeddings = await post('/openai/deployments/m/embeddings', { input: 'a' });
+    expect([embeddings.status, embeddings.error.code]).toEqual([400, 'operation_not_supported']);
+  });
+
+  it('checks the body and the version', async () => {
+    const body = await post('/openai/deployments/vectors/embeddings', { input: 3 });
+    expect([body.status, body.error.param]).toEqual([400, 'input']);
+    expect((await post('/compat/deployments/vectors/embeddings', { input: 'a' })).error.code).toBe('invalid_api_version');
+  });
+});
+
+describe('the api_version', () => {
+  const askFor = (version: string, prefix = 'compat') => post(`/${prefix}/deployments/m/chat/completions/${version}`);
+
+  it.each(['2024-10-21', '2024-02-29', '2000-02-29', '2024-12-31', '2024-10-21-preview', '2099-01-01', '2024%2D10-21'])(
+    'may be %s',
+    async (version) => {
+      expect((await askFor(version)).status).toBe(200);
+    },
+  );
+
+  it.each([
+    '2023-02-29',
+    '1900-02-29',
+    '2024-13-01',
+    '2024-00-10',
+    '2024-04-31',
+    '2024-1-1',
+    '24-10-21',
+    '2024-10-21-beta',
+    '2024-10-21-preview-2',
+    'latest',
+    '',
+    '2024-10-21%0A',
+    '٢٠٢٤-10-21',
+  ])('may not be %j', async (version) => {
+    const path = encodeURI(version).replaceAll('%25', '%');
+    for (const prefix of ['compat', 'openai']) {
+      const answer = await askFor(path, prefix);
+      expect([answer.status, answer.error.code, answer.error.param]).toEqual([400, 'invalid_api_version', 'api_version']);
+    }
+  });
+
+  it('is required on /compat and optional on /openai', async () => {
+    expect((await post('/compat/deployments/m/chat/completions')).error.code).toBe('invalid_api_version');
+    expect((await post('/openai/deployments/m/chat/completions')).status).toBe(200);
+    expect((await post('/openai/deployments/m/chat/completions?api-version=yesterday')).error.code).toBe('invalid_api_version');
+  });
+});
+
+describe('the id of a deployment', () => {
+  it.each(ids)('%j is found, percent-encoded once', async (id) => {
+    const segments = id.split('/').map(encodeURIComponent).join('/');
+    for (const encoded of [segments, encodeURIComponent(id)]) {
+      const answer = await post(`/compat/deployments/${encoded}/chat/completions/2024-10-21`);
+      expect(answer.status).toBe(200);
+      expect(lastModel()).toBe(`upstream of ${id}`);
+    }
+  });
+
+  it.each([
+    ['encoded twice', 'team%252Fgpt%25204%252Flatest'],
+    ['a dot segment', 'team/./m'],
+    ['a parent segment', 'team/../m'],
+    ['an encoded parent segment', 'team/%2e%2e/m'],
+    ['a parent segment behind an encoded slash', 'team%2F..%2Fm'],
+    ['a parent segment encoded twice', '%252e%252e/m'],
+    ['an empty segment', 'team//m'],
+    ['an empty segment in front', '/m'],
+    ['an encoded empty segment', 'team%2F%2Fm'],
+    ['NUL', 'm%00'],
+    ['a line break', 'm%0D%0A'],
+    ['__proto__', '__proto__'],
+    ['toString', 'toString'],
+    ['another case', 'M'],
+    ['white space behind', 'm%20'],
+    ['a back slash', 'team%5Cm'],
+    ['1,025 characters', 'x'.repeat(1_025)],
+    ['8,000 characters', 'x'.repeat(8_000)],
+  ])('with %s is found nowhere', async (_what, encoded) => {
+    const answer = await post(`/compat/deployments/${encoded}/chat/completions/2024-10-21`);
+    expect([answer.status, answer.error.type, answer.error.code]).toEqual([404, 'not_found_error', 'deployment_not_found']);
+  });
+});

@@ -1,0 +1,225 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { delta, hello, plainCompletion, plainReply } from '#test/chunks.ts';
+import { freePort } from '#test/listening.ts';
+import {
+  eventsReply,
+  jsonReply,
+  type Reply,
+  refusal,
+  type ScriptedUpstream,
+  silence,
+  startScriptedUpstream,
+} from '#test/scripted-upstream.ts';
+import { startService, type TestService } from '#test/start-service.ts';
+
+const closing: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function upstreamThat(...replies: readonly Reply[]): Promise<ScriptedUpstream> {
+  const upstream = await startScriptedUpstream(...replies);
+  closing.push(upstream.close);
+  return upstream;
+}
+
+async function serviceOf(upstreams: readonly object[], fields: object = {}): Promise<TestService> {
+  const service = await startService({ models: { m: { upstreams, ...fields } } });
+  closing.push(service.close);
+  return service;
+}
+
+const fine = jsonReply(plainCompletion('fine'));
+const resets: Reply = (answering) => answering.reset();
+const closes: Reply = (answering) => answering.cut();
+
+describe('a try that failed before the first byte is made again', () => {
+  it.each([
+    ['429', refusal(429)],
+    ['502', refusal(502)],
+    ['503', refusal(503)],
+    ['504', refusal(504)],
+    ['a reset connection', resets],
+    ['a connection closed without an answer', closes],
+    ['no first byte in time', silence as Reply],
+    ['an error event with a retryable status', eventsReply({ error: { message: 'busy', code: 503 } })],
+  ])('elsewhere after %s', async (_what, reply) => {
+    const [first, second] = [await upstreamThat(reply), await upstreamThat(fine)];
+    const timeouts = { firstByteMs: 150 };
+    const service = await serviceOf([
+      { endpoint: first.endpoint, timeouts },
+      { endpoint: second.endpoint, tier: 1 },
+    ]);
+    for (const body of [{}, { stream: true }]) {
+      service.balance.keepOnly(new Set());
+      const answer = await service.chat('m', { messages: hello, ...body });
+      expect(answer.status).toBe(200);
+      expect(answer.text).toContain('fine');
+    }
+    expect(second.requests).toHaveLength(2);
+  });
+
+  it('elsewhere after a refused connection', async () => {
+    const second = await upstreamThat(fine);
+    const service = await serviceOf([
+      { endpoint: `http://127.0.0.1:${await freePort()}/v1` },
+      { endpoint: second.endpoint, tier: 1 },
+    ]);
+    expect((await service.chat('m', { messages: hello })).status).toBe(200);
+  });
+
+  it('at the same upstream where there is no other', async () => {
+    const upstream = await upstreamThat(refusal(503), resets, refusal(502), fine);
+    const service = await serviceOf([{ endpoint: upstream.endpoint }]);
+    expect((await service.chat('m', { messages: hello })).status).toBe(200);
+    expect(upstream.requests).toHaveLength(4);
+  });
+
+  it('for a stream whose head came but no event', async () => {
+    const broken = (answering: Parameters<Reply>[0]): void => {
+      answering.head();
+      answering.response.write('data: {"error":{"code":503,"message":"busy"}}\n\n');
+    };
+    const upstream = await upstreamThat(broken, eventsReply(...plainReply('fine')));
+    const service = await serviceOf([{ endpoint: upstream.endpoint }]);
+    expect((await (await service.stream('m', { messages: hello })).rest()).content()).toBe('fine');
+  });
+
+  it('as often as maxRetryAttempts says in all, then the last fault is told', async () => {
+    for (const [maxRetryAttempts, tries] of [
+      [1, 1],
+      [3, 3],
+      [undefined, 5],
+    ] as const) {
+      const upstream = await upstreamThat(refusal(503));
+      const service = await serviceOf([{ endpoint: upstream.endpoint }], { ...(maxRetryAttempts && { maxRetryAttempts }) });
+      const answer = await service.chat('m', { messages: hello });
+      expect([answer.status, answer.error.code]).toEqual([503, 'upstream_unavailable']);
+      expect(upstream.requests).toHaveLength(tries);
+    }
+  });
+});
+
+describe('a try is not made again', () => {
+  it.each([
+    [500, 500],
+    [400, 400],
+    [401, 500],
+    [404, 404],
+    [413, 413],
+    [422, 400],
+  ])('after %i', async (status, told) => {
+    const [first, second] = [await upstreamThat(refusal(status)), await upstreamThat(fine)];
+    const service = await serviceOf([{ endpoint: first.endpoint }, { endpoint: second.endpoint, tier: 1 }]);
+    expect((await service.chat('m', { messages: hello })).status).toBe(told);
+    expect([first.requests.length, second.requests.length]).toEqual([1, 0]);
+  });
+
+  it('after the first event', async () => {
+    const begins: Reply = async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant', content: 'hi' }));
+      answering.cut();
+    };
+    const [first, second] = [await upstreamThat(begins), await upstreamThat(fine)];
+    const service = await serviceOf([{ endpoint: first.endpoint }, { endpoint: second.endpoint, tier: 1 }]);
+    const { error } = await (await service.stream('m', { messages: hello })).rest();
+    expect(error?.code).toBe('upstream_failed');
+    expect(second.requests).toHaveLength(0);
+    expect((await service.chat('m', { messages: hello })).status).toBe(500);
+    expect([first.requests.length, second.requests.length]).toEqual([2, 0]);
+  });
+
+  it('for an application, unless its configuration says so', async () => {
+    const upstream = await upstreamThat(refusal(503));
+    const service = await startService({
+      applications: {
+        once: { endpoint: `${upstream.url}/app` },
+        twice: { endpoint: `${upstream.url}/twice`, maxRetryAttempts: 2 },
+      },
+    });
+    closing.push(service.close);
+    await service.chat('once', { messages: hello });
+    expect(upstream.requests).toHaveLength(1);
+    await service.chat('twice', { messages: hello });
+    expect(upstream.requests).toHaveLength(3);
+  });
+});
+
+describe('several upstreams', () => {
+  it('of one tier share the calls by weight, smoothly', async () => {
+    const [heavy, light, none] = [await upstreamThat(fine), await upstreamThat(fine), await upstreamThat(fine)];
+    const service = await serviceOf([
+      { endpoint: heavy.endpoint, weight: 3 },
+      { endpoint: light.endpoint, weight: 1 },
+      { endpoint: none.endpoint, weight: 0 },
+    ]);
+    for (let call = 0; call < 8; call += 1) await service.chat('m', { messages: hello });
+    expect([heavy.requests.length, light.requests.length, none.requests.length]).toEqual([6, 2, 0]);
+  });
+
+  it('of a higher tier wait until the lower cannot serve', async () => {
+    const [first, second] = [await upstreamThat(fine), await upstreamThat(fine)];
+    const service = await serviceOf([
+      { endpoint: second.endpoint, tier: 2, weight: 10 },
+      { endpoint: first.endpoint, tier: 1 },
+    ]);
+    for (let call = 0; call < 4; call += 1) await service.chat('m', { messages: hello });
+    expect([first.requests.length, second.requests.length]).toEqual([4, 0]);
+    first.script(refusal(429, { 'retry-after': '60' }));
+    for (let call = 0; call < 3; call += 1) expect((await service.chat('m', { messages: hello })).status).toBe(200);
+    expect([first.requests.length, second.requests.length]).toEqual([5, 3]);
+  });
+
+  it('that are all rate limited make a 429, with the time of the first to come back', async () => {
+    const [first, second] = [
+      await upstreamThat(refusal(429, { 'retry-after': '90' })),
+      await upstreamThat(refusal(429, { 'retry-after': '40' })),
+    ];
+    const service = await serviceOf([{ endpoint: first.endpoint }, { endpoint: second.endpoint }]);
+    const answers = [await service.chat('m', { messages: hello }), await service.chat('m', { messages: hello })];
+    for (const answer of answers) expect([answer.status, answer.error.code]).toEqual([429, 'upstream_rate_limited']);
+    expect([first.requests.length, second.requests.length]).toEqual([1, 1]);
+    expect(Number(answers[1]?.headers['retry-after'])).toBeLessThanOrEqual(40);
+    expect(Number(answers[0]?.headers['retry-after'])).toBeLessThanOrEqual(40);
+  });
+
+  it('serve again at once after a success, and are left alone after failing call after call', async () => {
+    const upstream = await upstreamThat(refusal(500), fine, refusal(500), refusal(500), fine);
+    const service = await serviceOf([{ endpoint: upstream.endpoint }], { maxRetryAttempts: 1 });
+    const statuses: number[] = [];
+    for (let call = 0; call < 5; call += 1) statuses.push((await service.chat('m', { messages: hello })).status);
+    expect(statuses).toEqual([500, 200, 500, 500, 503]);
+    expect(upstream.requests).toHaveLength(4);
+  });
+
+  it('are each sent their own key, model and headers', async () => {
+    const [first, second] = [await upstreamThat(refusal(503)), await upstreamThat(fine)];
+    const service = await serviceOf([
+      { endpoint: first.endpoint, key: 'key-1', model: 'model-1', headers: { 'x-one': '1' } },
+      {
+        endpoint: `${second.url}/openai/deployments/d`,
+        protocol: 'azure',
+        apiVersion: '2024-10-21',
+        key: 'key-2',
+        model: 'model-2',
+        tier: 1,
+      },
+    ]);
+    await service.chat('m', { messages: hello, model: 'whatever' });
+    expect(first.requests[0]).toMatchObject({
+      path: '/v1/chat/completions',
+      headers: { authorization: 'Bearer key-1', 'x-one': '1' },
+      body: { model: 'model-1' },
+    });
+    const azure = second.requests[0];
+    expect(azure).toMatchObject({
+      path: '/openai/deployments/d/chat/completions?api-version=2024-10-21',
+      headers: { 'api-key': 'key-2' },
+      body: { model: 'model-2' },
+    });
+    expect(azure?.headers).not.toHaveProperty('authorization');
+    expect(azure?.headers).not.toHaveProperty('x-one');
+  });
+});

@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { delta, finish, hello, text } from '#test/chunks.ts';
+import { type Answering, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
+import { startService } from '#test/start-service.ts';
+
+const megabyte = 1024 * 1024;
+const pieceBytes = 64 * 1024;
+const offeredBytes = 160 * megabyte;
+/** What two pairs of socket buffers on loopback may take, and some. */
+const mostTakenBytes = 48 * megabyte;
+const mostHeldBytes = 16 * megabyte;
+
+/** An endless reply, as fast as it is taken. */
+function flood() {
+  const progress = { sentBytes: 0, isOver: false };
+  const piece = toEvent(text('x'.repeat(pieceBytes)));
+  const reply = async ({ response, received }: Answering): Promise<void> => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(toEvent(delta({ role: 'assistant', content: '' })));
+    while (progress.sentBytes < offeredBytes && received.isOpen) {
+      progress.sentBytes += piece.length;
+      if (!response.write(piece)) await Promise.race([once(response, 'drain'), received.closed]);
+    }
+    progress.isOver = true;
+    response.end(`${toEvent(finish())}data: [DONE]\n\n`);
+  };
+  return { progress, reply };
+}
+
+/** Waits until nothing has been sent for 400 ms. */
+async function untilStill(progress: { readonly sentBytes: number }): Promise<void> {
+  let before = -1;
+  await vi.waitUntil(
+    () => {
+      const isStill = progress.sentBytes > 0 && progress.sentBytes === before;
+      before = progress.sentBytes;
+      return isStill;
+    },
+    { interval: 400, timeout: 15_000 },
+  );
+}
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function heldBytes(): number {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+describe('a reader that takes nothing', () => {
+  it('stops its upstream, costs little memory, and gets all of it when it goes on', async () => {
+    const { progress, reply } = flood();
+    await using upstream = await startScriptedUpstream(reply);
+    await using service = await startService({
+      models: { m: { upstreams: [{ endpoint: upstream.endpoint, timeouts: { idleMs: 500 } }] } },
+    });
+    const beforeBytes = heldBytes();
+    const reader = await service.stream('m', { messages: hello });
+    reader.pause();
+    await untilStill(progress);
+    expect(progress.isOver).toBe(false);
+    expect(progress.sentBytes).toBeLessThan(mostTakenBytes);
+    expect(heldBytes() - beforeBytes).toBeLessThan(mostHeldBytes);
+    let pieces = 0;
+    for (let data = await reader.next(); data !== undefined; data = await reader.next())
+      if (data.length > pieceBytes) pieces += 1;
+    expect(pieces).toBe(Math.ceil(offeredBytes / toEvent(text('x'.repeat(pieceBytes))).length));
+    expect(progress.isOver).toBe(true);
+  }, 60_000);
+
+  it('that leaves then ends the upstream as well', async () => {
+    const { progress, reply } = flood();
+    await using upstream = await startScriptedUpstream(reply);
+    await using service = await startService({ models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
+    const reader = await service.stream('m', { messages: hello });
+    reader.pause();
+    await untilStill(progress);
+    const leftAtMs = reader.leave();
+    const received = await upstream.request(0);
+    const { atMs, early } = await received.closed;
+    expect(early).toBe(true);
+    expect(atMs - leftAtMs).toBeLessThan(100);
+    await vi.waitUntil(() => service.openCalls.size === 0, { interval: 5 });
+  }, 30_000);
+});
+
+describe('an idle stream', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('is kept open by a comment every 15 s, which no client takes for an event', async () => {
+    const begun = Promise.withResolvers<Answering>();
+    await using upstream = await startScriptedUpstream(async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant', content: 'first' }));
+      begun.resolve(answering);
+    });
+    await using service = await startService({
+      models: { m: { upstreams: [{ endpoint: upstream.endpoint, timeouts: { idleMs: 600_000 } }] } },
+    });
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const reader = await service.stream('m', { messages: hello });
+    await reader.next();
+    const answering = await begun.promise;
+    vi.advanceTimersByTime(14_999);
+    vi.advanceTimersByTime(1);
+    expect(await reader.comment()).toBe(': ping');
+    vi.advanceTimersByTime(15_000);
+    expect(await reader.comment()).toBe(': ping');
+    await answering.events(text(' last'), finish());
+    answering.done();
+    const { content, comments, isDone } = await reader.rest();
+    expect([content(), comments.length, isDone]).toEqual(['first last', 2, true]);
+  });
+});

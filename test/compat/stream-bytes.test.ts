@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { delta, finish, hello, plainReply, text, usage } from '#test/chunks.ts';
+import type { Streamed } from '#test/read-events.ts';
+import { piecesReply, type ScriptedUpstream, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
+import { startService, type TestService } from '#test/start-service.ts';
+
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  service = await startService({ models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
+});
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+async function stream(...pieces: readonly (string | Buffer)[]): Promise<Streamed> {
+  upstream.script(piecesReply(...pieces));
+  const reader = await service.stream('m', { messages: hello });
+  return reader.rest();
+}
+
+const words = ['Grüße ', '😀👩‍👩‍👧', ' 模型 ', '"quoted"\\\n', 'ok'];
+const whole = Buffer.from(
+  `${plainReply(...words)
+    .map(toEvent)
+    .join('')}data: [DONE]\n\n`,
+);
+
+describe('the bytes of an upstream', () => {
+  it('may be cut at any place', async () => {
+    const expected = (await stream(whole)).data;
+    for (let at = 1; at < whole.length; at += 1) {
+      const { data, isDone } = await stream(whole.subarray(0, at), whole.subarray(at));
+      expect({ at, data, isDone }).toEqual({ at, data: expected, isDone: true });
+    }
+  }, 60_000);
+
+  it('may come one by one', async () => {
+    const { content, isDone, usages } = await stream(...Array.from(whole, (byte) => Buffer.from([byte])));
+    expect([content(), isDone, usages.length]).toEqual([words.join(''), true, 1]);
+  });
+
+  it.each([
+    ['CRLF', (events: string) => events.replaceAll('\n', '\r\n')],
+    ['CR', (events: string) => events.replaceAll('\n', '\r')],
+    ['no space behind the colon', (events: string) => events.replaceAll('data: ', 'data:')],
+    ['comments', (events: string) => `: hello\n\n${events.replaceAll('data: ', ': ping\ndata: ')}`],
+    ['names and ids of events', (events: string) => events.replaceAll('data: ', 'event: chunk\nid: 7\nretry: 10\ndata: ')],
+    ['more empty lines', (events: string) => events.replaceAll('\n\n', '\n\n\n\n')],
+    ['a byte order mark', (events: string) => `\uFEFF${events}`],
+    ['an end mark with white space', (events: string) => events.replace('[DONE]', '[DONE] ')],
+  ])('may have %s', async (_what, change) => {
+    const events = change(String(whole));
+    for (const pieces of [[events], [...events].map((each) => each)]) {
+      const { content, isDone, error, usages } = await stream(...pieces);
+      expect([content(), isDone, error, usages.length]).toEqual([words.join(''), true, undefined, 1]);
+    }
+  });
+
+  it('may spread one event over several data lines', async () => {
+    const spread = JSON.stringify(text('in lines'), undefined, 1)
+      .split('\n')
+      .map((line) => `data: ${line}\n`)
+      .join('');
+    const { content, isDone } = await stream(
+      toEvent(delta({ role: 'assistant' })),
+      `${spread}\n`,
+      toEvent(finish()),
+      'data: [DONE]\n\n',
+    );
+    expect([content(), isDone]).toEqual(['in lines', true]);
+  });
+
+  it('may be an event of 300 kB', async () => {
+    const long = '漢字"\\\n'.repeat(50_000);
+    const { content, isDone } = await stream(
+      toEvent(delta({ role: 'assistant' })),
+      toEvent(text(long)),
+      toEvent(finish()),
+      toEvent(usage(1, 1)),
+      'data: [DONE]\n\n',
+    );
+    expect(content() === long).toBe(true);
+    expect(isDone).toBe(true);
+  });
+
+  it('are not read beyond the end mark', async () => {
+    const { data, isDone } = await stream(whole, toEvent(text('after the end')));
+    expect(data.join('')).not.toContain('after the end');
+    expect(isDone).toBe(true);
+  });
+
+  it('are a fault where an event grows without end', async () => {
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant', content: 'hi' }));
+      const megabyte = 'x'.repeat(1024 * 1024);
+      for (let sent = 0; sent < 20 && answering.received.isOpen; sent += 1)
+        await answering.bytes(sent === 0 ? `data: "${megabyte}` : megabyte);
+      answering.response.end();
+    });
+    const { error, isDone } = await (await service.stream('m', { messages: hello })).rest();
+    expect([error?.code, isDone]).toEqual(['upstream_failed', true]);
+    expect((await upstream.requests.at(-1)?.closed)?.early).toBe(true);
+  });
+
+  it('are a fault where an event that has to be read is not JSON', async () => {
+    const { error, isDone, content } = await stream(
+      toEvent(delta({ role: 'assistant', content: 'hi' })),
+      'data: {"usage": 1, broken\n\n',
+      'data: [DONE]\n\n',
+    );
+    expect([content(), error?.code, isDone]).toEqual(['hi', 'upstream_failed', true]);
+  });
+});

@@ -1,0 +1,130 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { hello, plainCompletion } from '#test/chunks.ts';
+import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService } from '#test/start-service.ts';
+
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  service = await startService({
+    models: {
+      m: { upstreams: [{ endpoint: upstream.endpoint, key: 'upstream-key' }], maxRetryAttempts: 1 },
+      vectors: { type: 'embedding', upstreams: [{ endpoint: upstream.endpoint, key: 'upstream-key' }], maxRetryAttempts: 1 },
+    },
+  });
+});
+
+afterEach(() => service.balance.keepOnly(new Set()));
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+const told = { param: 'messages[0]', code: 'their_code' };
+
+describe('the status of an upstream', () => {
+  it.each([
+    [400, 400, { type: 'invalid_request_error', message: 'upstream says 400', ...told }],
+    [404, 404, { type: 'not_found_error', message: 'upstream says 404', ...told }],
+    [413, 413, { type: 'invalid_request_error', message: 'upstream says 413', ...told }],
+    [422, 400, { type: 'invalid_request_error', message: 'upstream says 422', ...told }],
+    [401, 500, { type: 'upstream_error', code: 'upstream_failed', param: null }],
+    [403, 500, { type: 'upstream_error', code: 'upstream_failed', param: null }],
+    [429, 429, { type: 'rate_limit_error', code: 'upstream_rate_limited', param: null }],
+    [500, 500, { type: 'upstream_error', code: 'upstream_failed', param: null }],
+    [502, 503, { type: 'server_overloaded', code: 'upstream_unavailable', param: null }],
+    [503, 503, { type: 'server_overloaded', code: 'upstream_unavailable', param: null }],
+    [504, 503, { type: 'server_overloaded', code: 'upstream_unavailable', param: null }],
+    [418, 500, { type: 'upstream_error', code: 'upstream_failed', param: null }],
+    [302, 500, { type: 'upstream_error', code: 'upstream_failed', param: null }],
+  ])('%i is told as %i, streamed or not, and for embeddings', async (given, status, error) => {
+    upstream.script(refusal(given, {}, told));
+    for (const stream of [false, true]) {
+      const answer = await service.chat('m', { messages: hello, stream });
+      expect(answer.status).toBe(status);
+      expect(answer.error).toMatchObject(error);
+      expect(answer.headers['content-type']).toContain('application/json');
+      service.balance.keepOnly(new Set());
+    }
+    const embeddings = await service.ask({
+      path: '/openai/deployments/vectors/embeddings',
+      headers: { 'api-key': 'caller-key', 'content-type': 'application/json' },
+      body: { input: 'x' },
+    });
+    expect(embeddings.status).toBe(status);
+    expect(embeddings.error).toMatchObject(error);
+  });
+
+  it('401 does not tell what the upstream said of our key', async () => {
+    upstream.script(refusal(401, {}, { message: 'Incorrect API key provided: upstr*-key' }));
+    const { text } = await service.chat('m', { messages: hello });
+    expect(text).not.toContain('Incorrect');
+    expect(text).not.toContain('upstr*');
+  });
+});
+
+describe('the message of an upstream', () => {
+  const html: Reply = ({ response }) => {
+    response.writeHead(400, { 'content-type': 'text/html' });
+    response.end('<html><body>Bad gateway at 10.0.0.7</body></html>');
+  };
+
+  it.each([
+    ['an error in the OpenAI form', refusal(400), 'upstream says 400'],
+    ['an error that is a text', jsonReply({ error: 'just text' }, 400), 'just text'],
+    ['a message without an error around it', jsonReply({ message: 'bare' }, 400), 'bare'],
+    ['a page', html, 'The upstream answered 400.'],
+    ['nothing', (({ response }) => void response.writeHead(400).end()) as Reply, 'The upstream answered 400.'],
+    ['JSON of another form', jsonReply({ detail: [{ loc: ['body'] }] }, 422), 'The upstream answered 422.'],
+  ])('is taken from %s', async (_form, reply, message) => {
+    upstream.script(reply);
+    const answer = await service.chat('m', { messages: hello });
+    expect(answer.error).toMatchObject({ type: 'invalid_request_error', message, code: 'invalid_request', param: null });
+  });
+
+  it('is cut where it is very long', async () => {
+    upstream.script(refusal(400, {}, { message: 'x'.repeat(50_000) }));
+    expect((await service.chat('m', { messages: hello })).error.message.length).toBeLessThan(2_100);
+  });
+});
+
+describe('Retry-After', () => {
+  it.each([
+    [429, { 'retry-after': '17' }, '17'],
+    [503, { 'retry-after': '17' }, '17'],
+    [429, { 'retry-after': '0.4' }, '1'],
+  ])('of %i comes through', async (status, headers, seconds) => {
+    upstream.script(refusal(status, headers));
+    const answer = await service.chat('m', { messages: hello });
+    expect(answer.headers['retry-after']).toBe(seconds);
+  });
+
+  it('may be a date', async () => {
+    upstream.script(refusal(429, { 'retry-after': new Date(Date.now() + 20_000).toUTCString() }));
+    const seconds = Number((await service.chat('m', { messages: hello })).headers['retry-after']);
+    expect(seconds).toBeGreaterThan(10);
+    expect(seconds).toBeLessThanOrEqual(21);
+  });
+
+  it('is on every 429 and 503, also where the upstream says none', async () => {
+    for (const status of [429, 503]) {
+      upstream.script(refusal(status));
+      expect(Number((await service.chat('m', { messages: hello })).headers['retry-after'])).toBeGreaterThan(0);
+      service.balance.keepOnly(new Set());
+    }
+  });
+
+  it('switches the upstream off: until then it is not asked, and the caller is told how long', async () => {
+    upstream.script(refusal(429, { 'retry-after': '60' }), jsonReply(plainCompletion('hi')));
+    await service.chat('m', { messages: hello });
+    const before = upstream.requests.length;
+    const answer = await service.chat('m', { messages: hello });
+    expect(upstream.requests.length).toBe(before);
+    expect([answer.status, answer.error.code]).toEqual([429, 'upstream_rate_limited']);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(50);
+    expect(answer.error.message).toMatch(/\d+ s/);
+  });
+});

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hello, plainCompletion } from '#test/chunks.ts';
+import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService } from '#test/start-service.ts';
+
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
+  const upstreams = [{ endpoint: upstream.endpoint, model: 'upstream-name', key: 'upstream-key' }];
+  service = await startService({
+    models: { m: { upstreams }, tuned: { upstreams, defaults: { temperature: 0.25, stop: ['END'], seed: 7, nested: { a: 1 } } } },
+    applications: { app: { endpoint: `${upstream.url}/app/run?tenant=1`, defaults: { temperature: 0.5 } } },
+  });
+});
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+/** What the upstream is sent for a request. */
+async function sentFor(body: object, deployment = 'm'): Promise<{ [key: string]: unknown }> {
+  const answer = await service.chat(deployment, body);
+  expect(answer.text).toContain('hi');
+  return upstream.requests.at(-1)?.body ?? expect.unreachable();
+}
+
+const everything = {
+  messages: [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'developer', content: 'Be kind.' },
+    {
+      role: 'user',
+      name: 'ann',
+      content: [
+        { type: 'text', text: 'What is this?' },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==', detail: 'low' } },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{"at": 1.0}' } }],
+    },
+    { role: 'tool', tool_call_id: 'c1', content: 'a cat' },
+    { role: 'assistant', content: 'A cat.', refusal: null, audio: { id: 'x' } },
+    { role: 'user', content: 'Sure?', cache_control: { type: 'ephemeral' } },
+  ],
+  tools: [
+    {
+      type: 'function',
+      function: { name: 'look', description: 'Looks', parameters: { type: 'object', properties: {} }, strict: true },
+    },
+  ],
+  tool_choice: { type: 'function', function: { name: 'look' } },
+  parallel_tool_calls: false,
+  response_format: { type: 'json_schema', json_schema: { name: 's', schema: { type: 'object', additionalProperties: false } } },
+  seed: 42,
+  max_completion_tokens: 100,
+  temperature: 0,
+  top_p: 1,
+  n: 1,
+  stop: null,
+  max_tokens: 5,
+  presence_penalty: -2,
+  frequency_penalty: 2,
+  logit_bias: { 50256: -100 },
+  user: 'u-1',
+  reasoning_effort: 'high',
+  metadata: { deep: { er: [1, { x: null }] }, constructor: 'kept' },
+  extra_null: null,
+};
+
+describe('the request that goes to the upstream', () => {
+  it('is the one that came, with the upstream’s own name of the model and nothing else added', async () => {
+    expect(await sentFor({ ...everything, model: 'whatever the caller says' })).toEqual({
+      ...everything,
+      model: 'upstream-name',
+    });
+  });
+
+  it('has no model but its own, also where the caller names none', async () => {
+    expect(await sentFor({ messages: hello })).toEqual({ messages: hello, model: 'upstream-name' });
+  });
+
+  it('asks a stream for its usage, unless the caller says what it wants', async () => {
+    expect(await sentFor({ messages: hello, stream: true })).toEqual({
+      messages: hello,
+      model: 'upstream-name',
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+    const wished = { include_usage: false, include_obfuscation: false };
+    expect((await sentFor({ messages: hello, stream: true, stream_options: wished })).stream_options).toEqual(wished);
+  });
+
+  it('has the deployment’s defaults where the caller says nothing, and only there', async () => {
+    expect(await sentFor({ messages: hello, temperature: 1, nested: { b: 2 } }, 'tuned')).toEqual({
+      messages: hello,
+      model: 'upstream-name',
+      temperature: 1,
+      stop: ['END'],
+      seed: 7,
+      nested: { b: 2 },
+    });
+  });
+
+  it('has no nulls where the API takes them for absence', async () => {
+    const nulls = { temperature: null, top_p: null, n: null, stream: null, max_tokens: null };
+    expect(await sentFor({ messages: hello, ...nulls })).toEqual({ messages: hello, model: 'upstream-name' });
+    expect((await sentFor({ messages: hello, temperature: null }, 'tuned')).temperature).toBe(0.25);
+  });
+
+  it('is read one way only: the last of two keys of one name was checked, and is what goes on', async () => {
+    const twice =
+      '{"messages":[{"role":"user","content":"first"}],"messages":[{"role":"user","content":"second"}],"n":500,"n":1}';
+    const answer = await service.ask({
+      path: '/openai/deployments/m/chat/completions',
+      headers: { 'api-key': 'caller-key', 'content-type': 'application/json' },
+      body: twice,
+    });
+    expect(answer.status).toBe(200);
+    expect(upstream.requests.at(-1)?.text.match(/"messages"/g)).toHaveLength(1);
+    expect(upstream.requests.at(-1)?.body).toMatchObject({ messages: [{ content: 'second' }], n: 1 });
+  });
+
+  it.each(['Messages', 'MODEL', 'Stream', 'max_Tokens'])('never has a %s that only differs by case', async (key) => {
+    const answer = await service.chat('m', { messages: hello, [key]: 1 });
+    expect([answer.status, answer.error.param]).toEqual([400, key]);
+  });
+
+  it('names no other address or key, whatever the body says', async () => {
+    const body = await sentFor({
+      messages: hello,
+      api_base: 'http://evil.example',
+      base_url: 'http://evil.example',
+      api_key: 'stolen',
+      headers: { authorization: 'Bearer x' },
+    });
+    expect(body.api_base).toBe('http://evil.example');
+    expect(upstream.requests.at(-1)?.headers.authorization).toBe('Bearer upstream-key');
+  });
+
+  it('keeps text of any kind', async () => {
+    const content = `é 😀 \u2028 \u0000 \ud83d "\\/ \n\t </script> ${'x'.repeat(100_000)}`;
+    const [message] = (await sentFor({ messages: [{ role: 'user', content }] })).messages as { content: string }[];
+    expect(message?.content).toBe(content);
+  });
+
+  it('has a content length and goes out as JSON', async () => {
+    await sentFor({ messages: hello });
+    const { headers, text, method } = upstream.requests.at(-1) ?? expect.unreachable();
+    expect(method).toBe('POST');
+    expect(headers['content-type']).toBe('application/json');
+    expect(Number(headers['content-length'])).toBe(Buffer.byteLength(text));
+    expect(headers.traceparent).toMatch(/^00-/);
+  });
+});
+
+describe('the request that goes to an application', () => {
+  it('is the one that came, with its defaults: not renamed, not plain, to the address as it is configured', async () => {
+    const messages = [
+      {
+        role: 'user',
+        content: 'Look',
+        custom_content: { attachments: [{ index: 0, type: 'image/png', url: 'files/b/x.png', title: 't' }] },
+      },
+      {
+        role: 'assistant',
+        content: 'Yes',
+        custom_content: {
+          state: { any: [1, { deep: null }] },
+          attachments: [],
+          stages: [{ index: 0, name: 's', status: 'completed' }],
+        },
+      },
+      { role: 'user', content: '', custom_content: { completed_control: { label: 'OK', value: { a: 1 } } } },
+    ];
+    const addons = [{ name: 'weather' }];
+    expect(await sentFor({ messages, addons, model: 'app', unknown: { x: 1 } }, 'app')).toEqual({
+      messages,
+      addons,
+      model: 'app',
+      unknown: { x: 1 },
+      temperature: 0.5,
+    });
+    expect(upstream.requests.at(-1)?.path).toBe('/app/run?tenant=1');
+  });
+});

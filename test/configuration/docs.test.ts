@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { checkCommand } from '../../src/app/configuration/check-command.ts';
+import { configurationJsonSchema } from '../../src/app/configuration/json-schema.ts';
+import { parseText } from '../../src/app/configuration/parse-text.ts';
+import { configurationReference } from '../../src/app/configuration/reference.ts';
+
+const root = join(import.meta.dirname, '../..');
+const examples = await readdir(join(root, 'examples'));
+const environment = { OPENAI_API_KEY: 'a', GATEWAY_KEY: 'b', RESEARCH_KEY: 'c', VISITORS_KEY: 'd', WEATHER_KEY: 'e' };
+
+const ajv = new Ajv2020({ allErrors: true });
+const schema = configurationJsonSchema();
+const isValid = ajv.compile(schema);
+
+describe('each example', () => {
+  it('is there', () => {
+    expect(examples.sort()).toEqual(['applications.jsonc', 'minimal.jsonc', 'openai-compatible.yaml']);
+  });
+
+  it.each(examples)('passes the check without a doubt: %s', async (name) => {
+    const { exitCode, lines } = await checkCommand([join(root, 'examples', name)], environment);
+    expect(lines.length).toBe(1);
+    expect(exitCode).toBe(0);
+  });
+
+  it.each(examples)('follows the schema that editors are given, as it is written: %s', async (name) => {
+    const parsed = parseText(name, await readFile(join(root, 'examples', name), 'utf8'));
+    expect('value' in parsed && isValid(parsed.value)).toBe(true);
+  });
+});
+
+describe('the schema for editors', () => {
+  it('is a JSON Schema of 2020-12 with an id, whose references stand for any scalar', () => {
+    expect(schema).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema', $id: 'urn:parley:configuration' });
+    expect(isValid({})).toBe(true);
+    expect(isValid({ $schema: './x.json', tools: { maxTurns: ['$', '{TURNS}'].join('') } })).toBe(true);
+    expect(isValid({ addin: { enabled: ['$', '{ON}'].join('') } })).toBe(true);
+  });
+
+  it.each([{ modles: {} }, { tools: { maxTurns: '15' } }, { models: { m: {} } }, { consent: { directCalls: 'x' } }])(
+    'refuses %j',
+    (value) => {
+      expect(isValid(value)).toBe(false);
+    },
+  );
+
+  it('describes every key and tells its default', () => {
+    expect(withoutDescription(schema, '')).toEqual([]);
+    expect(schema).toMatchObject({ properties: { tools: { properties: { maxTurns: { default: 15 } } } } });
+  });
+});
+
+describe('the reference', () => {
+  it('has a row for each key, with shape, default and description', () => {
+    const reference = configurationReference();
+    expect(reference).toContain(
+      '| `tools.maxTurns` | whole number | `15` | Calls of the model in one run; the last one has no tools. 1: no tools at all. |',
+    );
+    expect(reference).toContain(
+      '| `models.<id>.upstreams[].protocol` | `openai`, `azure`, `anthropic`, `bedrock`, `vertex`, `gemini`, `demo` | `"openai"` |',
+    );
+    expect(reference).toContain('| `keys.<secret or name>.project` | string | required |');
+    expect(reference).toContain('| `addons.<name>.authorization.password` | string | required | `basic`: ');
+  });
+});
+
+it('the generated pages are what their source says', async () => {
+  const run = promisify(execFile);
+  await run(process.execPath, [join(root, 'scripts/generate-docs.ts'), '--check'], { cwd: root });
+});
+
+/** The paths of properties that say nothing of themselves; constants need not. */
+function withoutDescription(node: unknown, path: string): readonly string[] {
+  if (typeof node !== 'object' || node === null) return [];
+  return Object.entries(node).flatMap(([key, child]) => {
+    if (key !== 'properties') return withoutDescription(child, path);
+    return Object.entries(child as Record<string, Record<string, unknown>>).flatMap(([name, property]) => {
+      const isSilent = property.description === undefined && property.const === undefined;
+      return [...(isSilent ? [`${path}.${name}`] : []), ...withoutDescription(property, `${path}.${name}`)];
+    });
+  });
+}

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answered } from '#test/ask.ts';
+import { hello } from '#test/chunks.ts';
+import { startService, type TestService } from '#test/start-service.ts';
+
+const upstreams = [{ protocol: 'demo' }];
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({
+    models: {
+      open: {
+        upstreams,
+        displayName: 'Open',
+        displayVersion: '2',
+        description: 'For all',
+        iconUrl: 'https://x.example/i.svg',
+        limits: { maxTotalTokens: 1000, maxPromptTokens: 800, maxCompletionTokens: 200 },
+        pricing: { prompt: 0.001, completion: 0.002 },
+        inputAttachmentTypes: ['image/*'],
+        maxInputAttachments: 3,
+        features: { vision: true },
+      },
+      bare: { upstreams },
+      'team/vectors 1': { type: 'embedding', upstreams },
+      staffed: { upstreams, userRoles: ['staff', 'admin'] },
+      nobodys: { upstreams, userRoles: [] },
+    },
+    applications: {
+      app: { endpoint: 'http://127.0.0.1:9/app', displayName: 'App', features: { consentRequired: true } },
+      'staff-app': { endpoint: 'http://127.0.0.1:9/app', userRoles: ['staff'] },
+    },
+    keys: { user: { project: 'p' }, staff: { project: 'p', role: 'staff' }, several: { project: 'p', roles: ['x', 'admin'] } },
+  });
+});
+
+afterAll(() => service.close());
+
+function get(path: string, key = 'user'): Promise<Answered> {
+  return service.ask({ method: 'GET', path, headers: { 'api-key': key } });
+}
+
+async function idsAt(path: string, key?: string): Promise<string[]> {
+  const { json, status } = await get(path, key);
+  expect(status).toBe(200);
+  const list = json as { object: string; data: { id: string }[] };
+  expect(Object.keys(list).sort()).toEqual(['data', 'object']);
+  expect(list.object).toBe('list');
+  return list.data.map(({ id }) => id);
+}
+
+describe('a listing', () => {
+  it.each(['openai', 'compat'])('has what the caller may use, below /%s', async (prefix) => {
+    expect(await idsAt(`/${prefix}/deployments`)).toEqual(['open', 'bare', 'team/vectors 1', 'app']);
+    expect(await idsAt(`/${prefix}/models`)).toEqual(['open', 'bare', 'team/vectors 1']);
+    expect(await idsAt(`/${prefix}/applications`)).toEqual(['app']);
+  });
+
+  it('at /v1/models has models and applications', async () => {
+    expect(await idsAt('/v1/models')).toEqual(['open', 'bare', 'team/vectors 1', 'app']);
+  });
+
+  it('hides what needs a role the caller has not, and shows it to those who have it', async () => {
+    expect(await idsAt('/openai/deployments', 'staff')).toEqual([
+      'open',
+      'bare',
+      'team/vectors 1',
+      'staffed',
+      'app',
+      'staff-app',
+    ]);
+    expect(await idsAt('/openai/models', 'several')).toEqual(['open', 'bare', 'team/vectors 1', 'staffed']);
+  });
+
+  it('has for a model all that is configured of it', async () => {
+    const { json } = await get('/openai/models/open');
+    expect(json).toMatchObject({
+      id: 'open',
+      object: 'model',
+      display_name: 'Open',
+      display_version: '2',
+      description: 'For all',
+      icon_url: 'https://x.example/i.svg',
+      status: 'succeeded',
+      features: { vision: true, consentRequired: false },
+      input_attachment_types: ['image/*'],
+      max_input_attachments: 3,
+      capabilities: { chat_completion: true, embeddings: false },
+      limits: { max_total_tokens: 1000, max_prompt_tokens: 800, max_completion_tokens: 200 },
+      pricing: { prompt: 0.001, completion: 0.002 },
+    });
+    const item = json as { owner: string; created_at: number; updated_at: number };
+    expect(item.owner).toBeTypeOf('string');
+    expect(Number.isInteger(item.created_at) && Number.isInteger(item.updated_at)).toBe(true);
+  });
+
+  it('has no nulls, no upstreams and no keys', async () => {
+    const { json, text } = await get('/openai/models/bare');
+    expect(json).toMatchObject({ id: 'bare', display_name: 'bare', object: 'model' });
+    expect(text).not.toMatch(/null|upstream|endpoint/);
+  });
+
+  it('tells applications from models', async () => {
+    expect((await get('/openai/applications/app')).json).toMatchObject({
+      id: 'app',
+      object: 'application',
+      features: { consentRequired: true },
+    });
+    expect((await get('/openai/models/app')).status).toBe(404);
+    expect((await get('/openai/applications/open')).status).toBe(404);
+    expect((await get('/openai/deployments/app')).status).toBe(200);
+    expect((await get('/v1/models/app')).status).toBe(200);
+  });
+
+  it.each(['team/vectors%201', 'team%2Fvectors%201'])('finds %s', async (id) => {
+    expect((await get(`/openai/models/${id}`)).json).toMatchObject({
+      id: 'team/vectors 1',
+      capabilities: { chat_completion: false, embeddings: true },
+    });
+  });
+
+  it.each(['none', '__proto__', 'team', 'team/../open', '%2e%2e', 'open%00', 'OPEN', 'team%252Fvectors 1'])(
+    'does not find %s',
+    async (id) => {
+      for (const base of ['/openai/models', '/openai/deployments', '/v1/models']) {
+        const answer = await get(`${base}/${id.replaceAll(' ', '%20')}`);
+        expect([answer.status, answer.error.code]).toEqual([404, 'deployment_not_found']);
+      }
+    },
+  );
+
+  it('needs a key', async () => {
+    expect((await service.ask({ method: 'GET', path: '/v1/models' })).error.code).toBe('missing_credentials');
+    expect((await get('/v1/models', 'unknown')).error.code).toBe('invalid_api_key');
+  });
+
+  it('answers HEAD without a body', async () => {
+    const answer = await service.ask({ method: 'HEAD', path: '/v1/models', headers: { 'api-key': 'user' } });
+    expect([answer.status, answer.text]).toEqual([200, '']);
+  });
+});
+
+describe('a deployment that needs a role', () => {
+  it('is refused in calls as in listings', async () => {
+    for (const [id, key, status] of [
+      ['staffed', 'user', 403],
+      ['nobodys', 'staff', 403],
+      ['staffed', 'staff', 200],
+      ['staffed', 'several', 200],
+    ] as const) {
+      const answer = await service.chat(id, { messages: hello }, { 'api-key': key });
+      expect([id, key, answer.status]).toEqual([id, key, status]);
+      expect((await get(`/openai/models/${id}`, key)).status).toBe(status);
+      if (status === 403) expect(answer.error).toMatchObject({ type: 'permission_error', code: 'access_denied' });
+    }
+  });
+
+  it('follows a new configuration at once', async () => {
+    await using own = await startService({ models: { m: { upstreams, userRoles: ['staff'] } } });
+    expect((await own.chat('m', { messages: hello })).status).toBe(403);
+    own.reload({ models: { m: { upstreams }, next: { upstreams } } });
+    expect((await own.chat('m', { messages: hello })).status).toBe(200);
+    const { json } = await own.ask({ method: 'GET', path: '/v1/models', headers: { 'api-key': 'caller-key' } });
+    expect(json).toMatchObject({ data: [{ id: 'm' }, { id: 'next' }] });
+  });
+});

@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { createServer, request, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { Drain } from '#app/drain.ts';
+import { createLog } from '#app/log.ts';
+import { systemClock } from '#base/clock.ts';
+import type { ParleyError } from '#contract/errors.ts';
+import { OpenCalls } from '#surfaces/http/open-calls.ts';
+
+const log = createLog({ level: 'silent', sink: { write() {} }, secrets: () => [] });
+const servers: Server[] = [];
+
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+});
+
+/** A server whose answers are open calls until they are told to end, and its drain. */
+async function open(drainMs: number) {
+  const calls = new OpenCalls();
+  const ends: (() => void)[] = [];
+  const server = createServer((_request, response) => {
+    const controller = new AbortController();
+    calls.enter(controller);
+    response.write('first\n');
+    const end = (last: string): void => {
+      response.end(last);
+      calls.leave(controller);
+    };
+    controller.signal.addEventListener('abort', () => end(`${(controller.signal.reason as ParleyError).code}\n`));
+    ends.push(() => end('last\n'));
+  });
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const exits: number[] = [];
+  let isClosed = false;
+  const exited = Promise.withResolvers<void>();
+  const drain = new Drain({
+    server,
+    calls,
+    clock: systemClock,
+    log,
+    drainMs,
+    close: async () => {
+      isClosed = true;
+    },
+    exit(code) {
+      exits.push(code);
+      exited.resolve();
+    },
+  });
+  return { port, drain, calls, ends, exits, exited: exited.promise, isClosed: () => isClosed };
+}
+
+/** One call: what it got by its end. */
+async function call(port: number): Promise<{ text: Promise<string> }> {
+  const sent = request({ port, host: '127.0.0.1' });
+  sent.end();
+  const [response] = await once(sent, 'response');
+  return {
+    text: (async () => {
+      let text = '';
+      for await (const part of response) text += part;
+      return text;
+    })(),
+  };
+}
+
+describe('a node that is told to stop', () => {
+  test('exits at once where nothing is open', async () => {
+    const node = await open(60_000);
+    const idle = connect(node.port, '127.0.0.1');
+    await once(idle, 'connect');
+    node.drain.signalled();
+    await node.exited;
+    expect(node.exits).toEqual([0]);
+    expect(node.isClosed()).toBe(true);
+  });
+
+  test('is not ready, refuses new connections, and lets open calls end in peace', async () => {
+    const node = await open(60_000);
+    const { text } = await call(node.port);
+    expect(node.drain.isDraining).toBe(false);
+    node.drain.signalled();
+    expect(node.drain.isDraining).toBe(true);
+    expect(node.calls.isClosed).toBe(true);
+    await expect(call(node.port)).rejects.toThrow(/ECONNREFUSED/);
+    expect(node.exits).toEqual([]);
+    node.ends[0]?.();
+    await node.exited;
+    expect(await text).toBe('first\nlast\n');
+    expect(node.exits).toEqual([0]);
+  });
+
+  test('ends what is open when the time is over, with a last word', async () => {
+    const node = await open(50);
+    const { text } = await call(node.port);
+    const startedMs = performance.now();
+    node.drain.signalled();
+    await node.exited;
+    expect(await text).toBe('first\nshutting_down\n');
+    expect(node.exits).toEqual([0]);
+    expect(performance.now() - startedMs).toBeLessThan(1_050);
+  });
+
+  test('exits within a second more where something hangs', async () => {
+    const exits: number[] = [];
+    const exited = Promise.withResolvers<void>();
+    const never = new Promise<void>(() => {});
+    const drain = new Drain({
+      server: { close() {}, closeIdleConnections() {}, closeAllConnections() {} },
+      calls: { size: 1, close: () => never, abort() {} },
+      clock: systemClock,
+      log,
+      drainMs: 10,
+      close: () => never,
+      exit(code) {
+        exits.push(code);
+        exited.resolve();
+      },
+    });
+    drain.signalled();
+    await exited.promise;
+    expect(exits).toEqual([0]);
+  }, 2_000);
+
+  test('exits at once on a second signal', async () => {
+    const node = await open(60_000);
+    const { text } = await call(node.port);
+    node.drain.signalled();
+    node.drain.signalled();
+    expect(node.exits).toEqual([130]);
+    node.ends[0]?.();
+    await text;
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+import { type ErrorCode, errorKinds, ParleyError, toErrorBody, toParleyError } from '#contract/errors.ts';
+
+const table: Record<ErrorCode, readonly [status: number, type: string]> = {
+  invalid_request: [400, 'invalid_request_error'],
+  invalid_json: [400, 'invalid_request_error'],
+  invalid_api_version: [400, 'invalid_request_error'],
+  ambiguous_credentials: [400, 'invalid_request_error'],
+  control_not_offered: [400, 'invalid_request_error'],
+  call_depth_exceeded: [400, 'invalid_request_error'],
+  unknown_addon: [400, 'invalid_request_error'],
+  operation_not_supported: [400, 'invalid_request_error'],
+  missing_credentials: [401, 'authentication_error'],
+  invalid_api_key: [401, 'authentication_error'],
+  invalid_token: [401, 'authentication_error'],
+  access_denied: [403, 'permission_error'],
+  consent_required: [403, 'permission_error'],
+  deployment_not_found: [404, 'not_found_error'],
+  file_not_found: [404, 'not_found_error'],
+  route_not_found: [404, 'not_found_error'],
+  method_not_allowed: [405, 'invalid_request_error'],
+  consent_outdated: [409, 'invalid_request_error'],
+  precondition_failed: [412, 'invalid_request_error'],
+  payload_too_large: [413, 'invalid_request_error'],
+  unsupported_media_type: [415, 'invalid_request_error'],
+  token_limit_exceeded: [429, 'rate_limit_error'],
+  request_limit_exceeded: [429, 'rate_limit_error'],
+  cost_limit_exceeded: [429, 'rate_limit_error'],
+  upstream_rate_limited: [429, 'rate_limit_error'],
+  internal_error: [500, 'server_error'],
+  upstream_failed: [500, 'upstream_error'],
+  overloaded: [503, 'server_overloaded'],
+  upstream_unavailable: [503, 'server_overloaded'],
+  shutting_down: [503, 'server_overloaded'],
+};
+
+describe('the error table', () => {
+  test('is this one', () => {
+    expect(Object.fromEntries(Object.entries(errorKinds).map(([code, { status, type }]) => [code, [status, type]]))).toEqual(
+      table,
+    );
+  });
+
+  test.each(Object.entries(table) as [ErrorCode, (typeof table)[ErrorCode]][])('%s is told as %j', (code, [status, type]) => {
+    const error = new ParleyError(code, 'What happened.', { param: 'messages[0].content' });
+    expect(error.status).toBe(status);
+    expect(toErrorBody(error)).toStrictEqual({ error: { type, message: 'What happened.', param: 'messages[0].content', code } });
+  });
+
+  test('says of each code when it happens, in sentences', () => {
+    for (const { says } of Object.values(errorKinds)) expect(says).toMatch(/^[A-Z`].*\.$/);
+  });
+});
+
+describe('an error body', () => {
+  test('has all four keys where nothing is known', () => {
+    expect(toErrorBody(toParleyError(new Error('secret: sk-123')))).toStrictEqual({
+      error: {
+        type: 'server_error',
+        message: 'The server had an error while processing the request.',
+        param: null,
+        code: 'internal_error',
+      },
+    });
+  });
+
+  test('shows the code and status of an upstream in place of ours', () => {
+    const error = new ParleyError('invalid_request', 'Too long.', { status: 413, upstreamCode: 'context_length_exceeded' });
+    expect(error.status).toBe(413);
+    expect(toErrorBody(error).error.code).toBe('context_length_exceeded');
+    expect(toErrorBody(new ParleyError('invalid_request', 'x', { upstreamCode: null })).error.code).toBeNull();
+  });
+});

@@ -1,0 +1,86 @@
+import { type IncomingHttpHeaders, type IncomingMessage, request as openRequest } from 'node:http';
+import type { Completion } from '#contract/chunk.ts';
+import type { ErrorBody } from '#contract/errors.ts';
+import { StreamReader } from './read-events.ts';
+
+/** A request exactly as it shall be sent. */
+export interface Asking {
+  /** POST where absent. */
+  readonly method?: string;
+  /** Sent as it stands: not normalised, not encoded. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Text and bytes as they are, anything else as JSON. */
+  readonly body?: unknown;
+}
+
+/** A whole answer. */
+export interface Answered {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  readonly json: unknown;
+  readonly error: ErrorBody;
+  readonly completion: Completion;
+}
+
+/** Asks and reads the whole answer. */
+export async function ask(url: string, asking: Asking): Promise<Answered> {
+  const response = await send(url, asking);
+  let text = '';
+  response.setEncoding('utf8');
+  for await (const piece of response) text += piece;
+  return {
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    text,
+    get json() {
+      return JSON.parse(text) as unknown;
+    },
+    get error() {
+      return (JSON.parse(text) as { error: ErrorBody }).error;
+    },
+    get completion() {
+      return JSON.parse(text) as Completion;
+    },
+  };
+}
+
+/** Asks and gives the reply as soon as its head is there. */
+export async function askStream(url: string, asking: Asking): Promise<StreamReader> {
+  return new StreamReader(await send(url, asking));
+}
+
+/** Sends a request and leaves when told, whether or not a head came. */
+export function askAndLeave(url: string, asking: Asking): { leave(): number } {
+  const request = open(url, asking);
+  request.on('error', () => undefined);
+  return {
+    leave() {
+      request.destroy();
+      return performance.now();
+    },
+  };
+}
+
+function send(url: string, asking: Asking): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    open(url, asking).once('response', resolve).on('error', reject);
+  });
+}
+
+function open(url: string, { method = 'POST', path, headers = {}, body }: Asking) {
+  const { hostname, port } = new URL(url);
+  const bytes = toBytes(body);
+  const length: Record<string, string> =
+    bytes === undefined || 'transfer-encoding' in headers ? {} : { 'content-length': String(bytes.length) };
+  const request = openRequest({ hostname, port, method, path, agent: false, headers: { ...length, ...headers } });
+  request.setNoDelay(true);
+  request.end(bytes);
+  return request;
+}
+
+function toBytes(body: unknown): Buffer | undefined {
+  if (body === undefined || Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}

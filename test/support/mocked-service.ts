@@ -1,0 +1,72 @@
+import { LLMock } from '@copilotkit/aimock';
+import { callerKey, startService, type TestService } from './start-service.ts';
+
+/** Embedded as these numbers by the mock. */
+export const vector = [0.25, -0.5, 0.75];
+
+export interface MockedService extends AsyncDisposable {
+  readonly service: TestService;
+  readonly mock: LLMock;
+}
+
+/**
+ * The service before a third party's mock of the OpenAI API, for stock clients: `gpt` and `vectors` are answered by the
+ * mock, `azure` by its Azure form, `demo` and `demo-vectors` by the demo deployment; `staff` is for others.
+ */
+export async function startMockedService(): Promise<MockedService> {
+  const mock = new LLMock({ port: 0, host: '127.0.0.1', chunkSize: 4 });
+  mock.on({ userMessage: /weather/i, hasToolResult: true }, { content: 'It is sunny in Paris.' });
+  mock.on(
+    { userMessage: /weather/i, hasToolResult: false },
+    { toolCalls: [{ name: 'get_weather', arguments: '{"city":"Paris"}', id: 'call_weather' }] },
+  );
+  mock.onMessage(/too fast/i, { error: { message: 'Slow down.', type: 'requests' }, status: 429 });
+  mock.onMessage(/too long/i, {
+    error: { message: 'Too many tokens.', type: 'invalid_request_error', param: 'messages', code: 'context_length_exceeded' },
+    status: 400,
+  });
+  mock.onMessage(/overloaded/i, { error: { message: 'Busy.', type: 'server_error' }, status: 503 });
+  mock.onMessage(/broken/i, { error: { message: 'Oops.', type: 'server_error' }, status: 500 });
+  mock.onMessage(/hello/i, {
+    content: 'Hello! Grüße, 你好 😀, from the mock.',
+    usage: { prompt_tokens: 11, completion_tokens: 13 },
+  });
+  mock.onEmbedding(/.*/, { embedding: vector });
+  await mock.start();
+  const upstreams = [{ endpoint: `${mock.url}/v1`, key: 'upstream-key', model: 'gpt-4o' }];
+  const once = { maxRetryAttempts: 1 };
+  const service = await startService({
+    models: {
+      gpt: { upstreams, ...once },
+      azure: {
+        upstreams: [
+          { protocol: 'azure', endpoint: `${mock.url}/openai/deployments/gpt-4o`, apiVersion: '2024-10-21', key: 'azure-key' },
+        ],
+        ...once,
+      },
+      staff: { upstreams, userRoles: ['staff'] },
+      demo: { upstreams: [{ protocol: 'demo' }] },
+      vectors: { type: 'embedding', upstreams, ...once },
+      'demo-vectors': { type: 'embedding', upstreams: [{ protocol: 'demo' }] },
+    },
+    keys: { [callerKey]: { project: 'clients' } },
+  });
+  return {
+    service,
+    mock,
+    [Symbol.asyncDispose]: async () => {
+      await service.close();
+      await mock.stop();
+    },
+  };
+}
+
+/** A tool of the OpenAI form, with what it takes. */
+export const weatherTool = {
+  type: 'function' as const,
+  function: {
+    name: 'get_weather',
+    description: 'The weather in a city',
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  },
+};

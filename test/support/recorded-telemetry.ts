@@ -1,0 +1,50 @@
+import type { CallEnd, CallRecord, CallStart, Telemetry, TryOutcome } from '#domain/telemetry.ts';
+
+const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: undefined };
+
+/** Telemetry that remembers what it is told. */
+export class RecordedTelemetry implements Telemetry {
+  readonly starts: CallStart[] = [];
+  readonly ends: CallEnd[] = [];
+  readonly tries: TryOutcome[] = [];
+  readonly #waiting: { readonly isThere: () => boolean; readonly resolve: () => void }[] = [];
+
+  begin(start: CallStart): CallRecord {
+    this.starts.push(start);
+    this.#tell();
+    return {
+      trace,
+      caller() {},
+      deployment() {},
+      firstByte() {},
+      chunk() {},
+      upstreamTry: () => ({ trace, end: (outcome) => void this.tries.push(outcome) }),
+      end: (end) => {
+        this.ends.push(end);
+        this.#tell();
+      },
+    };
+  }
+
+  /** Resolves when every call that began has ended. */
+  ended(): Promise<void> {
+    return this.#until(() => this.ends.length === this.starts.length);
+  }
+
+  /** Resolves when more than so many calls have begun. */
+  begun(count: number): Promise<void> {
+    return this.#until(() => this.starts.length > count);
+  }
+
+  #until(isThere: () => boolean): Promise<void> {
+    if (isThere()) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push({ isThere, resolve }));
+  }
+
+  #tell(): void {
+    for (const waiting of this.#waiting.filter(({ isThere }) => isThere())) {
+      this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+      waiting.resolve();
+    }
+  }
+}

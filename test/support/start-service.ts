@@ -1,0 +1,95 @@
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { composeService } from '#app/compose.ts';
+import { checkConfiguration } from '#app/configuration/check.ts';
+import { formatFault } from '#app/configuration/configuration-fault.ts';
+import { LiveDirectory } from '#app/live-directory.ts';
+import { type Clock, systemClock } from '#base/clock.ts';
+import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
+import type { HttpClient } from '#base/http/client.ts';
+import { LeanClient } from '#base/http/lean-client.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { Balance } from '#domain/balance.ts';
+import { silentTelemetry, type Telemetry } from '#domain/telemetry.ts';
+import type { OpenCalls } from '#surfaces/http/open-calls.ts';
+import { type Answered, type Asking, ask, askAndLeave, askStream } from './ask.ts';
+import type { StreamReader } from './read-events.ts';
+
+/** The key that `chat` and `stream` send where they are not told another. */
+export const callerKey = 'caller-key';
+
+export interface ServiceOptions {
+  readonly telemetry?: Telemetry;
+  readonly http?: HttpClient;
+  readonly clock?: Clock;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+export interface TestService extends AsyncDisposable {
+  readonly url: string;
+  readonly app: FastifyInstance;
+  readonly openCalls: OpenCalls;
+  readonly balance: Balance;
+  readonly directory: LiveDirectory;
+  ask(asking: Asking): Promise<Answered>;
+  /** A chat completion on the deployment path. */
+  chat(deployment: string, body: object, headers?: Headers): Promise<Answered>;
+  /** The same with `stream: true`, as soon as the head is there. */
+  stream(deployment: string, body: object, headers?: Headers): Promise<StreamReader>;
+  /** The same, with nobody waiting for the answer. */
+  chatAndLeave(deployment: string, body: object): { leave(): number };
+  reload(configuration: object): void;
+  close(): Promise<void>;
+}
+
+/** The whole service in this process, on a port of its own. Of the configuration, `keys` may be left out. */
+export async function startService(configuration: object, options: ServiceOptions = {}): Promise<TestService> {
+  const embedder = new LocalEmbedder();
+  const http = options.http ?? new LeanClient();
+  const directory = new LiveDirectory(toConfiguration(configuration));
+  const { clock = systemClock, telemetry = silentTelemetry } = options;
+  const { app, openCalls, balance } = composeService({ directory: directory.current, http, embedder, clock, telemetry });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const close = async (): Promise<void> => {
+    openCalls.abort(new Error('the test is over'));
+    app.server.closeAllConnections();
+    await app.close();
+    http.close();
+    await embedder.close();
+  };
+  return {
+    url,
+    app,
+    openCalls,
+    balance,
+    directory,
+    ask: (asking) => ask(url, asking),
+    chat: (deployment, body, headers) => ask(url, toAsking(deployment, body, headers)),
+    stream: (deployment, body, headers) => askStream(url, toAsking(deployment, { stream: true, ...body }, headers)),
+    chatAndLeave: (deployment, body) => askAndLeave(url, toAsking(deployment, body)),
+    reload: (next) => directory.replace(toConfiguration(next), balance),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+export function chatPath(deployment: string): string {
+  return `/compat/deployments/${deployment}/chat/completions/2024-10-21`;
+}
+
+/** Header fields of a good request. */
+export function withKey(key = callerKey): Record<string, string> {
+  return { 'api-key': key, 'content-type': 'application/json' };
+}
+
+function toAsking(deployment: string, body: object, headers: Headers = {}): Asking {
+  return { path: chatPath(deployment), headers: { ...withKey(), ...headers }, body };
+}
+
+function toConfiguration(value: object): Configuration {
+  const checked = checkConfiguration({ keys: { [callerKey]: { project: 'test' } }, ...value });
+  if ('faults' in checked) throw new Error(checked.faults.map(formatFault).join('\n'));
+  return checked.configuration;
+}

@@ -1,0 +1,78 @@
+/** One line of Prometheus' text format. */
+export interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+const sampleForm = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/;
+const labelForm = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
+
+/** Reads Prometheus' text format 0.0.4 strictly; throws on whatever a scraper would refuse. */
+export function readPrometheus(text: string): Sample[] {
+  const types = new Map<string, string>();
+  const seen = new Set<string>();
+  const samples: Sample[] = [];
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    if (line.startsWith('#')) {
+      const [, kind, name = '', type = ''] = /^# (HELP|TYPE|UNIT) (\S+) (.*)$/.exec(line) ?? fault(line);
+      if (kind === 'TYPE') {
+        if (types.has(name)) fault(line);
+        types.set(name, type);
+      }
+      continue;
+    }
+    const sample = readSample(line);
+    const key = JSON.stringify([sample.name, sample.labels]);
+    if (seen.has(key)) fault(`twice: ${line}`);
+    seen.add(key);
+    if (!types.has(sample.name) && types.get(sample.name.replace(/_(bucket|count|sum)$/, '')) !== 'histogram')
+      fault(`no type: ${line}`);
+    samples.push(sample);
+  }
+  checkHistograms(samples, types);
+  return samples;
+}
+
+function readSample(line: string): Sample {
+  const [, name = '', inside = '', value = ''] = sampleForm.exec(line) ?? fault(line);
+  const labels: Record<string, string> = {};
+  labelForm.lastIndex = 0;
+  while (labelForm.lastIndex < inside.length) {
+    const [, label = '', text = ''] = labelForm.exec(inside) ?? fault(line);
+    labels[label] = text;
+  }
+  const number = value === '+Inf' ? Number.POSITIVE_INFINITY : Number(value);
+  return Number.isNaN(number) ? fault(line) : { name, labels, value: number };
+}
+
+function checkHistograms(samples: readonly Sample[], types: ReadonlyMap<string, string>): void {
+  const bySeries = Map.groupBy(samples, ({ name, labels: { le: _, ...rest } }) => `${name}${JSON.stringify(rest)}`);
+  for (const [name, type] of types) {
+    if (type !== 'histogram') continue;
+    for (const { labels, value } of samples.filter((sample) => sample.name === `${name}_count`)) {
+      const own = bySeries.get(`${name}_bucket${JSON.stringify(labels)}`) ?? [];
+      const counts = own.map((bucket) => bucket.value);
+      if (own.at(-1)?.labels.le !== '+Inf' || counts.at(-1) !== value) fault(`${name}: the last bucket is not the count`);
+      if (counts.some((count, index) => count < (counts[index - 1] ?? 0))) fault(`${name}: buckets shrink`);
+    }
+  }
+}
+
+function fault(what: string): never {
+  throw new Error(`not Prometheus text: ${what}`);
+}
+
+/** The one value of a metric whose labels hold these; undefined where there is none. */
+export function readValue(
+  samples: readonly Sample[],
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): number | undefined {
+  const found = samples.filter(
+    (one) => one.name === name && Object.entries(labels).every(([key, value]) => one.labels[key] === value),
+  );
+  if (found.length > 1) throw new Error(`${name} is ambiguous`);
+  return found[0]?.value;
+}
