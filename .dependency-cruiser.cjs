@@ -58,7 +58,12 @@ module.exports = {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
-    { name: 'surfaces-do-not-know-dispatch', severity: 'error', from: { path: '^src/surfaces/' }, to: { path: '^src/(dispatch|runtime)/' } },
+    {
+      name: 'surfaces-do-not-know-dispatch',
+      severity: 'error',
+      from: { path: '^src/surfaces/' },
+      to: { path: '^src/(dispatch|runtime)/' },
+    },
     ...upward,
     ...strangers,
     ...ownership,

@@ -8,7 +8,7 @@ import { type Call, toRawRequest } from './requests.ts';
 import { toSpread } from './statistics.ts';
 
 /** Percentiles in nanoseconds as the load generator prints them. */
-export interface Percentiles {
+interface Percentiles {
   count: number;
   p50: number;
   p90: number;
@@ -17,7 +17,7 @@ export interface Percentiles {
 }
 
 /** The load generator's last line. */
-export interface LoadResult {
+interface LoadResult {
   seconds: number;
   replies: number;
   errors: number;

@@ -14,7 +14,7 @@ export interface Metric {
 }
 
 /** Everything a scenario needs to run once. `scale` shortens a quick run. */
-export interface Stage {
+interface Stage {
   grounds: Grounds;
   load: string;
   running: Running;

@@ -61,7 +61,11 @@ export function composeService(parts: ServiceParts): Service {
   const answer = withAddons(createAnswer(answerTools), { addonTools: createAddonTools(clock), clock, noteFault });
   const complete = createComplete({ directory, clock, answer });
   const embed = createEmbed({ ...answerTools, directory });
-  const app: FastifyInstance = fastify({ ...serverOptions, ...answersToMalformed(randomUUID), ...(parts.tls && { https: parts.tls }) });
+  const app: FastifyInstance = fastify({
+    ...serverOptions,
+    ...answersToMalformed(randomUUID),
+    ...(parts.tls && { https: parts.tls }),
+  });
   const maxBodyBytes = () => directory().configuration.security.maxBodyBytes;
   const door = new Door({ clock, newId: randomUUID, identify, maxBodyBytes, openCalls, telemetry });
   const prefixes = ['compat', ...directory().configuration.aliases.compat];

@@ -3,14 +3,14 @@ import { ParleyError } from '#contract/errors.ts';
 import type { Log } from './log.ts';
 
 /** The part of an HTTP server that a stop needs; Node's has it. */
-export interface StoppableServer {
+interface StoppableServer {
   close(closed: () => void): unknown;
   closeIdleConnections(): void;
   closeAllConnections(): void;
 }
 
 /** The calls under way, as `OpenCalls` keeps them. */
-export interface StoppableCalls {
+interface StoppableCalls {
   readonly size: number;
   /** Refuses new calls; resolves when the last one has left. */
   close(): Promise<void>;

@@ -1,5 +1,5 @@
-import type { Balance, UpstreamState } from '#domain/balance.ts';
 import type { Clock } from '#base/clock.ts';
+import type { Balance, UpstreamState } from '#domain/balance.ts';
 import type { Directory } from '#domain/directory.ts';
 import type { Reason } from '#surfaces/ops/routes.ts';
 import { type ConfigurationFault, formatFault } from './configuration/configuration-fault.ts';
@@ -53,7 +53,9 @@ export class NodeState {
   readonly troubles = (): readonly Reason[] => [
     ...this.#faults.map((fault) => ({ code: 'configuration_refused', message: formatFault(fault) })),
     ...this.#warnings.map((warning) => ({ code: 'configuration_warning', message: formatFault(warning) })),
-    ...[...this.upstreams()].filter(({ off }) => off).map(({ id, reason }) => ({ code: 'upstream_off', message: `${id} is left alone: ${reason}` })),
+    ...[...this.upstreams()]
+      .filter(({ off }) => off)
+      .map(({ id, reason }) => ({ code: 'upstream_off', message: `${id} is left alone: ${reason}` })),
   ];
 
   /** Why the node takes no calls now. */

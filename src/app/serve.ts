@@ -51,7 +51,15 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
   const balance = new Balance();
   const state = new NodeState({ directory: directory.current, balance, clock });
   const live = { upstreams: () => state.upstreams(), configurationFaults: () => state.configurationFaults };
-  const telemetry = await openTelemetry({ env: environment, clock, log, lines, live, version: packageJson.version, secret: environment.PARLEY_SECRET });
+  const telemetry = await openTelemetry({
+    env: environment,
+    clock,
+    log,
+    lines,
+    live,
+    version: packageJson.version,
+    secret: environment.PARLEY_SECRET,
+  });
   const metrics = { contentType: prometheusContentType, read: () => telemetry.toPrometheus() };
   const embedder = new LocalEmbedder();
   const { app, openCalls } = composeService({
@@ -96,13 +104,24 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
   });
   const address = await listen(app, settings);
   const tlsWatch = settings.tls && watchTls(settings.tls, app.server as unknown as Server, log);
-  const metricsServer = settings.metricsPort === undefined ? undefined : await serveMetrics({ host: settings.host, port: settings.metricsPort, ...metrics });
+  const metricsServer =
+    settings.metricsPort === undefined
+      ? undefined
+      : await serveMetrics({ host: settings.host, port: settings.metricsPort, ...metrics });
   const close = async (): Promise<void> => {
     metricsServer?.close();
     http.close();
     await Promise.all([watch.close(), tlsWatch?.close(), embedder.close(), telemetry.close()]);
   };
-  const drain = new Drain({ server: app.server, calls: openCalls, clock, log, drainMs: settings.drainMs, close, exit: (code) => process.exit(code) });
+  const drain = new Drain({
+    server: app.server,
+    calls: openCalls,
+    clock,
+    log,
+    drainMs: settings.drainMs,
+    close,
+    exit: (code) => process.exit(code),
+  });
   process.on('SIGTERM', drain.signalled).on('SIGINT', drain.signalled);
   process.on('unhandledRejection', (reason) => log.error('a promise failed unheard', reason));
   state.started(() => drain.isDraining);
@@ -111,9 +130,14 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
 }
 
 /** The configuration to start with. Throws SettingFault with every fault of it. */
-async function acceptedConfiguration(files: readonly string[], environment: Environment, local: Parameters<typeof firstConfiguration>[2]): Promise<Accepted> {
+async function acceptedConfiguration(
+  files: readonly string[],
+  environment: Environment,
+  local: Parameters<typeof firstConfiguration>[2],
+): Promise<Accepted> {
   const loaded = await firstConfiguration(files, environment, local);
-  if ('faults' in loaded) throw new SettingFault(`the configuration cannot be used\n${loaded.faults.map(formatFault).join('\n')}`);
+  if ('faults' in loaded)
+    throw new SettingFault(`the configuration cannot be used\n${loaded.faults.map(formatFault).join('\n')}`);
   return loaded;
 }
 
@@ -124,8 +148,10 @@ async function listen(app: FastifyInstance, { host, port, tls }: Settings): Prom
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
     if (code === 'EADDRINUSE') throw new SettingFault(`port ${port} of ${host} is in use; choose another with --port`);
-    if (code === 'EACCES') throw new SettingFault(`port ${port} may not be used by this process; choose one above 1023 with --port`);
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw new SettingFault(`${host} is no address of this machine; choose another with --host`);
+    if (code === 'EACCES')
+      throw new SettingFault(`port ${port} may not be used by this process; choose one above 1023 with --port`);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+      throw new SettingFault(`${host} is no address of this machine; choose another with --host`);
     throw thrown;
   }
   const { port: bound } = app.server.address() as AddressInfo;
@@ -136,5 +162,6 @@ async function listen(app: FastifyInstance, { host, port, tls }: Settings): Prom
 /** The lines for the person who started it. */
 function greet(address: string, localKey: string | undefined): void {
   console.log(`Parley listens on ${address}, the reference is at ${address}/docs`);
-  if (localKey !== undefined) console.log(`No configuration was given: serving the demo, with a key for this start: ${address}/#key=${localKey}`);
+  if (localKey !== undefined)
+    console.log(`No configuration was given: serving the demo, with a key for this start: ${address}/#key=${localKey}`);
 }

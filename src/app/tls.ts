@@ -20,13 +20,18 @@ export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
     createSecureContext(pair);
     return pair;
   } catch (cause) {
-    throw new SettingFault(`the certificate ${certFile} with the key ${keyFile} cannot be used: ${cause instanceof Error ? cause.message : cause}`);
+    throw new SettingFault(
+      `the certificate ${certFile} with the key ${keyFile} cannot be used: ${cause instanceof Error ? cause.message : cause}`,
+    );
   }
 }
 
 /** Puts changed files into use for new connections; a pair that cannot be used is told in the log and the last one stays. */
 export function watchTls(files: TlsFiles, server: Server, log: Log): { close(): Promise<void> } {
-  const watcher = watch([files.certFile, files.keyFile], { ignoreInitial: true, awaitWriteFinish: { stabilityThreshold: 200, pollInterval: 50 } });
+  const watcher = watch([files.certFile, files.keyFile], {
+    ignoreInitial: true,
+    awaitWriteFinish: { stabilityThreshold: 200, pollInterval: 50 },
+  });
   watcher.on('all', () => {
     try {
       server.setSecureContext(readTls(files));

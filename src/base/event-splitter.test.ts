@@ -1,4 +1,4 @@
-import { assert, array, constantFrom, integer, property } from 'fast-check';
+import { array, assert, constantFrom, integer, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EventSplitter, EventTooLarge, eventData } from './event-splitter.ts';
 

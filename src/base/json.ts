@@ -1,4 +1,3 @@
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: unknown };
 
 /** The text is not JSON, or breaks a bound. The message may be shown. */
@@ -16,7 +15,7 @@ export interface JsonBounds {
   readonly maxNodes: number;
 }
 
-export const defaultJsonBounds: JsonBounds = { maxDepth: 64, maxNodes: 1_000_000 };
+const defaultJsonBounds: JsonBounds = { maxDepth: 64, maxNodes: 1_000_000 };
 
 /** Parses text from outside. Keys named `__proto__` are refused: a copy of the value would lose them. Throws JsonFault. */
 export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds): unknown {

@@ -1,4 +1,4 @@
-const beyondAscii = /[^\u0000-\u007f]/;
+const beyondAscii = /[\u0080-\uffff]/;
 
 /** The UTF-8 bytes of a text, one char a byte: what sockets here read and write. */
 export function toLatin1(text: string): string {

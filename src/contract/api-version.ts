@@ -9,7 +9,11 @@ export function checkApiVersion(version: string): void {
     date.setUTCFullYear(year);
     if (date.getUTCMonth() === month - 1 && date.getUTCDate() === day) return;
   }
-  throw new ParleyError('invalid_api_version', `The API version "${version.slice(0, 50)}" is no date of the form YYYY-MM-DD or YYYY-MM-DD-preview.`, {
-    param: 'api_version',
-  });
+  throw new ParleyError(
+    'invalid_api_version',
+    `The API version "${version.slice(0, 50)}" is no date of the form YYYY-MM-DD or YYYY-MM-DD-preview.`,
+    {
+      param: 'api_version',
+    },
+  );
 }

@@ -4,7 +4,9 @@ import { type Static, Type } from 'typebox';
 export const ErrorBody = Type.Object({
   type: Type.String({ description: 'The family of the error.' }),
   message: Type.String({ description: 'One sentence that names the thing and, where there is one, the way out.' }),
-  param: Type.Union([Type.String(), Type.Null()], { description: 'JSON path of the field at fault, such as messages[2].content.' }),
+  param: Type.Union([Type.String(), Type.Null()], {
+    description: 'JSON path of the field at fault, such as messages[2].content.',
+  }),
   code: Type.Union([Type.String(), Type.Null()], { description: 'A stable word for programs; docs/errors.md lists them.' }),
 });
 export type ErrorBody = Static<typeof ErrorBody>;
@@ -18,35 +20,119 @@ interface ErrorKind {
 
 /** Every code that Parley itself gives; docs/errors.md is generated from it. An upstream's own code may take its place (contract 5). */
 export const errorKinds = {
-  invalid_request: { status: 400, type: 'invalid_request_error', says: 'A field of the request is missing, of the wrong type or out of bounds; `param` names it.' },
+  invalid_request: {
+    status: 400,
+    type: 'invalid_request_error',
+    says: 'A field of the request is missing, of the wrong type or out of bounds; `param` names it.',
+  },
   invalid_json: { status: 400, type: 'invalid_request_error', says: 'The body is not JSON text, or is nested too deeply.' },
-  invalid_api_version: { status: 400, type: 'invalid_request_error', says: 'The API version is no calendar date `YYYY-MM-DD`, optionally with `-preview`.' },
-  ambiguous_credentials: { status: 400, type: 'invalid_request_error', says: '`Api-Key` and `Authorization` are both present and differ; send one.' },
-  control_not_offered: { status: 400, type: 'invalid_request_error', says: 'The completed control was not offered by the last reply, or its value does not follow the schema of that control.' },
-  call_depth_exceeded: { status: 400, type: 'invalid_request_error', says: 'The chain of applications calling each other is too deep, or comes back to one deployment too often.' },
-  unknown_addon: { status: 400, type: 'invalid_request_error', says: 'The addon is not configured; names are listed under `addons` of the configuration.' },
-  operation_not_supported: { status: 400, type: 'invalid_request_error', says: 'The deployment exists but cannot do this, such as embeddings of a chat model.' },
-  missing_credentials: { status: 401, type: 'authentication_error', says: 'Neither `Api-Key` nor `Authorization: Bearer` was sent.' },
-  invalid_api_key: { status: 401, type: 'authentication_error', says: 'The key is not known, or the call it was made for has ended.' },
-  invalid_token: { status: 401, type: 'authentication_error', says: 'The bearer token is malformed, expired, or not of a configured identity provider.' },
-  access_denied: { status: 403, type: 'permission_error', says: 'The deployment or resource exists, but not for the roles of this caller.' },
-  consent_required: { status: 403, type: 'permission_error', says: 'The user has not accepted the consent form of the application that started the chain; the message names it.' },
+  invalid_api_version: {
+    status: 400,
+    type: 'invalid_request_error',
+    says: 'The API version is no calendar date `YYYY-MM-DD`, optionally with `-preview`.',
+  },
+  ambiguous_credentials: {
+    status: 400,
+    type: 'invalid_request_error',
+    says: '`Api-Key` and `Authorization` are both present and differ; send one.',
+  },
+  control_not_offered: {
+    status: 400,
+    type: 'invalid_request_error',
+    says: 'The completed control was not offered by the last reply, or its value does not follow the schema of that control.',
+  },
+  call_depth_exceeded: {
+    status: 400,
+    type: 'invalid_request_error',
+    says: 'The chain of applications calling each other is too deep, or comes back to one deployment too often.',
+  },
+  unknown_addon: {
+    status: 400,
+    type: 'invalid_request_error',
+    says: 'The addon is not configured; names are listed under `addons` of the configuration.',
+  },
+  operation_not_supported: {
+    status: 400,
+    type: 'invalid_request_error',
+    says: 'The deployment exists but cannot do this, such as embeddings of a chat model.',
+  },
+  missing_credentials: {
+    status: 401,
+    type: 'authentication_error',
+    says: 'Neither `Api-Key` nor `Authorization: Bearer` was sent.',
+  },
+  invalid_api_key: {
+    status: 401,
+    type: 'authentication_error',
+    says: 'The key is not known, or the call it was made for has ended.',
+  },
+  invalid_token: {
+    status: 401,
+    type: 'authentication_error',
+    says: 'The bearer token is malformed, expired, or not of a configured identity provider.',
+  },
+  access_denied: {
+    status: 403,
+    type: 'permission_error',
+    says: 'The deployment or resource exists, but not for the roles of this caller.',
+  },
+  consent_required: {
+    status: 403,
+    type: 'permission_error',
+    says: 'The user has not accepted the consent form of the application that started the chain; the message names it.',
+  },
   deployment_not_found: { status: 404, type: 'not_found_error', says: 'No deployment has this id.' },
   file_not_found: { status: 404, type: 'not_found_error', says: 'No stored file has this path.' },
   route_not_found: { status: 404, type: 'not_found_error', says: 'Nothing is served at this path; /docs lists what is.' },
-  method_not_allowed: { status: 405, type: 'invalid_request_error', says: 'The path exists with other methods; `Allow` lists them.' },
+  method_not_allowed: {
+    status: 405,
+    type: 'invalid_request_error',
+    says: 'The path exists with other methods; `Allow` lists them.',
+  },
   consent_outdated: { status: 409, type: 'invalid_request_error', says: 'The form sent is not the form of today; get it anew.' },
-  precondition_failed: { status: 412, type: 'invalid_request_error', says: 'The resource was changed in the meantime, or exists already.' },
+  precondition_failed: {
+    status: 412,
+    type: 'invalid_request_error',
+    says: 'The resource was changed in the meantime, or exists already.',
+  },
   payload_too_large: { status: 413, type: 'invalid_request_error', says: 'The body is larger than `security.maxBodyBytes`.' },
-  unsupported_media_type: { status: 415, type: 'invalid_request_error', says: 'The body must be sent as `Content-Type: application/json`, without a content encoding.' },
-  token_limit_exceeded: { status: 429, type: 'rate_limit_error', says: 'The tokens of a window are used up; the message says which and when it resets.' },
-  request_limit_exceeded: { status: 429, type: 'rate_limit_error', says: 'The requests of a window are used up; the message says which and when it resets.' },
-  cost_limit_exceeded: { status: 429, type: 'rate_limit_error', says: 'The money of a window is used up; the message says which and when it resets.' },
-  upstream_rate_limited: { status: 429, type: 'rate_limit_error', says: 'Every upstream of the deployment refuses for its own rate limit.' },
+  unsupported_media_type: {
+    status: 415,
+    type: 'invalid_request_error',
+    says: 'The body must be sent as `Content-Type: application/json`, without a content encoding.',
+  },
+  token_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    says: 'The tokens of a window are used up; the message says which and when it resets.',
+  },
+  request_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    says: 'The requests of a window are used up; the message says which and when it resets.',
+  },
+  cost_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    says: 'The money of a window is used up; the message says which and when it resets.',
+  },
+  upstream_rate_limited: {
+    status: 429,
+    type: 'rate_limit_error',
+    says: 'Every upstream of the deployment refuses for its own rate limit.',
+  },
   internal_error: { status: 500, type: 'server_error', says: 'A fault of Parley itself; the log has it under the request id.' },
-  upstream_failed: { status: 500, type: 'upstream_error', says: 'The upstream failed, refused the configured credentials, or broke off its answer.' },
+  upstream_failed: {
+    status: 500,
+    type: 'upstream_error',
+    says: 'The upstream failed, refused the configured credentials, or broke off its answer.',
+  },
   overloaded: { status: 503, type: 'server_overloaded', says: 'Too much is under way; try again later.' },
-  upstream_unavailable: { status: 503, type: 'server_overloaded', says: 'No upstream of the deployment can be reached; try again later.' },
+  upstream_unavailable: {
+    status: 503,
+    type: 'server_overloaded',
+    says: 'No upstream of the deployment can be reached; try again later.',
+  },
   shutting_down: { status: 503, type: 'server_overloaded', says: 'This node is stopping; try again, another one will answer.' },
 } as const satisfies Record<string, ErrorKind>;
 

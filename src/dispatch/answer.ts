@@ -1,13 +1,13 @@
 import { peek } from '#base/peek.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
-import type { TraceContext } from '#domain/trace.ts';
 import type { Caller } from '#domain/caller.ts';
 import type { PerRequestKeys } from '#domain/per-request-keys.ts';
 import type { TryOutcome } from '#domain/telemetry.ts';
+import type { TraceContext } from '#domain/trace.ts';
 import type { ChatProtocol, ProtocolName, Upstream } from '#domain/upstream.ts';
-import { type AttemptTools, attempt, outcomeOf } from './attempts.ts';
 import type { Answering } from './answering.ts';
+import { type AttemptTools, attempt, outcomeOf } from './attempts.ts';
 
 export interface AnswerTools extends AttemptTools {
   readonly protocols: Readonly<Partial<Record<ProtocolName, ChatProtocol>>>;
@@ -19,7 +19,8 @@ export type Answer = (answering: Answering) => AsyncIterable<Frame>;
 
 /** Answers from the upstreams of the deployment; an application is sent a key of its own, alive as long as the call. */
 export function createAnswer(tools: AnswerTools): Answer {
-  return (answering) => (answering.deployment.kind === 'application' ? withKey(tools, answering) : fromUpstreams(tools, answering, {}));
+  return (answering) =>
+    answering.deployment.kind === 'application' ? withKey(tools, answering) : fromUpstreams(tools, answering, {});
 }
 
 async function* withKey(tools: AnswerTools, answering: Answering): AsyncIterable<Frame> {
@@ -37,7 +38,11 @@ function toHolder({ call, path, inner }: Answering): Caller {
   return { ...caller, chain: { path, files: caller.chain?.files ?? new Set(), report: (usage) => inner.add(usage) } };
 }
 
-async function* fromUpstreams(tools: AnswerTools, answering: Answering, headers: Readonly<Record<string, string>>): AsyncIterable<Frame> {
+async function* fromUpstreams(
+  tools: AnswerTools,
+  answering: Answering,
+  headers: Readonly<Record<string, string>>,
+): AsyncIterable<Frame> {
   const { call, deployment, request } = answering;
   const { signal } = call;
   const { result: frames, record } = await attempt(tools, { deployment, signal, record: call.record }, (upstream, { trace }) => {
@@ -65,7 +70,10 @@ export function sentOn(requestId: string, { traceparent, tracestate }: TraceCont
 export function protocolOf({ protocols }: Pick<AnswerTools, 'protocols'>, upstream: Upstream): ChatProtocol {
   const protocol = protocols[upstream.protocol];
   if (protocol === undefined) {
-    throw new ParleyError('upstream_unavailable', `The protocol ${upstream.protocol} of this deployment is not served by this version of Parley.`);
+    throw new ParleyError(
+      'upstream_unavailable',
+      `The protocol ${upstream.protocol} of this deployment is not served by this version of Parley.`,
+    );
   }
   return protocol;
 }

@@ -84,11 +84,14 @@ export function outcomeOf(thrown: unknown): TryOutcome {
 }
 
 function noneIsOpen({ balance, clock }: AttemptTools, deployment: Deployment): ParleyError {
-  if (deployment.upstreams.length === 0) return new ParleyError('upstream_unavailable', `${deployment.id} has no upstream configured.`);
+  if (deployment.upstreams.length === 0)
+    return new ParleyError('upstream_unavailable', `${deployment.id} has no upstream configured.`);
   const nowMs = clock.nowMs();
   const retryAfterSeconds = balance.retryAfterSeconds(deployment.upstreams, nowMs);
   const again = `try again in ${retryAfterSeconds} s`;
   return balance.areRateLimited(deployment.upstreams, nowMs)
-    ? new ParleyError('upstream_rate_limited', `Every upstream of ${deployment.id} is rate limited; ${again}.`, { retryAfterSeconds })
+    ? new ParleyError('upstream_rate_limited', `Every upstream of ${deployment.id} is rate limited; ${again}.`, {
+        retryAfterSeconds,
+      })
     : new ParleyError('upstream_unavailable', `Every upstream of ${deployment.id} is failing; ${again}.`, { retryAfterSeconds });
 }

@@ -46,6 +46,7 @@ export function createComplete(tools: CompleteTools): Complete {
 
 function charsOf(request: ChatRequest): number {
   let chars = 0;
-  for (const { content } of request.messages) chars += typeof content === 'string' ? content.length : (JSON.stringify(content)?.length ?? 0);
+  for (const { content } of request.messages)
+    chars += typeof content === 'string' ? content.length : (JSON.stringify(content)?.length ?? 0);
   return chars;
 }

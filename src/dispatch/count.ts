@@ -19,7 +19,11 @@ export async function* count(frames: AsyncIterable<Frame>, order: ReplyOrder, ca
 }
 
 function toError(thrown: unknown, call: Call): unknown {
-  if (thrown instanceof UpstreamFault) return new ParleyError('upstream_failed', `The answer of ${call.deployment} failed: ${thrown.message}`, { cause: thrown });
-  if (thrown instanceof JsonFault) return new ParleyError('upstream_failed', `The answer of ${call.deployment} is malformed: ${thrown.message}.`, { cause: thrown });
+  if (thrown instanceof UpstreamFault)
+    return new ParleyError('upstream_failed', `The answer of ${call.deployment} failed: ${thrown.message}`, { cause: thrown });
+  if (thrown instanceof JsonFault)
+    return new ParleyError('upstream_failed', `The answer of ${call.deployment} is malformed: ${thrown.message}.`, {
+      cause: thrown,
+    });
   return thrown;
 }

@@ -17,7 +17,8 @@ export function createEmbed(tools: AnswerTools & { readonly directory: () => Dir
     const { signal } = call;
     const { result, record } = await attempt(tools, { deployment, signal, record: call.record }, (upstream, { trace }) => {
       const { embed } = protocolOf(tools, upstream);
-      if (embed === undefined) throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} makes no embeddings.`);
+      if (embed === undefined)
+        throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} makes no embeddings.`);
       return embed({ upstream, request, signal, headers: sentOn(call.id, trace) });
     });
     record.end('ok', tools.clock.nowMs());

@@ -8,7 +8,10 @@ import type { Directory } from '#domain/directory.ts';
 export function find(directory: Directory, call: Pick<Call, 'deployment' | 'caller'>, type: Deployment['type']): Deployment {
   const deployment = directory.deployments.get(call.deployment);
   if (deployment === undefined) {
-    throw new ParleyError('deployment_not_found', `There is no deployment ${call.deployment}; GET /openai/deployments lists yours.`);
+    throw new ParleyError(
+      'deployment_not_found',
+      `There is no deployment ${call.deployment}; GET /openai/deployments lists yours.`,
+    );
   }
   if (!mayUse(call.caller, deployment)) throw new ParleyError('access_denied', `Your roles do not open ${deployment.id}.`);
   if (deployment.type !== type) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Chunk } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
-import { ReplyOrder, type ReplyFacts } from './reply-order.ts';
+import { type ReplyFacts, ReplyOrder } from './reply-order.ts';
 
 const facts: ReplyFacts = {
   id: 'own',
@@ -26,7 +26,10 @@ function choice(delta: object, finish_reason: string | null = null): object {
   return { choices: [{ index: 0, delta, finish_reason }] };
 }
 
-function run(pieces: readonly string[], changes: Partial<ReplyFacts> = {}): { bytes: string; chunks: Chunk[]; order: ReplyOrder } {
+function run(
+  pieces: readonly string[],
+  changes: Partial<ReplyFacts> = {},
+): { bytes: string; chunks: Chunk[]; order: ReplyOrder } {
   const order = new ReplyOrder({ ...facts, ...changes });
   const frames = [...pieces.flatMap((piece) => order.take(Frame.ofEvents(piece))), ...order.end()];
   const bytes = frames.map((frame) => frame.bytes).join('');
@@ -49,17 +52,29 @@ describe('ReplyOrder, of a stream', () => {
 
   it('opens with a role where the upstream does not', () => {
     const { chunks } = run([hello, stop]);
-    expect(chunks[0]).toEqual({ ...head, choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] });
+    expect(chunks[0]).toEqual({
+      ...head,
+      choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }],
+    });
     expect(chunks[1]?.choices[0]?.delta).toEqual({ content: 'hello' });
   });
 
   it('keeps a first event without choices ahead of the role', () => {
     const { chunks } = run([event({ choices: [], prompt_filter_results: [] }) + role, stop]);
-    expect(chunks.map(({ choices }) => choices[0]?.delta.role)).toEqual([undefined, 'assistant', undefined, undefined, undefined]);
+    expect(chunks.map(({ choices }) => choices[0]?.delta.role)).toEqual([
+      undefined,
+      'assistant',
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it('gives usage once, though the upstream repeats it in every event', () => {
-    const { chunks } = run([event({ ...choice({ role: 'assistant', content: 'a' }), usage }), event({ ...choice({}, 'stop'), usage: { ...usage, completion_tokens: 9 } })]);
+    const { chunks } = run([
+      event({ ...choice({ role: 'assistant', content: 'a' }), usage }),
+      event({ ...choice({}, 'stop'), usage: { ...usage, completion_tokens: 9 } }),
+    ]);
     expect(chunks.filter((chunk) => chunk.usage)).toHaveLength(1);
     expect(chunks.find((chunk) => chunk.usage)?.usage).toEqual({ prompt_tokens: 2, completion_tokens: 9, total_tokens: 11 });
   });
@@ -90,9 +105,18 @@ describe('ReplyOrder, of a stream', () => {
   it('fails the stages that are open, and only those', () => {
     const order = new ReplyOrder(facts);
     const stages = (stage: object) => event(choice({ custom_content: { stages: [stage] } }));
-    order.take(Frame.ofEvents(role + stages({ index: 0, name: 'a', status: null }) + stages({ index: 1, name: 'b', status: null }) + stages({ index: 0, status: 'completed' })));
+    order.take(
+      Frame.ofEvents(
+        role +
+          stages({ index: 0, name: 'a', status: null }) +
+          stages({ index: 1, name: 'b', status: null }) +
+          stages({ index: 0, status: 'completed' }),
+      ),
+    );
     const closing = order.closeStages().flatMap((frame) => frame.chunks);
-    expect(closing.map(({ choices }) => choices[0]?.delta)).toEqual([{ custom_content: { stages: [{ index: 1, status: 'failed' }] } }]);
+    expect(closing.map(({ choices }) => choices[0]?.delta)).toEqual([
+      { custom_content: { stages: [{ index: 1, status: 'failed' }] } },
+    ]);
     expect(order.closeStages()).toEqual([]);
   });
 
@@ -107,18 +131,16 @@ describe('ReplyOrder, of a stream', () => {
   });
 
   it('opens and finishes each of several choices', () => {
-    const at = (index: number, delta: object, finish_reason: string | null = null) => event({ choices: [{ index, delta, finish_reason }] });
-    const { chunks } = run([at(1, { content: 'b' }) + at(0, { content: 'a' }), at(0, {}, 'stop') + at(1, {}, 'length')], { choices: 2 });
-    expect(chunks.map(({ choices }) => choices.map(({ index, delta, finish_reason }) => [index, delta.role ?? delta.content ?? finish_reason]))).toEqual([
-      [[1, 'assistant']],
-      [[1, 'b']],
-      [[0, 'assistant']],
-      [[0, 'a']],
-      [[0, 'stop']],
-      [[1, 'length']],
-      [],
-      [],
-    ]);
+    const at = (index: number, delta: object, finish_reason: string | null = null) =>
+      event({ choices: [{ index, delta, finish_reason }] });
+    const { chunks } = run([at(1, { content: 'b' }) + at(0, { content: 'a' }), at(0, {}, 'stop') + at(1, {}, 'length')], {
+      choices: 2,
+    });
+    expect(
+      chunks.map(({ choices }) =>
+        choices.map(({ index, delta, finish_reason }) => [index, delta.role ?? delta.content ?? finish_reason]),
+      ),
+    ).toEqual([[[1, 'assistant']], [[1, 'b']], [[0, 'assistant']], [[0, 'a']], [[0, 'stop']], [[1, 'length']], [], []]);
   });
 });
 
@@ -146,7 +168,12 @@ describe('ReplyOrder, of an application', () => {
 });
 
 describe('ReplyOrder, of a whole reply', () => {
-  const completion = { id: 'c', object: 'chat.completion' as const, created: 1, choices: [{ index: 0, message: { role: 'assistant' as const, content: 'hello wo' }, finish_reason: 'stop' as const }] };
+  const completion = {
+    id: 'c',
+    object: 'chat.completion' as const,
+    created: 1,
+    choices: [{ index: 0, message: { role: 'assistant' as const, content: 'hello wo' }, finish_reason: 'stop' as const }],
+  };
 
   function whole(value: object, changes: Partial<ReplyFacts> = {}): unknown {
     const bytes = ` ${JSON.stringify(value)} \n`;
@@ -156,12 +183,20 @@ describe('ReplyOrder, of a whole reply', () => {
   }
 
   it('adds statistics to the bytes that came', () => {
-    expect(whole({ ...completion, usage })).toEqual({ ...completion, usage, statistics: { usage_per_model: [{ ...own, ...usage }] } });
+    expect(whole({ ...completion, usage })).toEqual({
+      ...completion,
+      usage,
+      statistics: { usage_per_model: [{ ...own, ...usage }] },
+    });
   });
 
   it('adds estimated usage where there is none', () => {
     const counts = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
-    expect(whole(completion)).toEqual({ ...completion, usage: counts, statistics: { usage_per_model: [{ ...own, ...counts, estimated: true }] } });
+    expect(whole(completion)).toEqual({
+      ...completion,
+      usage: counts,
+      statistics: { usage_per_model: [{ ...own, ...counts, estimated: true }] },
+    });
   });
 
   it('corrects a total that is no sum', () => {
@@ -169,7 +204,9 @@ describe('ReplyOrder, of a whole reply', () => {
   });
 
   it('replaces statistics rather than having them twice', () => {
-    expect(whole({ ...completion, usage, statistics: { usage_per_model: [] } })).toMatchObject({ statistics: { usage_per_model: [{ ...own, ...usage }] } });
+    expect(whole({ ...completion, usage, statistics: { usage_per_model: [] } })).toMatchObject({
+      statistics: { usage_per_model: [{ ...own, ...usage }] },
+    });
   });
 
   it('becomes a stream where one was asked for', () => {

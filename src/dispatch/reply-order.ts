@@ -63,7 +63,8 @@ export class ReplyOrder {
     if (!this.#facts.isStreamed && this.#isWhole) return [];
     const owed: Chunk[] = [];
     const open = [...this.#started].filter((index) => !this.#finished.has(index));
-    if (open.length > 0) owed.push(this.#chunk({ choices: open.map((index) => ({ index, delta: {}, finish_reason: 'stop' as const })) }));
+    if (open.length > 0)
+      owed.push(this.#chunk({ choices: open.map((index) => ({ index, delta: {}, finish_reason: 'stop' as const })) }));
     const { usage, statistics } = this.#totals();
     owed.push(this.#chunk({ usage }), this.#chunk({ statistics }));
     return [Frame.ofChunks(...owed)];
@@ -73,7 +74,9 @@ export class ReplyOrder {
   closeStages(): readonly Frame[] {
     if (this.#stages.size === 0) return [];
     const chunks = [...this.#stages.values()].map(([choice, index]) =>
-      this.#chunk({ choices: [{ index: choice, delta: { custom_content: { stages: [{ index, status: 'failed' }] } }, finish_reason: null }] }),
+      this.#chunk({
+        choices: [{ index: choice, delta: { custom_content: { stages: [{ index, status: 'failed' }] } }, finish_reason: null }],
+      }),
     );
     this.#stages.clear();
     return [Frame.ofChunks(...chunks)];
@@ -97,7 +100,9 @@ export class ReplyOrder {
     const isPlain = completion.statistics === undefined && completion.usage !== null && isConsistent(completion.usage);
     if (!isPlain) return [Frame.ofCompletion({ ...completion, usage, statistics })];
     const bytes = frame.bytes;
-    return [Frame.ofCompletion({ ...completion, usage, statistics }, `${bytes.slice(0, bytes.lastIndexOf('}'))},${added.slice(1)}`)];
+    return [
+      Frame.ofCompletion({ ...completion, usage, statistics }, `${bytes.slice(0, bytes.lastIndexOf('}'))},${added.slice(1)}`),
+    ];
   }
 
   #takeChunks(frame: Frame): readonly Frame[] {
@@ -164,7 +169,8 @@ export class ReplyOrder {
   }
 
   #note(source: Chunk | Completion): void {
-    if (source.id) this.#identity = { id: source.id, created: source.created, ...(source.model !== undefined && { model: source.model }) };
+    if (source.id)
+      this.#identity = { id: source.id, created: source.created, ...(source.model !== undefined && { model: source.model }) };
     if (source.usage) this.#usage = toUsage(source.usage);
     if (source.statistics) this.#statistics = source.statistics;
   }
@@ -181,7 +187,9 @@ export class ReplyOrder {
   #withoutTotals(chunk: Chunk): Chunk | undefined {
     const isRepeated = (choice: ChunkChoice): boolean => Boolean(choice.finish_reason) && this.#finished.has(choice.index);
     const repeats = chunk.choices.some(isRepeated);
-    const choices = repeats ? chunk.choices.map((choice) => (isRepeated(choice) ? { ...choice, finish_reason: null } : choice)) : chunk.choices;
+    const choices = repeats
+      ? chunk.choices.map((choice) => (isRepeated(choice) ? { ...choice, finish_reason: null } : choice))
+      : chunk.choices;
     for (const choice of choices) if (choice.finish_reason) this.#finished.add(choice.index);
     if (!repeats && !chunk.usage && !chunk.statistics) return chunk;
     const { usage: _usage, statistics: _statistics, ...rest } = chunk;
@@ -189,7 +197,9 @@ export class ReplyOrder {
   }
 
   #roles(choices: readonly ChunkChoice[]): Chunk {
-    return this.#chunk({ choices: choices.map(({ index }) => ({ index, delta: { role: 'assistant' as const, content: '' }, finish_reason: null })) });
+    return this.#chunk({
+      choices: choices.map(({ index }) => ({ index, delta: { role: 'assistant' as const, content: '' }, finish_reason: null })),
+    });
   }
 
   #chunk(content: Partial<Chunk>): Chunk {
@@ -211,7 +221,12 @@ export class ReplyOrder {
     if (this.#usage !== undefined) return [this.#own(this.#usage)];
     const completion = Math.ceil(this.#contentChars / charsPerToken);
     const prompt = this.#facts.promptTokens();
-    return [{ ...this.#own({ prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }), estimated: true }];
+    return [
+      {
+        ...this.#own({ prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }),
+        estimated: true,
+      },
+    ];
   }
 
   #own(counts: TokenCounts): ModelUsage {
@@ -222,7 +237,10 @@ export class ReplyOrder {
 }
 
 function isConsistent(usage: Usage | undefined): boolean {
-  return usage === undefined || (typeof usage.total_tokens === 'number' && usage.total_tokens === usage.prompt_tokens + usage.completion_tokens);
+  return (
+    usage === undefined ||
+    (typeof usage.total_tokens === 'number' && usage.total_tokens === usage.prompt_tokens + usage.completion_tokens)
+  );
 }
 
 /** A whole reply as the chunks of a stream: the message, then the finish reasons, then the totals. */

@@ -25,7 +25,9 @@ export function withAddons(answer: Answer, parts: AddonParts): Answer {
     if (deployment.kind === 'application') return answer(answering);
     const { n = 1, ...single } = request;
     const run = (signal: AbortSignal): AsyncIterable<Frame> =>
-      inToolForm(single, (inner) => loop(answer, parts, { answering: { ...answering, call: { ...answering.call, signal }, request: inner }, found }));
+      inToolForm(single, (inner) =>
+        loop(answer, parts, { answering: { ...answering, call: { ...answering.call, signal }, request: inner }, found }),
+      );
     return n === 1 ? run(answering.call.signal) : fanOut(n, answering.call.signal, run);
   };
 }
@@ -35,7 +37,11 @@ interface Run {
   readonly found: readonly NamedAddon[];
 }
 
-async function* loop(answer: Answer, { addonTools, clock, noteFault }: AddonParts, { answering, found }: Run): AsyncIterable<Frame> {
+async function* loop(
+  answer: Answer,
+  { addonTools, clock, noteFault }: AddonParts,
+  { answering, found }: Run,
+): AsyncIterable<Frame> {
   const { call, deployment, directory, request } = answering;
   const { configuration } = directory;
   const { tools, missing } = await addonTools(configuration).load(found, call.signal);

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
-import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { ModelUsage } from '#contract/chunk.ts';
+import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Caller } from './caller.ts';
 import type { CallRecord } from './telemetry.ts';

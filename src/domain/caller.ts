@@ -11,7 +11,7 @@ export interface Caller {
 }
 
 /** What a per-request key hands on: the way from the root to the application that holds it. */
-export interface Chain {
+interface Chain {
   /** Ids from the root to the application that holds the key, in order; at least one. */
   readonly path: readonly string[];
   /** References of stored files named in the requests on the way. */

@@ -9,10 +9,16 @@ const mostReturns = 3;
 export function pathTo(deployment: Deployment, caller: Caller): readonly string[] {
   const before = caller.chain?.path ?? [];
   if (before.length + 1 > deepest) {
-    throw new ParleyError('call_depth_exceeded', `The chain of calls ${before[0]} → … → ${deployment.id} is deeper than ${deepest}.`);
+    throw new ParleyError(
+      'call_depth_exceeded',
+      `The chain of calls ${before[0]} → … → ${deployment.id} is deeper than ${deepest}.`,
+    );
   }
   if (before.filter((id) => id === deployment.id).length > mostReturns) {
-    throw new ParleyError('call_depth_exceeded', `The chain of calls comes back to ${deployment.id} more than ${mostReturns} times.`);
+    throw new ParleyError(
+      'call_depth_exceeded',
+      `The chain of calls comes back to ${deployment.id} more than ${mostReturns} times.`,
+    );
   }
   return [...before, deployment.id];
 }

@@ -28,20 +28,20 @@ export interface Deployment {
 }
 
 /** An application that is settings of a type Parley runs itself. */
-export interface TypedApplication {
+interface TypedApplication {
   readonly schemaId: string;
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
 /** Tokens that one call may have. */
-export interface TokenLimits {
+interface TokenLimits {
   readonly maxTotalTokens?: number;
   readonly maxPromptTokens?: number;
   readonly maxCompletionTokens?: number;
 }
 
 /** USD a token. */
-export interface Pricing {
+interface Pricing {
   readonly prompt?: number;
   readonly completion?: number;
   readonly cacheRead?: number;

@@ -45,7 +45,10 @@ function toApplication(id: string, entry: ApplicationEntry): Deployment {
     limits: undefined,
     pricing: undefined,
     upstreams: endpoint === undefined ? [] : [toApplicationUpstream(id, endpoint)],
-    typed: applicationTypeSchemaId === undefined ? undefined : { schemaId: applicationTypeSchemaId, properties: applicationProperties ?? {} },
+    typed:
+      applicationTypeSchemaId === undefined
+        ? undefined
+        : { schemaId: applicationTypeSchemaId, properties: applicationProperties ?? {} },
   };
 }
 

@@ -10,7 +10,8 @@ export type Identify = (credentials: string) => Promise<Caller>;
 export function createIdentify(directory: () => Directory, perRequestKeys: PerRequestKeys): Identify {
   return async (credentials) => {
     const holder = directory().keys.find(credentials);
-    if (holder !== undefined) return { subject: `key:${holder.project}`, project: holder.project, roles: holder.roles, chain: null };
+    if (holder !== undefined)
+      return { subject: `key:${holder.project}`, project: holder.project, roles: holder.roles, chain: null };
     const caller = await perRequestKeys.find(credentials);
     if (caller !== undefined) return caller;
     throw new ParleyError('invalid_api_key', 'The key is not known here, or the call it was made for has ended.');

@@ -24,10 +24,19 @@ export function toCallerError(fault: UpstreamFault, deployment: string, upstream
     case 413:
       return new ParleyError('payload_too_large', said, { ...details, upstreamCode: fault.code ?? 'payload_too_large' });
     case 401:
-      return new ParleyError('upstream_failed', `The upstream of ${deployment} refused the credentials that Parley is configured with.`, { cause: fault });
+      return new ParleyError(
+        'upstream_failed',
+        `The upstream of ${deployment} refused the credentials that Parley is configured with.`,
+        { cause: fault },
+      );
     case 403:
-      if (upstream.protocol === 'application' && fault.code === 'consent_required') return new ParleyError('consent_required', said, { cause: fault });
-      return new ParleyError('upstream_failed', `The upstream of ${deployment} refused the credentials that Parley is configured with.`, { cause: fault });
+      if (upstream.protocol === 'application' && fault.code === 'consent_required')
+        return new ParleyError('consent_required', said, { cause: fault });
+      return new ParleyError(
+        'upstream_failed',
+        `The upstream of ${deployment} refused the credentials that Parley is configured with.`,
+        { cause: fault },
+      );
     case 429:
       return new ParleyError('upstream_rate_limited', `The upstream of ${deployment} is rate limited: ${said}`, {
         cause: fault,

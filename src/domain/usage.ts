@@ -19,7 +19,14 @@ export function toModelUsages(items: readonly ModelUsage[] | undefined): ModelUs
   for (const item of Array.isArray(items) ? items : []) {
     const name = item?.model ?? item?.name;
     if (typeof name !== 'string') continue;
-    const known = byName.get(name) ?? { index: byName.size, model: name, name, prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+    const known = byName.get(name) ?? {
+      index: byName.size,
+      model: name,
+      name,
+      prompt_tokens: 0,
+      completion_tokens: 0,
+      total_tokens: 0,
+    };
     known.prompt_tokens += toCount(item.prompt_tokens);
     known.completion_tokens += toCount(item.completion_tokens);
     known.total_tokens = known.prompt_tokens + known.completion_tokens;

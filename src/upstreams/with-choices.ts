@@ -18,7 +18,11 @@ export function withChoices(protocol: ChatProtocol): ChatProtocol {
 }
 
 /** That many replies at once, merged under their own `choices[].index`, with their usage summed. One failure ends all. */
-export async function* fanOut(n: number, signal: AbortSignal, reply: (signal: AbortSignal) => AsyncIterable<Frame>): AsyncIterable<Frame> {
+export async function* fanOut(
+  n: number,
+  signal: AbortSignal,
+  reply: (signal: AbortSignal) => AsyncIterable<Frame>,
+): AsyncIterable<Frame> {
   const left = new AbortController();
   const either = AbortSignal.any([signal, left.signal]);
   const usages = new Map<number, Usage>();
@@ -32,7 +36,8 @@ export async function* fanOut(n: number, signal: AbortSignal, reply: (signal: Ab
   } finally {
     left.abort(new Error('the other choices are not wanted any more'));
   }
-  if (last !== undefined && usages.size > 0) yield Frame.ofChunks({ ...last, choices: [], usage: { ...addUp([...usages.values()]) } });
+  if (last !== undefined && usages.size > 0)
+    yield Frame.ofChunks({ ...last, choices: [], usage: { ...addUp([...usages.values()]) } });
 }
 
 /** One reply as the choice of that index; its usage is kept aside. */

@@ -8,7 +8,7 @@ import type { CallEnd, CallRecord, CallStart } from '#domain/telemetry.ts';
 export const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 /** Time that stands still until it is told. */
-export class HandClock implements Clock {
+class HandClock implements Clock {
   ms = 1_000;
   nowMs = (): number => this.ms;
   epochMs = (): number => 1_700_000_000_000 + this.ms;

@@ -14,7 +14,7 @@ export interface CallListener {
 }
 
 /** Which traces are recorded; undefined parts mean that nothing is exported. */
-export interface TraceTools {
+interface TraceTools {
   readonly ids: TraceIds;
   /** Whether a trace that begins here is recorded. */
   readonly isSampled: (traceId: string) => boolean;

@@ -22,7 +22,7 @@ const money = (window: string) =>
   Type.Optional(Type.Number({ description: `USD ${window}. Absent: unlimited. 0 or less: no access.` }));
 
 /** What one user of a role may use of one deployment. */
-export const DeploymentLimit = strict(
+const DeploymentLimit = strict(
   {
     minute: count('Tokens a minute'),
     day: count('Tokens a day'),
@@ -34,14 +34,12 @@ export const DeploymentLimit = strict(
   },
   { description: 'Limits for one deployment.' },
 );
-export type DeploymentLimit = Static<typeof DeploymentLimit>;
 
 /** What one user of a role may spend. */
-export const CostLimit = strict(
+const CostLimit = strict(
   { day: money('a day'), week: money('a week'), month: money('a month') },
   { description: 'Money that may be spent over all deployments. Absent: unlimited.' },
 );
-export type CostLimit = Static<typeof CostLimit>;
 
 /** What callers of a role may use. */
 export const RoleEntry = strict(

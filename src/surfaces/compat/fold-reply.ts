@@ -16,7 +16,8 @@ export async function foldReply(frames: AsyncIterable<Frame>): Promise<string> {
     }
     accumulator ??= startedWith(whole);
     bytes += frame.bytes.length;
-    if (bytes > maxBytes) throw new ParleyError('upstream_failed', 'The answer is too large to be folded into one; ask for a stream.');
+    if (bytes > maxBytes)
+      throw new ParleyError('upstream_failed', 'The answer is too large to be folded into one; ask for a stream.');
     for (const chunk of frame.chunks) accumulator.add(chunk);
   }
   if (accumulator === undefined && whole !== undefined) return whole.bytes;

@@ -1,5 +1,5 @@
-import { ParleyError } from '#contract/errors.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
+import { ParleyError } from '#contract/errors.ts';
 import type { Operation } from '#domain/telemetry.ts';
 
 const operations: Readonly<Record<string, Operation>> = { 'chat/completions': 'chat', embeddings: 'embeddings' };
@@ -22,7 +22,8 @@ export function readTarget(rawUrl: string, prefix: string): DeploymentTarget {
   const rest = path.slice(prefix.length);
   const match = /^(.*)\/(chat\/completions|embeddings)(?:\/([^/]*))?$/.exec(rest);
   const operation = operations[match?.[2] ?? ''];
-  if (match === null || operation === undefined) throw new ParleyError('route_not_found', `Nothing is served at this path; /docs lists what is.`);
+  if (match === null || operation === undefined)
+    throw new ParleyError('route_not_found', `Nothing is served at this path; /docs lists what is.`);
   const apiVersion = match[3] === undefined ? (new URLSearchParams(query).get('api-version') ?? undefined) : decoded(match[3]);
   return { encodedId: match[1] ?? '', operation, apiVersion };
 }

@@ -8,8 +8,8 @@ import { ParleyError } from '#contract/errors.ts';
 import type { Complete, Embed } from '#domain/call.ts';
 import type { Operation } from '#domain/telemetry.ts';
 import type { Door } from '../http/door.ts';
-import { serveRaw } from '../http/serve-raw.ts';
 import { sendJson } from '../http/send-json.ts';
+import { serveRaw } from '../http/serve-raw.ts';
 import type { Visit } from '../http/visit.ts';
 import { readId, readTarget } from './path.ts';
 import { sendFolded, sendStream } from './send-reply.ts';
@@ -38,9 +38,14 @@ export function compatRoutes(app: FastifyInstance, tools: CompatTools): void {
       });
     });
   }
-  for (const [url, operation] of [['/v1/chat/completions', 'chat'], ['/v1/embeddings', 'embeddings']] as const) {
+  for (const [url, operation] of [
+    ['/v1/chat/completions', 'chat'],
+    ['/v1/embeddings', 'embeddings'],
+  ] as const) {
     serveRaw(app, 'POST', url, (raw) =>
-      tools.door.serve({ operation, route: url }, raw, (visit) => serveCall(tools, visit, { operation, encodedId: undefined, apiVersion: undefined })),
+      tools.door.serve({ operation, route: url }, raw, (visit) =>
+        serveCall(tools, visit, { operation, encodedId: undefined, apiVersion: undefined }),
+      ),
     );
   }
 }
@@ -108,7 +113,8 @@ function parse(text: string): unknown {
   try {
     return parseJson(text);
   } catch (thrown) {
-    if (thrown instanceof JsonFault) throw new ParleyError('invalid_json', `The body cannot be read: ${thrown.message}.`, { cause: thrown });
+    if (thrown instanceof JsonFault)
+      throw new ParleyError('invalid_json', `The body cannot be read: ${thrown.message}.`, { cause: thrown });
     throw thrown;
   }
 }

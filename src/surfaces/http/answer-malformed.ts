@@ -10,7 +10,10 @@ export function answersToMalformed(newId: () => string) {
     /** An address that cannot be decoded, or is too long for any route. */
     frameworkErrors(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
       reply.header('x-request-id', requestIdOf(request.raw, newId));
-      sendError(reply, new ParleyError('route_not_found', 'Nothing is served at this path: it cannot be decoded or is too long.'));
+      sendError(
+        reply,
+        new ParleyError('route_not_found', 'Nothing is served at this path: it cannot be decoded or is too long.'),
+      );
     },
 
     /** Bytes that are no request. */
@@ -24,12 +27,18 @@ export function answersToMalformed(newId: () => string) {
 function toAnswer(code: string | undefined): string {
   const [status, reason, message] = toRefusal(code);
   const body = JSON.stringify(toErrorBody(new ParleyError('invalid_request', message)));
-  const head = [`HTTP/1.1 ${status} ${reason}`, 'connection: close', 'content-type: application/json; charset=utf-8', `content-length: ${body.length}`];
+  const head = [
+    `HTTP/1.1 ${status} ${reason}`,
+    'connection: close',
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${body.length}`,
+  ];
   return `${head.join('\r\n')}\r\n\r\n${body}`;
 }
 
 function toRefusal(code: string | undefined): readonly [status: number, reason: string, message: string] {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'Request Timeout', 'The request did not come in time.'];
-  if (code === 'HPE_HEADER_OVERFLOW') return [431, 'Request Header Fields Too Large', 'The header fields of the request are too large.'];
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return [431, 'Request Header Fields Too Large', 'The header fields of the request are too large.'];
   return [400, 'Bad Request', 'The request breaks the rules of HTTP.'];
 }

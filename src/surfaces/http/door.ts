@@ -35,7 +35,11 @@ export class Door {
   }
 
   /** Runs the work of one request on its raw request and response; what it throws becomes the answer. */
-  async serve(facts: RouteFacts, raw: { request: IncomingMessage; response: ServerResponse }, work: (visit: Visit) => Promise<void>): Promise<void> {
+  async serve(
+    facts: RouteFacts,
+    raw: { request: IncomingMessage; response: ServerResponse },
+    work: (visit: Visit) => Promise<void>,
+  ): Promise<void> {
     const { openCalls } = this.#tools;
     const controller = new AbortController();
     const visit = this.#visit(facts, raw, controller);
@@ -67,7 +71,11 @@ export class Door {
     return { caller, text: await readBody(visit.request, maxBytes, visit.signal) };
   }
 
-  #visit({ operation, route }: RouteFacts, { request, response }: { request: IncomingMessage; response: ServerResponse }, controller: AbortController): Visit {
+  #visit(
+    { operation, route }: RouteFacts,
+    { request, response }: { request: IncomingMessage; response: ServerResponse },
+    controller: AbortController,
+  ): Visit {
     const { clock, newId, telemetry } = this.#tools;
     const id = requestIdOf(request, newId);
     const record = telemetry.begin({

@@ -17,9 +17,13 @@ export function answerErrors(app: FastifyInstance, { newId, noteFault }: ErrorTo
   });
   const answerNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const allowed = methodsAt(methodsByRoute, request.url);
-    if (allowed.length === 0) return sendError(reply, new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.'));
+    if (allowed.length === 0)
+      return sendError(reply, new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.'));
     reply.header('allow', allowed.join(', '));
-    return sendError(reply, new ParleyError('method_not_allowed', `This path takes ${allowed.join(', ')}, not ${request.method}.`));
+    return sendError(
+      reply,
+      new ParleyError('method_not_allowed', `This path takes ${allowed.join(', ')}, not ${request.method}.`),
+    );
   };
   app.setNotFoundHandler(answerNotFound);
   // Before a body is read: a faulty one would be told instead.
@@ -43,17 +47,22 @@ export function answerErrors(app: FastifyInstance, { newId, noteFault }: ErrorTo
 /** What Fastify finds wrong with a request, as an error of the contract; anything else as it is. */
 function toOwnError(thrown: unknown): unknown {
   const { code, statusCode } = thrown instanceof Error ? (thrown as Error & { code?: unknown; statusCode?: unknown }) : {};
-  if (typeof code !== 'string' || !code.startsWith('FST_ERR_') || typeof statusCode !== 'number' || statusCode >= 500) return thrown;
+  if (typeof code !== 'string' || !code.startsWith('FST_ERR_') || typeof statusCode !== 'number' || statusCode >= 500)
+    return thrown;
   const details = { cause: thrown };
   if (statusCode === 413) return new ParleyError('payload_too_large', 'The body is larger than this path takes.', details);
-  if (statusCode === 415) return new ParleyError('unsupported_media_type', 'The body has a media type that this path does not take.', details);
+  if (statusCode === 415)
+    return new ParleyError('unsupported_media_type', 'The body has a media type that this path does not take.', details);
   return new ParleyError('invalid_request', 'The request cannot be read.', details);
 }
 
 /** Answers with an error that may be shown. */
 export function sendError(reply: FastifyReply, error: ParleyError): FastifyReply {
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
-  return reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(toErrorBody(error)));
+  return reply
+    .code(error.status)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(toErrorBody(error)));
 }
 
 function methodsAt(methodsByRoute: ReadonlyMap<string, ReadonlySet<string>>, url: string): string[] {

@@ -12,11 +12,17 @@ export function requireJson(request: IncomingMessage): void {
   const type = request.headers['content-type'];
   const [essence = ''] = (type ?? '').split(';');
   if (essence.trim().toLowerCase() !== 'application/json') {
-    throw new ParleyError('unsupported_media_type', `The body must be application/json, not ${type ? `"${type.slice(0, 100)}"` : 'of no type'}.`);
+    throw new ParleyError(
+      'unsupported_media_type',
+      `The body must be application/json, not ${type ? `"${type.slice(0, 100)}"` : 'of no type'}.`,
+    );
   }
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
-    throw new ParleyError('unsupported_media_type', `The body must come without a content encoding, not as "${encoding.slice(0, 100)}".`);
+    throw new ParleyError(
+      'unsupported_media_type',
+      `The body must come without a content encoding, not as "${encoding.slice(0, 100)}".`,
+    );
   }
 }
 

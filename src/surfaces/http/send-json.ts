@@ -1,7 +1,12 @@
 import type { ServerResponse } from 'node:http';
 
 /** Answers with JSON text given as latin1 bytes: head and body in one write. */
-export function sendJson(response: ServerResponse, status: number, bytes: string, headers: Readonly<Record<string, string>> = {}): void {
+export function sendJson(
+  response: ServerResponse,
+  status: number,
+  bytes: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length, ...headers });
   response.end(bytes, 'latin1');
 }

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '#base/clock.ts';
+import { toLatin1 } from '#base/latin1.ts';
 import type { ModelUsage } from '#contract/chunk.ts';
 import { type ParleyError, toErrorBody, toParleyError } from '#contract/errors.ts';
-import { toLatin1 } from '#base/latin1.ts';
 import type { CallOutcome, CallRecord } from '#domain/telemetry.ts';
 import { addUp } from '#domain/usage.ts';
 import { sendJson } from './send-json.ts';
@@ -99,7 +99,12 @@ export class Visit {
   /** A caller in the middle of a long body reads the answer only if the connection outlives it: what comes is let run for a moment. */
   #sendBeforeBodyEnds(status: number, bytes: string, headers: Record<string, string>): void {
     const { request, response } = this;
-    response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length, connection: 'close', ...headers });
+    response.writeHead(status, {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': bytes.length,
+      connection: 'close',
+      ...headers,
+    });
     response.write(bytes, 'latin1');
     const timer = setTimeout(() => response.end(), lingerMs);
     request.resume();

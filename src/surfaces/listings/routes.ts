@@ -39,14 +39,17 @@ interface Listing {
 function list(app: FastifyInstance, tools: ListingTools, { base, isOfKind }: Listing): void {
   app.get(base, async (request) => {
     const caller = await tools.identify(readCredentials(request.headers));
-    const usable = [...tools.directory().deployments.values()].filter((deployment) => isOfKind(deployment) && mayUse(caller, deployment));
+    const usable = [...tools.directory().deployments.values()].filter(
+      (deployment) => isOfKind(deployment) && mayUse(caller, deployment),
+    );
     return { object: 'list', data: usable.map((deployment) => toListItem(deployment, tools.createdSeconds)) };
   });
   app.get(`${base}/*`, async (request) => {
     const caller = await tools.identify(readCredentials(request.headers));
     const id = idBelow(request, `${base}/`);
     const deployment = id === undefined ? undefined : tools.directory().deployments.get(id);
-    if (deployment === undefined || !isOfKind(deployment)) throw new ParleyError('deployment_not_found', 'There is no deployment of this id.');
+    if (deployment === undefined || !isOfKind(deployment))
+      throw new ParleyError('deployment_not_found', 'There is no deployment of this id.');
     if (!mayUse(caller, deployment)) throw new ParleyError('access_denied', `Your roles do not open ${deployment.id}.`);
     return toListItem(deployment, tools.createdSeconds);
   });

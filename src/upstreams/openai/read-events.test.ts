@@ -42,13 +42,20 @@ describe('readEvents', () => {
     );
   });
 
-  it.each(['data:[DONE]\n\n', 'data: [DONE]\n', 'data: [DONE] \r\n\r\n', `data: [DONE]\n\n${one}`])('takes %j as the end', async (mark) => {
-    expect(await read([one, `${mark}\n`])).toEqual({ bytes: one, fault: undefined });
-  });
+  it.each(['data:[DONE]\n\n', 'data: [DONE]\n', 'data: [DONE] \r\n\r\n', `data: [DONE]\n\n${one}`])(
+    'takes %j as the end',
+    async (mark) => {
+      expect(await read([one, `${mark}\n`])).toEqual({ bytes: one, fault: undefined });
+    },
+  );
 
   it.each([[''], ['data: {"a'], ['data: [DONE'], ['data: "[DONE]"\n\n']])('takes a close after %j for a fault', async (rest) => {
     const { fault } = await read([one, rest]);
-    expect(fault).toMatchObject({ name: 'UpstreamFault', kind: 'broken', message: 'The upstream closed its answer before the end.' });
+    expect(fault).toMatchObject({
+      name: 'UpstreamFault',
+      kind: 'broken',
+      message: 'The upstream closed its answer before the end.',
+    });
   });
 
   it('throws an error event after what came before it', async () => {
@@ -64,25 +71,26 @@ describe('readEvents', () => {
   });
 
   it('joins data of several lines into one where it rewrites events', async () => {
-    expect(await read([': hi\n\ndata: {"choices":\ndata: []}\n\n', end])).toEqual({ bytes: 'data: {"choices": []}\n\n', fault: undefined });
+    expect(await read([': hi\n\ndata: {"choices":\ndata: []}\n\n', end])).toEqual({
+      bytes: 'data: {"choices": []}\n\n',
+      fault: undefined,
+    });
   });
 
   it('does not wait for a connection that stays open after the end mark', async () => {
     let isClosed = false;
-    const body: AsyncIterable<string> = {
-      [Symbol.asyncIterator]: () => ({
-        sent: false,
-        async next() {
-          if (this.sent) return new Promise<never>(() => undefined);
-          this.sent = true;
-          return { done: false, value: one + end };
-        },
-        async return() {
-          isClosed = true;
-          return { done: true, value: undefined };
-        },
-      }) as AsyncIterator<string>,
+    const pieces = [one + end];
+    const reader: AsyncIterator<string> = {
+      next: async () => {
+        const value = pieces.shift();
+        return value === undefined ? new Promise<never>(() => undefined) : { done: false, value };
+      },
+      return: async () => {
+        isClosed = true;
+        return { done: true, value: undefined };
+      },
     };
+    const body: AsyncIterable<string> = { [Symbol.asyncIterator]: () => reader };
     const frames = [];
     for await (const frame of readEvents(body)) frames.push(frame);
     expect(frames).toHaveLength(1);

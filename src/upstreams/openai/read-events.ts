@@ -37,7 +37,8 @@ export async function* readEvents(body: AsyncIterable<string>): AsyncIterable<Fr
       }
     }
   } catch (thrown) {
-    if (thrown instanceof EventTooLarge) throw new UpstreamFault('broken', 'The upstream sent an event that is too large.', { cause: thrown });
+    if (thrown instanceof EventTooLarge)
+      throw new UpstreamFault('broken', 'The upstream sent an event that is too large.', { cause: thrown });
     throw toUpstreamFault(thrown);
   } finally {
     if (hasEnded) linger(pieces);

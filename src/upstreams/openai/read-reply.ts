@@ -19,7 +19,8 @@ export async function* readChatReply(reply: HttpReply): AsyncIterable<Frame> {
   }
   const bytes = await readBytes(reply, maxReplyBytes);
   const completion = toObject(bytes);
-  if (!Array.isArray(completion.choices)) throw new UpstreamFault('broken', 'The upstream answered with JSON that is no chat completion.');
+  if (!Array.isArray(completion.choices))
+    throw new UpstreamFault('broken', 'The upstream answered with JSON that is no chat completion.');
   yield Frame.ofCompletion(completion as Completion, bytes);
 }
 

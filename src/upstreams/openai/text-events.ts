@@ -1,7 +1,16 @@
 const backslash = 92;
 const contentKey = '"content":"';
 /** An event with one of these may be more than text. */
-const weighty = ['"usage":{', '"usage": {', '"finish_reason":"', '"finish_reason": "', '"error"', '"statistics"', '"stages"', '"custom_content"'];
+const weighty = [
+  '"usage":{',
+  '"usage": {',
+  '"finish_reason":"',
+  '"finish_reason": "',
+  '"error"',
+  '"statistics"',
+  '"stages"',
+  '"custom_content"',
+];
 
 /**
  * Knows the events of one stream that bring a piece of text and nothing else: token after token, they differ only in the

@@ -1,0 +1,103 @@
+import { describe, expect, it, vi } from 'vitest';
+import { delta, finish, hello, plainReply, text } from '#test/chunks.ts';
+import { eventsReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startProcess, type TestProcess } from '#test/start-process.ts';
+import { withKey } from '#test/start-service.ts';
+
+async function modelsOf(node: TestProcess): Promise<string[]> {
+  const { json } = await node.ask({ method: 'GET', path: '/v1/models', headers: withKey() });
+  return (json as { data: { id: string }[] }).data.map(({ id }) => id);
+}
+
+async function healthOf(node: TestProcess): Promise<{ status: string; reasons: { code: string; message: string }[] }> {
+  const { json, status } = await node.ask({ method: 'GET', path: '/health' });
+  expect(status).toBe(200);
+  return json as { status: string; reasons: { code: string; message: string }[] };
+}
+
+describe('a changed configuration', () => {
+  it('comes into force under load without one failed call', async () => {
+    await using upstream = await startScriptedUpstream(async (answering) => {
+      answering.head();
+      for (const piece of ['one ', 'two ', 'three']) await answering.events(delta({ role: 'assistant', content: piece }));
+      await answering.events(finish());
+      answering.done();
+    });
+    const model = (key: string) => ({ upstreams: [{ endpoint: upstream.endpoint, key }] });
+    await using node = await startProcess({ configuration: { models: { m: model('key-0'), old: model('key-0') } } });
+    let isOver = false;
+    let calls = 0;
+    const failures: string[] = [];
+    const caller = async (): Promise<void> => {
+      while (!isOver) {
+        const isStreamed = calls % 2 === 0;
+        calls += 1;
+        if (isStreamed) {
+          const { content, isDone, error } = await (await node.stream('m', { messages: hello })).rest();
+          if (content() !== 'one two three' || !isDone) failures.push(JSON.stringify(error));
+        } else {
+          const answer = await node.chat('m', { messages: hello });
+          if (answer.status !== 200) failures.push(answer.text);
+        }
+      }
+    };
+    const callers = Promise.all(Array.from({ length: 8 }, caller));
+    for (let round = 1; round <= 3; round += 1) {
+      await node.configure({ models: { m: model(`key-${round}`), [`new-${round}`]: model(`key-${round}`) } });
+      await vi.waitUntil(async () => (await modelsOf(node)).includes(`new-${round}`), { interval: 20, timeout: 10_000 });
+    }
+    isOver = true;
+    await callers;
+    expect(failures).toEqual([]);
+    expect(calls).toBeGreaterThan(20);
+    expect(await modelsOf(node)).toEqual(['m', 'new-3']);
+    expect((await node.chat('old', { messages: hello })).status).toBe(404);
+    await node.chat('m', { messages: hello });
+    expect(upstream.requests.at(-1)?.headers.authorization).toBe('Bearer key-3');
+  }, 60_000);
+
+  it('leaves a stream that is under way alone, also where its model and its key are gone', async () => {
+    const goOn = Promise.withResolvers<void>();
+    await using upstream = await startScriptedUpstream(async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant', content: 'before' }));
+      await goOn.promise;
+      await answering.events(text(', after'), finish());
+      answering.done();
+    });
+    await using node = await startProcess({ configuration: { models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } } });
+    const reader = await node.stream('m', { messages: hello });
+    await reader.next();
+    await node.configure({ models: { other: { upstreams: [{ protocol: 'demo' }] } }, keys: { another: { project: 'p' } } });
+    await node.said(/read anew/);
+    expect((await node.chat('m', { messages: hello })).status).toBe(401);
+    goOn.resolve();
+    const { content, isDone, error } = await reader.rest();
+    expect([content(), isDone, error]).toEqual(['before, after', true, undefined]);
+  });
+
+  it('that is faulty is refused with its reason in the log and in /health, and the last good one stays', async () => {
+    await using upstream = await startScriptedUpstream(eventsReply(...plainReply('fine')));
+    const good = { models: { m: { upstreams: [{ endpoint: upstream.endpoint, key: 'canary-of-the-upstream' }] } } };
+    await using node = await startProcess({ configuration: good });
+    expect(await healthOf(node)).toMatchObject({ status: 'ok', reasons: [] });
+    for (const [faulty, told] of [
+      [{ models: { m: { upstreams: [] } } }, /models\.m\.upstreams/],
+      [{ modles: {} }, /modles/],
+      ['{ "models": ', /parley\.json/],
+    ] as const) {
+      await node.configure(faulty);
+      await vi.waitUntil(async () => told.test(JSON.stringify((await healthOf(node)).reasons)), { interval: 20, timeout: 10_000 });
+      const { status, reasons } = await healthOf(node);
+      expect(status).toBe('degraded');
+      expect(reasons.map(({ code }) => code)).toContain('configuration_refused');
+      expect(node.output.stdout + node.output.stderr).toMatch(told);
+      expect((await (await node.stream('m', { messages: hello })).rest()).content()).toBe('fine');
+      expect((await node.ask({ method: 'GET', path: '/ready' })).status).toBe(200);
+    }
+    await node.configure({ ...good, models: { ...good.models, second: { upstreams: [{ protocol: 'demo' }] } } });
+    await vi.waitUntil(async () => (await healthOf(node)).status === 'ok', { interval: 20, timeout: 10_000 });
+    expect(await modelsOf(node)).toEqual(['m', 'second']);
+    expect(node.output.stdout + node.output.stderr).not.toContain('canary-of-the-upstream');
+  }, 30_000);
+});

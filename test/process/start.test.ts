@@ -1,0 +1,112 @@
+import { createServer } from 'node:http';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hello, plainReply } from '#test/chunks.ts';
+import { freePort, listeningAt } from '#test/listening.ts';
+import { eventsReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { runCommand, startProcess } from '#test/start-process.ts';
+import { withKey } from '#test/start-service.ts';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parley-start-'));
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function write(name: string, text: string): Promise<string> {
+  const file = join(folder, name);
+  await writeFile(file, text);
+  return file;
+}
+
+const demo = { models: { demo: { upstreams: [{ protocol: 'demo' }] } } };
+
+describe('a node that cannot start', () => {
+  it('prints every fault of its configuration and ends with 1', async () => {
+    const file = await write('typo.json', '{ "models": { "m": { "upstream": [], "upstreams": [{ "endpoint": "http://x.example/v1", "wieght": 2 }] } } }');
+    const { code, stderr, stdout } = await runCommand(['serve', '--config', file, '--port', '0']);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`${file}: models.m.upstream`);
+    expect(stderr).toContain(`${file}: models.m.upstreams[0].wieght`);
+    expect(stderr).toContain('weight');
+    expect(stderr).not.toMatch(/\n\s+at /);
+    expect(stdout).not.toContain('listens');
+  });
+
+  it('names a file that is not there, text that is not JSON, and a variable that is not set', async () => {
+    const broken = await write('broken.json', '{ "models": { ');
+    const unset = await write('unset.yaml', 'models:\n  m:\n    upstreams:\n      - endpoint: http://x.example/v1\n        key: ${PARLEY_TEST_UNSET}\n');
+    for (const [file, told] of [[join(folder, 'none.json'), /no such file/], [broken, /broken\.json/], [unset, /PARLEY_TEST_UNSET/]] as const) {
+      const { code, stderr } = await runCommand(['serve', '--config', file, '--port', '0']);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(told);
+    }
+  });
+
+  it('says that its port is in use, and which', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await listeningAt(taken);
+    const address = taken.address();
+    const port = typeof address === 'object' ? String(address?.port) : '';
+    const file = await write('demo.json', JSON.stringify(demo));
+    const { code, stderr } = await runCommand(['serve', '--config', file, '--port', port]);
+    taken.close();
+    expect(code).toBe(1);
+    expect(stderr).toContain(port);
+    expect(stderr).toMatch(/in use/);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+
+  it.each([
+    [['serve', '--port', 'many'], 1, /port/],
+    [['serve', '--prot', '1'], 2, /--prot/],
+    [['sevre'], 2, /sevre/],
+    [['serve', 'parley.json'], 2, /--config/],
+  ])('says what is wrong with %j', async (args, code, told) => {
+    const ended = await runCommand(args);
+    expect(ended.code).toBe(code);
+    expect(ended.stderr).toMatch(told);
+  });
+});
+
+describe('a node that starts', () => {
+  it('without a configuration serves the demo, with a key that it prints and nobody else has', async () => {
+    await using node = await startProcess({ configuration: null });
+    const key = /#key=(\S+)/.exec(node.output.stdout)?.[1];
+    expect(key).toBeDefined();
+    const headers = withKey(key);
+    const answer = await node.ask({ path: '/openai/deployments/demo/chat/completions', headers, body: { messages: hello } });
+    expect(answer.status).toBe(200);
+    expect((await node.chat('demo', { messages: hello })).status).toBe(401);
+    const { json } = await node.ask({ method: 'GET', path: '/v1/models', headers });
+    expect((json as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual(expect.arrayContaining(['demo', 'demo-embeddings']));
+  });
+
+  it('reads YAML, several files and the environment', async () => {
+    await using upstream = await startScriptedUpstream(eventsReply(...plainReply('hi')));
+    const base = await write('base.yaml', `models:\n  m:\n    upstreams:\n      - endpoint: \${UPSTREAM}/v1\n        key: \${UPSTREAM_KEY}\n`);
+    await using node = await startProcess({
+      configuration: { roles: {} },
+      flags: ['--config', base],
+      environment: { UPSTREAM: upstream.url, UPSTREAM_KEY: 'from the environment' },
+    });
+    expect((await (await node.stream('m', { messages: hello })).rest()).content()).toBe('hi');
+    expect(upstream.requests[0]?.headers.authorization).toBe('Bearer from the environment');
+  });
+
+  it('comes back on the same port after kill -9', async () => {
+    const port = String(await freePort());
+    for (let start = 0; start < 2; start += 1) {
+      await using node = await startProcess({ configuration: demo, flags: ['--port', port] });
+      const reader = await node.stream('demo', { messages: [{ role: 'user', content: 'Count to 1000' }] });
+      await reader.next();
+      node.kill('SIGKILL');
+      expect((await node.ended).signal).toBe('SIGKILL');
+      await expect(reader.rest()).rejects.toThrow();
+    }
+  });
+});

@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { delta, finish, hello, plainReply, text } from '#test/chunks.ts';
+import { eventsReply, type ScriptedUpstream, silence, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
+import { startProcess, type TestProcess } from '#test/start-process.ts';
+import { askAndLeave } from '#test/ask.ts';
+import { chatPath, withKey } from '#test/start-service.ts';
+
+const megabyte = 1024 * 1024;
+let upstream: ScriptedUpstream;
+let node: TestProcess;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  node = await startProcess({ configuration: { models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } } });
+});
+
+afterAll(async () => {
+  await node[Symbol.asyncDispose]();
+  await upstream.close();
+});
+
+/** Memory of the node, as the system counts it. */
+async function residentBytes(): Promise<number> {
+  const [, pages = '0'] = (await readFile(`/proc/${node.pid}/statm`, 'utf8')).split(' ');
+  return Number(pages) * 4096;
+}
+
+describe('a process whose caller leaves', () => {
+  it('leaves its upstream within 100 ms, before the head and in the middle', async () => {
+    upstream.script(silence);
+    const index = upstream.requests.length;
+    const caller = askAndLeave(node.url, { path: chatPath('m'), headers: withKey(), body: { messages: hello, stream: true } });
+    const waiting = await upstream.request(index);
+    const leftAtMs = caller.leave();
+    const before = await waiting.closed;
+    expect([before.early, before.atMs - leftAtMs < 100]).toEqual([true, true]);
+
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant', content: 'hi' }));
+    });
+    const reader = await node.stream('m', { messages: hello });
+    await reader.next();
+    const streaming = await upstream.request(index + 1);
+    const leftAgainAtMs = reader.leave();
+    const middle = await streaming.closed;
+    expect([middle.early, middle.atMs - leftAgainAtMs < 100]).toEqual([true, true]);
+  });
+
+  it('lets go of a hundred callers that leave at once', async () => {
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant', content: 'hi' }));
+    });
+    const first = upstream.requests.length;
+    const readers = await Promise.all(Array.from({ length: 100 }, () => node.stream('m', { messages: hello })));
+    await Promise.all(readers.map((reader) => reader.next()));
+    for (const reader of readers) reader.leave();
+    const ends = await Promise.all(upstream.requests.slice(first).map(({ closed }) => closed));
+    expect(ends).toHaveLength(100);
+    expect(ends.every(({ early }) => early)).toBe(true);
+  });
+});
+
+describe('a process whose upstream dies', () => {
+  it('in the middle tells its caller so, and serves on', async () => {
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant', content: 'half' }));
+      answering.reset();
+    });
+    const { content, error, isDone } = await (await node.stream('m', { messages: hello })).rest();
+    expect([content(), error?.code, isDone]).toEqual(['half', 'upstream_failed', true]);
+    upstream.script(eventsReply(...plainReply('fine')));
+    expect((await (await node.stream('m', { messages: hello })).rest()).content()).toBe('fine');
+  });
+});
+
+describe('a process whose reader is slow', () => {
+  it('stops reading its upstream and keeps its memory', async () => {
+    let sentBytes = 0;
+    let isOver = false;
+    const piece = toEvent(text('x'.repeat(64 * 1024)));
+    upstream.script(async ({ response, received }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(toEvent(delta({ role: 'assistant', content: '' })));
+      while (sentBytes < 300 * megabyte && received.isOpen) {
+        sentBytes += piece.length;
+        if (!response.write(piece)) await Promise.race([once(response, 'drain'), received.closed]);
+      }
+      isOver = true;
+      response.end(`${toEvent(finish())}data: [DONE]\n\n`);
+    });
+    const beforeBytes = await residentBytes();
+    const reader = await node.stream('m', { messages: hello });
+    reader.pause();
+    let seenBytes = -1;
+    await vi.waitUntil(() => seenBytes === sentBytes || void (seenBytes = sentBytes), { interval: 400, timeout: 15_000 });
+    expect(isOver).toBe(false);
+    expect(sentBytes).toBeLessThan(48 * megabyte);
+    expect((await residentBytes()) - beforeBytes).toBeLessThan(64 * megabyte);
+    reader.leave();
+  }, 30_000);
+});

@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Answered, type Asking, ask, askStream } from './ask.ts';
+import type { StreamReader } from './read-events.ts';
+import { callerKey, chatPath, withKey } from './start-service.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const main = join(root, 'src/app/main.ts');
+
+/** What a process wrote, and how it ended. */
+export interface Output {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Ended extends Output {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface ProcessOptions {
+  /** Written to a file that is passed as --config; null for none. `keys` may be left out. */
+  readonly configuration: object | null;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** After `serve --config FILE --port 0`; a later flag wins. */
+  readonly flags?: readonly string[];
+}
+
+export interface TestProcess extends AsyncDisposable {
+  readonly url: string;
+  readonly pid: number;
+  readonly output: Output;
+  readonly ended: Promise<Ended>;
+  /** Resolves when stdout or stderr has what is looked for. */
+  said(pattern: RegExp): Promise<void>;
+  ask(asking: Asking): Promise<Answered>;
+  chat(deployment: string, body: object): Promise<Answered>;
+  stream(deployment: string, body: object): Promise<StreamReader>;
+  /** Puts another configuration in the place of the first, in one step; text as it is. */
+  configure(configuration: object | string): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** A process of its own that runs a command of Parley to its end. */
+export function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  return toRunning(args, environment).ended;
+}
+
+/** `parley serve` in a process of its own, once it listens. Rejects with what it said where it ends before. */
+export async function startProcess({ configuration, environment = {}, flags = [] }: ProcessOptions): Promise<TestProcess> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-process-'));
+  const file = join(folder, 'parley.json');
+  const configure = async (next: object | string): Promise<void> => {
+    await writeFile(`${file}.next`, typeof next === 'string' ? next : JSON.stringify({ keys: { [callerKey]: { project: 'test' } }, ...next }));
+    await rename(`${file}.next`, file);
+  };
+  if (configuration !== null) await configure(configuration);
+  const named = configuration === null ? [] : ['--config', file];
+  const running = toRunning(['serve', ...named, '--port', '0', '--data', join(folder, 'data'), ...flags], environment);
+  const { child, ended, output, said } = running;
+  const greeting = /Parley listens on (https?:\/\/[^\s,]+)/;
+  const clean = () => rm(folder, { recursive: true, force: true });
+  await Promise.race([said(greeting), ended]);
+  const url = greeting.exec(output.stdout)?.[1];
+  if (url === undefined) {
+    await clean();
+    throw new Error(`the process did not start: ${output.stderr}${output.stdout}`);
+  }
+  return {
+    url,
+    pid: child.pid ?? 0,
+    output,
+    ended,
+    said,
+    ask: (asking) => ask(url, asking),
+    chat: (deployment, body) => ask(url, { path: chatPath(deployment), headers: withKey(), body }),
+    stream: (deployment, body) => askStream(url, { path: chatPath(deployment), headers: withKey(), body: { stream: true, ...body } }),
+    configure,
+    kill: (signal) => void child.kill(signal),
+    [Symbol.asyncDispose]: async () => {
+      child.kill('SIGKILL');
+      await ended;
+      await clean();
+    },
+  };
+}
+
+function toRunning(args: readonly string[], environment: Readonly<Record<string, string>>) {
+  const { PATH = '', HOME = '' } = process.env;
+  const child: ChildProcess = spawn(process.execPath, [main, ...args], { cwd: root, env: { PATH, HOME, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = { stdout: '', stderr: '' };
+  let waiting: { readonly pattern: RegExp; readonly resolve: () => void }[] = [];
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+      for (const { pattern, resolve } of waiting) if (pattern.test(output[name])) resolve();
+      waiting = waiting.filter(({ pattern }) => !pattern.test(output[name]));
+    });
+  }
+  const said = (pattern: RegExp): Promise<void> => {
+    if (pattern.test(output.stdout) || pattern.test(output.stderr)) return Promise.resolve();
+    return new Promise((resolve) => waiting.push({ pattern, resolve }));
+  };
+  const ended = new Promise<Ended>((resolve) => {
+    child.once('close', (code, signal) => resolve({ ...output, code, signal }));
+  });
+  return { child, output, said, ended };
+}
