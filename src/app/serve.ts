@@ -36,7 +36,8 @@ export async function serve(flags: ServeFlags, environment: Environment): Promis
   } catch (thrown) {
     if (!(thrown instanceof SettingFault)) throw thrown;
     console.error(`parley: ${thrown.message}`);
-    process.exitCode = 1;
+    // What was opened before, such as the watch of the files, would keep the process alive.
+    process.exit(1);
   }
 }
 

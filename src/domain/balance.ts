@@ -30,6 +30,8 @@ export class Balance {
 
   /** The next upstream to try; one that this call has tried only when no other is left. Undefined when all are off. */
   pick(upstreams: readonly Upstream[], tried: ReadonlySet<string>, nowMs: number): Upstream | undefined {
+    const [only] = upstreams;
+    if (upstreams.length === 1 && only !== undefined) return only.weight > 0 && this.#isOpen(only.id, nowMs) ? only : undefined;
     const open = upstreams.filter((upstream) => upstream.weight > 0 && this.#isOpen(upstream.id, nowMs));
     const fresh = open.filter((upstream) => !tried.has(upstream.id));
     const candidates = fresh.length > 0 ? fresh : open;

@@ -1,4 +1,4 @@
-import { type AIMessageChunk, HumanMessage, ToolMessage } from '@langchain/core/messages';
+import { HumanMessage, ToolMessage, type UsageMetadata } from '@langchain/core/messages';
 import { AzureChatOpenAI, ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type MockedService, startMockedService, vector, weatherTool } from '#test/mocked-service.ts';
@@ -41,7 +41,7 @@ describe.each([
     let tokens = 0;
     for await (const chunk of await client(model).stream(model === 'demo' ? 'Count to 5' : 'hello')) {
       text += chunk.text;
-      tokens += (chunk as AIMessageChunk).usage_metadata?.total_tokens ?? 0;
+      tokens += (chunk.usage_metadata as UsageMetadata | undefined)?.total_tokens ?? 0;
     }
     expect(text).toBe(model === 'demo' ? '1 2 3 4 5' : 'Hello! Grüße, 你好 😀, from the mock.');
     expect(tokens).toBeGreaterThan(0);

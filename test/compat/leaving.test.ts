@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { askAndLeave } from '#test/ask.ts';
 import { delta, hello, plainReply, text } from '#test/chunks.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import {
@@ -21,7 +22,11 @@ beforeAll(async () => {
   upstream = await startScriptedUpstream();
   service = await startService(
     {
-      models: { m: { upstreams: [{ endpoint: upstream.endpoint }] }, demo: { upstreams: [{ protocol: 'demo' }] } },
+      models: {
+        m: { upstreams: [{ endpoint: upstream.endpoint }] },
+        vectors: { type: 'embedding', upstreams: [{ endpoint: upstream.endpoint }] },
+        demo: { upstreams: [{ protocol: 'demo' }] },
+      },
       applications: { app: { endpoint: `${upstream.url}/app` } },
     },
     { telemetry },
@@ -122,6 +127,17 @@ describe('when the caller leaves', () => {
     const leftAtMs = reader.leave();
     await telemetry.ended();
     expect((telemetry.ends.at(-1)?.atMs ?? 0) - leftAtMs).toBeLessThan(withinMs);
+  });
+
+  it('of embeddings, the upstream is left within 100 ms', async () => {
+    upstream.script(silence);
+    const index = upstream.requests.length;
+    const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
+    const caller = askAndLeave(service.url, { path: '/openai/deployments/vectors/embeddings', headers, body: { input: 'x' } });
+    const received = await upstream.request(index);
+    expect(await delayMs(received, caller.leave())).toBeLessThan(withinMs);
+    await telemetry.ended();
+    expect(telemetry.ends.at(-1)?.outcome).toBe('left');
   });
 
   it('no call stays open', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { delta, hello, plainCompletion, plainReply } from '#test/chunks.ts';
 import { freePort } from '#test/listening.ts';
@@ -144,6 +145,21 @@ describe('a try is not made again', () => {
     expect(upstream.requests).toHaveLength(1);
     await service.chat('twice', { messages: hello });
     expect(upstream.requests).toHaveLength(3);
+  });
+});
+
+describe('an application that dies at its work', () => {
+  it('is not run again, also where its connection had served before', async () => {
+    const dies: Reply = async (answering) => {
+      await sleep(1_100);
+      answering.cut();
+    };
+    const upstream = await upstreamThat(fine, dies);
+    const service = await startService({ applications: { app: { endpoint: `${upstream.url}/app` } } });
+    closing.push(service.close);
+    expect((await service.chat('app', { messages: hello })).status).toBe(200);
+    expect((await service.chat('app', { messages: hello })).status).toBe(503);
+    expect(upstream.requests).toHaveLength(2);
   });
 });
 

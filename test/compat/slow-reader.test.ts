@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { delta, finish, hello, text } from '#test/chunks.ts';
 import { type Answering, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
 import { startService } from '#test/start-service.ts';
+import { untilStill } from '#test/until-still.ts';
 
 const megabyte = 1024 * 1024;
 const pieceBytes = 64 * 1024;
@@ -30,19 +31,6 @@ function flood() {
   return { progress, reply };
 }
 
-/** Waits until nothing has been sent for 400 ms. */
-async function untilStill(progress: { readonly sentBytes: number }): Promise<void> {
-  let before = -1;
-  await vi.waitUntil(
-    () => {
-      const isStill = progress.sentBytes > 0 && progress.sentBytes === before;
-      before = progress.sentBytes;
-      return isStill;
-    },
-    { interval: 400, timeout: 15_000 },
-  );
-}
-
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
@@ -62,7 +50,7 @@ describe('a reader that takes nothing', () => {
     const beforeBytes = heldBytes();
     const reader = await service.stream('m', { messages: hello });
     reader.pause();
-    await untilStill(progress);
+    await untilStill(() => progress.sentBytes);
     expect(progress.isOver).toBe(false);
     expect(progress.sentBytes).toBeLessThan(mostTakenBytes);
     expect(heldBytes() - beforeBytes).toBeLessThan(mostHeldBytes);
@@ -79,7 +67,7 @@ describe('a reader that takes nothing', () => {
     await using service = await startService({ models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
     const reader = await service.stream('m', { messages: hello });
     reader.pause();
-    await untilStill(progress);
+    await untilStill(() => progress.sentBytes);
     const leftAtMs = reader.leave();
     const received = await upstream.request(0);
     const { atMs, early } = await received.closed;

@@ -11,6 +11,7 @@ beforeAll(async () => {
   const upstreams = [{ endpoint: upstream.endpoint, model: 'upstream-name', key: 'upstream-key' }];
   service = await startService({
     models: { m: { upstreams }, tuned: { upstreams, defaults: { temperature: 0.25, stop: ['END'], seed: 7, nested: { a: 1 } } } },
+    addons: { weather: { url: 'http://127.0.0.1:9/openapi.json' } },
     applications: { app: { endpoint: `${upstream.url}/app/run?tenant=1`, defaults: { temperature: 0.5 } } },
   });
 });

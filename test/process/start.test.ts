@@ -1,5 +1,5 @@
-import { createServer } from 'node:http';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -27,7 +27,10 @@ const demo = { models: { demo: { upstreams: [{ protocol: 'demo' }] } } };
 
 describe('a node that cannot start', () => {
   it('prints every fault of its configuration and ends with 1', async () => {
-    const file = await write('typo.json', '{ "models": { "m": { "upstream": [], "upstreams": [{ "endpoint": "http://x.example/v1", "wieght": 2 }] } } }');
+    const file = await write(
+      'typo.json',
+      '{ "models": { "m": { "upstream": [], "upstreams": [{ "endpoint": "http://x.example/v1", "wieght": 2 }] } } }',
+    );
     const { code, stderr, stdout } = await runCommand(['serve', '--config', file, '--port', '0']);
     expect(code).toBe(1);
     expect(stderr).toContain(`${file}: models.m.upstream`);
@@ -39,8 +42,15 @@ describe('a node that cannot start', () => {
 
   it('names a file that is not there, text that is not JSON, and a variable that is not set', async () => {
     const broken = await write('broken.json', '{ "models": { ');
-    const unset = await write('unset.yaml', 'models:\n  m:\n    upstreams:\n      - endpoint: http://x.example/v1\n        key: ${PARLEY_TEST_UNSET}\n');
-    for (const [file, told] of [[join(folder, 'none.json'), /no such file/], [broken, /broken\.json/], [unset, /PARLEY_TEST_UNSET/]] as const) {
+    const unset = await write(
+      'unset.yaml',
+      `models:\n  m:\n    upstreams:\n      - endpoint: http://x.example/v1\n        key: \${PARLEY_TEST_UNSET}\n`,
+    );
+    for (const [file, told] of [
+      [join(folder, 'none.json'), /no such file/],
+      [broken, /broken\.json/],
+      [unset, /PARLEY_TEST_UNSET/],
+    ] as const) {
       const { code, stderr } = await runCommand(['serve', '--config', file, '--port', '0']);
       expect(code).toBe(1);
       expect(stderr).toMatch(told);
@@ -76,6 +86,7 @@ describe('a node that cannot start', () => {
 describe('a node that starts', () => {
   it('without a configuration serves the demo, with a key that it prints and nobody else has', async () => {
     await using node = await startProcess({ configuration: null });
+    await node.said(/#key=\S+\n/);
     const key = /#key=(\S+)/.exec(node.output.stdout)?.[1];
     expect(key).toBeDefined();
     const headers = withKey(key);
@@ -83,12 +94,17 @@ describe('a node that starts', () => {
     expect(answer.status).toBe(200);
     expect((await node.chat('demo', { messages: hello })).status).toBe(401);
     const { json } = await node.ask({ method: 'GET', path: '/v1/models', headers });
-    expect((json as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual(expect.arrayContaining(['demo', 'demo-embeddings']));
+    expect((json as { data: { id: string }[] }).data.map(({ id }) => id)).toEqual(
+      expect.arrayContaining(['demo', 'demo-embeddings']),
+    );
   });
 
   it('reads YAML, several files and the environment', async () => {
     await using upstream = await startScriptedUpstream(eventsReply(...plainReply('hi')));
-    const base = await write('base.yaml', `models:\n  m:\n    upstreams:\n      - endpoint: \${UPSTREAM}/v1\n        key: \${UPSTREAM_KEY}\n`);
+    const base = await write(
+      'base.yaml',
+      `models:\n  m:\n    upstreams:\n      - endpoint: \${UPSTREAM}/v1\n        key: \${UPSTREAM_KEY}\n`,
+    );
     await using node = await startProcess({
       configuration: { roles: {} },
       flags: ['--config', base],

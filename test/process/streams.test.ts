@@ -1,11 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import { once } from 'node:events';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { askAndLeave } from '#test/ask.ts';
 import { delta, finish, hello, plainReply, text } from '#test/chunks.ts';
 import { eventsReply, type ScriptedUpstream, silence, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
-import { askAndLeave } from '#test/ask.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
+import { untilStill } from '#test/until-still.ts';
 
 const megabyte = 1024 * 1024;
 let upstream: ScriptedUpstream;
@@ -96,8 +97,7 @@ describe('a process whose reader is slow', () => {
     const beforeBytes = await residentBytes();
     const reader = await node.stream('m', { messages: hello });
     reader.pause();
-    let seenBytes = -1;
-    await vi.waitUntil(() => seenBytes === sentBytes || void (seenBytes = sentBytes), { interval: 400, timeout: 15_000 });
+    await untilStill(() => sentBytes);
     expect(isOver).toBe(false);
     expect(sentBytes).toBeLessThan(48 * megabyte);
     expect((await residentBytes()) - beforeBytes).toBeLessThan(64 * megabyte);

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { callerKey, chatPath, withKey } from './start-service.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const main = join(root, 'src/app/main.ts');
+const longestCommandMs = 15_000;
 
 /** What a process wrote, and how it ended. */
 export interface Output {
@@ -46,7 +47,7 @@ export interface TestProcess extends AsyncDisposable {
 
 /** A process of its own that runs a command of Parley to its end. */
 export function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  return toRunning(args, environment).ended;
+  return toRunning(args, environment, { timeout: longestCommandMs, killSignal: 'SIGKILL' }).ended;
 }
 
 /** `parley serve` in a process of its own, once it listens. Rejects with what it said where it ends before. */
@@ -54,7 +55,10 @@ export async function startProcess({ configuration, environment = {}, flags = []
   const folder = await mkdtemp(join(tmpdir(), 'parley-process-'));
   const file = join(folder, 'parley.json');
   const configure = async (next: object | string): Promise<void> => {
-    await writeFile(`${file}.next`, typeof next === 'string' ? next : JSON.stringify({ keys: { [callerKey]: { project: 'test' } }, ...next }));
+    await writeFile(
+      `${file}.next`,
+      typeof next === 'string' ? next : JSON.stringify({ keys: { [callerKey]: { project: 'test' } }, ...next }),
+    );
     await rename(`${file}.next`, file);
   };
   if (configuration !== null) await configure(configuration);
@@ -77,7 +81,8 @@ export async function startProcess({ configuration, environment = {}, flags = []
     said,
     ask: (asking) => ask(url, asking),
     chat: (deployment, body) => ask(url, { path: chatPath(deployment), headers: withKey(), body }),
-    stream: (deployment, body) => askStream(url, { path: chatPath(deployment), headers: withKey(), body: { stream: true, ...body } }),
+    stream: (deployment, body) =>
+      askStream(url, { path: chatPath(deployment), headers: withKey(), body: { stream: true, ...body } }),
     configure,
     kill: (signal) => void child.kill(signal),
     [Symbol.asyncDispose]: async () => {
@@ -88,9 +93,14 @@ export async function startProcess({ configuration, environment = {}, flags = []
   };
 }
 
-function toRunning(args: readonly string[], environment: Readonly<Record<string, string>>) {
+function toRunning(args: readonly string[], environment: Readonly<Record<string, string>>, bounds: SpawnOptions = {}) {
   const { PATH = '', HOME = '' } = process.env;
-  const child: ChildProcess = spawn(process.execPath, [main, ...args], { cwd: root, env: { PATH, HOME, ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child: ChildProcess = spawn(process.execPath, [main, ...args], {
+    cwd: root,
+    env: { PATH, HOME, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...bounds,
+  });
   const output = { stdout: '', stderr: '' };
   let waiting: { readonly pattern: RegExp; readonly resolve: () => void }[] = [];
   for (const name of ['stdout', 'stderr'] as const) {

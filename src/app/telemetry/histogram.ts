@@ -1,4 +1,4 @@
-import type { Labels } from './metric.ts';
+export type Labels = Readonly<Record<string, string>>;
 
 /** One series of an explicit-bucket histogram as OpenTelemetry defines it; recording allocates nothing. */
 export class Histogram {

@@ -1,7 +1,5 @@
-import type { Histogram } from './histogram.ts';
+import type { Histogram, Labels } from './histogram.ts';
 import type { Instrument } from './instruments.ts';
-
-export type Labels = Readonly<Record<string, string>>;
 
 /** One value of a metric with its labels. */
 export interface Reading {

@@ -1,4 +1,4 @@
-import type { Labels } from './metric.ts';
+import type { Labels } from './histogram.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -18,8 +18,8 @@ export interface HttpRequest {
   readonly url: URL;
   /** Names as they shall be sent; no `host`, `content-length`, `connection` or `transfer-encoding`: the client sets those. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent with `content-length`; null for none. */
-  readonly body: Buffer | null;
+  /** Bytes, or latin1 text (one char a byte), which is cheaper for small bodies. Sent with `content-length`; null for none. */
+  readonly body: Buffer | string | null;
   readonly timeouts: HttpTimeouts;
 }
 

@@ -5,6 +5,8 @@ import { openTcp, openTls, type SocketTarget } from './open-socket.ts';
 import { ReplyParser } from './reply-parser.ts';
 
 const MAX_JOINED_BODY_BYTES = 12 * 1024;
+/** A server that closes an idle connection while a request is under way has done so by then; a later close ends work that had begun. */
+const CROSSED_MS = 1000;
 
 /** What a connection tells the one who keeps it. */
 export interface ConnectionKeeper {
@@ -33,6 +35,7 @@ export class LeanConnection {
   #error: Error | null = null;
   #wasUsed = false;
   #heardReply = false;
+  #sentAtMs = 0;
   #isPaused = false;
 
   /** Connects and sends the exchange as soon as the connection stands. */
@@ -63,6 +66,7 @@ export class LeanConnection {
   send(exchange: LeanExchange): void {
     this.#exchange = exchange;
     this.#heardReply = false;
+    this.#sentAtMs = performance.now();
     this.#write(exchange);
   }
 
@@ -87,8 +91,10 @@ export class LeanConnection {
   #write(exchange: LeanExchange): void {
     const socket = this.#socket;
     const { requestHead, body } = exchange;
-    if (body.length <= MAX_JOINED_BODY_BYTES) {
-      socket.write(body.length === 0 ? requestHead : requestHead + body.toString('latin1'), 'latin1');
+    if (typeof body === 'string') {
+      socket.write(requestHead + body, 'latin1');
+    } else if (body.length <= MAX_JOINED_BODY_BYTES) {
+      socket.write(requestHead + body.toString('latin1'), 'latin1');
     } else {
       socket.cork();
       socket.write(requestHead, 'latin1');
@@ -147,7 +153,8 @@ export class LeanConnection {
     this.destroy();
     this.#keeper.closed(this);
     if (exchange === null) return;
-    if (this.#wasUsed && !this.#heardReply && !exchange.wasResent) {
+    const wasCrossed = this.#wasUsed && !this.#heardReply && performance.now() - this.#sentAtMs < CROSSED_MS;
+    if (wasCrossed && !exchange.wasResent) {
       exchange.wasResent = true;
       this.#keeper.resend(exchange);
     } else exchange.lost(this.#error);

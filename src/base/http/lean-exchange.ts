@@ -2,7 +2,7 @@ import { HttpFault, type HttpRequest, type ReplyHeaders, type ReplyListener } fr
 import type { Sweep } from './sweep.ts';
 import { TimedExchange } from './timed-exchange.ts';
 
-const noBody = Buffer.alloc(0);
+const noBody = '';
 
 /** The part of a connection that an exchange steers. */
 interface Carrier {
@@ -14,7 +14,7 @@ interface Carrier {
 export class LeanExchange extends TimedExchange {
   /** Request line and fields with the empty line, as latin1 text. */
   requestHead: string;
-  body: Buffer;
+  body: Buffer | string;
   connection: Carrier | null = null;
   wasResent = false;
 

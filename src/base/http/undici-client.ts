@@ -46,7 +46,8 @@ export class UndiciClient implements HttpClient {
   }
 
   #dispatch(request: HttpRequest, exchange: UndiciExchange): void {
-    const { url, method, headers, body } = request;
+    const { url, method, headers } = request;
+    const body = typeof request.body === 'string' ? Buffer.from(request.body, 'latin1') : request.body;
     this.#agent.dispatch({ origin: url.origin, path: url.pathname + url.search, method, headers, body }, exchange);
   }
 }

@@ -24,7 +24,7 @@ export function readTarget(rawUrl: string, prefix: string): DeploymentTarget {
   const operation = operations[match?.[2] ?? ''];
   if (match === null || operation === undefined)
     throw new ParleyError('route_not_found', `Nothing is served at this path; /docs lists what is.`);
-  const apiVersion = match[3] === undefined ? (new URLSearchParams(query).get('api-version') ?? undefined) : decoded(match[3]);
+  const apiVersion = match[3] === undefined ? fromQuery(query) : decoded(match[3]);
   return { encodedId: match[1] ?? '', operation, apiVersion };
 }
 
@@ -33,6 +33,10 @@ export function readId(encodedId: string): string {
   const id = toDeploymentId(encodedId);
   if (id === undefined) throw new ParleyError('deployment_not_found', 'The path names no deployment that could exist.');
   return id;
+}
+
+function fromQuery(query: string): string | undefined {
+  return query === '' ? undefined : (new URLSearchParams(query).get('api-version') ?? undefined);
 }
 
 function decoded(segment: string): string {

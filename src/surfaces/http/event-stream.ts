@@ -27,7 +27,8 @@ export class EventStream {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
-      'transfer-encoding': 'chunked',
+      // HTTP/1.0 knows no chunks: there the end of the connection is the end.
+      ...(response.useChunkedEncodingByDefault && { 'transfer-encoding': 'chunked' }),
       ...headers,
     });
     // Chunks are framed here, so that head, frame and events are one string and one write.

@@ -1,11 +1,15 @@
+import { Deferred } from '#base/deferred.ts';
 import type { HttpClient, HttpRequest } from '#base/http/client.ts';
 import type { JsonObject } from '#base/json.ts';
+import { toLatin1 } from '#base/latin1.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { toPlainMessages } from '#contract/content.ts';
 import type { Frame } from '#contract/frame.ts';
 import { type Ask, type ChatProtocol, type EmbeddingsAsk, type Upstream, UpstreamFault } from '#domain/upstream.ts';
 import { readChatReply, readJsonReply } from './read-reply.ts';
 import { send } from './send.ts';
+
+const maxJoinedChars = 12 * 1024;
 
 type Operation = 'chat/completions' | 'embeddings';
 
@@ -43,66 +47,71 @@ const application: Dialect = {
 
 const dialects = { openai, azure, application };
 
-/** Addresses of upstreams, made once each. */
-class Addresses {
-  readonly #byUpstream = new WeakMap<Upstream, URL>();
-  readonly #make: (upstream: Upstream) => URL;
+/** What of a request to one upstream is always the same. */
+interface Line {
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
-  constructor(make: (upstream: Upstream) => URL) {
+/** The lines to upstreams, made once each. */
+class Lines {
+  readonly #byUpstream = new WeakMap<Upstream, Line>();
+  readonly #make: (upstream: Upstream) => Line;
+
+  constructor(make: (upstream: Upstream) => Line) {
     this.#make = make;
   }
 
-  of(upstream: Upstream): URL {
-    let url = this.#byUpstream.get(upstream);
-    if (url === undefined) {
-      url = this.#make(upstream);
-      this.#byUpstream.set(upstream, url);
+  of(upstream: Upstream): Line {
+    let line = this.#byUpstream.get(upstream);
+    if (line === undefined) {
+      line = this.#make(upstream);
+      this.#byUpstream.set(upstream, line);
     }
-    return url;
+    return line;
   }
 }
 
 /** Upstreams that speak the OpenAI chat wire over HTTP. */
 export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialects): ChatProtocol {
   const dialect = dialects[name];
-  const chatAddresses = new Addresses((upstream) => dialect.url(upstream, 'chat/completions'));
-  const embeddingsAddresses = new Addresses((upstream) => dialect.url(upstream, 'embeddings'));
+  const linesTo = (operation: Operation, accept: string) =>
+    new Lines((upstream) => toLine(dialect, upstream, { operation, accept }));
+  const whole = linesTo('chat/completions', 'application/json');
+  const streamed = linesTo('chat/completions', 'text/event-stream');
+  const embeddings = linesTo('embeddings', 'application/json');
   return {
     hasChoices: true,
-    async *chat(ask: Ask): AsyncIterable<Frame> {
+    chat(ask: Ask): AsyncIterable<Frame> {
       const { upstream, request, signal } = ask;
-      const accept = request.stream === true ? 'text/event-stream' : 'application/json';
-      const sending = { ...ask, accept, url: chatAddresses.of(upstream), body: dialect.toBody(request, upstream) };
-      const reply = await send(http, toRequest(dialect, sending), signal);
-      yield* readChatReply(reply);
+      const lines = request.stream === true ? streamed : whole;
+      const sent = send(http, toRequest(lines.of(upstream), ask, dialect.toBody(request, upstream)), signal);
+      return new Deferred(sent.then(readChatReply));
     },
     async embed(ask: EmbeddingsAsk): Promise<JsonObject> {
       const { upstream, request, signal } = ask;
       const body = { ...request, model: upstream.model };
-      const sending = { ...ask, accept: 'application/json', url: embeddingsAddresses.of(upstream), body };
-      const reply = await send(http, toRequest(dialect, sending), signal);
-      return await readJsonReply(reply);
+      return await readJsonReply(await send(http, toRequest(embeddings.of(upstream), ask, body), signal));
     },
   };
 }
 
-interface Sending {
-  readonly upstream: Upstream;
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly accept: string;
-  readonly body: JsonObject;
-}
-
-function toRequest(dialect: Dialect, { upstream, url, headers, accept, body }: Sending): HttpRequest {
+function toLine(dialect: Dialect, upstream: Upstream, { operation, accept }: { operation: Operation; accept: string }): Line {
   const credentials = upstream.key === undefined ? {} : dialect.credentials(upstream.key.reveal());
   return {
-    method: 'POST',
-    url,
-    headers: { 'content-type': 'application/json', accept, ...upstream.headers, ...credentials, ...headers },
-    body: Buffer.from(JSON.stringify(body)),
-    timeouts: upstream.timeouts,
+    url: dialect.url(upstream, operation),
+    headers: { 'content-type': 'application/json', accept, ...upstream.headers, ...credentials },
   };
+}
+
+function toRequest({ url, headers }: Line, ask: Pick<Ask, 'upstream' | 'headers'>, body: JsonObject): HttpRequest {
+  const { timeouts } = ask.upstream;
+  return { method: 'POST', url, headers: { ...headers, ...ask.headers }, body: toBytes(JSON.stringify(body)), timeouts };
+}
+
+/** Small bodies as latin1 text, which goes out in one write with the head. */
+function toBytes(json: string): string | Buffer {
+  return json.length <= maxJoinedChars ? toLatin1(json) : Buffer.from(json);
 }
 
 function endpointOf(upstream: Upstream): URL {

@@ -10,18 +10,19 @@ import { toUpstreamFault } from './send.ts';
 const maxReplyBytes = 64 * 1024 * 1024;
 const maxRefusalBytes = 64 * 1024;
 
-/** The frames of a chat reply, streamed or in one JSON text. Throws UpstreamFault. */
-export async function* readChatReply(reply: HttpReply): AsyncIterable<Frame> {
+/** The frames of a chat reply, streamed or in one JSON text. Throws UpstreamFault, also while they are read. */
+export async function readChatReply(reply: HttpReply): Promise<AsyncIterable<Frame>> {
   if (reply.status !== 200) throw await toRefusal(reply);
-  if (reply.headers['content-type']?.includes('text/event-stream')) {
-    yield* readEvents(reply.body);
-    return;
-  }
+  if (reply.headers['content-type']?.includes('text/event-stream')) return readEvents(reply.body);
   const bytes = await readBytes(reply, maxReplyBytes);
   const completion = toObject(bytes);
   if (!Array.isArray(completion.choices))
     throw new UpstreamFault('broken', 'The upstream answered with JSON that is no chat completion.');
-  yield Frame.ofCompletion(completion as Completion, bytes);
+  return only(Frame.ofCompletion(completion as Completion, bytes));
+}
+
+async function* only(frame: Frame): AsyncIterable<Frame> {
+  yield frame;
 }
 
 /** The JSON object of a reply. Throws UpstreamFault. */

@@ -1,0 +1,143 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { text as readAll } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { hello, plainCompletion, plainReply } from '#test/chunks.ts';
+import { eventsReply, jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { callerKey, chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+
+const streamOrJson: Reply = (answering) =>
+  (answering.received.body.stream ? eventsReply(...plainReply('Grüße')) : jsonReply(plainCompletion('Grüße')))(answering);
+
+let upstream: ScriptedUpstream;
+let service: TestService;
+const sockets: Socket[] = [];
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream(streamOrJson);
+  service = await startService({
+    models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } },
+    security: { maxBodyBytes: 4_000_000 },
+  });
+});
+
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+function raw(...lines: string[]): Socket {
+  const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
+  socket.on('error', () => undefined);
+  sockets.push(socket);
+  socket.write(lines.join('\r\n'));
+  return socket;
+}
+
+/** The lines of a request with its body. */
+function toLines(body: object, more: readonly string[] = [], version = '1.1'): string[] {
+  const text = JSON.stringify(body);
+  const head = [
+    `POST ${chatPath('m')} HTTP/${version}`,
+    'host: x',
+    `api-key: ${callerKey}`,
+    'content-type: application/json',
+    `content-length: ${text.length}`,
+  ];
+  return [...head, ...more, '', text];
+}
+
+describe('a connection', () => {
+  it('serves one call after another, whatever became of the one before', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const used = new Set<unknown>();
+    const post = (key: string, body: object): Promise<{ status: number; text: string }> =>
+      new Promise((resolve, reject) => {
+        const { port } = new URL(service.url);
+        const asking = request({ port, method: 'POST', path: chatPath('m'), headers: withKey(key), agent }, async (response) => {
+          used.add(response.socket);
+          resolve({ status: response.statusCode ?? 0, text: await readAll(response) });
+        });
+        asking.on('error', reject).end(JSON.stringify(body));
+      });
+    const large = { messages: [{ role: 'user', content: 'x'.repeat(2_000_000) }] };
+    const answers = [
+      await post(callerKey, { messages: hello }),
+      await post('unknown', large),
+      await post(callerKey, { messages: hello, stream: true }),
+      await post(callerKey, { messages: [] }),
+      await post(callerKey, large),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 401, 200, 400, 200]);
+    expect(answers[2]?.text).toMatch(/data: \[DONE\]\n\n$/);
+    expect(used.size).toBe(1);
+    agent.destroy();
+  });
+
+  it('answers requests that were sent ahead in their order', async () => {
+    const bodies = [{ messages: hello, stream: true }, { messages: [] }, { messages: hello }];
+    const socket = raw(
+      ...bodies
+        .flatMap((body, at) => toLines(body, at === 2 ? ['connection: close'] : []))
+        .join('\r\n')
+        .split('\r\n'),
+    );
+    const text = await readAll(socket);
+    expect([...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual(['200', '400', '200']);
+    expect(text.indexOf('[DONE]')).toBeLessThan(text.indexOf('HTTP/1.1 400'));
+  });
+
+  it('of HTTP/1.0 gets a stream that is not cut into chunks', async () => {
+    const text = await readAll(raw(...toLines({ messages: hello, stream: true }, [], '1.0')));
+    const [head = '', body = ''] = text.split(/\r\n\r\n(.*)/s);
+    expect(head).toMatch(/^HTTP\/1\.[01] 200 /);
+    expect(head).not.toMatch(/transfer-encoding/i);
+    expect(body).toMatch(/^data: \{/);
+    expect(body).toMatch(/data: \[DONE\]\n\n$/);
+  });
+
+  it('waits for nothing where a body is announced with Expect: 100-continue', async () => {
+    const [head, body] = toLines({ messages: hello }, ['expect: 100-continue', 'connection: close'])
+      .join('\r\n')
+      .split('\r\n\r\n');
+    const socket = raw(`${head}\r\n\r\n`);
+    const [first] = (await once(socket, 'data')) as [Buffer];
+    expect(String(first)).toMatch(/^HTTP\/1\.1 100 /);
+    socket.write(body ?? '');
+    expect(await readAll(socket)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
+  it('whose body is too large gets its answer while it still sends, and is closed', async () => {
+    const socket = raw(...toLines({ messages: hello }).slice(0, -3), 'content-length: 50000000', '', 'x'.repeat(100_000));
+    const text = await readAll(socket);
+    expect(text).toMatch(/^HTTP\/1\.1 413 /);
+    expect(text).toMatch(/connection: close/i);
+    expect(text).toContain('payload_too_large');
+  });
+
+  it('that ends inside its body costs no call', async () => {
+    const before = upstream.requests.length;
+    const socket = raw(...toLines({ messages: hello }).slice(0, -1), '{"messages"');
+    socket.end();
+    await once(socket.resume(), 'close');
+    await expect.poll(() => service.openCalls.size, { interval: 5 }).toBe(0);
+    expect(upstream.requests.length).toBe(before);
+  });
+
+  it.each([
+    ['two lengths', ['content-length: 3']],
+    ['a length and chunks', ['transfer-encoding: chunked']],
+    ['a folded header', ['x-a: b', ' folded']],
+    ['an unknown transfer coding', ['transfer-encoding: gzip, chunked, x']],
+  ])('with %s is refused: nobody can hide a request in a request', async (_what, more) => {
+    const before = upstream.requests.length;
+    const text = await readAll(raw(...toLines({ messages: hello }, [...more, 'connection: close'])));
+    expect(text).toMatch(/^HTTP\/1\.1 4\d\d /);
+    expect(upstream.requests.length).toBe(before);
+  });
+});

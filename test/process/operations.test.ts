@@ -1,0 +1,127 @@
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, vi } from 'vitest';
+import { ask } from '#test/ask.ts';
+import { hello, plainReply } from '#test/chunks.ts';
+import { freePort } from '#test/listening.ts';
+import { eventsReply, refusal, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { runCommand, startProcess, type TestProcess } from '#test/start-process.ts';
+import { callerKey } from '#test/start-service.ts';
+
+const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url));
+const demo = { models: { demo: { upstreams: [{ protocol: 'demo' }] } } };
+
+function get(node: TestProcess, path: string) {
+  return node.ask({ method: 'GET', path });
+}
+
+describe('a node tells operators', () => {
+  it('that it lives and is ready, to anyone', async () => {
+    await using node = await startProcess({ configuration: demo });
+    const health = await get(node, '/health');
+    expect([health.status, health.json]).toMatchObject([200, { status: 'ok', reasons: [] }]);
+    const ready = await get(node, '/ready');
+    expect([ready.status, ready.json]).toMatchObject([200, { status: 'ready', reasons: [] }]);
+    expect((await node.ask({ method: 'POST', path: '/health' })).status).toBe(405);
+    expect((await get(node, '/openapi.json')).json).toMatchObject({ openapi: expect.stringMatching(/^3\./) });
+    expect((await get(node, '/docs')).text).toMatch(/<html/i);
+  });
+
+  it('what was measured, without ids of callers, keys or contents', async () => {
+    await using upstream = await startScriptedUpstream(eventsReply(...plainReply('canary of the reply')));
+    await using node = await startProcess({
+      configuration: { models: { m: { upstreams: [{ endpoint: upstream.endpoint, key: 'canary-key' }] } } },
+    });
+    await (await node.stream('m', { messages: [{ role: 'user', content: 'canary of the question' }] })).rest();
+    await node.chat('no-such-deployment', { messages: hello });
+    await vi.waitUntil(async () => /m\b/.test((await get(node, '/metrics')).text), { interval: 20 });
+    const { text, headers, status } = await get(node, '/metrics');
+    expect(status).toBe(200);
+    expect(headers['content-type']).toMatch(/^text\/plain/);
+    expect(text).toMatch(/^# TYPE /m);
+    expect(text).not.toMatch(/canary|caller-key|no-such-deployment/);
+  });
+
+  it('measures on a port of its own where one is set', async () => {
+    const port = await freePort();
+    await using node = await startProcess({ configuration: demo, environment: { PARLEY_METRICS_PORT: String(port) } });
+    expect((await get(node, '/metrics')).status).toBe(404);
+    const own = `http://127.0.0.1:${port}`;
+    expect((await ask(own, { method: 'GET', path: '/metrics' })).text).toMatch(/^# TYPE /m);
+    expect((await ask(own, { method: 'GET', path: '/v1/models', headers: { 'api-key': callerKey } })).status).toBe(404);
+  });
+
+  it('which upstream is left alone', async () => {
+    await using upstream = await startScriptedUpstream(refusal(429, { 'retry-after': '60' }));
+    await using node = await startProcess({
+      configuration: { models: { m: { upstreams: [{ endpoint: upstream.endpoint, key: 'canary-key' }] } } },
+    });
+    expect((await node.chat('m', { messages: hello })).status).toBe(429);
+    const { json, text } = await get(node, '/health');
+    expect(json).toMatchObject({
+      status: 'degraded',
+      reasons: [{ code: 'upstream_off', message: expect.stringMatching(/^m#/) }],
+    });
+    expect(text).not.toContain('canary');
+    expect((await get(node, '/ready')).status).toBe(200);
+  });
+
+  it('of every call in its log, without keys or contents', async () => {
+    await using upstream = await startScriptedUpstream(refusal(500, {}, { message: 'the upstream key canary-key is wrong' }));
+    await using node = await startProcess({
+      configuration: { models: { m: { upstreams: [{ endpoint: upstream.endpoint, key: 'canary-key' }] } } },
+    });
+    const { headers } = await node.chat('m', { messages: [{ role: 'user', content: 'canary of the question' }] });
+    await node.said(new RegExp(String(headers['x-request-id'])));
+    expect(node.output.stdout).not.toMatch(/canary|caller-key/);
+    for (const line of node.output.stdout.split('\n').filter((each) => each.startsWith('{')))
+      expect(JSON.parse(line)).toHaveProperty('level');
+  });
+});
+
+describe('HTTPS', () => {
+  /** The name in the certificate that the node shows, and the status it gives. */
+  function shown(url: string): Promise<{ name: string; status: number }> {
+    return new Promise((resolve, reject) => {
+      const options = { rejectUnauthorized: false, agent: false, headers: { 'api-key': callerKey } };
+      const asking = request(`${url}/v1/models`, options, (response) => {
+        const { CN: name } = (response.socket as TLSSocket).getPeerCertificate().subject;
+        response.resume();
+        resolve({ name: String(name), status: response.statusCode ?? 0 });
+      });
+      asking.on('error', reject).end();
+    });
+  }
+
+  it('is served with the files it is given, and with new ones when they change', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'parley-tls-'));
+    const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+    const put = async (name: string): Promise<void> => {
+      await copyFile(join(fixtures, `${name}-key.pem`), key);
+      await copyFile(join(fixtures, `${name}-cert.pem`), cert);
+    };
+    await put('first');
+    await using node = await startProcess({ configuration: demo, flags: ['--tls-cert', cert, '--tls-key', key] });
+    expect(node.url).toMatch(/^https:/);
+    expect(await shown(node.url)).toEqual({ name: 'first.parley.test', status: 200 });
+    await writeFile(cert, 'not a certificate');
+    await node.said(/the certificate was not changed/);
+    expect((await shown(node.url)).name).toBe('first.parley.test');
+    await put('second');
+    await vi.waitUntil(async () => (await shown(node.url)).name === 'second.parley.test', { interval: 50, timeout: 10_000 });
+    expect(await readFile(key, 'utf8')).toContain('PRIVATE KEY');
+    await rm(folder, { recursive: true });
+  });
+
+  it('is refused with a reason where the files do not fit', async () => {
+    const files = ['--tls-cert', join(fixtures, 'first-cert.pem'), '--tls-key', join(fixtures, 'second-key.pem')];
+    const { code, stderr } = await runCommand(['serve', '--port', '0', ...files]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/first-cert\.pem/);
+    expect((await runCommand(['serve', '--tls-cert', 'x.pem'])).stderr).toMatch(/go together/);
+  });
+});

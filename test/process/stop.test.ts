@@ -1,0 +1,106 @@
+import { Agent, request } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { delta, finish, hello, plainCompletion, text } from '#test/chunks.ts';
+import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startProcess, type TestProcess } from '#test/start-process.ts';
+
+/** An upstream whose stream goes on when it is told, and a node before it with one such stream open. */
+async function withOpenStream(environment: Readonly<Record<string, string>> = {}) {
+  const goOn = Promise.withResolvers<void>();
+  const upstream = await startScriptedUpstream(async (answering) => {
+    answering.head();
+    await answering.events(delta({ role: 'assistant', content: 'before' }));
+    await goOn.promise;
+    await answering.events(text(', after'), finish());
+    answering.done();
+  });
+  const node = await startProcess({
+    configuration: { models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } },
+    environment,
+  });
+  const reader = await node.stream('m', { messages: hello });
+  await reader.next();
+  const close = async (): Promise<void> => {
+    await node[Symbol.asyncDispose]();
+    await upstream.close();
+  };
+  return { upstream, node, reader, goOn: goOn.resolve, [Symbol.asyncDispose]: close };
+}
+
+/** The status and body of one request over a connection that is kept. */
+function askOver(
+  agent: Agent,
+  node: TestProcess,
+  path: string,
+): Promise<{ status: number; text: string; connection: string | undefined }> {
+  return new Promise((resolve, reject) => {
+    const asking = request(`${node.url}${path}`, { agent, headers: { 'api-key': 'caller-key' } }, async (response) => {
+      let body = '';
+      for await (const piece of response) body += String(piece);
+      resolve({ status: response.statusCode ?? 0, text: body, connection: response.headers.connection });
+    });
+    asking.on('error', reject).end();
+  });
+}
+
+describe('a node that is told to stop', () => {
+  it('ends at once where nothing is open, with 0', async () => {
+    await using node = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
+    const startMs = performance.now();
+    node.kill('SIGTERM');
+    expect(await node.ended).toMatchObject({ code: 0, signal: null });
+    expect(performance.now() - startMs).toBeLessThan(3_000);
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('by %s lets open streams end, takes no new calls, and ends with 0', async (signal) => {
+    await using open = await withOpenStream();
+    const { node, reader, goOn } = open;
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    expect((await askOver(agent, node, '/v1/models')).status).toBe(200);
+    node.kill(signal);
+    await node.said(/"msg":"stopping"/);
+    await expect(node.chat('m', { messages: hello })).rejects.toThrow();
+    goOn();
+    const { content, isDone, error } = await reader.rest();
+    expect([content(), isDone, error]).toEqual(['before, after', true, undefined]);
+    expect(await node.ended).toMatchObject({ code: 0, signal: null });
+    agent.destroy();
+  });
+
+  it('ends streams that take too long, with an event that says so', async () => {
+    await using open = await withOpenStream({ PARLEY_DRAIN_MS: '300' });
+    const { node, reader, upstream } = open;
+    node.kill('SIGTERM');
+    const { content, isDone, error } = await reader.rest();
+    expect([content(), isDone, error?.code]).toEqual(['before', true, 'shutting_down']);
+    expect(error?.type).toBe('server_overloaded');
+    expect((await upstream.requests[0]?.closed)?.early).toBe(true);
+    expect((await node.ended).code).toBe(0);
+  });
+
+  it('ends calls in JSON that take too long with 503 and Retry-After', async () => {
+    await using upstream = await startScriptedUpstream(() => undefined, jsonReply(plainCompletion('late')));
+    await using node = await startProcess({
+      configuration: { models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } },
+      environment: { PARLEY_DRAIN_MS: '300' },
+    });
+    const answer = node.chat('m', { messages: hello });
+    await upstream.request(0);
+    node.kill('SIGTERM');
+    const { status, error, headers } = await answer;
+    expect([status, error.code]).toEqual([503, 'shutting_down']);
+    expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+    expect((await node.ended).code).toBe(0);
+  });
+
+  it('twice ends at once', async () => {
+    await using open = await withOpenStream();
+    const { node } = open;
+    node.kill('SIGTERM');
+    await node.said(/"msg":"stopping"/);
+    const startMs = performance.now();
+    node.kill('SIGTERM');
+    expect((await node.ended).code).toBe(130);
+    expect(performance.now() - startMs).toBeLessThan(1_000);
+  });
+});
