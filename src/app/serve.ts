@@ -4,13 +4,14 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { systemClock } from '#base/clock.ts';
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
+import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { Balance } from '#domain/balance.ts';
 import { opsRoutes } from '#surfaces/ops/routes.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { apiOperations } from './api-operations.ts';
 import type { ServeFlags } from './cli.ts';
-import { composeService } from './compose.ts';
+import { composeService, type Service } from './compose.ts';
 import type { Accepted } from './configuration/check.ts';
 import { formatFault } from './configuration/configuration-fault.ts';
 import { loadConfiguration } from './configuration/load.ts';
@@ -19,15 +20,22 @@ import { watchConfiguration } from './configuration/watch.ts';
 import { Drain } from './drain.ts';
 import { firstConfiguration } from './first-configuration.ts';
 import { LiveDirectory } from './live-directory.ts';
+import type { Log } from './log.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { NodeState } from './node-state.ts';
 import { openLog } from './open-log.ts';
 import { refuseWhileDraining } from './refuse-while-draining.ts';
 import { readSettings, SettingFault, type Settings } from './settings.ts';
 import { measureHttp } from './telemetry/measure-http.ts';
-import { openTelemetry } from './telemetry/node-telemetry.ts';
+import { type NodeTelemetry, openTelemetry } from './telemetry/node-telemetry.ts';
 import { prometheusContentType } from './telemetry/prometheus-text.ts';
 import { readTls, watchTls } from './tls.ts';
+
+const clock = systemClock;
+
+interface Closable {
+  close(): unknown;
+}
 
 /** Runs a node until it is told to stop. What keeps it from starting is told on stderr; the process then ends with 1. */
 export async function serve(flags: ServeFlags, environment: Environment): Promise<void> {
@@ -43,47 +51,48 @@ export async function serve(flags: ServeFlags, environment: Environment): Promis
 
 async function startNode(flags: ServeFlags, environment: Environment): Promise<void> {
   const settings = readSettings(flags, environment);
-  const clock = systemClock;
   const http = new LeanClient();
   const localKey = `parley-${randomBytes(18).toString('base64url')}`;
   const accepted = await acceptedConfiguration(settings.configurationFiles, environment, { key: localKey, http });
+  const node = await openNode(settings, environment, accepted);
+  const service = composeNode(node, http);
+  const reload = await keepConfiguration(node, environment);
+  const address = await listen(service.app, settings);
+  const closing = [reload, node.telemetry, service.embedder, ...(await openDoorsBeside(node, service.app))];
+  const close = async (): Promise<void> => {
+    http.close();
+    await Promise.all(closing.map((each) => each.close()));
+  };
+  stopOnSignals(node, service, close);
+  node.log.info('listening', { address, version: packageJson.version, deployments: node.directory.current().deployments.size });
+  greet(address, settings.configurationFiles.length === 0 ? localKey : undefined);
+}
+
+/** What a node knows of itself, apart from what it serves. */
+interface NodeParts {
+  readonly settings: Settings;
+  readonly directory: LiveDirectory;
+  readonly balance: Balance;
+  readonly state: NodeState;
+  readonly telemetry: NodeTelemetry;
+  readonly log: Log;
+  /** Puts a configuration in force. */
+  readonly put: (accepted: Accepted) => void;
+}
+
+async function openNode(settings: Settings, environment: Environment, accepted: Accepted): Promise<NodeParts> {
   const directory = new LiveDirectory(accepted.configuration);
-  const { log, lines } = openLog(settings.logLevel, () => directory.secrets());
   const balance = new Balance();
   const state = new NodeState({ directory: directory.current, balance, clock });
-  const live = { upstreams: () => state.upstreams(), configurationFaults: () => state.configurationFaults };
+  const { log, lines } = openLog(settings.logLevel, () => directory.secrets());
   const telemetry = await openTelemetry({
     env: environment,
     clock,
     log,
     lines,
-    live,
+    live: { upstreams: () => state.upstreams(), configurationFaults: () => state.configurationFaults },
     version: packageJson.version,
     secret: environment.PARLEY_SECRET,
-  });
-  const metrics = { contentType: prometheusContentType, read: () => telemetry.toPrometheus() };
-  const embedder = new LocalEmbedder();
-  const { app, openCalls } = composeService({
-    directory: directory.current,
-    balance,
-    http,
-    embedder,
-    clock,
-    telemetry,
-    noteFault: (message, thrown) => log.error(message, thrown),
-    ...(settings.tls && { tls: readTls(settings.tls) }),
-    prepare(server) {
-      refuseWhileDraining(server, () => openCalls.isClosed);
-      measureHttp(server, telemetry);
-    },
-  });
-  opsRoutes(app, {
-    version: packageJson.version,
-    uptimeSeconds: () => process.uptime(),
-    troubles: state.troubles,
-    hindrances: state.hindrances,
-    metrics: settings.metricsPort === undefined ? metrics : undefined,
-    operations: apiOperations(accepted.configuration),
   });
   const put = ({ configuration, warnings }: Accepted): void => {
     directory.replace(configuration, balance);
@@ -92,8 +101,47 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
     for (const warning of warnings) log.warn(`configuration: ${formatFault(warning)}`);
   };
   put(accepted);
+  return { settings, directory, balance, state, telemetry, log, put };
+}
+
+function composeNode(
+  { settings, directory, balance, state, telemetry, log }: NodeParts,
+  http: HttpClient,
+): Service & { embedder: LocalEmbedder } {
+  const embedder = new LocalEmbedder();
+  const service: Service = composeService({
+    directory: directory.current,
+    balance,
+    http,
+    embedder,
+    clock,
+    telemetry,
+    noteFault: (message, thrown) => log.error(message, thrown),
+    ...(settings.tls && { tls: readTls(settings.tls) }),
+    prepare(app) {
+      refuseWhileDraining(app, () => service.openCalls.isClosed);
+      measureHttp(app, telemetry);
+    },
+  });
+  opsRoutes(service.app, {
+    version: packageJson.version,
+    uptimeSeconds: () => process.uptime(),
+    troubles: state.troubles,
+    hindrances: state.hindrances,
+    metrics: settings.metricsPort === undefined ? metricsOf(telemetry) : undefined,
+    operations: apiOperations(directory.current().configuration),
+  });
+  return { ...service, embedder };
+}
+
+function metricsOf(telemetry: NodeTelemetry): { contentType: string; read: () => string } {
+  return { contentType: prometheusContentType, read: () => telemetry.toPrometheus() };
+}
+
+/** Reads changed files anew, for as long as the node runs. */
+function keepConfiguration({ settings, log, put, state }: NodeParts, environment: Environment): Promise<Closable> {
   const { configurationFiles: files } = settings;
-  const watch = await watchConfiguration(files, () => loadConfiguration(files, environment), {
+  return watchConfiguration(files, () => loadConfiguration(files, environment), {
     onLoaded(configuration, warnings) {
       put({ configuration, warnings });
       log.info('the configuration was read anew', { files: files.join(', ') });
@@ -103,31 +151,23 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
       for (const fault of faults) log.error(`configuration refused, the last one stays in force: ${formatFault(fault)}`, cause);
     },
   });
-  const address = await listen(app, settings);
-  const tlsWatch = settings.tls && watchTls(settings.tls, app.server as unknown as Server, log);
-  const metricsServer =
-    settings.metricsPort === undefined
-      ? undefined
-      : await serveMetrics({ host: settings.host, port: settings.metricsPort, ...metrics });
-  const close = async (): Promise<void> => {
-    metricsServer?.close();
-    http.close();
-    await Promise.all([watch.close(), tlsWatch?.close(), embedder.close(), telemetry.close()]);
-  };
-  const drain = new Drain({
-    server: app.server,
-    calls: openCalls,
-    clock,
-    log,
-    drainMs: settings.drainMs,
-    close,
-    exit: (code) => process.exit(code),
-  });
+}
+
+/** The watch over the certificate, and the port of the metrics, where there are such. */
+async function openDoorsBeside({ settings, log, telemetry }: NodeParts, app: FastifyInstance): Promise<Closable[]> {
+  const { host, metricsPort, tls } = settings;
+  const opened: Closable[] = [];
+  if (tls !== undefined) opened.push(watchTls(tls, app.server as unknown as Server, log));
+  if (metricsPort !== undefined) opened.push(await serveMetrics({ host, port: metricsPort, ...metricsOf(telemetry) }));
+  return opened;
+}
+
+function stopOnSignals({ settings, state, log }: NodeParts, { app, openCalls }: Service, close: () => Promise<void>): void {
+  const exit = (code: number): void => process.exit(code);
+  const drain = new Drain({ server: app.server, calls: openCalls, clock, log, drainMs: settings.drainMs, close, exit });
   process.on('SIGTERM', drain.signalled).on('SIGINT', drain.signalled);
   process.on('unhandledRejection', (reason) => log.error('a promise failed unheard', reason));
   state.started(() => drain.isDraining);
-  log.info('listening', { address, version: packageJson.version, deployments: directory.current().deployments.size });
-  greet(address, files.length === 0 ? localKey : undefined);
 }
 
 /** The configuration to start with. Throws SettingFault with every fault of it. */

@@ -72,6 +72,8 @@ export function toEvent(value: unknown): string {
 function toParsedChunk(data: string): Chunk {
   const value = parseJson(fromLatin1(data));
   if (!isJsonObject(value)) throw new JsonFault('an event is not a JSON object');
-  if (!Array.isArray(value.choices)) value.choices = [];
+  const { choices } = value;
+  if (!Array.isArray(choices)) value.choices = [];
+  else if (!choices.every(isJsonObject)) value.choices = choices.filter(isJsonObject);
   return value as Chunk;
 }

@@ -1,4 +1,5 @@
-import type { Chunk, ChunkChoice, Completion, ModelUsage, Statistics, Usage } from '#contract/chunk.ts';
+import { isJsonObject } from '#base/json.ts';
+import type { Chunk, ChunkChoice, Completion, ModelUsage, StageDelta, Statistics, Usage } from '#contract/chunk.ts';
 import { toChunk } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
@@ -176,7 +177,8 @@ export class ReplyOrder {
   }
 
   #noteStages({ index, delta }: ChunkChoice): void {
-    for (const stage of delta?.custom_content?.stages ?? []) {
+    const stages: unknown = delta?.custom_content?.stages;
+    for (const stage of Array.isArray(stages) ? stages.filter(isStage) : []) {
       const key = `${index}:${stage.index}`;
       if (stage.status) this.#stages.delete(key);
       else if (!this.#stages.has(key)) this.#stages.set(key, [index, stage.index]);
@@ -234,6 +236,11 @@ export class ReplyOrder {
     const { deployment } = this.#facts;
     return { index: 0, model: deployment, name: deployment, prompt_tokens, completion_tokens, total_tokens };
   }
+}
+
+/** Upstreams are believed nothing. */
+function isStage(value: unknown): value is StageDelta {
+  return isJsonObject(value) && typeof value.index === 'number';
 }
 
 function isConsistent(usage: Usage | undefined): boolean {

@@ -52,6 +52,7 @@ describe('the bytes of an upstream', () => {
     ['names and ids of events', (events: string) => events.replaceAll('data: ', 'event: chunk\nid: 7\nretry: 10\ndata: ')],
     ['more empty lines', (events: string) => events.replaceAll('\n\n', '\n\n\n\n')],
     ['a byte order mark', (events: string) => `\uFEFF${events}`],
+    ['an end mark without an empty line behind it', (events: string) => events.trimEnd()],
     ['an end mark with white space', (events: string) => events.replace('[DONE]', '[DONE] ')],
   ])('may have %s', async (_what, change) => {
     const events = change(String(whole));

@@ -12,7 +12,7 @@ const main = join(root, 'src/app/main.ts');
 const longestCommandMs = 15_000;
 
 /** What a process wrote, and how it ended. */
-export interface Output {
+interface Output {
   readonly stdout: string;
   readonly stderr: string;
 }

@@ -16,7 +16,7 @@ export async function readChatReply(reply: HttpReply): Promise<AsyncIterable<Fra
   if (reply.headers['content-type']?.includes('text/event-stream')) return readEvents(reply.body);
   const bytes = await readBytes(reply, maxReplyBytes);
   const completion = toObject(bytes);
-  if (!Array.isArray(completion.choices))
+  if (!Array.isArray(completion.choices) || !completion.choices.every(isJsonObject))
     throw new UpstreamFault('broken', 'The upstream answered with JSON that is no chat completion.');
   return only(Frame.ofCompletion(completion as Completion, bytes));
 }

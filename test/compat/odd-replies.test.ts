@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { delta, finish, hello, plainCompletion, text, usage } from '#test/chunks.ts';
+import { eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService } from '#test/start-service.ts';
+
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  service = await startService({
+    models: { m: { upstreams: [{ endpoint: upstream.endpoint }], maxRetryAttempts: 1 } },
+    applications: { app: { endpoint: `${upstream.url}/app` } },
+  });
+});
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+const role = delta({ role: 'assistant', content: '' });
+const choices = (value: unknown) => ({ id: 'x', object: 'chat.completion.chunk', created: 1, choices: value });
+
+/** Events that no upstream should send, and some do. */
+const odd: readonly (readonly [string, unknown])[] = [
+  ['choices of null', choices(null)],
+  ['no choices', { id: 'x' }],
+  ['a choice of null', choices([null])],
+  ['a delta of null', choices([{ index: 0, delta: null, finish_reason: null }])],
+  ['no delta', choices([{ index: 0 }])],
+  ['no index', choices([{ delta: { content: '' }, finish_reason: null }])],
+  ['content that is a number', choices([{ index: 0, delta: { content: 5 } }])],
+  ['content of parts', choices([{ index: 0, delta: { content: [{ type: 'text', text: 'x' }] } }])],
+  ['stages of null', choices([{ index: 0, delta: { custom_content: { stages: null } } }])],
+  ['stages that are an object', choices([{ index: 0, delta: { custom_content: { stages: { 0: 'x' } } } }])],
+  ['a stage of null', choices([{ index: 0, delta: { custom_content: { stages: [null] } } }])],
+  ['tool calls of null', choices([{ index: 0, delta: { tool_calls: null }, finish_reason: null }])],
+  ['usage that is a text', { ...choices([]), usage: 'much' }],
+  ['usage of texts', { ...choices([]), usage: { prompt_tokens: '7', completion_tokens: -3, total_tokens: null } }],
+  ['statistics that are a list', { ...choices([]), statistics: [] }],
+  ['statistics of nothing', { ...choices([]), statistics: { usage_per_model: null } }],
+  [
+    'statistics with an item of null',
+    { ...choices([]), statistics: { usage_per_model: [null, { name: 'x', prompt_tokens: 'a' }] } },
+  ],
+  ['an error of null', { ...choices([]), error: null }],
+  ['a finish reason nobody knows', choices([{ index: 0, delta: {}, finish_reason: 'eos' }])],
+];
+
+describe('an odd event of an upstream', () => {
+  it.each(odd)('with %s costs at most that call, and is no fault of ours', async (_what, event) => {
+    for (const deployment of ['m', 'app']) {
+      for (const events of [
+        [role, text('fine'), event, finish(), usage(1, 1)],
+        [event, role, text('fine'), finish()],
+      ]) {
+        service.balance.keepOnly(new Set());
+        upstream.script(eventsReply(...events));
+        const reader = await service.stream(deployment, { messages: hello });
+        if (reader.status === 200) {
+          const { error, isDone, chunks } = await reader.rest();
+          expect(isDone).toBe(true);
+          expect(error?.code ?? 'upstream_failed').toBe('upstream_failed');
+          if (error === undefined) expect(chunks.at(-1)?.statistics).toBeDefined();
+        }
+        service.balance.keepOnly(new Set());
+        upstream.script(eventsReply(...events));
+        const answer = await service.chat(deployment, { messages: hello });
+        expect([200, 500]).toContain(answer.status);
+        if (answer.status === 500) expect(answer.error.code).toBe('upstream_failed');
+        else expect(answer.completion.usage?.total_tokens).toBeTypeOf('number');
+      }
+    }
+  });
+
+  it.each(['[]', 'null', '5', '"text"', '{"choices":'])('that is %s is a fault of the upstream', async (data) => {
+    upstream.script(({ response }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(`data: ${data}\n\ndata: [DONE]\n\n`);
+    });
+    service.balance.keepOnly(new Set());
+    const answer = await service.chat('m', { messages: hello, stream: true });
+    expect([answer.status, answer.error.code]).toEqual([500, 'upstream_failed']);
+  });
+
+  it('with an index beyond all bounds is a fault of the upstream', async () => {
+    service.balance.keepOnly(new Set());
+    upstream.script(
+      eventsReply(
+        role,
+        delta({ tool_calls: [{ index: 1_000_000_000, id: 'x', type: 'function', function: { name: 'f', arguments: '' } }] }),
+        finish(),
+      ),
+    );
+    const answer = await service.chat('m', { messages: hello });
+    expect([answer.status, answer.error.code]).toEqual([500, 'upstream_failed']);
+  });
+
+  it('that tells of __proto__ changes nothing', async () => {
+    service.balance.keepOnly(new Set());
+    upstream.script(({ response }) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(
+        'data: {"choices":[{"index":0,"delta":{"role":"assistant","__proto__":{"polluted":1}},"finish_reason":null}],"usage":{"__proto__":1}}\n\ndata: [DONE]\n\n',
+      );
+    });
+    await service.chat('m', { messages: hello });
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+  });
+});
+
+describe('an odd answer in JSON', () => {
+  it.each([
+    ['no choices', { choices: [] }],
+    ['a choice of null', { choices: [null] }],
+    ['no message', { choices: [{ index: 0, finish_reason: 'stop' }] }],
+    ['a message of null', { choices: [{ index: 0, message: null, finish_reason: 'stop' }] }],
+    ['content that is a number', { choices: [{ index: 0, message: { role: 'assistant', content: 5 }, finish_reason: 'stop' }] }],
+    ['usage that is a text', { usage: 'much' }],
+    ['usage of texts', { usage: { prompt_tokens: '7', completion_tokens: '5', total_tokens: '12' } }],
+    ['statistics of null', { statistics: null }],
+    ['statistics that are a list', { statistics: [1] }],
+  ])('with %s costs at most that call, and is no fault of ours', async (_what, fields) => {
+    for (const deployment of ['m', 'app']) {
+      for (const stream of [false, true]) {
+        service.balance.keepOnly(new Set());
+        upstream.script(jsonReply(plainCompletion('fine', fields)));
+        const answer = await service.chat(deployment, { messages: hello, stream });
+        expect([200, 500]).toContain(answer.status);
+        expect(answer.text).not.toContain('internal_error');
+      }
+    }
+  });
+});
