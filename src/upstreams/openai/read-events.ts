@@ -19,7 +19,11 @@ export async function* readEvents(body: AsyncIterable<string>): AsyncIterable<Fr
   try {
     while (!hasEnded) {
       const piece = await pieces.next();
-      if (piece.done) throw new UpstreamFault('broken', 'The upstream closed its answer before the end.');
+      if (piece.done) {
+        requireEndMark(splitter.rest);
+        hasEnded = true;
+        break;
+      }
       const events = splitter.push(piece.value);
       for (let at = 0; at < events.length && !hasEnded; ) {
         const end = text.runEnd(events, at);
@@ -44,6 +48,11 @@ export async function* readEvents(body: AsyncIterable<string>): AsyncIterable<Fr
     if (hasEnded) linger(pieces);
     else await pieces.return?.();
   }
+}
+
+/** Some upstreams close right behind the end mark, without its empty line. */
+function requireEndMark(rest: string): void {
+  if (!toDataOnly(rest).isLast) throw new UpstreamFault('broken', 'The upstream closed its answer before the end.');
 }
 
 /** One event without comments and fields other than data; nothing of the end mark. */
