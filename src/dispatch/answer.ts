@@ -1,9 +1,11 @@
+import type { Clock } from '#base/clock.ts';
+import { Deferred } from '#base/deferred.ts';
 import { peek } from '#base/peek.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Caller } from '#domain/caller.ts';
 import type { PerRequestKeys } from '#domain/per-request-keys.ts';
-import type { TryOutcome } from '#domain/telemetry.ts';
+import type { TryOutcome, TryRecord } from '#domain/telemetry.ts';
 import type { TraceContext } from '#domain/trace.ts';
 import type { ChatProtocol, ProtocolName, Upstream } from '#domain/upstream.ts';
 import type { Answering } from './answering.ts';
@@ -38,17 +40,28 @@ function toHolder({ call, path, inner }: Answering): Caller {
   return { ...caller, chain: { path, files: caller.chain?.files ?? new Set(), report: (usage) => inner.add(usage) } };
 }
 
-async function* fromUpstreams(
+/** Starts asking at once. What is left once the first frame is there knows nothing of the request: a stream may outlive it by hours. */
+function fromUpstreams(
   tools: AnswerTools,
   answering: Answering,
   headers: Readonly<Record<string, string>>,
 ): AsyncIterable<Frame> {
   const { call, deployment, request } = answering;
   const { signal } = call;
-  const { result: frames, record } = await attempt(tools, { deployment, signal, record: call.record }, (upstream, { trace }) => {
+  const opening = attempt(tools, { deployment, signal, record: call.record }, (upstream, { trace }) => {
     const sent = { ...headers, ...sentOn(call.id, trace) };
     return peek(protocolOf(tools, upstream).chat({ upstream, request, signal, headers: sent }));
   });
+  return new Deferred(opening.then(({ result, record }) => watched(result, { record, signal, clock: tools.clock })));
+}
+
+interface Watching {
+  readonly record: TryRecord;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+async function* watched(frames: AsyncIterable<Frame>, { record, signal, clock }: Watching): AsyncIterable<Frame> {
   let outcome: TryOutcome = 'left';
   try {
     yield* frames;
@@ -57,7 +70,7 @@ async function* fromUpstreams(
     if (!signal.aborted) outcome = outcomeOf(thrown);
     throw thrown;
   } finally {
-    record.end(outcome, tools.clock.nowMs());
+    record.end(outcome, clock.nowMs());
   }
 }
 

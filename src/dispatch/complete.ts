@@ -1,10 +1,10 @@
 import type { Clock } from '#base/clock.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
 import { checkCompletedControl } from '#contract/completed-control.ts';
 import type { Call, Complete, Reply } from '#domain/call.ts';
 import { pathTo } from '#domain/chain.ts';
 import { keepsControls } from '#domain/deployment.ts';
 import type { Directory } from '#domain/directory.ts';
+import { estimatePromptTokens } from '#domain/estimate-tokens.ts';
 import { prepareRequest } from '#domain/prepare-request.ts';
 import type { Answer } from './answer.ts';
 import { count } from './count.ts';
@@ -17,8 +17,6 @@ export interface CompleteTools {
   readonly answer: Answer;
   readonly clock: Clock;
 }
-
-const charsPerToken = 4;
 
 /** The way of every chat call: find → admit → answer → count. */
 export function createComplete(tools: CompleteTools): Complete {
@@ -36,17 +34,10 @@ export function createComplete(tools: CompleteTools): Complete {
       kind: deployment.kind,
       isStreamed: request.stream === true,
       choices: request.n ?? 1,
-      promptTokens: () => Math.ceil(charsOf(request) / charsPerToken),
+      promptTokens: estimatePromptTokens(request),
       innerUsage: () => inner.usage(),
     });
     const frames = tools.answer({ call, deployment, request, path, inner, directory });
     return { headers: {}, frames: count(frames, order, call), used: () => order.counts() };
   };
-}
-
-function charsOf(request: ChatRequest): number {
-  let chars = 0;
-  for (const { content } of request.messages)
-    chars += typeof content === 'string' ? content.length : (JSON.stringify(content)?.length ?? 0);
-  return chars;
 }

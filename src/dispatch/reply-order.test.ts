@@ -10,7 +10,7 @@ const facts: ReplyFacts = {
   kind: 'model',
   isStreamed: true,
   choices: 1,
-  promptTokens: () => 3,
+  promptTokens: 3,
   innerUsage: () => [],
 };
 

@@ -2,6 +2,7 @@ import { isJsonObject } from '#base/json.ts';
 import type { Chunk, ChunkChoice, Completion, ModelUsage, StageDelta, Statistics, Usage } from '#contract/chunk.ts';
 import { toChunk } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
+import { estimateTokens } from '#domain/estimate-tokens.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
 import { addUp, type TokenCounts, toModelUsages, toUsage } from '#domain/usage.ts';
 import { contentLength, firstEventEnd, nextKeyWithValue } from './event-scan.ts';
@@ -18,12 +19,10 @@ export interface ReplyFacts {
   /** Choices asked for. */
   readonly choices: number;
   /** Estimated tokens of the request, for upstreams that report none. */
-  readonly promptTokens: () => number;
+  readonly promptTokens: number;
   /** Usage that inner calls reported to Parley. */
   readonly innerUsage: () => readonly ModelUsage[];
 }
-
-const charsPerToken = 4;
 
 /**
  * Brings a reply into the order of contract 5: a role first, one finish reason a choice, then `usage` once and
@@ -221,8 +220,8 @@ export class ReplyOrder {
       return this.#usage === undefined ? [] : [this.#own(this.#usage)];
     }
     if (this.#usage !== undefined) return [this.#own(this.#usage)];
-    const completion = Math.ceil(this.#contentChars / charsPerToken);
-    const prompt = this.#facts.promptTokens();
+    const completion = estimateTokens(this.#contentChars);
+    const prompt = this.#facts.promptTokens;
     return [
       {
         ...this.#own({ prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }),

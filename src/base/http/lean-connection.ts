@@ -119,7 +119,7 @@ export class LeanConnection {
     parser.feed(text);
     if (parser.status !== 0) {
       if (exchange.stage === 'waiting') exchange.head(parser.status, parser.headers);
-      if (parser.content !== '' && this.#exchange === exchange) exchange.bytes(parser.content);
+      if (parser.content !== '' && this.#exchange === exchange) exchange.bytes(parser.takeContent());
     }
     if (this.#exchange !== exchange) return;
     if (parser.fault !== null) exchange.fail(new HttpFault('malformed', `the reply breaks HTTP: ${parser.fault}`));

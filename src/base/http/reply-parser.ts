@@ -54,6 +54,13 @@ export class ReplyParser {
     this.#interimHeads = 0;
   }
 
+  /** The content, which is then let go of. */
+  takeContent(): string {
+    const { content } = this;
+    this.content = '';
+    return content;
+  }
+
   feed(read: string): void {
     this.content = '';
     let text = read;

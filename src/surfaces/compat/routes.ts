@@ -1,16 +1,15 @@
 import type { FastifyInstance } from 'fastify';
-import { isJsonObject, JsonFault, parseJson } from '#base/json.ts';
 import { toLatin1 } from '#base/latin1.ts';
 import { checkApiVersion } from '#contract/api-version.ts';
 import { type ChatRequest, parseChatRequest } from '#contract/chat-request.ts';
 import { parseEmbeddingsRequest } from '#contract/embeddings-request.ts';
-import { ParleyError } from '#contract/errors.ts';
-import type { Complete, Embed } from '#domain/call.ts';
+import type { Call, Complete, Embed } from '#domain/call.ts';
 import type { Operation } from '#domain/telemetry.ts';
 import type { Door } from '../http/door.ts';
 import { sendJson } from '../http/send-json.ts';
 import { serveRaw } from '../http/serve-raw.ts';
 import type { Visit } from '../http/visit.ts';
+import { Body } from './body.ts';
 import { readId, readTarget } from './path.ts';
 import { sendFolded, sendStream } from './send-reply.ts';
 
@@ -63,58 +62,35 @@ async function serveCall(tools: CompatTools, visit: Visit, asked: Asked): Promis
   const body = new Body(text);
   const deployment = asked.encodedId === undefined ? body.model() : readId(asked.encodedId);
   visit.record.deployment(deployment);
-  const checkVersion = (): void => {
+  const take = (): unknown => {
     if (asked.checksVersion) checkApiVersion(asked.apiVersion ?? '');
+    return body.take();
   };
   const call = { id: visit.id, deployment, caller, signal: visit.signal, record: visit.record };
-  if (asked.operation === 'embeddings') {
-    const read = () => {
-      checkVersion();
-      return parseEmbeddingsRequest(body.value());
-    };
-    const reply = await tools.embed({ ...call, read });
-    visit.countsBy(() => reply.used);
-    return sendJson(visit.response, 200, toLatin1(JSON.stringify(reply.body)), { ...visit.headers, ...reply.headers });
-  }
-  let request: ChatRequest | undefined;
+  await (asked.operation === 'embeddings'
+    ? serveEmbeddings(tools, visit, { call, take })
+    : serveChat(tools, visit, { call, take }));
+}
+
+interface Taking {
+  readonly call: Omit<Call, 'read'>;
+  /** The body's value, once. */
+  readonly take: () => unknown;
+}
+
+async function serveChat(tools: CompatTools, visit: Visit, { call, take }: Taking): Promise<void> {
+  let isStreamed = false;
   const read = (): ChatRequest => {
-    checkVersion();
-    request = parseChatRequest(body.value());
+    const request = parseChatRequest(take());
+    isStreamed = request.stream === true;
     return request;
   };
   const reply = await tools.complete({ ...call, read });
-  await (request?.stream === true ? sendStream(visit, reply) : sendFolded(visit, reply));
+  await (isStreamed ? sendStream(visit, reply) : sendFolded(visit, reply));
 }
 
-/** A JSON body, parsed when it is asked for. */
-class Body {
-  readonly #text: string;
-  #value: unknown;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  value(): unknown {
-    if (this.#value === undefined) this.#value = parse(this.#text);
-    return this.#value;
-  }
-
-  /** The deployment that stock OpenAI clients name. */
-  model(): string {
-    const value = this.value();
-    const model = isJsonObject(value) ? value.model : undefined;
-    if (typeof model === 'string' && model !== '') return model;
-    throw new ParleyError('invalid_request', 'model must name a deployment; GET /v1/models lists yours.', { param: 'model' });
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (thrown) {
-    if (thrown instanceof JsonFault)
-      throw new ParleyError('invalid_json', `The body cannot be read: ${thrown.message}.`, { cause: thrown });
-    throw thrown;
-  }
+async function serveEmbeddings(tools: CompatTools, visit: Visit, { call, take }: Taking): Promise<void> {
+  const reply = await tools.embed({ ...call, read: () => parseEmbeddingsRequest(take()) });
+  visit.countsBy(() => reply.used);
+  sendJson(visit.response, 200, toLatin1(JSON.stringify(reply.body)), { ...visit.headers, ...reply.headers });
 }

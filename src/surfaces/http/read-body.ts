@@ -29,7 +29,7 @@ export function requireJson(request: IncomingMessage): void {
 /** The whole body as text. Throws `payload_too_large` as soon as it grows over the limit, and the signal's reason. */
 export function readBody(request: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
+    let pieces: Buffer[] = [];
     let bytes = 0;
     request.on('data', (piece: Buffer) => {
       bytes += piece.length;
@@ -40,7 +40,11 @@ export function readBody(request: IncomingMessage, maxBytes: number, signal: Abo
       }
       pieces.push(piece);
     });
-    request.on('end', () => resolve(pieces.length === 1 ? String(pieces[0]) : Buffer.concat(pieces, bytes).toString('utf8')));
+    request.on('end', () => {
+      resolve(pieces.length === 1 ? String(pieces[0]) : Buffer.concat(pieces, bytes).toString('utf8'));
+      // The request keeps its listeners as long as the answer runs.
+      pieces = [];
+    });
     request.on('error', reject);
     request.on('close', () => {
       if (!request.complete) reject(signal.reason ?? new ParleyError('invalid_request', 'The body broke off before its end.'));

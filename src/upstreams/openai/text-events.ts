@@ -46,9 +46,14 @@ export class TextEvents {
     const after = event.slice(end);
     const before = event.slice(0, start);
     if (weighty.some((part) => before.includes(part) || after.includes(part)) || after.includes(contentKey)) return;
-    this.#before = before;
-    this.#after = after;
+    this.#before = copyOf(before);
+    this.#after = copyOf(after);
   }
+}
+
+/** The same text on its own: a slice would keep the whole read it was cut from. */
+function copyOf(slice: string): string {
+  return Buffer.from(slice, 'latin1').toString('latin1');
 }
 
 /** As `startsWith`, at a third of its cost. */

@@ -1,0 +1,45 @@
+import { isJsonObject, JsonFault, parseJson } from '#base/json.ts';
+import { ParleyError } from '#contract/errors.ts';
+
+/** A JSON body: parsed when it is asked for, and forgotten once it is taken, since a stream may outlive it by hours. */
+export class Body {
+  #text: string;
+  #value: unknown;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The deployment that stock OpenAI clients name. Throws `invalid_json`, or `invalid_request` where none is named. */
+  model(): string {
+    const value = this.#parsed();
+    const model = isJsonObject(value) ? value.model : undefined;
+    if (typeof model === 'string' && model !== '') return model;
+    throw new ParleyError('invalid_request', 'model must name a deployment; GET /v1/models lists yours.', { param: 'model' });
+  }
+
+  /** The value, once. Throws `invalid_json`. */
+  take(): unknown {
+    const value = this.#parsed();
+    this.#value = undefined;
+    return value;
+  }
+
+  #parsed(): unknown {
+    if (this.#value === undefined) {
+      this.#value = parse(this.#text);
+      this.#text = '';
+    }
+    return this.#value;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (thrown) {
+    if (thrown instanceof JsonFault)
+      throw new ParleyError('invalid_json', `The body cannot be read: ${thrown.message}.`, { cause: thrown });
+    throw thrown;
+  }
+}
