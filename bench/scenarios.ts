@@ -61,6 +61,9 @@ function toSharedValues({ result, cpuMicros, othersShare }: LoadRun): Values {
   };
 }
 
+/** Before anything is measured, so that contenders with a compiler in them run as they do for the rest of their days. */
+const warmSeconds = 6;
+
 /** As many calls as go through at once over a number of connections. */
 function closedScenario(plan: { name: string; title: string; call: () => Call; connections: number; seconds: number }): Scenario {
   const isStream = plan.call().isStream;
@@ -72,7 +75,7 @@ function closedScenario(plan: { name: string; title: string; call: () => Call; c
     metrics: [...metrics, cpuShare, p50, p99, others],
     compared: isStream ? chunks : perSecond,
     async run({ grounds, load, running, scale }) {
-      const words = ['closed', '--connections', plan.connections, '--warm-s', 3 * scale, '--duration-s', plan.seconds * scale];
+      const words = ['closed', '--connections', plan.connections, '--warm-s', warmSeconds, '--duration-s', plan.seconds * scale];
       const run = await runLoad(grounds, load, running, plan.call(), words.map(String));
       const { replies, seconds, events } = run.result;
       return {
@@ -100,7 +103,7 @@ const latencyScenario: Scenario = {
   compared: p50,
   async run({ grounds, load, running, scale }) {
     const call = smallCall('at-once', false);
-    const warmUp = ['closed', '--connections', 64, '--warm-s', 0, '--duration-s', 2 * scale];
+    const warmUp = ['closed', '--connections', 64, '--warm-s', 0, '--duration-s', warmSeconds];
     await runLoad(grounds, load, running, call, warmUp.map(String));
     const words = ['rate', '--connections', 64, '--rate', 500, '--warm-s', 2 * scale, '--duration-s', 10 * scale];
     const run = await runLoad(grounds, load, running, call, words.map(String));

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Clock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
+import { createAdmit } from '#dispatch/admit.ts';
 import { createAnswer } from '#dispatch/answer.ts';
 import { createComplete } from '#dispatch/complete.ts';
 import { createEmbed } from '#dispatch/embed.ts';
@@ -10,14 +11,18 @@ import { Balance } from '#domain/balance.ts';
 import type { Directory } from '#domain/directory.ts';
 import type { Embedder } from '#domain/embedder.ts';
 import { createIdentify } from '#domain/identify.ts';
+import { LimitCounters } from '#domain/limit-counters.ts';
+import type { LimitStore } from '#domain/limit-store.ts';
 import type { Telemetry } from '#domain/telemetry.ts';
 import type { ChatProtocol, ProtocolName } from '#domain/upstream.ts';
+import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { compatRoutes } from '#surfaces/compat/routes.ts';
 import { answersToMalformed } from '#surfaces/http/answer-malformed.ts';
 import { Door } from '#surfaces/http/door.ts';
 import { answerErrors } from '#surfaces/http/on-error.ts';
 import { OpenCalls } from '#surfaces/http/open-calls.ts';
+import { callerRoutes } from '#surfaces/listings/caller-routes.ts';
 import { listingRoutes } from '#surfaces/listings/routes.ts';
 import { createDemoProtocol } from '#upstreams/demo/demo-protocol.ts';
 import { createOpenAiProtocol } from '#upstreams/openai/openai-protocol.ts';
@@ -37,6 +42,8 @@ export interface ServiceParts {
   readonly telemetry: Telemetry;
   /** Health of the upstreams, where others look at it too. */
   readonly balance?: Balance;
+  /** Where it is counted what callers use of their limits. Absent: in this process. */
+  readonly limitStore?: LimitStore;
   /** Hears of faults that callers are told nothing of. */
   readonly noteFault?: (message: string, thrown: unknown) => void;
   /** Served over TLS where given, in PEM. */
@@ -59,8 +66,10 @@ export function composeService(parts: ServiceParts): Service {
   const identify = createIdentify(directory, perRequestKeys);
   const answerTools = { balance, clock, protocols: composeProtocols(parts), perRequestKeys };
   const answer = withAddons(createAnswer(answerTools), { addonTools: createAddonTools(clock), clock, noteFault });
-  const complete = createComplete({ directory, clock, answer });
-  const embed = createEmbed({ ...answerTools, directory });
+  const counters = new LimitCounters(parts.limitStore ?? new MemoryLimitStore(), clock);
+  const admit = createAdmit({ counters, clock, noteFault });
+  const complete = createComplete({ directory, clock, admit, answer });
+  const embed = createEmbed({ ...answerTools, directory, admit });
   const app: FastifyInstance = fastify({
     ...serverOptions,
     ...answersToMalformed(randomUUID),
@@ -73,6 +82,7 @@ export function composeService(parts: ServiceParts): Service {
   parts.prepare?.(app);
   compatRoutes(app, { door, complete, embed, prefixes });
   listingRoutes(app, { directory, identify, prefixes, createdSeconds: Math.floor(clock.epochMs() / 1000) });
+  callerRoutes(app, { directory, identify, counters, clock });
   return { app, openCalls, balance };
 }
 

@@ -95,6 +95,9 @@ async function openNode(settings: Settings, environment: Environment, accepted: 
     secret: environment.PARLEY_SECRET,
   });
   const put = ({ configuration, warnings }: Accepted): void => {
+    const { aliases } = directory.current().configuration;
+    if (JSON.stringify(aliases) !== JSON.stringify(configuration.aliases))
+      log.warn('changed aliases hold from the next start on');
     directory.replace(configuration, balance);
     telemetry.configure(directory.current().deployments.values());
     state.configurationAccepted(warnings);

@@ -143,6 +143,8 @@ export interface ErrorDetails {
   readonly param?: string | null;
   /** Whole seconds after which another try makes sense. */
   readonly retryAfterSeconds?: number;
+  /** Further header fields of the answer. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** What happened underneath; for the log, never shown. */
   readonly cause?: unknown;
   /** An upstream's own status and code, shown in place of ours (contract 5). */
@@ -158,6 +160,7 @@ export class ParleyError extends Error {
   readonly param: string | null;
   readonly shownCode: string | null;
   readonly retryAfterSeconds: number | undefined;
+  readonly headers: Readonly<Record<string, string>> | undefined;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, { cause: details.cause });
@@ -168,6 +171,7 @@ export class ParleyError extends Error {
     this.param = details.param ?? null;
     this.shownCode = details.upstreamCode === undefined ? code : details.upstreamCode;
     this.retryAfterSeconds = details.retryAfterSeconds;
+    this.headers = details.headers;
   }
 }
 

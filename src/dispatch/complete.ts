@@ -6,6 +6,7 @@ import { keepsControls } from '#domain/deployment.ts';
 import type { Directory } from '#domain/directory.ts';
 import { estimatePromptTokens } from '#domain/estimate-tokens.ts';
 import { prepareRequest } from '#domain/prepare-request.ts';
+import type { Admit } from './admit.ts';
 import type { Answer } from './answer.ts';
 import { count } from './count.ts';
 import { find } from './find.ts';
@@ -14,6 +15,7 @@ import { ReplyOrder } from './reply-order.ts';
 
 export interface CompleteTools {
   readonly directory: () => Directory;
+  readonly admit: Admit;
   readonly answer: Answer;
   readonly clock: Clock;
 }
@@ -26,6 +28,7 @@ export function createComplete(tools: CompleteTools): Complete {
     const path = pathTo(deployment, call.caller);
     const request = prepareRequest(call.read(), deployment);
     if (keepsControls(deployment)) checkCompletedControl(request.messages, true);
+    const admission = await tools.admit({ caller: call.caller, deployment, directory });
     const inner = new InnerUsage();
     const order = new ReplyOrder({
       id: `chatcmpl-${call.id}`,
@@ -38,6 +41,7 @@ export function createComplete(tools: CompleteTools): Complete {
       innerUsage: () => inner.usage(),
     });
     const frames = tools.answer({ call, deployment, request, path, inner, directory });
-    return { headers: {}, frames: count(frames, order, call), used: () => order.counts() };
+    const counted = count(frames, { call, deployment, order, admission });
+    return { headers: admission.headers, frames: counted, used: () => order.counts() };
   };
 }

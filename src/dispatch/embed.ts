@@ -1,34 +1,69 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { ModelUsage } from '#contract/chunk.ts';
+import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Embed, EmbeddingsCall, EmbeddingsReply } from '#domain/call.ts';
 import { pathTo } from '#domain/chain.ts';
+import { costOf } from '#domain/cost.ts';
+import type { Deployment } from '#domain/deployment.ts';
 import type { Directory } from '#domain/directory.ts';
+import { estimateInputTokens } from '#domain/estimate-tokens.ts';
+import { toCount } from '#domain/usage.ts';
+import type { Admit } from './admit.ts';
 import { type AnswerTools, protocolOf, sentOn } from './answer.ts';
 import { attempt } from './attempts.ts';
 import { find } from './find.ts';
 
+export interface EmbedTools extends AnswerTools {
+  readonly directory: () => Directory;
+  readonly admit: Admit;
+}
+
 /** The way of every embeddings call: find → admit → answer → count. */
-export function createEmbed(tools: AnswerTools & { readonly directory: () => Directory }): Embed {
+export function createEmbed(tools: EmbedTools): Embed {
   return async (call: EmbeddingsCall): Promise<EmbeddingsReply> => {
-    const deployment = find(tools.directory(), call, 'embedding');
+    const directory = tools.directory();
+    const deployment = find(directory, call, 'embedding');
     pathTo(deployment, call.caller);
     const request = { ...deployment.defaults, ...call.read() };
-    const { signal } = call;
-    const { result, record } = await attempt(tools, { deployment, signal, record: call.record }, (upstream, { trace }) => {
-      const { embed } = protocolOf(tools, upstream);
-      if (embed === undefined)
-        throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} makes no embeddings.`);
-      return embed({ upstream, request, signal, headers: sentOn(call.id, trace) });
-    });
-    record.end('ok', tools.clock.nowMs());
-    const used = [toUsed(deployment.id, result)];
-    call.caller.chain?.report(used);
-    return { headers: {}, body: result, used };
+    const { headers, charge } = await tools.admit({ caller: call.caller, deployment, directory });
+    let used: ModelUsage | undefined;
+    try {
+      const body = await askUpstreams(tools, { call, deployment, request });
+      used = toUsed(deployment, request, body);
+      call.caller.chain?.report([used]);
+      return { headers, body, used: [used] };
+    } finally {
+      if (call.signal.aborted) used ??= toUsed(deployment, request, {});
+      if (used !== undefined) charge({ tokens: used.total_tokens, cost: costOf(deployment, used) });
+    }
   };
 }
 
-function toUsed(deployment: string, { usage }: JsonObject): ModelUsage {
-  const tokens = isJsonObject(usage) && typeof usage.prompt_tokens === 'number' ? usage.prompt_tokens : 0;
-  return { index: 0, model: deployment, name: deployment, prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens };
+interface Embedding {
+  readonly call: EmbeddingsCall;
+  readonly deployment: Deployment;
+  readonly request: EmbeddingsRequest;
+}
+
+async function askUpstreams(tools: EmbedTools, { call, deployment, request }: Embedding): Promise<JsonObject> {
+  const { signal } = call;
+  const { result, record } = await attempt(tools, { deployment, signal, record: call.record }, (upstream, { trace }) => {
+    const { embed } = protocolOf(tools, upstream);
+    if (embed === undefined)
+      throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} makes no embeddings.`);
+    return embed({ upstream, request, signal, headers: sentOn(call.id, trace) });
+  });
+  record.end('ok', tools.clock.nowMs());
+  return result;
+}
+
+/** What an upstream reported, else an estimate. */
+function toUsed({ id }: Deployment, request: EmbeddingsRequest, { usage }: JsonObject): ModelUsage {
+  const reported = isJsonObject(usage) && typeof usage.prompt_tokens === 'number' ? toCount(usage.prompt_tokens) : undefined;
+  const tokens = reported ?? estimateInputTokens(request);
+  return {
+    ...{ index: 0, model: id, name: id, prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens },
+    ...(reported === undefined && { estimated: true }),
+  };
 }

@@ -1,5 +1,5 @@
 import { ParleyError } from '#contract/errors.ts';
-import { mayUse } from '#domain/access.ts';
+import { requireAccess } from '#domain/access.ts';
 import type { Call } from '#domain/call.ts';
 import type { Deployment } from '#domain/deployment.ts';
 import type { Directory } from '#domain/directory.ts';
@@ -13,7 +13,7 @@ export function find(directory: Directory, call: Pick<Call, 'deployment' | 'call
       `There is no deployment ${call.deployment}; GET /openai/deployments lists yours.`,
     );
   }
-  if (!mayUse(call.caller, deployment)) throw new ParleyError('access_denied', `Your roles do not open ${deployment.id}.`);
+  requireAccess(directory, call.caller, deployment);
   if (deployment.type !== type) {
     const instead = type === 'chat' ? 'it makes embeddings, not chat completions' : 'it makes no embeddings';
     throw new ParleyError('operation_not_supported', `${deployment.id} cannot answer this: ${instead}.`);

@@ -59,15 +59,17 @@ describe('ReplyOrder, of a stream', () => {
     expect(chunks[1]?.choices[0]?.delta).toEqual({ content: 'hello' });
   });
 
-  it('keeps a first event without choices ahead of the role', () => {
-    const { chunks } = run([event({ choices: [], prompt_filter_results: [] }) + role, stop]);
+  it.each([[''], ['cut']])('puts the role ahead of a first event without choices%s', (cut) => {
+    const early = event({ choices: [], prompt_filter_results: [] });
+    const { chunks } = run(cut === '' ? [early + role, stop] : [early, role, stop]);
     expect(chunks.map(({ choices }) => choices[0]?.delta.role)).toEqual([
-      undefined,
       'assistant',
       undefined,
       undefined,
       undefined,
+      undefined,
     ]);
+    expect(chunks[1]).toHaveProperty('prompt_filter_results');
   });
 
   it('gives usage once, though the upstream repeats it in every event', () => {

@@ -32,6 +32,7 @@ export class ReplyOrder {
   readonly #facts: ReplyFacts;
   #identity: { id: string; created: number; model?: unknown };
   #hasStarted = false;
+  readonly #early: Frame[] = [];
   readonly #started = new Set<number>();
   readonly #finished = new Set<number>();
   /** Open stages, as choice and stage index. */
@@ -45,8 +46,18 @@ export class ReplyOrder {
     this.#identity = { id: facts.id, created: facts.createdSeconds };
   }
 
-  /** What of a frame goes on now. */
+  /** What of a frame goes on now. What comes ahead of the first choice waits for it: the role is first. */
   take(frame: Frame): readonly Frame[] {
+    if (this.#hasStarted) return this.#order(frame);
+    const going = this.#order(frame);
+    if (!this.#hasStarted) {
+      this.#early.push(...going);
+      return [];
+    }
+    return this.#early.length === 0 ? going : [...going, ...this.#early.splice(0)];
+  }
+
+  #order(frame: Frame): readonly Frame[] {
     const { completion, textBytes } = frame;
     if (textBytes !== undefined && this.#hasStarted) {
       this.#contentChars += textBytes;
@@ -65,7 +76,7 @@ export class ReplyOrder {
     const open = [...this.#started].filter((index) => !this.#finished.has(index));
     if (open.length > 0)
       owed.push(this.#chunk({ choices: open.map((index) => ({ index, delta: {}, finish_reason: 'stop' as const })) }));
-    const { usage, statistics } = this.#totals();
+    const { usage, statistics } = this.totals();
     owed.push(this.#chunk({ usage }), this.#chunk({ statistics }));
     return [Frame.ofChunks(...owed)];
   }
@@ -84,7 +95,18 @@ export class ReplyOrder {
 
   /** Tokens of the reply so far, a model each; what no upstream reported is estimated. */
   counts(): readonly ModelUsage[] {
-    return this.#totals().statistics.usage_per_model;
+    return this.totals().statistics.usage_per_model;
+  }
+
+  /** The same with the usage as the upstream reported it, where it did. */
+  totals(): { usage: Usage; statistics: Statistics } {
+    const perModel = this.#perModel();
+    return { usage: this.#usage ?? { ...addUp(perModel) }, statistics: { ...this.#statistics, usage_per_model: perModel } };
+  }
+
+  /** Whether anything of the reply came. */
+  get hasBegun(): boolean {
+    return this.#hasStarted;
   }
 
   #isWhole = false;
@@ -95,7 +117,7 @@ export class ReplyOrder {
     this.#isWhole = true;
     this.#note(completion);
     for (const { message } of completion.choices) this.#contentChars += message?.content?.length ?? 0;
-    const { usage, statistics } = this.#totals();
+    const { usage, statistics } = this.totals();
     const added = JSON.stringify(completion.usage ? { statistics } : { usage, statistics });
     const isPlain = completion.statistics === undefined && completion.usage !== null && isConsistent(completion.usage);
     if (!isPlain) return [Frame.ofCompletion({ ...completion, usage, statistics })];
@@ -150,12 +172,12 @@ export class ReplyOrder {
     return going;
   }
 
-  /** Events up to the first that has choices; gives where the rest begins. */
+  /** Events up to the first that has choices, which goes ahead of the others; gives where the rest begins. */
   #takeFirst(bytes: string, going: Frame[]): number {
     let from = 0;
     while (from < bytes.length && !this.#hasStarted) {
       const end = firstEventEnd(bytes, from);
-      going.push(...this.#takeChunks(Frame.ofEvents(bytes.slice(from, end))));
+      going.unshift(...this.#takeChunks(Frame.ofEvents(bytes.slice(from, end))));
       from = end;
     }
     return from;
@@ -205,11 +227,6 @@ export class ReplyOrder {
 
   #chunk(content: Partial<Chunk>): Chunk {
     return { ...this.#identity, object: 'chat.completion.chunk', choices: [], ...content };
-  }
-
-  #totals(): { usage: Usage; statistics: Statistics } {
-    const perModel = this.#perModel();
-    return { usage: this.#usage ?? { ...addUp(perModel) }, statistics: { ...this.#statistics, usage_per_model: perModel } };
   }
 
   #perModel(): ModelUsage[] {

@@ -1,7 +1,24 @@
+import { ParleyError } from '#contract/errors.ts';
 import type { Caller } from './caller.ts';
 import type { Deployment } from './deployment.ts';
+import type { Directory } from './directory.ts';
+import { closedLimit } from './limits.ts';
 
-/** Whether the roles of a caller open a deployment; one that names no roles is open to all. */
-export function mayUse(caller: Caller, deployment: Deployment): boolean {
-  return deployment.userRoles === null || deployment.userRoles.some((role) => caller.roles.includes(role));
+/** Whether the roles of a caller open a deployment and leave some use of it; one that names no roles is open to all. */
+export function mayUse({ limits }: Directory, caller: Caller, deployment: Deployment): boolean {
+  return isOpenTo(caller, deployment) && closedLimit(limits.of(caller.roles, deployment.id)) === undefined;
+}
+
+/** Throws `access_denied` where a caller may not use a deployment. */
+export function requireAccess({ limits }: Directory, caller: Caller, deployment: Deployment): void {
+  const { id } = deployment;
+  if (!isOpenTo(caller, deployment)) throw new ParleyError('access_denied', `Your roles do not open ${id}.`);
+  const closed = closedLimit(limits.of(caller.roles, id));
+  if (closed === undefined) return;
+  const { kind, period } = closed.window;
+  throw new ParleyError('access_denied', `Your roles leave no use of ${id}: their limit of ${kind} per ${period} is 0 or less.`);
+}
+
+function isOpenTo({ roles }: Caller, { userRoles }: Deployment): boolean {
+  return userRoles === null || userRoles.some((role) => roles.includes(role));
 }

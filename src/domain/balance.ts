@@ -2,6 +2,8 @@ import type { Upstream, UpstreamFault } from './upstream.ts';
 
 /** How long a 429 without Retry-After switches an upstream off. */
 export const rateLimitedSeconds = 30;
+/** However long an upstream asks for. */
+const longestOffMs = 24 * 3600 * 1000;
 const firstBackOffMs = 1_000;
 const longestBackOffMs = 300_000;
 
@@ -50,7 +52,7 @@ export class Balance {
 
   rateLimited(upstream: Upstream, fault: UpstreamFault, nowMs: number): void {
     const health = this.#of(upstream.id);
-    const offMs = (fault.retryAfterSeconds ?? rateLimitedSeconds) * 1000;
+    const offMs = Math.min(longestOffMs, (fault.retryAfterSeconds ?? rateLimitedSeconds) * 1000);
     health.offUntilMs = Math.max(health.offUntilMs, nowMs + offMs);
     health.reason = 'rate_limited';
   }

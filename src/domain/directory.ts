@@ -5,6 +5,7 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ApplicationEntry, ModelEntry, UpstreamEntry } from '#contract/configuration/deployments.ts';
 import type { Deployment } from './deployment.ts';
 import { KeyRing } from './key-ring.ts';
+import { RoleLimits } from './limits.ts';
 import type { Upstream } from './upstream.ts';
 
 const applicationTimeouts = { connectMs: 10_000, firstByteMs: 300_000, idleMs: 300_000 };
@@ -15,13 +16,14 @@ export interface Directory {
   readonly configuration: Configuration;
   readonly deployments: ReadonlyMap<string, Deployment>;
   readonly keys: KeyRing;
+  readonly limits: RoleLimits;
 }
 
 export function toDirectory(configuration: Configuration): Directory {
   const deployments = new Map<string, Deployment>();
   for (const [id, entry] of Object.entries(configuration.models)) deployments.set(id, toModel(id, entry));
   for (const [id, entry] of Object.entries(configuration.applications)) deployments.set(id, toApplication(id, entry));
-  return { configuration, deployments, keys: toKeyRing(configuration.keys) };
+  return { configuration, deployments, keys: toKeyRing(configuration.keys), limits: new RoleLimits(configuration.roles) };
 }
 
 function toModel(id: string, entry: ModelEntry): Deployment {

@@ -1,5 +1,6 @@
 import { isJsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
+import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 
 const charsPerToken = 4;
 
@@ -16,6 +17,15 @@ export function estimatePromptTokens({ messages }: ChatRequest): number {
     else for (const part of Array.isArray(content) ? content : []) chars += textLength(part);
   }
   return estimateTokens(chars);
+}
+
+/** Estimated tokens of what is to be embedded; tokens are counted as they are. */
+export function estimateInputTokens({ input }: EmbeddingsRequest): number {
+  if (typeof input === 'string') return estimateTokens(input.length);
+  let tokens = 0;
+  for (const item of input)
+    tokens += typeof item === 'string' ? estimateTokens(item.length) : typeof item === 'number' ? 1 : item.length;
+  return tokens;
 }
 
 function textLength(part: unknown): number {

@@ -6,10 +6,10 @@ import type { Deployment } from './deployment.ts';
 export function prepareRequest(request: ChatRequest, deployment: Deployment): ChatRequest {
   checkAttachments(request, deployment);
   let prepared = request;
-  for (const [field, value] of Object.entries(deployment.defaults)) {
+  for (const field in deployment.defaults) {
     if (prepared[field] !== undefined) continue;
     if (prepared === request) prepared = { ...request };
-    prepared[field] = value;
+    prepared[field] = deployment.defaults[field];
   }
   return prepared;
 }

@@ -46,6 +46,7 @@ export function addUp(items: readonly TokenCounts[]): TokenCounts {
   return sum;
 }
 
-function toCount(value: unknown): number {
+/** A count that an upstream reports: whole, 0 for anything else. */
+export function toCount(value: unknown): number {
   return typeof value === 'number' && value > 0 && Number.isFinite(value) ? Math.round(value) : 0;
 }

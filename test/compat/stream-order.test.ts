@@ -71,7 +71,8 @@ describe('a stream', () => {
 
   it('keeps what an upstream says before any choice, and gives every choice its role first', async () => {
     const { chunks, content } = await stream(chunk({ prompt_filter_results: [{ prompt_index: 0 }] }), text('hi'), finish());
-    expect(chunks[0]?.prompt_filter_results).toEqual([{ prompt_index: 0 }]);
+    expect(chunks[0]?.choices[0]?.delta.role).toBe('assistant');
+    expect(chunks.find((each) => each.prompt_filter_results)?.prompt_filter_results).toEqual([{ prompt_index: 0 }]);
     expect(chunks.find(({ choices }) => choices.length > 0)?.choices[0]?.delta.role).toBe('assistant');
     expect(content()).toBe('hi');
   });

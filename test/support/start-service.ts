@@ -10,6 +10,7 @@ import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { Balance } from '#domain/balance.ts';
+import type { LimitStore } from '#domain/limit-store.ts';
 import { silentTelemetry, type Telemetry } from '#domain/telemetry.ts';
 import type { OpenCalls } from '#surfaces/http/open-calls.ts';
 import { type Answered, type Asking, ask, askAndLeave, askStream } from './ask.ts';
@@ -22,6 +23,8 @@ export interface ServiceOptions {
   readonly telemetry?: Telemetry;
   readonly http?: HttpClient;
   readonly clock?: Clock;
+  readonly limitStore?: LimitStore;
+  readonly noteFault?: (message: string, thrown: unknown) => void;
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -48,8 +51,15 @@ export async function startService(configuration: object, options: ServiceOption
   const embedder = new LocalEmbedder();
   const http = options.http ?? new LeanClient();
   const directory = new LiveDirectory(toConfiguration(configuration));
-  const { clock = systemClock, telemetry = silentTelemetry } = options;
-  const { app, openCalls, balance } = composeService({ directory: directory.current, http, embedder, clock, telemetry });
+  const { clock = systemClock, telemetry = silentTelemetry, ...others } = options;
+  const { app, openCalls, balance } = composeService({
+    ...others,
+    directory: directory.current,
+    http,
+    embedder,
+    clock,
+    telemetry,
+  });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const close = async (): Promise<void> => {

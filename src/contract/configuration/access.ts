@@ -32,7 +32,7 @@ const DeploymentLimit = strict(
     requestHour: count('Requests an hour'),
     requestDay: count('Requests a day'),
   },
-  { description: 'Limits for one deployment.' },
+  { description: 'Limits for one deployment, by calendar in UTC; weeks begin on Monday.' },
 );
 
 /** What one user of a role may spend. */

@@ -54,7 +54,7 @@ function* modelFaults(id: string, model: JsonObject): Iterable<Fault> {
 }
 
 /** What the schema cannot say of one application; paths begin at its entry. */
-export function* applicationFaults(application: JsonObject): Iterable<Fault> {
+function* applicationFaults(application: JsonObject): Iterable<Fault> {
   const { endpoint, applicationTypeSchemaId: schemaId, applicationProperties: properties } = application;
   if (endpoint !== undefined) {
     const superfluous = ['applicationTypeSchemaId', 'applicationProperties'].filter((key) => application[key] !== undefined);

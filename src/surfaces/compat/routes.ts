@@ -4,7 +4,6 @@ import { checkApiVersion } from '#contract/api-version.ts';
 import { type ChatRequest, parseChatRequest } from '#contract/chat-request.ts';
 import { parseEmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { Call, Complete, Embed } from '#domain/call.ts';
-import type { Operation } from '#domain/telemetry.ts';
 import type { Door } from '../http/door.ts';
 import { sendJson } from '../http/send-json.ts';
 import { serveRaw } from '../http/serve-raw.ts';
@@ -31,54 +30,36 @@ export function compatRoutes(app: FastifyInstance, tools: CompatTools): void {
     const embeddings = { operation: 'embeddings', route: `${base}{id}/embeddings` } as const;
     serveRaw(app, 'POST', `${base}*`, (raw) => {
       const url = raw.request.url ?? '';
-      return tools.door.serve(isEmbeddings.test(url) ? embeddings : chat, raw, async (visit) => {
+      const facts = isEmbeddings.test(url) ? embeddings : chat;
+      return tools.door.serve(facts, raw, (visit) => {
         const target = readTarget(url, base);
-        await serveCall(tools, visit, { ...target, checksVersion: target.apiVersion !== undefined || prefix === 'compat' });
+        const checksVersion = target.apiVersion !== undefined || prefix === 'compat';
+        return serve[target.operation](tools, visit, { ...target, checksVersion });
       });
     });
   }
-  for (const [url, operation] of [
+  const byModel = { encodedId: undefined, apiVersion: undefined, checksVersion: false };
+  for (const [route, operation] of [
     ['/v1/chat/completions', 'chat'],
     ['/v1/embeddings', 'embeddings'],
   ] as const) {
-    serveRaw(app, 'POST', url, (raw) =>
-      tools.door.serve({ operation, route: url }, raw, (visit) =>
-        serveCall(tools, visit, { operation, encodedId: undefined, apiVersion: undefined }),
-      ),
+    serveRaw(app, 'POST', route, (raw) =>
+      tools.door.serve({ operation, route }, raw, (visit) => serve[operation](tools, visit, byModel)),
     );
   }
 }
 
 interface Asked {
-  readonly operation: Operation;
-  /** Undefined where the body's `model` names it. */
+  /** Undefined where the body's `model` names the deployment. */
   readonly encodedId: string | undefined;
   readonly apiVersion: string | undefined;
-  readonly checksVersion?: boolean;
+  readonly checksVersion: boolean;
 }
 
-async function serveCall(tools: CompatTools, visit: Visit, asked: Asked): Promise<void> {
-  const { caller, text } = await tools.door.admit(visit);
-  const body = new Body(text);
-  const deployment = asked.encodedId === undefined ? body.model() : readId(asked.encodedId);
-  visit.record.deployment(deployment);
-  const take = (): unknown => {
-    if (asked.checksVersion) checkApiVersion(asked.apiVersion ?? '');
-    return body.take();
-  };
-  const call = { id: visit.id, deployment, caller, signal: visit.signal, record: visit.record };
-  await (asked.operation === 'embeddings'
-    ? serveEmbeddings(tools, visit, { call, take })
-    : serveChat(tools, visit, { call, take }));
-}
+const serve = { chat: serveChat, embeddings: serveEmbeddings };
 
-interface Taking {
-  readonly call: Omit<Call, 'read'>;
-  /** The body's value, once. */
-  readonly take: () => unknown;
-}
-
-async function serveChat(tools: CompatTools, visit: Visit, { call, take }: Taking): Promise<void> {
+async function serveChat(tools: CompatTools, visit: Visit, asked: Asked): Promise<void> {
+  const { call, take } = await open(tools, visit, asked);
   let isStreamed = false;
   const read = (): ChatRequest => {
     const request = parseChatRequest(take());
@@ -89,8 +70,27 @@ async function serveChat(tools: CompatTools, visit: Visit, { call, take }: Takin
   await (isStreamed ? sendStream(visit, reply) : sendFolded(visit, reply));
 }
 
-async function serveEmbeddings(tools: CompatTools, visit: Visit, { call, take }: Taking): Promise<void> {
+async function serveEmbeddings(tools: CompatTools, visit: Visit, asked: Asked): Promise<void> {
+  const { call, take } = await open(tools, visit, asked);
   const reply = await tools.embed({ ...call, read: () => parseEmbeddingsRequest(take()) });
-  visit.countsBy(() => reply.used);
-  sendJson(visit.response, 200, toLatin1(JSON.stringify(reply.body)), { ...visit.headers, ...reply.headers });
+  visit.answersBy({ headers: reply.headers, used: () => reply.used });
+  sendJson(visit.response, 200, toLatin1(JSON.stringify(reply.body)), visit.headers);
+}
+
+interface Opened {
+  readonly call: Omit<Call, 'read'>;
+  /** The body's value, once. */
+  readonly take: () => unknown;
+}
+
+async function open(tools: CompatTools, visit: Visit, asked: Asked): Promise<Opened> {
+  const { caller, text } = await tools.door.admit(visit);
+  const body = new Body(text);
+  const deployment = asked.encodedId === undefined ? body.model() : readId(asked.encodedId);
+  visit.record.deployment(deployment);
+  const take = (): unknown => {
+    if (asked.checksVersion) checkApiVersion(asked.apiVersion ?? '');
+    return body.take();
+  };
+  return { call: { id: visit.id, deployment, caller, signal: visit.signal, record: visit.record }, take };
 }

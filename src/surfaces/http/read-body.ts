@@ -29,26 +29,26 @@ export function requireJson(request: IncomingMessage): void {
 /** The whole body as text. Throws `payload_too_large` as soon as it grows over the limit, and the signal's reason. */
 export function readBody(request: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
-    let pieces: Buffer[] = [];
+    const pieces: Buffer[] = [];
     let bytes = 0;
-    request.on('data', (piece: Buffer) => {
+    // The request lives as long as its answer: what listens to it is taken off, so that the body is not kept.
+    const finish = (): void => void request.off('data', take).off('end', end).off('close', fail);
+    const take = (piece: Buffer): void => {
       bytes += piece.length;
-      if (bytes > maxBytes) {
-        request.removeAllListeners('data');
-        reject(tooLarge(maxBytes));
-        return;
-      }
       pieces.push(piece);
-    });
-    request.on('end', () => {
+      if (bytes <= maxBytes) return;
+      finish();
+      reject(tooLarge(maxBytes));
+    };
+    const end = (): void => {
+      finish();
       resolve(pieces.length === 1 ? String(pieces[0]) : Buffer.concat(pieces, bytes).toString('utf8'));
-      // The request keeps its listeners as long as the answer runs.
-      pieces = [];
-    });
-    request.on('error', reject);
-    request.on('close', () => {
-      if (!request.complete) reject(signal.reason ?? new ParleyError('invalid_request', 'The body broke off before its end.'));
-    });
+    };
+    const fail = (): void => {
+      finish();
+      reject(signal.reason ?? new ParleyError('invalid_request', 'The body broke off before its end.'));
+    };
+    request.on('data', take).on('end', end).on('close', fail).on('error', fail);
   });
 }
 

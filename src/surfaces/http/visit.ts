@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '#base/clock.ts';
 import { toLatin1 } from '#base/latin1.ts';
-import type { ModelUsage } from '#contract/chunk.ts';
 import { type ParleyError, toErrorBody, toParleyError } from '#contract/errors.ts';
+import type { Reply } from '#domain/call.ts';
 import type { CallOutcome, CallRecord } from '#domain/telemetry.ts';
 import { addUp } from '#domain/usage.ts';
 import { sendJson } from './send-json.ts';
@@ -26,7 +26,7 @@ export class Visit {
   readonly clock: Clock;
   readonly #controller: AbortController;
   #error: ParleyError | undefined;
-  #used: () => readonly ModelUsage[] = () => [];
+  #reply: Pick<Reply, 'headers' | 'used'> | undefined;
 
   constructor(parts: Pick<Visit, 'id' | 'request' | 'response' | 'record' | 'clock'>, controller: AbortController) {
     this.id = parts.id;
@@ -48,12 +48,12 @@ export class Visit {
 
   /** Header fields of every answer. */
   get headers(): Record<string, string> {
-    return { 'x-request-id': this.id };
+    return { 'x-request-id': this.id, ...this.#reply?.headers };
   }
 
-  /** Where the tokens of the answer are counted. */
-  countsBy(used: () => readonly ModelUsage[]): void {
-    this.#used = used;
+  /** Notes the reply that is to be sent: its header fields are on every answer from now on, an error too, and its tokens are counted. */
+  answersBy(reply: Pick<Reply, 'headers' | 'used'>): void {
+    this.#reply = reply;
   }
 
   /** Notes what the caller is told; gives the error as it may be shown. */
@@ -70,7 +70,7 @@ export class Visit {
       response.destroy();
       return;
     }
-    const headers: Record<string, string> = { ...this.headers };
+    const headers: Record<string, string> = { ...this.headers, ...error.headers };
     if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);
     const bytes = toLatin1(JSON.stringify(toErrorBody(error)));
     if (error.status === 413) this.#sendBeforeBodyEnds(error.status, bytes, headers);
@@ -79,7 +79,7 @@ export class Visit {
 
   /** Ends the record of the call. */
   end(): void {
-    const { prompt_tokens, completion_tokens } = addUp(this.#used());
+    const { prompt_tokens, completion_tokens } = addUp(this.#reply?.used() ?? []);
     this.record.end({
       outcome: this.#outcome(),
       status: this.hasLeft && !this.response.headersSent ? 499 : this.response.statusCode,

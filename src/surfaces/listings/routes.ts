@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { mayUse } from '#domain/access.ts';
+import { mayUse, requireAccess } from '#domain/access.ts';
 import type { Deployment } from '#domain/deployment.ts';
 import type { Directory } from '#domain/directory.ts';
 import type { Identify } from '#domain/identify.ts';
@@ -31,6 +31,9 @@ export function listingRoutes(app: FastifyInstance, tools: ListingTools): void {
   list(app, tools, { base: '/v1/models', isOfKind: () => true });
 }
 
+/** Paths that calls are sent to, below the same prefix. */
+const isCallPath = /\/(chat\/completions|embeddings)(\/[^/]*)?(\?|$)/;
+
 interface Listing {
   readonly base: string;
   readonly isOfKind: (deployment: Deployment) => boolean;
@@ -39,18 +42,24 @@ interface Listing {
 function list(app: FastifyInstance, tools: ListingTools, { base, isOfKind }: Listing): void {
   app.get(base, async (request) => {
     const caller = await tools.identify(readCredentials(request.headers));
-    const usable = [...tools.directory().deployments.values()].filter(
-      (deployment) => isOfKind(deployment) && mayUse(caller, deployment),
+    const directory = tools.directory();
+    const usable = [...directory.deployments.values()].filter(
+      (deployment) => isOfKind(deployment) && mayUse(directory, caller, deployment),
     );
     return { object: 'list', data: usable.map((deployment) => toListItem(deployment, tools.createdSeconds)) };
   });
-  app.get(`${base}/*`, async (request) => {
+  app.get(`${base}/*`, async (request, reply) => {
+    if (isCallPath.test(request.url)) {
+      reply.header('allow', 'POST');
+      throw new ParleyError('method_not_allowed', 'This path takes POST, not GET.');
+    }
     const caller = await tools.identify(readCredentials(request.headers));
     const id = idBelow(request, `${base}/`);
-    const deployment = id === undefined ? undefined : tools.directory().deployments.get(id);
+    const directory = tools.directory();
+    const deployment = id === undefined ? undefined : directory.deployments.get(id);
     if (deployment === undefined || !isOfKind(deployment))
       throw new ParleyError('deployment_not_found', 'There is no deployment of this id.');
-    if (!mayUse(caller, deployment)) throw new ParleyError('access_denied', `Your roles do not open ${deployment.id}.`);
+    requireAccess(directory, caller, deployment);
     return toListItem(deployment, tools.createdSeconds);
   });
 }

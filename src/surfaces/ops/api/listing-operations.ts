@@ -1,3 +1,4 @@
+import { toStatsName, windows } from '#domain/windows.ts';
 import { type ApiOperation, inPath, json, keyErrors, type NamedSchema } from './operation.ts';
 
 const text = { type: 'string' };
@@ -37,12 +38,62 @@ const items: NamedSchema = {
   },
 };
 
-/** Listings below each prefix, such as `openai`, and `/v1/models`. */
+const windowStats = {
+  type: 'object',
+  required: ['total', 'used', 'resetsAt'],
+  properties: {
+    total: { type: ['number', 'null'], description: 'Tokens, requests or USD; null: unlimited, and not counted.' },
+    used: { type: 'number' },
+    resetsAt: { type: 'integer', description: 'Milliseconds since the epoch.' },
+  },
+};
+
+const statsNames = windows.map(toStatsName);
+
+const limitStats: NamedSchema = {
+  name: 'LimitStats',
+  schema: { type: 'object', required: statsNames, properties: Object.fromEntries(statsNames.map((name) => [name, windowStats])) },
+};
+
+const userInfo: NamedSchema = {
+  name: 'UserInfo',
+  schema: {
+    type: 'object',
+    required: ['user', 'project', 'roles'],
+    properties: { user: text, project: text, roles: { type: 'array', items: text } },
+  },
+};
+
+const callerOperations: readonly ApiOperation[] = [
+  {
+    method: 'get',
+    path: '/v1/deployments/{id}/limits',
+    id: 'getLimits',
+    tag: 'Limits',
+    summary: 'What the caller has used of its limits on a deployment',
+    description: 'Costs are those of all deployments together.',
+    parameters: [inPath('id', 'Id of the deployment; it may hold slashes.')],
+    answers: [{ status: 200, description: 'Every window.', content: json(limitStats) }],
+    errors: [...keyErrors, 'access_denied', 'deployment_not_found'],
+  },
+  {
+    method: 'get',
+    path: '/v1/user/info',
+    id: 'getUserInfo',
+    tag: 'Limits',
+    summary: 'Whom the key or token stands for',
+    answers: [{ status: 200, description: 'User, project and roles.', content: json(userInfo) }],
+    errors: keyErrors,
+  },
+];
+
+/** Listings below each prefix, such as `openai`, and `/v1/models`; what a caller is, and what is left to it. */
 export function listingOperations(prefixes: readonly string[]): ApiOperation[] {
   const kinds = prefixes.flatMap((prefix) =>
     ['deployments', 'models', 'applications'].map((kind) => ({ base: `/${prefix}/${kind}`, kind, suffix: `${kind}_${prefix}` })),
   );
-  return [...kinds, { base: '/v1/models', kind: 'models', suffix: 'models_v1' }].flatMap(toOperations);
+  const listings = [...kinds, { base: '/v1/models', kind: 'models', suffix: 'models_v1' }].flatMap(toOperations);
+  return [...listings, ...callerOperations];
 }
 
 function toOperations({ base, kind, suffix }: { base: string; kind: string; suffix: string }): ApiOperation[] {

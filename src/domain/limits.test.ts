@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import { closedLimit, RoleLimits } from './limits.ts';
+import { toStatsName } from './windows.ts';
+
+type Roles = Configuration['roles'];
+
+/** The limits that hold, by the names of their windows. */
+function held(roles: Roles, of: readonly string[], deployment = 'm'): Record<string, number> {
+  const limits = new RoleLimits(roles).of(of, deployment);
+  return Object.fromEntries(limits.map(({ window, total }) => [toStatsName(window), total]));
+}
+
+describe('the limits of a caller', () => {
+  it('are those of its role for the deployment, else those for every other', () => {
+    const roles: Roles = { user: { limits: { m: { minute: 10 }, '*': { minute: 20, requestDay: 5 } } } };
+    expect(held(roles, ['user'], 'm')).toEqual({ minuteTokenStats: 10 });
+    expect(held(roles, ['user'], 'other')).toEqual({ minuteTokenStats: 20, dayRequestStats: 5 });
+  });
+
+  it('are none where the role sets none', () => {
+    expect(held({ user: { limits: {} } }, ['user'])).toEqual({});
+    expect(held({ user: { limits: { other: { minute: 1 } } } }, ['user'])).toEqual({});
+    expect(held({}, ['user'])).toEqual({});
+  });
+
+  it('are those of default where the role is not configured, or there is no role', () => {
+    const roles: Roles = { default: { limits: { m: { day: 7 } } }, user: { limits: { m: { day: 3 } } } };
+    expect(held(roles, ['unknown'])).toEqual({ dayTokenStats: 7 });
+    expect(held(roles, [])).toEqual({ dayTokenStats: 7 });
+    expect(held(roles, ['user'])).toEqual({ dayTokenStats: 3 });
+    expect(held(roles, ['user', 'unknown'])).toEqual({ dayTokenStats: 7 });
+  });
+
+  it('do not grow by a role that is not configured where there is no default', () => {
+    expect(held({ user: { limits: { m: { day: 3 } } } }, ['unknown', 'user', 'constructor', '__proto__'])).toEqual({
+      dayTokenStats: 3,
+    });
+  });
+
+  it('are the most generous of several roles, window by window; none is more than any', () => {
+    const roles: Roles = {
+      one: { limits: { m: { minute: 10, day: 100, requestHour: 9 } }, costLimit: { day: 2 } },
+      two: { limits: { m: { minute: 20, day: 50, week: 1 } }, costLimit: { day: 1.5, month: 4 } },
+    };
+    const expected = { minuteTokenStats: 20, dayTokenStats: 100, dayCostStats: 2e9 };
+    expect(held(roles, ['one', 'two'])).toEqual(expected);
+    expect(held(roles, ['two', 'one'])).toEqual(expected);
+    expect(held({ ...roles, free: { limits: {} } }, ['one', 'two', 'free'])).toEqual({});
+  });
+
+  it('have money on every deployment, in billionths of a USD', () => {
+    const roles: Roles = { user: { limits: { m: { minute: 1 } }, costLimit: { day: 0.3, week: 1, month: 2.000000001 } } };
+    const cost = { dayCostStats: 300_000_000, weekCostStats: 1e9, monthCostStats: 2_000_000_001 };
+    expect(held(roles, ['user'], 'm')).toEqual({ minuteTokenStats: 1, ...cost });
+    expect(held(roles, ['user'], 'other')).toEqual(cost);
+  });
+
+  it('leave no use where one is 0 or less, unless another role is more generous', () => {
+    const roles: Roles = {
+      none: { limits: { m: { minute: 0 } } },
+      debt: { limits: {}, costLimit: { day: -1 } },
+      some: { limits: { m: { minute: 1 } } },
+    };
+    const limits = new RoleLimits(roles);
+    expect(closedLimit(limits.of(['none'], 'm'))).toMatchObject({ total: 0 });
+    expect(closedLimit(limits.of(['debt'], 'm'))).toMatchObject({ total: -1e9 });
+    expect(closedLimit(limits.of(['none', 'some'], 'm'))).toBeUndefined();
+    expect(closedLimit(limits.of(['none'], 'other'))).toBeUndefined();
+  });
+
+  it('do not depend on the order of the roles, and never shrink by one more', () => {
+    const limit = fc.record({ minute: fc.integer(), day: fc.integer(), requestDay: fc.integer() }, { requiredKeys: [] });
+    const entry = fc.record({ limits: fc.dictionary(fc.constantFrom('m', '*'), limit) });
+    const configured = fc.dictionary(fc.constantFrom('a', 'b', 'c', 'default'), entry);
+    const bearer = fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'default'), { minLength: 1 });
+    fc.assert(
+      fc.property(configured, bearer, fc.constantFrom('a', 'b', 'c'), (roles, of, more) => {
+        const configuredRoles = roles as Roles;
+        const now = held(configuredRoles, of);
+        expect(held(configuredRoles, of.toReversed())).toEqual(now);
+        const isKnown = Object.hasOwn(roles, more) || Object.hasOwn(roles, 'default');
+        const wasKnown = of.some((role) => Object.hasOwn(roles, role)) || Object.hasOwn(roles, 'default');
+        if (!isKnown || !wasKnown) return;
+        for (const [window, total] of Object.entries(held(configuredRoles, [...of, more])))
+          expect(total).toBeGreaterThanOrEqual(now[window] ?? Number.POSITIVE_INFINITY);
+      }),
+    );
+  });
+});

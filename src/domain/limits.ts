@@ -1,0 +1,78 @@
+import type { RoleEntry } from '#contract/configuration/access.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import { costWindows, deploymentWindows, type Window } from './windows.ts';
+
+const fallbackRole = 'default';
+const everyDeployment = '*';
+const none: readonly Limit[] = [];
+/** Money is counted in billionths of a USD. */
+export const unitsPerUsd = 1e9;
+
+/** How much may be used within a window, in the units of its kind; 0 or less is no access. */
+export interface Limit {
+  readonly window: Window;
+  readonly total: number;
+}
+
+/** Which limits the roles of a configuration set. */
+export class RoleLimits {
+  readonly #roles: ReadonlyMap<string, LimitsOfRole>;
+
+  constructor(roles: Configuration['roles']) {
+    this.#roles = new Map(Object.entries(roles).map(([name, entry]) => [name, toLimitsOfRole(entry)]));
+  }
+
+  /**
+   * The limits that hold for the bearer of these roles on a deployment, the most generous of each window; none: unlimited.
+   * A role that is not configured stands for `default`; where that is not configured either, it says nothing.
+   */
+  of(roles: readonly string[], deployment: string): readonly Limit[] {
+    let held: readonly Limit[] | undefined;
+    for (const role of roles.length > 0 ? roles : [fallbackRole]) {
+      const limits = this.#ofRole(role, deployment);
+      if (limits !== undefined) held = held === undefined ? limits : mostGenerous(held, limits);
+    }
+    return held ?? none;
+  }
+
+  #ofRole(role: string, deployment: string): readonly Limit[] | undefined {
+    const limits = this.#roles.get(role) ?? this.#roles.get(fallbackRole);
+    return limits && (limits.byDeployment.get(deployment) ?? limits.ofOthers);
+  }
+}
+
+/** A limit that leaves no use at all, where there is one. */
+export function closedLimit(limits: readonly Limit[]): Limit | undefined {
+  return limits.find(({ total }) => total <= 0);
+}
+
+interface LimitsOfRole {
+  readonly byDeployment: ReadonlyMap<string, readonly Limit[]>;
+  readonly ofOthers: readonly Limit[];
+}
+
+function toLimitsOfRole({ limits, costLimit = {} }: RoleEntry): LimitsOfRole {
+  const cost = toLimits(costWindows, costLimit, unitsPerUsd);
+  const byDeployment = new Map(
+    Object.entries(limits).map(([id, limit]) => [id, [...toLimits(deploymentWindows, limit, 1), ...cost]]),
+  );
+  return { byDeployment, ofOthers: byDeployment.get(everyDeployment) ?? cost };
+}
+
+function toLimits<Key extends string>(
+  windows: Readonly<Record<Key, Window>>,
+  totals: Partial<Record<Key, number>>,
+  units: number,
+): Limit[] {
+  return (Object.entries(windows) as [Key, Window][]).flatMap(([key, window]) => {
+    const total = totals[key];
+    return total === undefined ? [] : [{ window, total: Math.round(total * units) }];
+  });
+}
+
+function mostGenerous(some: readonly Limit[], others: readonly Limit[]): readonly Limit[] {
+  return some.flatMap((limit) => {
+    const other = others.find(({ window }) => window === limit.window);
+    return other === undefined ? [] : [other.total > limit.total ? other : limit];
+  });
+}

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { hello } from '#test/chunks.ts';
+import { refusal } from '#test/scripted-upstream.ts';
+import { chat, counted, limitedBy, startLimited, statusOf, usedOf } from './support.ts';
+
+describe('a limit of requests', () => {
+  it.each([1, 7, 20])('admits exactly %i of many that come at once', async (total) => {
+    await using limited = await startLimited({ default: { limits: { m: { requestMinute: total } } } });
+    const { service, upstream } = limited;
+    const statuses = await Promise.all(
+      Array.from({ length: 40 }, async (_, turn) =>
+        turn % 2 === 0 ? statusOf(chat(service)) : (await service.stream('m', { messages: hello })).status,
+      ),
+    );
+    expect(statuses.filter((status) => status === 200)).toHaveLength(total);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(40 - total);
+    expect(upstream.requests).toHaveLength(total);
+  });
+
+  it('says which window, how much is used, when it resets, and when to come again', async () => {
+    await using limited = await startLimited({ default: { limits: { m: { requestMinute: 2, requestHour: 2 } } } });
+    const { service } = limited;
+    await chat(service);
+    await chat(service);
+    const { status, error, headers } = await chat(service);
+    expect(status).toBe(429);
+    expect(error).toEqual({
+      type: 'rate_limit_error',
+      code: 'request_limit_exceeded',
+      param: null,
+      message: 'Your limit of 2 requests per hour on m is used up (2 of 2); it resets in 39m30s, at 2026-07-15T11:00:00Z.',
+    });
+    expect(headers).toMatchObject({
+      'retry-after': '2370',
+      'x-ratelimit-limit-requests': '2',
+      'x-ratelimit-remaining-requests': '0',
+      'x-ratelimit-reset-requests': '39m30s',
+    });
+  });
+
+  it('says no byte of a stream before it refuses', async () => {
+    await using limited = await startLimited({ default: { limits: { m: { requestDay: 1 } } } });
+    const { service } = limited;
+    await (await service.stream('m', { messages: hello })).rest();
+    const { status, headers } = await service.stream('m', { messages: hello });
+    expect(status).toBe(429);
+    expect(headers['content-type']).toContain('application/json');
+  });
+
+  it.each([
+    ['requestMinute', '2026-07-15T10:20:59.999Z', '2026-07-15T10:21:00.000Z'],
+    ['requestHour', '2026-07-15T10:59:59.999Z', '2026-07-15T11:00:00.000Z'],
+    ['requestDay', '2026-07-15T23:59:59.999Z', '2026-07-16T00:00:00.000Z'],
+  ])('by %s holds to the end of the calendar period in UTC, and no longer', async (window, last, next) => {
+    await using limited = await startLimited({ default: { limits: { m: { [window]: 1 } } } });
+    const { service, clock } = limited;
+    expect(await statusOf(chat(service))).toBe(200);
+    clock.set(last);
+    expect(await statusOf(chat(service))).toBe(429);
+    clock.set(next);
+    expect(await statusOf(chat(service))).toBe(200);
+    expect(await statusOf(chat(service))).toBe(429);
+  });
+
+  it('counts nothing for what is refused: by a limit, or before the limits', async () => {
+    await using limited = await startLimited({ default: { limits: { m: { requestMinute: 1, requestDay: 9, minute: 1000 } } } });
+    const { service } = limited;
+    await service.chat('m', { messages: [] });
+    await service.chat('m', { messages: hello }, { 'api-key': 'unknown' });
+    await chat(service);
+    for (let again = 0; again < 3; again += 1) expect(await statusOf(chat(service))).toBe(429);
+    expect(await usedOf(service)).toEqual({ minuteRequestStats: 1, dayRequestStats: 1, minuteTokenStats: 12 });
+  });
+
+  it('is checked after the body', async () => {
+    await using limited = await startLimited({ default: { limits: { m: { requestMinute: 1 } } } });
+    const { service } = limited;
+    await chat(service);
+    expect((await service.chat('m', { messages: [] })).status).toBe(400);
+    expect((await chat(service)).status).toBe(429);
+  });
+
+  it('counts a request that its upstream fails, but no tokens of a reply that never began', async () => {
+    await using limited = await startLimited({ default: { limits: { m: { requestMinute: 9, minute: 1000 } } } });
+    const { service, upstream } = limited;
+    upstream.script(refusal(500), refusal(400), counted(7, 5));
+    const failed = await chat(service);
+    expect(failed.status).toBe(500);
+    expect(failed.headers).toMatchObject({ 'x-ratelimit-remaining-requests': '8', 'x-ratelimit-remaining-tokens': '1000' });
+    await chat(service);
+    expect(await usedOf(service)).toEqual({ minuteRequestStats: 2, minuteTokenStats: 0 });
+  });
+
+  it('is one for all keys of a project, and each project has its own', async () => {
+    await using limited = await startLimited({ default: { limits: { m: { requestMinute: 1 } } } });
+    const { service } = limited;
+    expect(await statusOf(chat(service))).toBe(200);
+    expect(await statusOf(chat(service, 'm', 'same'))).toBe(429);
+    expect(await statusOf(chat(service, 'm', 'another'))).toBe(200);
+  });
+
+  it('is one for each deployment, also by *', async () => {
+    await using limited = await startLimited({ default: { limits: { '*': { requestMinute: 1 } } } });
+    const { service } = limited;
+    expect(await statusOf(chat(service, 'm'))).toBe(200);
+    expect(await statusOf(chat(service, 'm'))).toBe(429);
+    expect(await statusOf(chat(service, 'n'))).toBe(200);
+  });
+
+  it('that is changed holds for the next call, and what is counted stays', async () => {
+    const roles = (requestMinute: number) => ({ default: { limits: { m: { requestMinute } } } });
+    await using limited = await startLimited(roles(2));
+    const { service, upstream } = limited;
+    await chat(service);
+    await chat(service);
+    expect(await statusOf(chat(service))).toBe(429);
+    service.reload(limitedBy(roles(3), upstream.endpoint));
+    expect(await statusOf(chat(service))).toBe(200);
+    expect(await statusOf(chat(service))).toBe(429);
+    service.reload(limitedBy(roles(1), upstream.endpoint));
+    expect((await chat(service)).error.message).toContain('(3 of 1)');
+    service.reload(limitedBy({}, upstream.endpoint));
+    expect(await statusOf(chat(service))).toBe(200);
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import type { Counter, LimitStore } from '#domain/limit-store.ts';
+import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
+import { hello } from '#test/chunks.ts';
+import { startService } from '#test/start-service.ts';
+import { chat, limitedBy, startLimited, usedOf } from './support.ts';
+
+const roles = { default: { limits: { m: { minute: 100, requestMinute: 10 } } } };
+
+/** A store beyond a wire: it answers later, and fails as it is told. */
+class FarStore implements LimitStore {
+  failsAtCharge = false;
+  failsAtAll = false;
+  readonly #near = new MemoryLimitStore();
+
+  async count(counters: readonly Counter[]): Promise<readonly number[]> {
+    const isCharge = counters.every(({ total }) => total === Number.POSITIVE_INFINITY);
+    if (this.failsAtAll || (this.failsAtCharge && isCharge)) throw new Error('the store is gone');
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    return this.#near.count(counters);
+  }
+}
+
+describe('a store of counters beyond a wire', () => {
+  it('admits exactly as many as there are', async () => {
+    await using limited = await startLimited(roles, { limitStore: new FarStore() });
+    const statuses = await Promise.all(Array.from({ length: 30 }, async () => (await chat(limited.service)).status));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(10);
+  });
+
+  it('fails no call whose use it cannot count, and the fault is noted', async () => {
+    const limitStore = new FarStore();
+    const noted: string[] = [];
+    await using limited = await startLimited(roles, {
+      limitStore,
+      noteFault: (message, thrown) => noted.push(`${message}: ${(thrown as Error).message}`),
+    });
+    const { service } = limited;
+    limitStore.failsAtCharge = true;
+    expect((await chat(service)).status).toBe(200);
+    const { isDone, error } = await (await service.stream('m', { messages: hello })).rest();
+    expect([isDone, error]).toEqual([true, undefined]);
+    expect(noted).toEqual(Array(2).fill('what a call used could not be counted: the store is gone'));
+    expect(await usedOf(service)).toEqual({ minuteTokenStats: 0, minuteRequestStats: 2 });
+  });
+
+  it('that is gone lets no call in, and tells nothing of itself', async () => {
+    const limitStore = new FarStore();
+    const noted: string[] = [];
+    await using limited = await startLimited(roles, { limitStore, noteFault: (message) => noted.push(message) });
+    const { service, upstream } = limited;
+    limitStore.failsAtAll = true;
+    const { status, error, headers } = await chat(service);
+    expect([status, error.code, headers['retry-after']]).toEqual([503, 'overloaded', '1']);
+    expect(error.message).toBe('Your limits cannot be checked at the moment; try again.');
+    expect(noted).toContain('a call could not be counted');
+    expect(upstream.requests).toHaveLength(0);
+    limitStore.failsAtAll = false;
+    expect((await chat(service)).status).toBe(200);
+  });
+
+  it('that is gone keeps nobody out where the configuration allows it, nor ever those without limits', async () => {
+    const limitStore = new FarStore();
+    limitStore.failsAtAll = true;
+    await using limited = await startLimited(roles, { limitStore });
+    const { service, upstream } = limited;
+    expect((await chat(service, 'n')).status).toBe(200);
+    await using open = await startService(
+      { ...limitedBy(roles, upstream.endpoint), limits: { onStoreFailure: 'allow' } },
+      { limitStore },
+    );
+    const { status, headers } = await chat(open);
+    expect(status).toBe(200);
+    expect(headers).not.toHaveProperty('x-ratelimit-limit-tokens');
+  });
+});

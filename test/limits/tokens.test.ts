@@ -1,0 +1,185 @@
+import { describe, expect, it, vi } from 'vitest';
+import { askAndLeave } from '#test/ask.ts';
+import { chunk, delta, hello, plainReply, text, usage } from '#test/chunks.ts';
+import { eventsReply, jsonReply, silence } from '#test/scripted-upstream.ts';
+import { chat, startLimited, statusOf, usedOf } from './support.ts';
+
+const byMinute = (minute: number) => ({ default: { limits: { '*': { minute, requestDay: 100 } } } });
+
+describe('a limit of tokens', () => {
+  it('lets a call in while anything is left, and refuses the next', async () => {
+    await using limited = await startLimited(byMinute(20));
+    const { service } = limited;
+    expect(await statusOf(chat(service))).toBe(200);
+    expect(await statusOf(chat(service))).toBe(200);
+    const { status, error } = await chat(service);
+    expect([status, error.code]).toEqual([429, 'token_limit_exceeded']);
+    expect(error.message).toBe(
+      'Your limit of 20 tokens per minute on m is used up (24 of 20); it resets in 30s, at 2026-07-15T10:21:00Z.',
+    );
+    expect(await usedOf(service)).toEqual({ minuteTokenStats: 24, dayRequestStats: 2 });
+  });
+
+  it.each([
+    ['minute', '2026-07-15T10:20:59.999Z', '2026-07-15T10:21:00.000Z'],
+    ['day', '2026-07-15T23:59:59.999Z', '2026-07-16T00:00:00.000Z'],
+    ['week', '2026-07-19T23:59:59.999Z', '2026-07-20T00:00:00.000Z'],
+    ['month', '2026-07-31T23:59:59.999Z', '2026-08-01T00:00:00.000Z'],
+  ])('by the %s holds to the end of the calendar period in UTC, and no longer', async (window, last, next) => {
+    await using limited = await startLimited({ default: { limits: { m: { [window]: 10 } } } });
+    const { service, clock } = limited;
+    expect(await statusOf(chat(service))).toBe(200);
+    clock.set(last);
+    expect(await statusOf(chat(service))).toBe(429);
+    clock.set(next);
+    expect(await statusOf(chat(service))).toBe(200);
+  });
+
+  it('counts the tokens of a stream once, by the time its end is sent', async () => {
+    await using limited = await startLimited(byMinute(1000));
+    const { service, upstream } = limited;
+    upstream.script(eventsReply(...plainReply('one', 'two'), usage(70, 50)));
+    for (const sum of [120, 240]) {
+      await (await service.stream('m', { messages: hello })).rest();
+      expect(await usedOf(service)).toMatchObject({ minuteTokenStats: sum });
+    }
+  });
+
+  it('counts an estimate where the upstream reports nothing', async () => {
+    await using limited = await startLimited(byMinute(1000));
+    const { service, upstream } = limited;
+    upstream.script(eventsReply(...plainReply('x'.repeat(400)).slice(0, -1)));
+    await (await service.stream('m', { messages: hello })).rest();
+    expect(await usedOf(service)).toMatchObject({ minuteTokenStats: 102 });
+  });
+
+  it('counts what a caller used that left', async () => {
+    await using limited = await startLimited(byMinute(1000));
+    const { service, upstream } = limited;
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant', content: '' }), text('x'.repeat(40)));
+    });
+    const reader = await service.stream('m', { messages: hello });
+    await reader.next();
+    reader.leave();
+    await vi.waitFor(async () => expect((await usedOf(service)).minuteTokenStats).toBeGreaterThan(0));
+    expect(await usedOf(service)).toEqual({ minuteTokenStats: 12, dayRequestStats: 1 });
+  });
+
+  it('counts the prompt of a caller that left while the upstream was at work', async () => {
+    await using limited = await startLimited(byMinute(1000));
+    const { service, upstream } = limited;
+    upstream.script(silence);
+    const caller = service.chatAndLeave('m', { messages: [{ role: 'user', content: 'x'.repeat(80) }] });
+    await upstream.request(0);
+    caller.leave();
+    await vi.waitFor(async () => expect((await usedOf(service)).minuteTokenStats).toBe(20));
+  });
+
+  it('counts what came of a reply that broke off', async () => {
+    await using limited = await startLimited(byMinute(1000));
+    const { service, upstream } = limited;
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant', content: '' }), text('x'.repeat(40)));
+      answering.cut();
+    });
+    const { error } = await (await service.stream('m', { messages: hello })).rest();
+    expect(error?.code).toBe('upstream_failed');
+    expect(await usedOf(service)).toMatchObject({ minuteTokenStats: 12 });
+  });
+
+  it.each([-50, 0.4, 'many', null])('takes %s from an upstream for no tokens at all', async (prompt_tokens) => {
+    await using limited = await startLimited(byMinute(1000));
+    const { service, upstream } = limited;
+    upstream.script(
+      eventsReply(...plainReply('hi').slice(0, -1), chunk({ usage: { prompt_tokens, completion_tokens: 3 } as never })),
+    );
+    await (await service.stream('m', { messages: hello })).rest();
+    expect(await usedOf(service)).toMatchObject({ minuteTokenStats: 3 });
+  });
+
+  it('tells what is left in the header fields of every answer', async () => {
+    await using limited = await startLimited(byMinute(100));
+    const { service, upstream } = limited;
+    await chat(service);
+    const expected = {
+      'x-ratelimit-limit-tokens': '100',
+      'x-ratelimit-remaining-tokens': '88',
+      'x-ratelimit-reset-tokens': '30s',
+      'x-ratelimit-limit-requests': '100',
+      'x-ratelimit-remaining-requests': '98',
+      'x-ratelimit-reset-requests': '13h39m30s',
+    };
+    expect((await chat(service)).headers).toMatchObject(expected);
+    upstream.script(eventsReply(...plainReply('hi')));
+    const { headers } = await service.stream('m', { messages: hello });
+    expect(headers).toMatchObject({
+      ...expected,
+      'x-ratelimit-remaining-tokens': '76',
+      'x-ratelimit-remaining-requests': '97',
+    });
+  });
+
+  it('leaves the answers of others without such fields', async () => {
+    await using limited = await startLimited({ staff: { limits: { '*': { minute: 5 } } } });
+    const { headers } = await chat(limited.service);
+    expect(Object.keys(headers).filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
+  });
+});
+
+describe('a limit of the tokens of embeddings', () => {
+  const vectors = (fields: object) => jsonReply({ object: 'list', data: [], ...fields });
+  const ask = (service: Awaited<ReturnType<typeof startLimited>>['service'], input: unknown) =>
+    service.ask({
+      path: '/openai/deployments/vectors/embeddings',
+      headers: { 'api-key': 'caller-key', 'content-type': 'application/json' },
+      body: { input },
+    });
+
+  it('is counted, told, and refuses', async () => {
+    await using limited = await startLimited(byMinute(30));
+    const { service, upstream } = limited;
+    upstream.script(vectors({ usage: { prompt_tokens: 30, total_tokens: 30 } }));
+    const { headers } = await ask(service, 'text');
+    expect(headers).toMatchObject({ 'x-ratelimit-remaining-tokens': '30', 'x-ratelimit-remaining-requests': '99' });
+    const refused = await ask(service, 'text');
+    expect([refused.status, refused.error.code]).toEqual([429, 'token_limit_exceeded']);
+    expect(refused.headers).toMatchObject({ 'retry-after': '30', 'x-ratelimit-remaining-tokens': '0' });
+    expect(await usedOf(service, 'vectors')).toEqual({ minuteTokenStats: 30, dayRequestStats: 1 });
+  });
+
+  it.each([
+    ['x'.repeat(40), 10],
+    [['x'.repeat(40), 'x'.repeat(4)], 11],
+    [[1, 2, 3], 3],
+    [[[1, 2, 3], [4]], 4],
+  ])('is counted by an estimate where the upstream reports nothing: %#', async (input, tokens) => {
+    await using limited = await startLimited(byMinute(1000));
+    const { service, upstream } = limited;
+    upstream.script(vectors({}));
+    expect((await ask(service, input)).status).toBe(200);
+    expect(await usedOf(service, 'vectors')).toMatchObject({ minuteTokenStats: tokens });
+  });
+
+  it('counts the input of a caller that left', async () => {
+    await using limited = await startLimited(byMinute(1000));
+    const { service, upstream } = limited;
+    upstream.script(silence);
+    const headers = { 'api-key': 'caller-key', 'content-type': 'application/json' };
+    const body = { model: 'vectors', input: 'x'.repeat(40) };
+    const caller = askAndLeave(service.url, { path: '/v1/embeddings', headers, body });
+    await upstream.request(0);
+    caller.leave();
+    await vi.waitFor(async () => expect((await usedOf(service, 'vectors')).minuteTokenStats).toBe(10));
+  });
+
+  it('counts nothing where the upstream fails', async () => {
+    await using limited = await startLimited(byMinute(1000));
+    const { service, upstream } = limited;
+    upstream.script(jsonReply({ error: { message: 'no' } }, 500));
+    expect((await ask(service, 'x'.repeat(40))).status).toBe(500);
+    expect(await usedOf(service, 'vectors')).toEqual({ minuteTokenStats: 0, dayRequestStats: 1 });
+  });
+});
