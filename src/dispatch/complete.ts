@@ -6,6 +6,7 @@ import { keepsControls } from '#domain/deployment.ts';
 import type { Directory } from '#domain/directory.ts';
 import { estimatePromptTokens } from '#domain/estimate-tokens.ts';
 import { prepareRequest } from '#domain/prepare-request.ts';
+import { findAddons } from '#runtime/addons.ts';
 import type { Admit } from './admit.ts';
 import type { Answer } from './answer.ts';
 import { count } from './count.ts';
@@ -28,6 +29,7 @@ export function createComplete(tools: CompleteTools): Complete {
     const path = pathTo(deployment, call.caller);
     const request = prepareRequest(call.read(), deployment);
     if (keepsControls(deployment)) checkCompletedControl(request.messages, true);
+    if (request.addons !== undefined) findAddons(directory.configuration.addons, request.addons);
     const admission = await tools.admit({ caller: call.caller, deployment, directory });
     const inner = new InnerUsage();
     const order = new ReplyOrder({
