@@ -6,7 +6,7 @@ afterEach(() => void vi.useRealTimers());
 
 function open() {
   const writes: string[] = [];
-  const stream = { write: (text: string) => void writes.push(text), flushSync: vi.fn() };
+  const stream = { write: (text: string) => void writes.push(text), flush: (done: () => void) => done(), flushSync: vi.fn() };
   return { writes, stream, lines: new LineBuffer(stream) };
 }
 

@@ -1,6 +1,8 @@
 /** What carries a log's text away, such as a SonicBoom of pino. */
 export interface TextStream {
   write(text: string): unknown;
+  /** Calls back once what was written is away, or cannot be. */
+  flush(done: (fault?: unknown) => void): void;
   flushSync(): void;
 }
 
@@ -9,7 +11,7 @@ const fullLength = 16 * 1024;
 
 /**
  * Gathers lines for up to 100 ms, so that a busy node writes its log a few times a second instead of once a call.
- * `flush` is for the end of the process.
+ * `close` is for an orderly stop, `flush` for a sudden end.
  */
 export class LineBuffer {
   readonly #stream: TextStream;
@@ -27,7 +29,13 @@ export class LineBuffer {
     else if (this.#timer === undefined) this.#timer = setTimeout(() => this.#send(), longestWaitMs).unref();
   }
 
-  /** Everything is written when this returns. */
+  /** Resolves when everything is away, or nobody takes it any more. */
+  close(): Promise<void> {
+    this.#send();
+    return new Promise((resolve) => this.#stream.flush(() => resolve()));
+  }
+
+  /** Everything is written when this returns; what is on its way at that moment may come behind it. */
   flush(): void {
     this.#send();
     this.#stream.flushSync();

@@ -13,9 +13,13 @@ export interface OpenLog {
   readonly lines: LineBuffer;
 }
 
-/** The log of the process on its stdout; what is gathered is written when the process exits. */
+/** The log of the process on its stdout; `lines.close` writes what is gathered; what a sudden exit leaves is written then. */
 export function openLog(level: LogLevel, secrets: () => Iterable<Secret>): OpenLog {
-  const lines = new LineBuffer(pino.destination({ dest: stdout, sync: false, maxLength: maxWaitingBytes }));
-  process.on('exit', () => lines.flush());
+  const destination = pino.destination({ dest: stdout, sync: false, minLength: 1, maxLength: maxWaitingBytes });
+  const lines = new LineBuffer(destination);
+  const flush = (): void => lines.flush();
+  process.on('exit', flush);
+  // A reader that has gone takes nothing any more; the node serves on without its log.
+  destination.on('error', () => process.off('exit', flush));
   return { log: createLog({ level, sink: lines, secrets }), lines };
 }

@@ -62,6 +62,7 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
   const close = async (): Promise<void> => {
     http.close();
     await Promise.all(closing.map((each) => each.close()));
+    await node.lines.close();
   };
   stopOnSignals(node, service, close);
   node.log.info('listening', { address, version: packageJson.version, deployments: node.directory.current().deployments.size });
@@ -76,6 +77,7 @@ interface NodeParts {
   readonly state: NodeState;
   readonly telemetry: NodeTelemetry;
   readonly log: Log;
+  readonly lines: Closable;
   /** Puts a configuration in force. */
   readonly put: (accepted: Accepted) => void;
 }
@@ -104,7 +106,7 @@ async function openNode(settings: Settings, environment: Environment, accepted: 
     for (const warning of warnings) log.warn(`configuration: ${formatFault(warning)}`);
   };
   put(accepted);
-  return { settings, directory, balance, state, telemetry, log, put };
+  return { settings, directory, balance, state, telemetry, log, lines, put };
 }
 
 function composeNode(

@@ -18,7 +18,7 @@ it.each([
   ['zz', undefined],
   ['completelyDifferent', undefined],
   ['x'.repeat(1_000_000), undefined],
-])('%.30s was meant as %s', (word, meant) => {
+])('key %# is meant as the nearest known one', (word, meant) => {
   expect(nearest(word, keys)).toBe(meant);
 });
 
