@@ -37,6 +37,7 @@ Options of serve
 Environment
   PARLEY_CONFIG              configuration files, separated by commas
   PARLEY_HOST, PARLEY_PORT, PARLEY_DATA
+  PARLEY_METRICS_PORT        a port of its own for /metrics
   PARLEY_DRAIN_MS            how long a stop waits for open calls              (30000)
   LOG_LEVEL                  fatal, error, warn, info, debug, trace or silent  (info)
 

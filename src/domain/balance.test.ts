@@ -65,6 +65,14 @@ describe('Balance', () => {
     expect(backOffs).toEqual([0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
   });
 
+  it('counts one failure of many calls that broke off together', () => {
+    const balance = new Balance();
+    const only = upstream('a');
+    for (let call = 0; call < 32; call += 1) balance.failed(only, call);
+    expect(balance.retryAfterSeconds([only], 32)).toBe(1);
+    expect(balance.pick([only], none, 1_002)).toBe(only);
+  });
+
   it('forgets failures after a success', () => {
     const balance = new Balance();
     const only = upstream('a');

@@ -57,9 +57,10 @@ export class Balance {
     health.reason = 'rate_limited';
   }
 
-  /** Counts one failed call, however often it tried. */
+  /** Counts one failed call, however often it tried; calls that were under way when the upstream was left alone count no more. */
   failed(upstream: Upstream, nowMs: number): void {
     const health = this.#of(upstream.id);
+    if (health.offUntilMs > nowMs) return;
     health.failuresInARow += 1;
     if (health.failuresInARow < 2) return;
     const backOffMs = Math.min(longestBackOffMs, firstBackOffMs * 2 ** (health.failuresInARow - 2));
