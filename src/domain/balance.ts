@@ -64,7 +64,6 @@ export class Balance {
     health.failuresInARow += 1;
     if (health.failuresInARow < 2) return;
     const backOffMs = Math.min(longestBackOffMs, firstBackOffMs * 2 ** (health.failuresInARow - 2));
-    if (nowMs + backOffMs <= health.offUntilMs) return;
     health.offUntilMs = nowMs + backOffMs;
     health.reason = 'failing';
   }
