@@ -1,5 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
-import { isApiVersion, isHeaderValue, isHostName, isHttpUrl, isNetwork } from './values.ts';
+import { isApiVersion } from '../api-version.ts';
+import { isHeaderValue, isHostName, isHttpUrl, isNetwork } from './values.ts';
 
 interface FieldOptions {
   readonly description: string;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { isApiVersion } from '../api-version.ts';
 import { formatPath } from './fault.ts';
-import { isApiVersion, isHeaderName, isHeaderValue, isHostName, isHttpUrl, isNetwork, isPathPrefix } from './values.ts';
+import { isHeaderName, isHeaderValue, isHostName, isHttpUrl, isNetwork, isPathPrefix } from './values.ts';
 
 /** The values of which a claim holds. */
 const holds = (claim: (value: string) => boolean, values: readonly string[]) => values.filter(claim);

@@ -5,14 +5,6 @@ export function isHttpUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
-/** A date of the calendar as YYYY-MM-DD, optionally with `-preview`. */
-export function isApiVersion(text: string): boolean {
-  const date = /^(\d{4}-\d{2}-\d{2})(-preview)?$/.exec(text)?.[1];
-  if (date === undefined) return false;
-  const time = Date.parse(`${date}T00:00:00Z`);
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date);
-}
-
 /** An IP address, or a network in CIDR notation. */
 export function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
