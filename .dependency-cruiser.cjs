@@ -1,5 +1,5 @@
 // The floors of the house: a room imports itself and anything below, never a neighbour, never up (docs/straight-line.md).
-const floors = ['base', 'contract', 'domain', '(surfaces|stores|upstreams|tools)', 'runtime', 'dispatch', 'app'];
+const floors = ['base', 'contract', 'domain', '(surfaces|stores|upstreams|tools|identity)', 'runtime', 'dispatch', 'app'];
 
 const upward = floors.slice(0, -1).map((floor, height) => ({
   name: `no-way-up-from-${floor.replace(/[()]/g, '').replaceAll('|', '-')}`,
@@ -14,16 +14,16 @@ const strangers = [
   {
     name: 'rooms-of-one-floor-are-strangers',
     severity: 'error',
-    from: { path: '^src/(surfaces|stores|upstreams|tools)/' },
-    to: { path: '^src/(surfaces|stores|upstreams|tools)/', pathNot: '^src/$1/' },
+    from: { path: '^src/(surfaces|stores|upstreams|tools|identity)/' },
+    to: { path: '^src/(surfaces|stores|upstreams|tools|identity)/', pathNot: '^src/$1/' },
   },
   {
     name: 'siblings-are-strangers',
-    comment: 'Inside surfaces, stores, upstreams and tools, but for surfaces/http and tools/authorization.',
+    comment: 'Inside surfaces, stores, upstreams, tools and identity, but for surfaces/http and tools/authorization.',
     severity: 'error',
-    from: { path: '^src/(surfaces|stores|upstreams|tools)/([^/]+)/', pathNot: '\\.test\\.ts$' },
+    from: { path: '^src/(surfaces|stores|upstreams|tools|identity)/([^/]+)/', pathNot: '\\.test\\.ts$' },
     to: {
-      path: '^src/(surfaces|stores|upstreams|tools)/[^/]+/',
+      path: '^src/(surfaces|stores|upstreams|tools|identity)/[^/]+/',
       pathNot: ['^src/$1/$2/', '^src/surfaces/http/', '^src/tools/authorization/'],
     },
   },
@@ -45,6 +45,14 @@ const owners = {
   '@lat\\.md/[^/]+': 'base/embedding',
   'gpt-tokenizer': 'upstreams/demo',
   'ajv|ajv-formats': 'contract',
+  ioredis: 'stores/redis',
+  'unpdf|mammoth|linkedom|@e965/xlsx|fflate': 'tools/retrieval',
+  '@aws-sdk/[^/]+': 'stores/files',
+  'kysely|pg': 'stores/sql',
+  re2js: 'contract/quick-app|domain/quick-app',
+  jose: 'identity',
+  '@ai-sdk/[^/]+': 'upstreams/vendor',
+  '@modelcontextprotocol/[^/]+': 'tools/mcp',
 };
 const ownership = Object.entries(owners).map(([name, rooms]) => ({
   name: `owner-of-${name.replace(/[^a-z]+/g, '-')}`,
@@ -64,6 +72,13 @@ module.exports = {
       from: { path: '^src/surfaces/' },
       to: { path: '^src/(dispatch|runtime)/' },
     },
+    {
+      name: 'web-sees-contract-and-base',
+      severity: 'error',
+      from: { path: '^web/' },
+      to: { path: '^(src|test)/', pathNot: '^src/(base|contract)/' },
+    },
+    { name: 'nobody-sees-web', severity: 'error', from: { path: '^src/' }, to: { path: '^web/' } },
     ...upward,
     ...strangers,
     ...ownership,

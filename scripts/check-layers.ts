@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 
-/** Runs dependency-cruiser over src and fails as well when it saw fewer modules than there are files. */
-const run = spawnSync('depcruise', ['src', '--config', '.dependency-cruiser.cjs', '--output-type', 'json'], {
+/** Runs dependency-cruiser over src and web and fails as well when it saw fewer modules than there are files. */
+const run = spawnSync('depcruise', ['src', 'web/src', '--config', '.dependency-cruiser.cjs', '--output-type', 'json'], {
   encoding: 'utf8',
   maxBuffer: 256 * 1024 * 1024,
 });
@@ -14,8 +14,8 @@ interface Cruise {
   };
 }
 const { modules, summary } = JSON.parse(run.stdout) as Cruise;
-const files = globSync('src/**/*.ts');
-const cruised = modules.filter(({ source }) => source.startsWith('src/')).length;
+const files = globSync(['src/**/*.ts', 'web/src/**/*.{ts,tsx}']);
+const cruised = modules.filter(({ source }) => /^(src|web)\/.*\.tsx?$/.test(source)).length;
 for (const { rule, from, to } of summary.violations) console.error(`${rule.name}: ${from} → ${to}`);
 if (cruised < files.length) console.error(`only ${cruised} of ${files.length} modules were looked at`);
 if (summary.violations.length > 0 || cruised < files.length) process.exit(1);

@@ -1,0 +1,57 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+
+/** Debian's packages of what tests start, by the program that each brings. */
+const packages: ReadonlyMap<string, string> = new Map([
+  ['redis-server', 'redis-server'],
+  ['chromium', 'chromium'],
+]);
+
+/** Asked by Debian's packages whether they may start what they install. */
+const servicePolicy = '/usr/sbin/policy-rc.d';
+
+interface Run {
+  readonly isGood: boolean;
+  readonly output: string;
+}
+
+function run(command: string, ...args: readonly string[]): Run {
+  const environment = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8', env: environment });
+  return { isGood: status === 0, output: error?.message ?? `${stdout}${stderr}` };
+}
+
+function aptGet(...args: readonly string[]): Run {
+  return run('apt-get', '--quiet=2', '--yes', '-o', 'DPkg::Lock::Timeout=120', ...args);
+}
+
+/** Installs without starting any service; where the lists of packages are missing or old, they are brought first. */
+function install(names: readonly string[]): Run {
+  const isOpen = !existsSync(servicePolicy);
+  if (isOpen) writeFileSync(servicePolicy, '#!/bin/sh\nexit 101\n', { mode: 0o755, flag: 'wx' });
+  try {
+    const first = aptGet('install', '--no-install-recommends', ...names);
+    if (first.isGood) return first;
+    const update = aptGet('update');
+    return update.isGood ? aptGet('install', '--no-install-recommends', ...names) : update;
+  } finally {
+    if (isOpen) rmSync(servicePolicy);
+  }
+}
+
+/** Brings what is missing; gives what keeps it from that. */
+function bring(names: readonly string[]): string | undefined {
+  if (names.length === 0) return undefined;
+  const wanted = names.join(' ');
+  if (process.getuid?.() !== 0)
+    return `The tests need ${wanted}; install it first, on Debian as root with: apt-get install ${wanted}`;
+  const { isGood, output } = install(names);
+  return isGood ? undefined : `The tests need ${wanted}, which could not be installed:\n${output}`;
+}
+
+const missing = [...packages].filter(([program]) => !run(program, '--version').isGood).map(([, name]) => name);
+const hindrance = bring(missing);
+if (hindrance !== undefined) {
+  console.error(hindrance);
+  process.exitCode = 1;
+}
