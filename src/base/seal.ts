@@ -1,0 +1,108 @@
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Secret } from './secret.ts';
+
+/** A sealed text was altered, belongs elsewhere, or was sealed with a secret that is not at hand. The message may be shown. */
+export class SealFault extends Error {
+  override readonly name = 'SealFault';
+}
+
+const algorithm = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+const keyBytes = 32;
+const sealedForm = /^s1\.([\w-]{8})\.([\w-]+)$/;
+
+/** Secrets of one text, separated by commas, newest first: what `PARLEY_SECRET` holds. Empty where there are none. */
+export function toSecrets(text: string): readonly Secret[] {
+  const parts = text.split(',').map((part) => part.trim());
+  return parts.filter((part) => part !== '').map((part) => new Secret(part));
+}
+
+/** What is derived from one secret. */
+class Key {
+  /** Says which secret it was, and nothing of it. */
+  readonly id: string;
+  readonly #secret: Secret;
+  readonly #derived = new Map<string, Buffer>();
+
+  constructor(secret: Secret) {
+    this.#secret = secret;
+    this.id = this.derive('id').subarray(0, 6).toString('base64url');
+  }
+
+  derive(use: string): Buffer {
+    let derived = this.#derived.get(use);
+    if (derived === undefined) {
+      derived = Buffer.from(hkdfSync('sha256', this.#secret.reveal(), '', `parley ${use}`, keyBytes));
+      this.#derived.set(use, derived);
+    }
+    return derived;
+  }
+}
+
+/**
+ * Encrypts and signs texts with keys derived from secrets. The first secret seals and signs, all of them open and verify:
+ * so a secret is changed by putting the new one first.
+ */
+export class Seal {
+  readonly #newest: Key;
+  readonly #keys: ReadonlyMap<string, Key>;
+
+  constructor(secrets: readonly Secret[]) {
+    const [newest, ...older] = secrets.map((secret) => new Key(secret));
+    if (newest === undefined) throw new RangeError('at least one secret is needed');
+    this.#newest = newest;
+    this.#keys = new Map([...older, newest].map((key) => [key.id, key]));
+  }
+
+  /** Encrypts a text (AES-256-GCM). It opens only where the same `place` is named: the id of the row it lies in. */
+  seal(text: string, place: string): string {
+    const nonce = randomBytes(nonceBytes);
+    const cipher = createCipheriv(algorithm, this.#newest.derive('seal'), nonce, { authTagLength: tagBytes });
+    cipher.setAAD(Buffer.from(place));
+    const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return `s1.${this.#newest.id}.${sealed.toString('base64url')}`;
+  }
+
+  /** The text that was sealed for this place. Throws SealFault. */
+  open(sealed: string, place: string): string {
+    const [, id = '', encoded = ''] = sealedForm.exec(sealed) ?? [];
+    const key = this.#keys.get(id);
+    const bytes = Buffer.from(encoded, 'base64url');
+    if (bytes.length < nonceBytes + tagBytes) throw new SealFault('this is not a sealed text');
+    if (key === undefined) throw new SealFault('the secret that this was sealed with is not at hand');
+    const options = { authTagLength: tagBytes };
+    const decipher = createDecipheriv(algorithm, key.derive('seal'), bytes.subarray(0, nonceBytes), options);
+    decipher.setAAD(Buffer.from(place)).setAuthTag(bytes.subarray(-tagBytes));
+    try {
+      return decipher.update(bytes.subarray(nonceBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
+    } catch (cause) {
+      throw new SealFault('the sealed text was altered, or belongs elsewhere', { cause });
+    }
+  }
+
+  /** Whether a text was sealed with an older secret, and should be sealed anew before that secret is given up. */
+  isOutdated(sealed: string): boolean {
+    return sealedForm.exec(sealed)?.[1] !== this.#newest.id;
+  }
+
+  /** Signs a text (HMAC-SHA256) for one purpose, a word of the program: it is not valid for another. */
+  sign(text: string, purpose: string): string {
+    return signature(this.#newest, text, purpose);
+  }
+
+  /** Whether the signature was given to this text for this purpose, with any of the secrets; in constant time. */
+  verify(text: string, given: string, purpose: string): boolean {
+    const key = this.#keys.get(given.slice(0, given.indexOf('.')));
+    if (key === undefined) return false;
+    const expected = Buffer.from(signature(key, text, purpose));
+    const actual = Buffer.from(given);
+    return actual.length === expected.length && timingSafeEqual(actual, expected);
+  }
+}
+
+function signature(key: Key, text: string, purpose: string): string {
+  return `${key.id}.${createHmac('sha256', key.derive(`sign ${purpose}`))
+    .update(text)
+    .digest('base64url')}`;
+}

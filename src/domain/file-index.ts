@@ -1,0 +1,56 @@
+import type { WriteCondition } from './write-condition.ts';
+
+/** What is known of a stored file. */
+export interface FileFacts {
+  /** One opaque string for each user subject. */
+  readonly bucket: string;
+  /** Below the bucket, decoded, without a leading slash. */
+  readonly path: string;
+  readonly contentType: string;
+  /** Bytes. */
+  readonly contentLength: number;
+  /** Another for each content; without quotes. */
+  readonly etag: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** A file of the index, and where its bytes lie: a name of its own for each content, so that a reader never sees half of another. */
+export interface IndexedFile extends FileFacts {
+  readonly blob: string;
+}
+
+/** One page of a listing, ordered by the bytes of the paths in UTF-8: what lies below one folder stands together. */
+export interface FilePage {
+  readonly items: readonly IndexedFile[];
+  /** `after` of the next page; undefined after the last. */
+  readonly next: string | undefined;
+}
+
+export interface FileQuery {
+  readonly bucket: string;
+  /** Only paths that begin with it; empty for all. */
+  readonly prefix: string;
+  /** Paths after this one; undefined: from the first. */
+  readonly after: string | undefined;
+  readonly limit: number;
+}
+
+/** Port: which files there are. Bytes lie elsewhere. Each step is atomic and durable once it resolves. Throws StoreFault. */
+export interface FileIndex {
+  find(bucket: string, path: string): Promise<IndexedFile | undefined>;
+  /**
+   * Puts a file in the place of what is there, keeping its `createdAtMs`, where the condition holds and the bucket
+   * stays within `maxBucketBytes`. Gives what was replaced, whose blob may go.
+   */
+  put(file: IndexedFile, condition: WriteCondition, maxBucketBytes: number): Promise<PutOutcome>;
+  /** Gives what was taken out, whose blob may go. */
+  delete(bucket: string, path: string, condition: WriteCondition): Promise<IndexedFile | 'absent' | 'condition_failed'>;
+  list(query: FileQuery): Promise<FilePage>;
+}
+
+export type PutOutcome =
+  | { readonly outcome: 'stored'; readonly stored: IndexedFile; readonly replaced: IndexedFile | undefined }
+  | { readonly outcome: 'condition_failed' }
+  | { readonly outcome: 'over_quota'; readonly usedBytes: number };

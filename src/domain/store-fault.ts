@@ -1,0 +1,13 @@
+import { ParleyError } from '#contract/errors.ts';
+
+/**
+ * What rests in a store cannot be had or kept now; 503 for callers whose call needs it (contract 9). They are told in
+ * `what` why: half a sentence that may be shown.
+ */
+export class StoreFault extends ParleyError {
+  override readonly name = 'StoreFault';
+
+  constructor(what: string, { cause }: ErrorOptions = {}) {
+    super('overloaded', `The shared store cannot be used at the moment: ${what}; try again.`, { cause, retryAfterSeconds: 1 });
+  }
+}

@@ -1,0 +1,130 @@
+import type { Kysely } from 'kysely';
+import type { FileIndex, FilePage, FileQuery, IndexedFile, PutOutcome } from '#domain/file-index.ts';
+import { isStorableKey, isStorableText } from '#domain/storable-key.ts';
+import { isMet, type WriteCondition } from '#domain/write-condition.ts';
+import { behindPrefix } from './prefix-range.ts';
+import { requireStorable } from './require-storable.ts';
+import type { FileRow, Schema } from './schema.ts';
+import type { SqlDatabase } from './sql-database.ts';
+
+/** Files, a row each. Writes to one bucket wait for each other at its row in `buckets`, which holds the sum of their bytes. */
+export class SqlFileIndex implements FileIndex {
+  readonly #database: SqlDatabase;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+  }
+
+  async find(bucket: string, path: string): Promise<IndexedFile | undefined> {
+    if (!isStorableKey(bucket) || !isStorableKey(path)) return undefined;
+    const row = await this.#database.run((kysely) => findRow(kysely, bucket, path));
+    return row && toFile(row);
+  }
+
+  async put(file: IndexedFile, condition: WriteCondition, maxBucketBytes: number): Promise<PutOutcome> {
+    const { bucket, path } = file;
+    requireStorable(bucket, path);
+    return this.#database.transact<PutOutcome>(async (transaction) => {
+      const usedBytes = await lockBucket(transaction, bucket);
+      const there = await findRow(transaction, bucket, path);
+      if (!isMet(condition, there?.etag)) return { outcome: 'condition_failed' };
+      const bytesThen = usedBytes - (there?.content_length ?? 0) + file.contentLength;
+      if (bytesThen > maxBucketBytes) return { outcome: 'over_quota', usedBytes };
+      const stored = { ...file, createdAtMs: there?.created_at_ms ?? file.createdAtMs };
+      await replaceRow(transaction, toRow(stored));
+      await setUsedBytes(transaction, bucket, bytesThen);
+      return { outcome: 'stored', stored, replaced: there && toFile(there) };
+    });
+  }
+
+  async delete(bucket: string, path: string, condition: WriteCondition): Promise<IndexedFile | 'absent' | 'condition_failed'> {
+    if (!isStorableKey(bucket) || !isStorableKey(path)) return 'absent';
+    return this.#database.transact(async (transaction) => {
+      const usedBytes = await lockBucket(transaction, bucket);
+      const there = await findRow(transaction, bucket, path);
+      if (there === undefined) return 'absent';
+      if (!isMet(condition, there.etag)) return 'condition_failed';
+      await transaction.deleteFrom('files').where('bucket', '=', bucket).where('path', '=', path).execute();
+      await setUsedBytes(transaction, bucket, usedBytes - there.content_length);
+      return toFile(there);
+    });
+  }
+
+  /** Those of some contents that no file uses. */
+  async unused(blobs: readonly string[]): Promise<readonly string[]> {
+    const rows = await this.#database.run((kysely) =>
+      kysely.selectFrom('files').select('blob').where('blob', 'in', blobs).execute(),
+    );
+    const used = new Set(rows.map(({ blob }) => blob));
+    return blobs.filter((blob) => !used.has(blob));
+  }
+
+  async list({ bucket, prefix, after, limit }: FileQuery): Promise<FilePage> {
+    if (!isStorableKey(bucket) || !isStorableKey(prefix) || !isStorableText(after ?? '')) return { items: [], next: undefined };
+    const end = behindPrefix(prefix);
+    const rows = await this.#database.run((kysely) => {
+      const all = kysely.selectFrom('files').selectAll().where('bucket', '=', bucket).where('path', '>=', prefix);
+      const within = end === undefined ? all : all.where('path', '<', end);
+      const behind = after === undefined ? within : within.where('path', '>', after);
+      return behind
+        .orderBy('path')
+        .limit(limit + 1)
+        .execute();
+    });
+    const items = rows.slice(0, limit).map(toFile);
+    return { items, next: rows.length > limit ? items.at(-1)?.path : undefined };
+  }
+}
+
+/** Gives the bytes of a bucket; until the transaction ends nobody else changes them. */
+async function lockBucket(transaction: Kysely<Schema>, bucket: string): Promise<number> {
+  const { used_bytes } = await transaction
+    .insertInto('buckets')
+    .values({ bucket, used_bytes: 0 })
+    .onConflict((there) => there.column('bucket').doUpdateSet(({ ref }) => ({ used_bytes: ref('buckets.used_bytes') })))
+    .returning('used_bytes')
+    .executeTakeFirstOrThrow();
+  return used_bytes;
+}
+
+async function setUsedBytes(transaction: Kysely<Schema>, bucket: string, usedBytes: number): Promise<void> {
+  await transaction.updateTable('buckets').set({ used_bytes: usedBytes }).where('bucket', '=', bucket).execute();
+}
+
+function findRow(kysely: Kysely<Schema>, bucket: string, path: string): Promise<FileRow | undefined> {
+  return kysely.selectFrom('files').selectAll().where('bucket', '=', bucket).where('path', '=', path).executeTakeFirst();
+}
+
+async function replaceRow(transaction: Kysely<Schema>, row: FileRow): Promise<void> {
+  await transaction
+    .insertInto('files')
+    .values(row)
+    .onConflict((there) => there.columns(['bucket', 'path']).doUpdateSet(row))
+    .execute();
+}
+
+function toRow(file: IndexedFile): FileRow {
+  return {
+    bucket: file.bucket,
+    path: file.path,
+    content_type: file.contentType,
+    content_length: file.contentLength,
+    etag: file.etag,
+    blob: file.blob,
+    created_at_ms: file.createdAtMs,
+    updated_at_ms: file.updatedAtMs,
+  };
+}
+
+function toFile(row: FileRow): IndexedFile {
+  return {
+    bucket: row.bucket,
+    path: row.path,
+    contentType: row.content_type,
+    contentLength: row.content_length,
+    etag: row.etag,
+    blob: row.blob,
+    createdAtMs: row.created_at_ms,
+    updatedAtMs: row.updated_at_ms,
+  };
+}

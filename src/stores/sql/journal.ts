@@ -1,0 +1,151 @@
+import { CompiledQuery, type Kysely, sql } from 'kysely';
+import type { AuditQuery, AuditRecord, Journal, UsageRecord, UsageSum } from '#domain/journal.ts';
+import { fromRecordJson, toRecordJson } from './record-json.ts';
+import type { AuditRow, Schema, UsageRow } from './schema.ts';
+import type { SqlDatabase } from './sql-database.ts';
+
+const dayMs = 86_400_000;
+/** Making the statement for so many takes less than a millisecond or two. */
+const rowsAtOnce = 100;
+
+/** Usage and audit, a row a record; a record that is there already is left as it is. */
+export class SqlJournal implements Journal {
+  readonly #database: SqlDatabase;
+  #fullUsageInsert: string | undefined;
+
+  constructor(database: SqlDatabase) {
+    this.#database = database;
+  }
+
+  appendUsage(records: readonly UsageRecord[]): Promise<void> {
+    return this.#append(records, (step) =>
+      this.#database.run((kysely) => {
+        const rows = step.map(toUsageRow);
+        return kysely.executeQuery(CompiledQuery.raw(this.#usageInsert(kysely, rows), rows.flatMap(Object.values)));
+      }),
+    );
+  }
+
+  /** The statement for so many rows; the one for a full step is made once, since that takes longer than to run it. */
+  #usageInsert(kysely: Kysely<Schema>, rows: readonly UsageRow[]): string {
+    if (rows.length === rowsAtOnce && this.#fullUsageInsert !== undefined) return this.#fullUsageInsert;
+    const insert = kysely.insertInto('usage_records').values(rows);
+    const { sql: text } = insert.onConflict((there) => there.doNothing()).compile();
+    if (rows.length === rowsAtOnce) this.#fullUsageInsert = text;
+    return text;
+  }
+
+  appendAudit(records: readonly AuditRecord[]): Promise<void> {
+    return this.#append(records, (step) =>
+      this.#database.run((kysely) =>
+        kysely
+          .insertInto('audit_records')
+          .values(step.map(toAuditRow))
+          .onConflict((there) => there.doNothing())
+          .execute(),
+      ),
+    );
+  }
+
+  async sumUsage(query: Parameters<Journal['sumUsage']>[0]): Promise<readonly UsageSum[]> {
+    const { fromMs, toMs, subject } = query;
+    const sums = await this.#database.run((kysely) => {
+      const within = kysely
+        .selectFrom('usage_records')
+        .select([
+          sql<number>`at_ms / 86400000`.as('day'),
+          'deployment',
+          'subject',
+          sql<number>`cast(count(*) as double precision)`.as('calls'),
+          sql<number>`cast(sum(prompt_tokens) as double precision)`.as('promptTokens'),
+          sql<number>`cast(sum(completion_tokens) as double precision)`.as('completionTokens'),
+          sql<number>`cast(sum(cost) as double precision)`.as('cost'),
+        ])
+        .where('at_ms', '>=', toBound(fromMs))
+        .where('at_ms', '<', toBound(toMs));
+      const meant = subject === undefined ? within : within.where('subject', '=', toStorable(subject));
+      return meant.groupBy(['day', 'deployment', 'subject']).orderBy('day').orderBy('deployment').orderBy('subject').execute();
+    });
+    return sums.map(({ day, ...sum }) => ({ day: new Date(day * dayMs).toISOString().slice(0, 10), ...sum }));
+  }
+
+  async readAudit({ beforeMs, beforeId = '', limit }: AuditQuery): Promise<readonly AuditRecord[]> {
+    const [atMs, id] = [toBound(beforeMs), toStorable(beforeId)];
+    const rows = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('audit_records')
+        .selectAll()
+        .where(({ eb, and, or }) => or([eb('at_ms', '<', atMs), and([eb('at_ms', '=', atMs), eb('id', '<', id)])]))
+        .orderBy('at_ms', 'desc')
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .execute(),
+    );
+    return rows.map(toAudit);
+  }
+
+  /** In steps, so that everything else has its turn: a batch that breaks off in between may be appended again as a whole. */
+  async #append<Item>(items: readonly Item[], insert: (step: readonly Item[]) => Promise<unknown>): Promise<void> {
+    for (let first = 0; first < items.length; first += rowsAtOnce) {
+      await insert(items.slice(first, first + rowsAtOnce));
+    }
+  }
+}
+
+function toUsageRow(record: UsageRecord): UsageRow {
+  return {
+    id: toStorable(record.id),
+    request_id: toStorable(record.requestId),
+    at_ms: toWhole(record.atMs),
+    subject: toStorable(record.subject),
+    project: toStorable(record.project),
+    deployment: toStorable(record.deployment),
+    path: JSON.stringify(record.path),
+    operation: record.operation,
+    outcome: record.outcome,
+    status: toWhole(record.status),
+    prompt_tokens: toWhole(record.promptTokens),
+    completion_tokens: toWhole(record.completionTokens),
+    cost: toWhole(record.cost),
+    duration_ms: Number.isFinite(record.durationMs) ? record.durationMs : 0,
+  };
+}
+
+function toAuditRow({ id, atMs, action, subject, object, requestId, details }: AuditRecord): AuditRow {
+  const orNull = (text: string | undefined): string | null => (text === undefined ? null : toStorable(text));
+  return {
+    id: toStorable(id),
+    at_ms: toWhole(atMs),
+    action: toStorable(action),
+    subject: orNull(subject),
+    object: orNull(object),
+    request_id: orNull(requestId),
+    details: toRecordJson(details),
+  };
+}
+
+function toAudit({ id, at_ms, action, subject, object, request_id, details }: AuditRow): AuditRecord {
+  return {
+    id,
+    atMs: at_ms,
+    action,
+    subject: subject ?? undefined,
+    object: object ?? undefined,
+    requestId: request_id ?? undefined,
+    details: fromRecordJson(details),
+  };
+}
+
+/** One odd record must not keep a whole batch out: what cannot be stored is replaced, never refused. */
+function toStorable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\ufffd');
+}
+
+function toWhole(value: number): number {
+  return Number.isSafeInteger(Math.round(value)) ? Math.round(value) : 0;
+}
+
+/** The first whole number that is not below a bound; a bound may be infinite. */
+function toBound(ms: number): number {
+  return Math.max(Number.MIN_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(ms)));
+}

@@ -1,0 +1,49 @@
+import { type Kysely, sql } from 'kysely';
+import { type ColumnTypes, migrations } from './migrations.ts';
+import type { Schema } from './schema.ts';
+
+/** The database was made by a later version of Parley. The message may be shown. */
+export class NewerDatabase extends Error {
+  override readonly name = 'NewerDatabase';
+}
+
+export interface MigrationTools {
+  readonly types: ColumnTypes;
+  /** Makes every other node that wants to migrate wait until the transaction ends. */
+  readonly lock: (transaction: Kysely<Schema>) => Promise<void>;
+}
+
+/** Brings the tables to the version of this program, all steps or none. Throws NewerDatabase. */
+export async function migrate(kysely: Kysely<Schema>, { types, lock }: MigrationTools): Promise<void> {
+  await kysely.transaction().execute(async (transaction) => {
+    await lock(transaction);
+    const { schema } = transaction;
+    await schema
+      .createTable('parley_migrations')
+      .ifNotExists()
+      .addColumn('version', 'integer', (column) => column.primaryKey())
+      .addColumn('applied_at', 'timestamp', (column) => column.defaultTo(sql`current_timestamp`))
+      .execute();
+    const latest = await transaction
+      .selectFrom('parley_migrations')
+      .select(({ fn }) => fn.max('version').as('version'))
+      .executeTakeFirst();
+    const done = latest?.version ?? 0;
+    if (done > migrations.length) throw toNewer(done);
+    for (const [index, statements] of migrations.entries()) {
+      if (index < done) continue;
+      for (const statement of statements(types)) await sql.raw(statement).execute(transaction);
+      await transaction
+        .insertInto('parley_migrations')
+        .values({ version: index + 1 })
+        .execute();
+    }
+  });
+}
+
+function toNewer(version: number): NewerDatabase {
+  return new NewerDatabase(
+    `the database has tables of version ${version}, this program knows them up to ${migrations.length}: ` +
+      'start the version of Parley that made it, or a later one, or name another database',
+  );
+}

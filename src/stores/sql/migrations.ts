@@ -1,0 +1,138 @@
+/** What differs between the engines in how tables are made. */
+export interface ColumnTypes {
+  readonly engine: 'sqlite' | 'postgres';
+  /** Text that is compared and ordered by code points, whatever the language of the database is. */
+  readonly key: string;
+}
+
+/** The statements of one step of the schema. */
+export type Migration = (types: ColumnTypes) => readonly string[];
+
+/** Index n makes version n + 1. A step that was released is never changed, only followed by others. */
+export const migrations: readonly Migration[] = [toFirstTables, toPassageTables];
+
+function toFirstTables({ key }: ColumnTypes): readonly string[] {
+  return [
+    `create table consents (
+      subject ${key} not null,
+      deployment ${key} not null,
+      form text not null,
+      accepted_at_ms bigint not null,
+      primary key (subject, deployment)
+    )`,
+    `create table applications (
+      id ${key} not null primary key,
+      owner ${key} not null,
+      sealed_entry text not null,
+      etag text not null,
+      created_at_ms bigint not null,
+      updated_at_ms bigint not null
+    )`,
+    'create index applications_of_owner on applications (owner, id)',
+    `create table buckets (
+      bucket ${key} not null primary key,
+      used_bytes bigint not null
+    )`,
+    `create table files (
+      bucket ${key} not null references buckets (bucket),
+      path ${key} not null,
+      content_type text not null,
+      content_length bigint not null,
+      etag text not null,
+      blob text not null,
+      created_at_ms bigint not null,
+      updated_at_ms bigint not null,
+      primary key (bucket, path)
+    )`,
+    `create table usage_records (
+      id ${key} not null primary key,
+      request_id text not null,
+      at_ms bigint not null,
+      subject ${key} not null,
+      project text not null,
+      deployment ${key} not null,
+      path text not null,
+      operation text not null,
+      outcome text not null,
+      status integer not null,
+      prompt_tokens bigint not null,
+      completion_tokens bigint not null,
+      cost bigint not null,
+      duration_ms double precision not null
+    )`,
+    'create index usage_records_in_time on usage_records (at_ms)',
+    `create table audit_records (
+      id ${key} not null primary key,
+      at_ms bigint not null,
+      action text not null,
+      subject text,
+      object text,
+      request_id text,
+      details text not null
+    )`,
+    'create index audit_records_in_time on audit_records (at_ms, id)',
+  ];
+}
+
+/** Words lie in a table of their own, which is an index without the text: what it finds is shown from `passages`. */
+function toPassageTables({ key, engine }: ColumnTypes): readonly string[] {
+  return [
+    `create table file_contents (
+    blob ${key} not null primary key,
+    content ${key} not null
+  )`,
+    'create index file_contents_alike on file_contents (content)',
+    `create table indexed_documents (
+    id ${key} not null primary key,
+    content ${key} not null,
+    title text not null,
+    format text not null,
+    passages integer not null,
+    tokens integer not null,
+    note text,
+    failure text,
+    is_whole integer not null
+  )`,
+    `create table passages (
+    id ${engine === 'sqlite' ? 'integer primary key' : 'bigint generated always as identity primary key'},
+    document ${key} not null,
+    nth integer not null,
+    page integer,
+    headings text not null,
+    text text not null,
+    unique (document, nth)
+  )`,
+    `create table passage_vectors (
+    document ${key} not null,
+    model ${key} not null,
+    first integer not null,
+    count integer not null,
+    vectors ${engine === 'sqlite' ? 'blob' : 'bytea'} not null,
+    primary key (document, model, first)
+  )`,
+    `create table leases (
+    name ${key} not null primary key,
+    owner text not null,
+    until_ms bigint not null
+  )`,
+    ...wordTables[engine](key),
+  ];
+}
+
+const wordTables: Readonly<Record<ColumnTypes['engine'], (key: string) => readonly string[]>> = {
+  sqlite: () => [
+    "create virtual table passage_words using fts5(document, words, content='', contentless_delete=1, tokenize='porter unicode61')",
+    `create trigger passages_dropped after delete on passages begin
+      delete from passage_words where rowid = old.id;
+    end`,
+  ],
+  postgres: (key) => [
+    `create table passage_words (
+      id bigint not null primary key references passages (id) on delete cascade,
+      document ${key} not null,
+      words tsvector not null
+    )`,
+    'create index passage_words_of_document on passage_words (document)',
+    'create index passage_words_found on passage_words using gin (words)',
+  ],
+};

@@ -1,0 +1,74 @@
+const longestJoined = 64;
+const maxAsked = 64;
+const compound = /[\p{L}\p{N}\p{M}]+(?:[-_./:+#&@'’][\p{L}\p{N}\p{M}]+)*/gu;
+const notAscii = /[^ -~\s]/;
+const parts = /[\p{L}\p{N}]+/gu;
+const unspaced =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー]+/gu;
+const endings = /(?<=^.{3,})(ing|ed|es|ly|s|e)$/;
+const empty = new Set(
+  'a an and are as at be but by can could did do does for from had has have how i if in is it its me my of on or our shall should so than that the their them then there these they this to us was we were what when where which who whose why will with would you your'.split(
+    ' ',
+  ),
+);
+
+/**
+ * The words of a text for the index of an engine, which parts them at spaces and takes English endings off: without marks
+ * above letters; codes such as `AB-1234/x` whole and in parts; scripts without spaces by pairs of signs.
+ */
+export function toIndexWords(text: string): string {
+  return [...wordsOf(text)].join(' ');
+}
+
+/** The words of a question that are worth looking up, each once. */
+export function toAskedWords(text: string): string[] {
+  const all = [...new Set(wordsOf(text))];
+  const telling = all.filter((word) => !empty.has(word));
+  return (telling.length > 0 ? telling : all).slice(0, maxAsked);
+}
+
+/** The share of the asked words that a text has, whatever their English endings are. */
+export function shareOf(asked: readonly string[], text: string): number {
+  const stems = new Set<string>();
+  for (const word of wordsOf(text)) stems.add(toStem(word));
+  return asked.filter((word) => stems.has(toStem(word))).length / Math.max(1, asked.length);
+}
+
+function toStem(word: string): string {
+  return word.replace(endings, '');
+}
+
+function* wordsOf(text: string): Iterable<string> {
+  for (const [found] of toPlain(text).matchAll(compound)) {
+    const pieces = found.match(parts) ?? [];
+    if (pieces.length > 1) {
+      const glue = /\p{L}/u.test(found) ? '' : 'd';
+      yield pieces.join(glue).slice(0, longestJoined);
+    }
+    for (const piece of pieces) yield* spaced(piece);
+  }
+}
+
+/** Most text has nothing to be taken off. */
+function toPlain(text: string): string {
+  const plain = notAscii.test(text)
+    ? text
+        .normalize('NFKD')
+        .replace(/\p{Mn}+/gu, '')
+        .normalize('NFC')
+    : text;
+  return plain.toLowerCase();
+}
+
+function* spaced(piece: string): Iterable<string> {
+  if (!notAscii.test(piece)) return yield piece;
+  let at = 0;
+  for (const run of piece.matchAll(unspaced)) {
+    if (run.index > at) yield piece.slice(at, run.index);
+    const signs = [...run[0]];
+    if (signs.length === 1) yield run[0];
+    for (let index = 0; index + 1 < signs.length; index += 1) yield `${signs[index]}${signs[index + 1]}`;
+    at = run.index + run[0].length;
+  }
+  if (at < piece.length) yield piece.slice(at);
+}

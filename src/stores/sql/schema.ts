@@ -1,0 +1,81 @@
+import type { PassageSchema } from './passage-schema.ts';
+
+/** The tables, alike in every engine; `migrations` makes them. Times are milliseconds since the epoch. */
+export interface Schema extends PassageSchema {
+  readonly consents: ConsentRow;
+  readonly applications: ApplicationRow;
+  readonly files: FileRow;
+  readonly buckets: BucketRow;
+  readonly usage_records: UsageRow;
+  readonly audit_records: AuditRow;
+  readonly parley_migrations: MigrationRow;
+}
+
+export interface ConsentRow {
+  readonly subject: string;
+  readonly deployment: string;
+  /** JSON. */
+  readonly form: string;
+  readonly accepted_at_ms: number;
+}
+
+export interface ApplicationRow {
+  readonly id: string;
+  readonly owner: string;
+  /** JSON, sealed for the row's id. */
+  readonly sealed_entry: string;
+  readonly etag: string;
+  readonly created_at_ms: number;
+  readonly updated_at_ms: number;
+}
+
+export interface FileRow {
+  readonly bucket: string;
+  readonly path: string;
+  readonly content_type: string;
+  readonly content_length: number;
+  readonly etag: string;
+  readonly blob: string;
+  readonly created_at_ms: number;
+  readonly updated_at_ms: number;
+}
+
+/** Its lock makes writes to one bucket wait for each other. */
+interface BucketRow {
+  readonly bucket: string;
+  readonly used_bytes: number;
+}
+
+export interface UsageRow {
+  readonly id: string;
+  readonly request_id: string;
+  readonly at_ms: number;
+  readonly subject: string;
+  readonly project: string;
+  readonly deployment: string;
+  /** JSON array. */
+  readonly path: string;
+  readonly operation: string;
+  readonly outcome: string;
+  readonly status: number;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  /** Billionths of a USD. */
+  readonly cost: number;
+  readonly duration_ms: number;
+}
+
+export interface AuditRow {
+  readonly id: string;
+  readonly at_ms: number;
+  readonly action: string;
+  readonly subject: string | null;
+  readonly object: string | null;
+  readonly request_id: string | null;
+  /** JSON object. */
+  readonly details: string;
+}
+
+interface MigrationRow {
+  readonly version: number;
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { StoredConsent } from '#domain/consent-store.ts';
+import { StoreFault } from '#domain/store-fault.ts';
+import { SqlConsentStore } from '#stores/sql/consent-store.ts';
+import { describeOnEach } from './engines.ts';
+
+function consentTo(deployment: string, acceptedAtMs = 1_763_700_000_123): StoredConsent {
+  return { deployment, form: { [deployment]: { consentRequired: false }, other: { consentRequired: true } }, acceptedAtMs };
+}
+
+describeOnEach('stored consents', (node) => {
+  const store = () => new SqlConsentStore(node.database);
+
+  it('are read as they were put, on every node at once', async () => {
+    const subject = randomUUID();
+    await store().put(subject, consentTo('app'));
+    expect(await store().find(subject, 'app')).toEqual(consentTo('app'));
+    expect(await new SqlConsentStore(node.other).find(subject, 'app')).toEqual(consentTo('app'));
+  });
+
+  it('are there for one user and one deployment only', async () => {
+    const subject = randomUUID();
+    await store().put(subject, consentTo('app'));
+    expect(await store().find(`${subject}x`, 'app')).toBeUndefined();
+    expect(await store().find(subject.toUpperCase(), 'app')).toBeUndefined();
+    expect(await store().find(subject, 'App')).toBeUndefined();
+    expect(await store().find(subject, 'app ')).toBeUndefined();
+    expect(await store().list(`${subject}x`)).toEqual([]);
+  });
+
+  it('are replaced whole', async () => {
+    const subject = randomUUID();
+    await store().put(subject, consentTo('app'));
+    const next = { deployment: 'app', form: { app: { consentRequired: true } }, acceptedAtMs: 7 };
+    await store().put(subject, next);
+    expect(await store().list(subject)).toEqual([next]);
+  });
+
+  it('are one of those put at the same time, never a mixture', async () => {
+    const subject = randomUUID();
+    const all = Array.from({ length: 20 }, (_, index) => ({
+      deployment: 'app',
+      form: { app: { consentRequired: true }, [`version ${index}`]: { consentRequired: false } },
+      acceptedAtMs: index,
+    }));
+    await Promise.all(
+      all.map((consent, index) => new SqlConsentStore(index % 2 ? node.other : node.database).put(subject, consent)),
+    );
+    const [stored, ...others] = await store().list(subject);
+    expect(others).toEqual([]);
+    expect(stored).toEqual(all[stored?.acceptedAtMs ?? -1]);
+  });
+
+  it('are withdrawn on every node at once, and withdrawn again without a fault', async () => {
+    const subject = randomUUID();
+    await store().put(subject, consentTo('app'));
+    await store().put(subject, consentTo('another'));
+    await new SqlConsentStore(node.other).delete(subject, 'app');
+    expect(await store().find(subject, 'app')).toBeUndefined();
+    expect(await store().list(subject)).toEqual([consentTo('another')]);
+    await store().delete(subject, 'app');
+  });
+
+  it('are listed by code points', async () => {
+    const subject = randomUUID();
+    const ordered = ['', ' ', '-', 'A', 'Z', '_', 'a', 'ab', 'b', 'ß', 'é', '中', '\uff5e', '\u{1d4b3}'];
+    for (const deployment of ordered.toReversed()) await store().put(subject, consentTo(deployment));
+    expect((await store().list(subject)).map(({ deployment }) => deployment)).toEqual(ordered);
+  });
+
+  it('take every text as an id', async () => {
+    const subject = randomUUID();
+    for (const id of ['__proto__', 'constructor', "'; drop table consents; --", '%', '_', '\\', '"', '$1', '?', 'a/b/c', '\n']) {
+      await store().put(`${subject}${id}`, consentTo(id));
+      const found = await store().find(`${subject}${id}`, id);
+      expect(Object.entries(found?.form ?? {})).toEqual(Object.entries(consentTo(id).form));
+    }
+    const text = fc.string({ unit: 'binary', maxLength: 200 }).filter((one) => !one.includes('\0'));
+    await fc.assert(
+      fc.asyncProperty(text, text, async (one, deployment) => {
+        await store().put(`${subject}${one}`, consentTo(deployment));
+        expect((await store().find(`${subject}${one}`, deployment))?.deployment).toBe(deployment);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('are never found or put under a text that an engine would change', async () => {
+    const subject = randomUUID();
+    await store().put(`${subject}\ufffd`, consentTo('\ufffd'));
+    await store().put(subject, consentTo('app'));
+    for (const odd of ['\ud800', '\udfff', '\0', 'x'.repeat(1281), 'é'.repeat(641)]) {
+      await expect(store().put(`${subject}${odd}`, consentTo('app'))).rejects.toThrow(StoreFault);
+      await expect(store().put(subject, consentTo(odd))).rejects.toThrow(StoreFault);
+      expect(await store().find(`${subject}${odd}`, 'app')).toBeUndefined();
+      expect(await store().find(`${subject}\ufffd`, odd)).toBeUndefined();
+      expect(await store().list(`${subject}${odd}`)).toEqual([]);
+      await store().delete(subject, `app${odd}`);
+    }
+    const longest = subject + 'é'.repeat((1280 - subject.length) / 2);
+    await store().put(longest, consentTo(longest));
+    expect(await store().find(longest, longest)).toEqual(consentTo(longest));
+  });
+});

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { Secret } from '#base/secret.ts';
+import { openPostgres } from '#stores/sql/open-postgres.ts';
+import { openSqlite } from '#stores/sql/open-sqlite.ts';
+import type { OpenDatabase, OpenOptions, SqlDatabase } from '#stores/sql/sql-database.ts';
+import { sharedServer } from '#test/shared-server.ts';
+
+/** A database that was not there before, and is gone afterwards. */
+export interface FreshDatabase extends AsyncDisposable {
+  /** Opens it, as one more node does. */
+  open(options?: OpenOptions): Promise<OpenDatabase>;
+}
+
+export interface Node {
+  readonly database: SqlDatabase;
+  /** What another node on the same database sees. */
+  readonly other: SqlDatabase;
+}
+
+const engines = [
+  { engine: 'SQLite', fresh: freshSqlite },
+  { engine: 'PostgreSQL', fresh: freshPostgres },
+];
+
+/** The same tests on each engine, with one database for all of them. */
+export function describeOnEach(what: string, tests: (node: Node) => void): void {
+  describe.each(engines)(`${what} on $engine`, ({ fresh }) => {
+    const opened: OpenDatabase[] = [];
+    let whole: FreshDatabase | undefined;
+    beforeAll(async () => {
+      whole = await fresh();
+      opened.push(await whole.open(), await whole.open());
+    });
+    afterAll(async () => {
+      for (const { close } of opened) await close();
+      await whole?.[Symbol.asyncDispose]();
+    });
+    const at = (index: number): SqlDatabase => {
+      const found = opened[index];
+      if (found === undefined) throw new Error('the database is not open yet');
+      return found.database;
+    };
+    tests({
+      get database() {
+        return at(0);
+      },
+      get other() {
+        return at(1);
+      },
+    });
+  });
+}
+
+export async function freshSqlite(): Promise<FreshDatabase & { readonly file: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-sqlite-'));
+  const file = join(folder, 'data', 'parley.db');
+  return {
+    file,
+    open: (options) => openSqlite(file, options),
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  };
+}
+
+export async function freshPostgres(): Promise<FreshDatabase & { readonly url: string }> {
+  const server = await sharedServer('postgres');
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await ask(server, `create database ${name}`);
+  const url = new URL(`/${name}`, server).href;
+  return {
+    url,
+    open: (options) => openPostgres(new Secret(url), options),
+    [Symbol.asyncDispose]: async () => {
+      await ask(server, `drop database ${name} with (force)`);
+    },
+  };
+}
+
+/** Asks a PostgreSQL as its operator does, past all stores. */
+export async function ask(url: string, statement: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}

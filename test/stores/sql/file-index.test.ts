@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { FilePage, IndexedFile } from '#domain/file-index.ts';
+import { listFolder } from '#domain/list-folder.ts';
+import { StoreFault } from '#domain/store-fault.ts';
+import { SqlFileIndex } from '#stores/sql/file-index.ts';
+import { describeOnEach } from './engines.ts';
+
+const unbounded = Number.MAX_SAFE_INTEGER;
+const nothing: FilePage = { items: [], next: undefined };
+
+function file(bucket: string, path: string, fields: Partial<IndexedFile> = {}): IndexedFile {
+  const etag = randomUUID();
+  const times = { createdAtMs: 1_763_700_000_123, updatedAtMs: 1_763_700_000_456 };
+  return { bucket, path, contentType: 'text/plain', contentLength: 10, etag, blob: etag, ...times, ...fields };
+}
+
+function byCodePoints(one: string, another: string): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(another));
+}
+
+describeOnEach('the index of files', (node) => {
+  const index = () => new SqlFileIndex(node.database);
+  const indexes = () => [index(), new SqlFileIndex(node.other)] as const;
+
+  async function putAll(bucket: string, paths: readonly string[]): Promise<void> {
+    for (const path of paths) await index().put(file(bucket, path), undefined, unbounded);
+  }
+
+  async function listAll(bucket: string, prefix: string, limit = 3): Promise<string[]> {
+    const paths: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await index().list({ bucket, prefix, after, limit });
+      expect(page.items.length).toBe(page.next === undefined ? page.items.length : limit);
+      paths.push(...page.items.map(({ path }) => path));
+      after = page.next;
+    } while (after !== undefined);
+    return paths;
+  }
+
+  it('gives a file as it was put, on every node at once', async () => {
+    const bucket = randomUUID();
+    const stored = file(bucket, 'a/b.txt', { contentLength: 2 ** 40 });
+    expect(await index().put(stored, undefined, unbounded)).toEqual({ outcome: 'stored', stored, replaced: undefined });
+    for (const each of indexes()) expect(await each.find(bucket, 'a/b.txt')).toEqual(stored);
+    expect(await index().find(bucket, 'a')).toBeUndefined();
+    expect(await index().find(bucket, 'a/B.txt')).toBeUndefined();
+    expect(await index().find(`${bucket}x`, 'a/b.txt')).toBeUndefined();
+  });
+
+  it('says what a file replaces, and keeps when it was made', async () => {
+    const bucket = randomUUID();
+    const first = file(bucket, 'a');
+    const next = file(bucket, 'a', { createdAtMs: 1, updatedAtMs: 2, contentType: 'text/html', contentLength: 3 });
+    const stored = { ...next, createdAtMs: first.createdAtMs };
+    await index().put(first, undefined, unbounded);
+    expect(await index().put(next, undefined, unbounded)).toEqual({ outcome: 'stored', stored, replaced: first });
+    expect(await index().find(bucket, 'a')).toEqual(stored);
+  });
+
+  it('takes a file only where the condition holds', async () => {
+    const bucket = randomUUID();
+    const first = file(bucket, 'a');
+    const failed = { outcome: 'condition_failed' };
+    expect(await index().put(first, 'present', unbounded)).toEqual(failed);
+    expect(await index().put(first, { etag: first.etag }, unbounded)).toEqual(failed);
+    expect(await index().find(bucket, 'a')).toBeUndefined();
+    expect(await index().put(first, 'absent', unbounded)).toMatchObject({ outcome: 'stored' });
+    expect(await index().put(file(bucket, 'a'), 'absent', unbounded)).toEqual(failed);
+    expect(await index().put(file(bucket, 'a'), { etag: 'other' }, unbounded)).toEqual(failed);
+    expect(await index().find(bucket, 'a')).toEqual(first);
+    expect(await index().put(file(bucket, 'a'), { etag: first.etag }, unbounded)).toMatchObject({ replaced: first });
+    expect(await index().put(file(bucket, 'a'), 'present', unbounded)).toMatchObject({ outcome: 'stored' });
+  });
+
+  it('lets one in of those who put the same new file, or change the same one, at the same time', async () => {
+    const bucket = randomUUID();
+    const race = async (condition: 'absent' | { etag: string }) => {
+      const puts = Array.from({ length: 16 }, (_, n) => indexes()[n % 2 ? 1 : 0].put(file(bucket, 'a'), condition, unbounded));
+      return (await Promise.all(puts)).filter(({ outcome }) => outcome === 'stored');
+    };
+    expect(await race('absent')).toHaveLength(1);
+    const { etag = '' } = (await index().find(bucket, 'a')) ?? {};
+    expect(await race({ etag })).toHaveLength(1);
+  });
+
+  it('never lets a bucket grow past its quota, however many files come at the same time', async () => {
+    const bucket = randomUUID();
+    const puts = Array.from({ length: 40 }, (_, n) => indexes()[n % 2 ? 1 : 0].put(file(bucket, `file ${n}`), undefined, 105));
+    const outcomes = await Promise.all(puts);
+    expect(outcomes.filter(({ outcome }) => outcome === 'stored')).toHaveLength(10);
+    expect(outcomes.filter(({ outcome }) => outcome === 'over_quota')).toHaveLength(30);
+    expect(await listAll(bucket, '')).toHaveLength(10);
+    expect(await index().put(file(bucket, 'one more'), undefined, 105)).toEqual({ outcome: 'over_quota', usedBytes: 100 });
+    expect(await index().put(file(bucket, 'small', { contentLength: 5 }), undefined, 105)).toMatchObject({ outcome: 'stored' });
+    expect(await index().put(file(`${bucket}2`, 'a'), undefined, 105)).toMatchObject({ outcome: 'stored' });
+  });
+
+  it('counts what a file replaces, and what was deleted, as free', async () => {
+    const bucket = randomUUID();
+    const put = async (path: string, contentLength: number) =>
+      (await index().put(file(bucket, path, { contentLength }), undefined, 100)).outcome;
+    expect(await put('a', 100)).toBe('stored');
+    expect(await put('b', 1)).toBe('over_quota');
+    expect(await put('a', 101)).toBe('over_quota');
+    expect(await put('a', 60)).toBe('stored');
+    expect(await put('b', 41)).toBe('over_quota');
+    expect(await put('b', 40)).toBe('stored');
+    await index().delete(bucket, 'a', undefined);
+    expect(await put('c', 60)).toBe('stored');
+    expect(await put('d', 1)).toBe('over_quota');
+    expect(await put('d', 0)).toBe('stored');
+  });
+
+  it('gives what was deleted, once, and says why where nothing was', async () => {
+    const bucket = randomUUID();
+    const stored = file(bucket, 'a');
+    for (const condition of [undefined, 'present', 'absent', { etag: 'other' }] as const) {
+      expect(await index().delete(bucket, 'a', condition)).toBe('absent');
+    }
+    await index().put(stored, undefined, unbounded);
+    expect(await index().delete(bucket, 'a', { etag: 'other' })).toBe('condition_failed');
+    expect(await index().delete(bucket, 'a', 'absent')).toBe('condition_failed');
+    const outcomes = await Promise.all(indexes().map((each) => each.delete(bucket, 'a', { etag: stored.etag })));
+    expect(outcomes).toEqual(expect.arrayContaining([stored, 'absent']));
+    expect(await index().find(bucket, 'a')).toBeUndefined();
+  });
+
+  it('lists what begins with a prefix, a page at a time', async () => {
+    const bucket = randomUUID();
+    const inside = ['a/%', 'a/0', 'a/1', 'a/2', 'a/3', 'a/_', 'a/b/c', 'a/é', 'a/\u{10ffff}'];
+    await putAll(bucket, ['a', 'a-b', ...inside, 'a0', 'ab/1', 'b']);
+    await putAll(`${bucket}2`, ['a/0']);
+    for (const limit of [1, 2, 3, 8, 9, 10, 1000]) expect(await listAll(bucket, 'a/', limit)).toEqual(inside);
+    expect(await listAll(bucket, 'a/%')).toEqual(['a/%']);
+    expect(await listAll(bucket, 'a/_')).toEqual(['a/_']);
+    expect(await listAll(bucket, 'A/')).toEqual([]);
+    expect(await listAll(bucket, '')).toHaveLength(inside.length + 5);
+    const page = await index().list({ bucket, prefix: 'a/', after: 'a/2', limit: 1 });
+    expect(page).toMatchObject({ items: [{ path: 'a/3' }], next: 'a/3' });
+    expect(await index().list({ bucket, prefix: 'a/', after: 'b', limit: 1 })).toEqual(nothing);
+    expect(await index().list({ bucket, prefix: 'a/', after: '', limit: 1 })).toMatchObject({ items: [{ path: 'a/%' }] });
+  });
+
+  it('orders by code points and finds by prefix, whatever the paths are', async () => {
+    const bucket = randomUUID();
+    const edges = ['\ud7ff', '\ue000', '\uffff', '\u{10000}', '\u{10ffff}', '\x01', '\x7f', 'a\u{10ffff}', 'a\u{10ffff}b'];
+    const some = fc.sample(
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 4 }).filter((path) => !path.includes('\0')),
+      { numRuns: 60, seed: 7 },
+    );
+    const paths = [...new Set([...edges, ...some])];
+    await putAll(bucket, paths);
+    const ordered = paths.toSorted(byCodePoints);
+    expect(await listAll(bucket, '', 7)).toEqual(ordered);
+    for (const prefix of paths) {
+      expect(await listAll(bucket, prefix)).toEqual(ordered.filter((path) => path.startsWith(prefix)));
+    }
+  });
+
+  it('lists folders and skips what lies in them', async () => {
+    const bucket = randomUUID();
+    await putAll(bucket, ['a', 'b/1', 'b/2', 'b/c/3', 'c\u{10ffff}', 'd/e']);
+    const page = await listFolder(index(), { bucket, folder: '', after: undefined, limit: 10, isRecursive: false });
+    const names = page.items.map((item) => ('file' in item ? item.file.path : item.folder));
+    expect(names).toEqual(['a', 'b/', 'c\u{10ffff}', 'd/']);
+  });
+
+  it('never finds or takes a text that an engine would change', async () => {
+    const bucket = randomUUID();
+    await index().put(file(bucket, '\ufffd'), undefined, unbounded);
+    for (const odd of ['\ud800', 'a\0', 'x'.repeat(1281)]) {
+      await expect(index().put(file(bucket, odd), undefined, unbounded)).rejects.toThrow(StoreFault);
+      await expect(index().put(file(odd, 'a'), undefined, unbounded)).rejects.toThrow(StoreFault);
+      expect(await index().find(bucket, odd)).toBeUndefined();
+      expect(await index().delete(bucket, odd, undefined)).toBe('absent');
+      expect(await index().list({ bucket, prefix: odd, after: undefined, limit: 9 })).toEqual(nothing);
+      expect(await index().list({ bucket: odd, prefix: '', after: undefined, limit: 9 })).toEqual(nothing);
+    }
+    for (const after of ['\ud800', '\0']) {
+      expect(await index().list({ bucket, prefix: '', after, limit: 9 })).toEqual(nothing);
+    }
+  });
+});

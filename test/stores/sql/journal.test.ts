@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { AuditRecord, UsageRecord } from '#domain/journal.ts';
+import { SqlJournal } from '#stores/sql/journal.ts';
+import { describeOnEach } from './engines.ts';
+
+const midnight = Date.UTC(2026, 10, 21);
+const always = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
+
+function usage(subject: string, fields: Partial<UsageRecord> = {}): UsageRecord {
+  return {
+    id: randomUUID(),
+    requestId: randomUUID(),
+    atMs: midnight,
+    subject,
+    project: 'project',
+    deployment: 'model',
+    path: ['app', 'model'],
+    operation: 'chat',
+    outcome: 'ok',
+    status: 200,
+    promptTokens: 10,
+    completionTokens: 5,
+    cost: 1_000,
+    durationMs: 12.5,
+    ...fields,
+  };
+}
+
+function audit(fields: Partial<AuditRecord> = {}): AuditRecord {
+  const details = { isKnown: true, count: 3, reason: 'a reason', ['__proto__']: 'a name' };
+  const what = { action: 'consent.accepted', subject: 'user', object: 'app', requestId: 'request' };
+  return { id: randomUUID(), atMs: midnight, ...what, details, ...fields };
+}
+
+describeOnEach('the journal', (node) => {
+  const journal = () => new SqlJournal(node.database);
+
+  it('sums usage by day, deployment and subject, in this order', async () => {
+    const [one, two] = [`${randomUUID()} A`, `${randomUUID()} B`];
+    await journal().appendUsage([
+      usage(one),
+      usage(one, { atMs: midnight + 86_399_999, cost: 2_000.4 }),
+      usage(one, { atMs: midnight + 86_400_000 }),
+      usage(one, { atMs: midnight - 1 }),
+      usage(one, { deployment: 'Model', outcome: 'failed', promptTokens: 0, completionTokens: 0, cost: 0 }),
+      usage(two),
+    ]);
+    const sum = { deployment: 'model', subject: one, calls: 1, promptTokens: 10, completionTokens: 5, cost: 1_000 };
+    expect(await journal().sumUsage({ ...always, subject: one })).toEqual([
+      { ...sum, day: '2026-11-20' },
+      { ...sum, day: '2026-11-21', deployment: 'Model', promptTokens: 0, completionTokens: 0, cost: 0 },
+      { ...sum, day: '2026-11-21', calls: 2, promptTokens: 20, completionTokens: 10, cost: 3_000 },
+      { ...sum, day: '2026-11-22' },
+    ]);
+    const all = await new SqlJournal(node.other).sumUsage({ ...always, subject: undefined });
+    expect(all.filter(({ subject }) => [one, two].includes(subject))).toHaveLength(5);
+    expect(all).toEqual(all.toSorted((a, b) => Buffer.compare(toOrder(a), toOrder(b))));
+  });
+
+  it('sums from a moment up to, not including, another', async () => {
+    const subject = randomUUID();
+    await journal().appendUsage([0, 1, 2, 3].map((atMs) => usage(subject, { atMs: midnight + atMs })));
+    const calls = async (fromMs: number, toMs: number) =>
+      (await journal().sumUsage({ fromMs: midnight + fromMs, toMs: midnight + toMs, subject }))[0]?.calls;
+    expect([await calls(1, 3), await calls(0.5, 2.5), await calls(0, 9), await calls(2, 2)]).toEqual([2, 2, 4, undefined]);
+    expect(await journal().sumUsage({ ...always, subject: `${subject}x` })).toEqual([]);
+  });
+
+  it('counts a record once, however often and wherever it is appended', async () => {
+    const subject = randomUUID();
+    const records = Array.from({ length: 7 }, () => usage(subject));
+    const changed = records.map((record) => ({ ...record, cost: 9 }));
+    await journal().appendUsage([...records, ...records]);
+    await Promise.all([journal().appendUsage(changed), new SqlJournal(node.other).appendUsage(records)]);
+    expect(await journal().sumUsage({ ...always, subject })).toMatchObject([{ calls: 7, cost: 7_000 }]);
+    await journal().appendUsage([]);
+  });
+
+  it('takes batches of any size', async () => {
+    const subject = randomUUID();
+    await journal().appendUsage(Array.from({ length: 2_345 }, () => usage(subject)));
+    expect(await journal().sumUsage({ ...always, subject })).toMatchObject([{ calls: 2_345, promptTokens: 23_450 }]);
+  });
+
+  it('takes a record with odd texts and numbers, and the others of its batch', async () => {
+    const subject = randomUUID();
+    const odd = { requestId: 'a\0b', deployment: '\ud800', path: ['\0', '\udfff'], project: 'x'.repeat(100_000) };
+    const numbers = { cost: Number.POSITIVE_INFINITY, promptTokens: Number.NaN, durationMs: Number.NaN };
+    await journal().appendUsage([usage(subject), usage(subject, { ...odd, ...numbers, cost: 2 ** 80 })]);
+    expect(await journal().sumUsage({ ...always, subject })).toMatchObject([
+      { deployment: 'model', calls: 1 },
+      { deployment: '\ufffd', calls: 1, cost: 0, promptTokens: 0 },
+    ]);
+    await journal().appendAudit([audit({ atMs: 5, subject: '\0', object: '\ud800' })]);
+    const [read] = await journal().readAudit({ beforeMs: 6, limit: 1 });
+    expect(read).toMatchObject({ subject: '\ufffd', object: '\ufffd' });
+  });
+
+  it('gives the audit as it was appended, the newest first, page by page', async () => {
+    const begin = midnight + 86_400_000 * 7;
+    const records = [0, 1, 1, 1, 2, 3].map((atMs, index) => audit({ id: `${randomUUID()} ${index}`, atMs: begin + atMs }));
+    const bare = audit({ atMs: begin + 4, subject: undefined, object: undefined, requestId: undefined, details: {} });
+    await journal().appendAudit([...records, bare]);
+    await journal().appendAudit(records);
+    const read: AuditRecord[] = [];
+    let before: { beforeMs: number; beforeId?: string } = { beforeMs: Number.POSITIVE_INFINITY };
+    while (read.length < records.length + 1) {
+      const page = await journal().readAudit({ ...before, limit: 2 });
+      read.push(...page);
+      const last = page.at(-1);
+      before = { beforeMs: last?.atMs ?? 0, beforeId: last?.id ?? '' };
+    }
+    const newestFirst = records.toSorted((one, another) => another.atMs - one.atMs || (one.id < another.id ? 1 : -1));
+    expect(read.slice(0, 7)).toEqual([bare, ...newestFirst]);
+    expect(await journal().readAudit({ beforeMs: begin + 1, limit: 1 })).toEqual([records[0]]);
+  });
+});
+
+function toOrder({ day, deployment, subject }: { day: string; deployment: string; subject: string }): Buffer {
+  return Buffer.from(`${day}\0${deployment}\0${subject}`);
+}

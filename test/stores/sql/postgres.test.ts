@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { describe, expect, it, vi } from 'vitest';
+import { Secret } from '#base/secret.ts';
+import { StoreFault } from '#domain/store-fault.ts';
+import { SqlConsentStore } from '#stores/sql/consent-store.ts';
+import { SqlFileIndex } from '#stores/sql/file-index.ts';
+import { NewerDatabase } from '#stores/sql/migrate.ts';
+import { openPostgres } from '#stores/sql/open-postgres.ts';
+import { sharedServer } from '#test/shared-server.ts';
+import { startPostgres } from '#test/start-postgres.ts';
+import { ask, freshPostgres } from './engines.ts';
+
+const consent = { deployment: 'app', form: { app: { consentRequired: true } }, acceptedAtMs: 1 };
+const backends = `select pid from pg_stat_activity where datname = current_database() and application_name = 'parley'`;
+
+/** How long a step takes to fail as a StoreFault. */
+async function msToFault(step: Promise<unknown>): Promise<number> {
+  const begin = performance.now();
+  await expect(step).rejects.toThrow(StoreFault);
+  return performance.now() - begin;
+}
+
+describe('PostgreSQL', () => {
+  it('is opened by nodes that start together', async () => {
+    await using fresh = await freshPostgres();
+    const nodes = await Promise.all(Array.from({ length: 6 }, () => fresh.open()));
+    expect(await ask(fresh.url, 'select version, count(*) from parley_migrations group by version having count(*) > 1')).toEqual(
+      [],
+    );
+    for (const { database } of nodes) await new SqlConsentStore(database).put('user', consent);
+    for (const { close } of nodes) await close();
+  });
+
+  it('is refused where a later version made it', async () => {
+    await using fresh = await freshPostgres();
+    await (await fresh.open()).close();
+    await ask(fresh.url, 'insert into parley_migrations (version) values (1000)');
+    await expect(fresh.open()).rejects.toThrow(NewerDatabase);
+  });
+
+  it('that stops in the middle fails every step at once, and serves again once it is back', async () => {
+    await using server = await startPostgres();
+    const { database, close } = await openPostgres(new Secret(server.url));
+    const store = new SqlConsentStore(database);
+    await Promise.all(Array.from({ length: 10 }, (_, index) => store.put(`user ${index}`, consent)));
+    await server.stop();
+    expect(await msToFault(store.find('user 1', 'app'))).toBeLessThan(1_000);
+    expect(await msToFault(store.put('user 1', consent))).toBeLessThan(1_000);
+    await server.start();
+    expect(await store.find('user 1', 'app')).toEqual(consent);
+    await store.put('user 1', { ...consent, acceptedAtMs: 2 });
+    expect(await store.find('user 1', 'app')).toMatchObject({ acceptedAtMs: 2 });
+    await close();
+  });
+
+  it('that is stopped while it works fails what it was asked, and nothing else', async () => {
+    await using server = await startPostgres();
+    const { database, close } = await openPostgres(new Secret(server.url));
+    const slow = database.run((kysely) => sql`select pg_sleep(60)`.execute(kysely));
+    const slowWrite = database.transact((transaction) => sql`select pg_sleep(60)`.execute(transaction));
+    const faults = [msToFault(slow), msToFault(slowWrite)];
+    await vi.waitUntil(async () => (await ask(server.url, `${backends} and state = 'active'`)).length === 2, { interval: 20 });
+    await server.stop();
+    await Promise.all(faults);
+    await server.start();
+    await new SqlConsentStore(database).put('user', consent);
+    await close();
+  });
+
+  it('that answers no more is given up in time, and its connections with it', async () => {
+    await using fresh = await freshPostgres();
+    const { database, close } = await fresh.open({ timeoutMs: 800 });
+    const store = new SqlConsentStore(database);
+    await store.put('user', consent);
+    const frozen = (await ask(fresh.url, backends)).map(({ pid }) => Number(pid));
+    expect(frozen).toHaveLength(1);
+    for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+    try {
+      expect(await msToFault(store.find('user', 'app'))).toBeLessThan(2_000);
+      await sleep(200);
+      const found = await Promise.all(Array.from({ length: 3 }, () => store.find('user', 'app')));
+      expect(found).toEqual([consent, consent, consent]);
+    } finally {
+      for (const pid of frozen) process.kill(pid, 'SIGCONT');
+    }
+    await close();
+  });
+
+  it('that is locked by somebody fails in time and keeps nothing half done', async () => {
+    await using fresh = await freshPostgres();
+    const { database, close } = await fresh.open({ timeoutMs: 200 });
+    const index = new SqlFileIndex(database);
+    const times = { createdAtMs: 1, updatedAtMs: 1 };
+    const file = { bucket: 'b', path: 'p', contentType: 'text/plain', contentLength: 10, etag: 'e', blob: 'e', ...times };
+    const locked = ask(fresh.url, `begin; lock table files in access exclusive mode; select pg_sleep(0.7); commit`);
+    await vi.waitUntil(
+      async () => (await ask(fresh.url, "select 1 from pg_locks where mode = 'AccessExclusiveLock' and granted")).length > 0,
+    );
+    expect(await msToFault(index.put(file, undefined, 10))).toBeLessThan(600);
+    await locked;
+    expect(await index.put(file, 'absent', 10)).toMatchObject({ outcome: 'stored' });
+    await close();
+  });
+
+  it('that breaks idle connections is asked over new ones', async () => {
+    await using fresh = await freshPostgres();
+    const { database, close } = await fresh.open();
+    const store = new SqlConsentStore(database);
+    await Promise.all(Array.from({ length: 8 }, () => store.put('user', consent)));
+    const broken = await ask(fresh.url, `select pg_terminate_backend(pid) from (${backends}) as ours`);
+    expect(broken.length).toBeGreaterThan(1);
+    await vi.waitUntil(async () => (await ask(fresh.url, backends)).length === 0, { interval: 20 });
+    await sleep(20);
+    expect(await store.find('user', 'app')).toEqual(consent);
+    await close();
+  });
+
+  it('that is not there, or refuses the password, is a StoreFault that tells no secret', async () => {
+    const wrong = new URL(await sharedServer('postgres'));
+    wrong.password = 'canary-of-the-password';
+    const addresses = [wrong.href, 'postgres://canary:canary@127.0.0.1:1/x', 'postgres://canary:canary@[nowhere', 'canary'];
+    for (const address of addresses) {
+      const thrown: Error = await openPostgres(new Secret(address), { timeoutMs: 1_000 }).then(
+        () => new Error('it was opened'),
+        (fault: Error) => fault,
+      );
+      expect(thrown).toBeInstanceOf(StoreFault);
+      expect(thrown.message).not.toContain('canary');
+      expect(thrown.cause).toBeInstanceOf(Error);
+    }
+  });
+
+  it('never tells callers what its engine says', async () => {
+    await using fresh = await freshPostgres();
+    const { database, close } = await fresh.open();
+    const faulty = database.run((kysely) => sql`select 'canary' from no_such_table`.execute(kysely));
+    await expect(faulty).rejects.toThrow(StoreFault);
+    await expect(faulty).rejects.toMatchObject({ message: expect.not.stringMatching(/canary|no_such_table|relation/) });
+    await close();
+    await expect(new SqlConsentStore(database).find('user', 'app')).rejects.toThrow(StoreFault);
+  });
+});

@@ -1,0 +1,197 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, vi } from 'vitest';
+import { Seal } from '#base/seal.ts';
+import { Secret } from '#base/secret.ts';
+import { StoreFault } from '#domain/store-fault.ts';
+import { SqlApplicationStore } from '#stores/sql/application-store.ts';
+import { SqlConsentStore } from '#stores/sql/consent-store.ts';
+import { NewerDatabase } from '#stores/sql/migrate.ts';
+import { openSqlite } from '#stores/sql/open-sqlite.ts';
+import type { OpenDatabase } from '#stores/sql/sql-database.ts';
+import { freshSqlite } from './engines.ts';
+
+const fixture = fileURLToPath(new URL('./fixtures/put-and-tell.ts', import.meta.url));
+const consent = { deployment: 'app', form: { app: { consentRequired: true } }, acceptedAtMs: 1 };
+
+/** A process that puts consents; `said` resolves with all it said once that has the text. */
+function putAndTell(...args: readonly string[]) {
+  const child: ChildProcess = spawn(process.execPath, [fixture, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  const said = (text: string) =>
+    new Promise<string>((resolve, reject) => {
+      child.stdout?.setEncoding('utf8').on('data', (more: string) => {
+        output += more;
+        if (output.includes(text)) resolve(output);
+      });
+      child.once('exit', () => reject(new Error(`it ended and said: ${output}`)));
+    });
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  };
+  return { said, kill, output: () => output };
+}
+
+describe('SQLite', () => {
+  it('keeps what was answered when its process is killed that very moment', async () => {
+    await using fresh = await freshSqlite();
+    const child = putAndTell(fresh.file, 'user');
+    await child.said('done');
+    await child.kill();
+    const { database, close } = await fresh.open();
+    expect(await new SqlConsentStore(database).list('user')).toHaveLength(1);
+    await close();
+  });
+
+  it('keeps what was answered when its process is killed in the middle of others', async () => {
+    await using fresh = await freshSqlite();
+    const child = putAndTell(fresh.file, 'user', '100000');
+    await child.said('put 20\n');
+    await child.kill();
+    const { database, close } = await fresh.open();
+    const kept = new Set((await new SqlConsentStore(database).list('user')).map(({ deployment }) => deployment));
+    const answered = child.output().match(/\d+(?=\n)/g) ?? [];
+    expect(answered.length).toBeGreaterThan(20);
+    expect(answered.filter((deployment) => !kept.has(deployment))).toEqual([]);
+    await close();
+  });
+
+  it('is opened by processes that start together, and written by all of them', async () => {
+    await using fresh = await freshSqlite();
+    const children = ['one', 'two', 'three'].map((subject) => putAndTell(fresh.file, subject, '25'));
+    await Promise.all(children.map(({ said }) => said('done')));
+    await Promise.all(children.map(({ kill }) => kill()));
+    const { database, close } = await fresh.open();
+    for (const subject of ['one', 'two', 'three']) expect(await new SqlConsentStore(database).list(subject)).toHaveLength(25);
+    await close();
+  });
+
+  it('is for nobody else to read, and secrets are not in its files', async () => {
+    await using fresh = await freshSqlite();
+    const { database, close } = await fresh.open();
+    const entry = {
+      endpoint: 'https://app.test/?key=canary',
+      features: { consentRequired: false },
+      defaults: {},
+      dependencies: [],
+      maxRetryAttempts: 1,
+    };
+    const application = { id: 'applications/b/a', owner: 'o', entry, etag: 'e', createdAtMs: 1, updatedAtMs: 1 };
+    await new SqlApplicationStore(database, new Seal([new Secret('a secret')])).put(application, undefined);
+    const folder = dirname(fresh.file);
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    const names = await readdir(folder);
+    expect(names).toContain('parley.db');
+    let found = '';
+    for (const name of names) {
+      expect((await stat(`${folder}/${name}`)).mode & 0o777).toBe(0o600);
+      found += await readFile(`${folder}/${name}`, 'latin1');
+    }
+    expect(found).toContain('applications/b/a');
+    expect(found).not.toContain('canary');
+    await close();
+  });
+
+  it('is refused where a later version made it, and left as it is', async () => {
+    await using fresh = await freshSqlite();
+    await (await fresh.open()).close();
+    const raw = new DatabaseSync(fresh.file);
+    raw.exec('insert into parley_migrations (version) values (1000)');
+    await expect(fresh.open()).rejects.toThrow(NewerDatabase);
+    await expect(fresh.open()).rejects.toThrow(/version 1000.*up to \d+: start the version/);
+    raw.exec('delete from parley_migrations where version = 1000');
+    raw.close();
+    await (await fresh.open()).close();
+  });
+
+  it('is refused as a StoreFault where the file is none, or cannot be made', async () => {
+    await using fresh = await freshSqlite();
+    await (await fresh.open()).close();
+    await writeFile(fresh.file, 'this is text, not a database, and long enough to be told from one. '.repeat(100));
+    const refused = fresh.open();
+    await expect(refused).rejects.toThrow(StoreFault);
+    await expect(refused).rejects.toMatchObject({ cause: expect.any(Error), message: expect.not.stringContaining(fresh.file) });
+    await expect(openSqlite(`${fresh.file}/below/parley.db`)).rejects.toThrow(StoreFault);
+  });
+
+  it('lets no transaction of another node come between what one reads and writes', async () => {
+    await using fresh = await freshSqlite();
+    const nodes = [await fresh.open(), await fresh.open()];
+    const countUp = ({ database }: OpenDatabase) =>
+      database.transact(async (transaction) => {
+        const before = await transaction.selectFrom('buckets').select('used_bytes').executeTakeFirst();
+        const counted = { bucket: 'b', used_bytes: (before?.used_bytes ?? 0) + 1 };
+        await transaction.replaceInto('buckets').values(counted).execute();
+        return counted.used_bytes;
+      });
+    const counts = await Promise.all(Array.from({ length: 10 }, () => nodes.map(countUp)).flat());
+    expect(Math.max(...counts)).toBe(20);
+    for (const { close } of nodes) await close();
+  });
+
+  it('waits for another process without holding up this one', async () => {
+    await using fresh = await freshSqlite();
+    const { database, close } = await fresh.open();
+    const other = new DatabaseSync(fresh.file);
+    other.exec('begin immediate');
+    const putting = new SqlConsentStore(database).put('user', consent);
+    await sleep(50);
+    other.exec('commit');
+    await putting;
+    expect(await new SqlConsentStore(database).find('user', 'app')).toEqual(consent);
+    other.close();
+    await close();
+  });
+
+  it('waits no longer than its time limit', async () => {
+    await using fresh = await freshSqlite();
+    const { database, close } = await fresh.open({ timeoutMs: 100 });
+    const store = new SqlConsentStore(database);
+    const other = new DatabaseSync(fresh.file);
+    other.exec('begin immediate');
+    const outcomes = await Promise.allSettled([store.put('user', consent), store.put('user', consent)]);
+    expect(outcomes).toEqual(outcomes.map(() => ({ status: 'rejected', reason: expect.any(StoreFault) })));
+    other.exec('rollback');
+    other.close();
+    await vi.waitUntil(
+      () =>
+        store
+          .put('user', consent)
+          .then(() => true)
+          .catch(() => false),
+      { interval: 20 },
+    );
+    await close();
+  });
+
+  it('does nothing that was given up already', async () => {
+    await using fresh = await freshSqlite();
+    const { database, close } = await fresh.open({ timeoutMs: 100 });
+    const store = new SqlConsentStore(database);
+    const late = database.transact(async (transaction) => {
+      await transaction.insertInto('buckets').values({ bucket: 'b', used_bytes: 1 }).execute();
+      await sleep(200);
+    });
+    const behind = store.put('user', consent);
+    await expect(late).rejects.toThrow(StoreFault);
+    await expect(behind).rejects.toThrow(StoreFault);
+    await vi.waitUntil(async () => (await store.list('user').catch(() => undefined)) !== undefined, { interval: 20 });
+    await close();
+    const raw = new DatabaseSync(fresh.file);
+    expect(raw.prepare('select subject from consents union select bucket from buckets').all()).toEqual([]);
+    raw.close();
+  });
+
+  it('is of no use once it was closed', async () => {
+    await using fresh = await freshSqlite();
+    const { database, close } = await fresh.open();
+    await close();
+    await expect(new SqlConsentStore(database).find('user', 'app')).rejects.toThrow(StoreFault);
+  });
+});

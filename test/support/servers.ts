@@ -1,0 +1,51 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestProject } from 'vitest/node';
+import { listeningAt } from './listening.ts';
+import { startPostgres } from './start-postgres.ts';
+import { startRedis } from './start-redis.ts';
+
+/** A server that the tests of one run share. */
+interface SharedServer extends AsyncDisposable {
+  readonly url: string;
+}
+
+/** How each is started, by the name that tests ask for. */
+const starters = {
+  postgres: startPostgres,
+  redis: () => startRedis(),
+} satisfies Record<string, () => Promise<SharedServer>>;
+
+export type ServerName = keyof typeof starters;
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Where tests ask for servers; `sharedServer` does. */
+    servers: string;
+  }
+}
+
+/** Starts a server for the whole run when the first test asks for it: a run without such tests waits for nothing. */
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const started = new Map<string, Promise<SharedServer>>();
+  const find = async (name: string): Promise<string> => {
+    if (!Object.hasOwn(starters, name)) throw new Error(`there is no server named ${name}`);
+    const starting = started.get(name) ?? starters[name as ServerName]();
+    started.set(name, starting);
+    return (await starting).url;
+  };
+  const desk = createServer((request, response) => {
+    find(String(request.url).slice(1)).then(
+      (url) => response.end(url),
+      (error: Error) => response.writeHead(500).end(error.message),
+    );
+  });
+  await listeningAt(desk.listen(0, '127.0.0.1'));
+  project.provide('servers', `http://127.0.0.1:${(desk.address() as AddressInfo).port}`);
+  return async () => {
+    desk.close();
+    for (const outcome of await Promise.allSettled(started.values())) {
+      if (outcome.status === 'fulfilled') await outcome.value[Symbol.asyncDispose]();
+    }
+  };
+}

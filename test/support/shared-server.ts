@@ -1,0 +1,10 @@
+import { inject } from 'vitest';
+import type { ServerName } from './servers.ts';
+
+/** Address of a server that all tests of the run share; started when the first asks for it. */
+export async function sharedServer(name: ServerName): Promise<string> {
+  const answer = await fetch(`${inject('servers')}/${name}`);
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${name} did not start: ${text}`);
+  return text;
+}

