@@ -11,11 +11,11 @@ export interface Caller {
 }
 
 /** What a per-request key hands on: the way from the root to the application that holds it. */
-interface Chain {
+export interface Chain {
   /** Ids from the root to the application that holds the key, in order; at least one. */
   readonly path: readonly string[];
   /** References of stored files named in the requests on the way. */
   readonly files: ReadonlySet<string>;
-  /** Hears the tokens of each call made with the key. */
-  readonly report: (usage: readonly ModelUsage[]) => void;
+  /** Hears the tokens of each call made with the key; the one who made the key knows of them once it resolves. Never fails. */
+  readonly report: (usage: readonly ModelUsage[]) => void | Promise<void>;
 }

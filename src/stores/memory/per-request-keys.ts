@@ -1,8 +1,13 @@
+import { hash } from 'node:crypto';
 import type { Caller } from '#domain/caller.ts';
 import type { PerRequestKeys } from '#domain/per-request-keys.ts';
 
-/** Per-request keys of one node, gone with its process. `newKey` gives at least 128 random bits. */
+/**
+ * Per-request keys of one node, gone with its process. Held as digests: the time of a look-up tells nothing of the keys.
+ * `newKey` gives at least 128 random bits.
+ */
 export class MemoryPerRequestKeys implements PerRequestKeys {
+  /** By digest. */
   readonly #callers = new Map<string, Caller>();
   readonly #newKey: () => string;
 
@@ -12,15 +17,19 @@ export class MemoryPerRequestKeys implements PerRequestKeys {
 
   async issue(caller: Caller): Promise<string> {
     const key = this.#newKey();
-    this.#callers.set(key, caller);
+    this.#callers.set(digestOf(key), caller);
     return key;
   }
 
   async revoke(key: string): Promise<void> {
-    this.#callers.delete(key);
+    this.#callers.delete(digestOf(key));
   }
 
   async find(key: string): Promise<Caller | undefined> {
-    return this.#callers.get(key);
+    return this.#callers.get(digestOf(key));
   }
+}
+
+function digestOf(key: string): string {
+  return hash('sha256', key, 'base64url');
 }

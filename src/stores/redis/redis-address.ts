@@ -1,0 +1,50 @@
+import { isIP } from 'node:net';
+import type { Secret } from '#base/secret.ts';
+
+const form = 'must be redis://[user:password@]host[:port][/database], or begin with rediss://, valkey:// or valkeys://';
+/** By scheme: whether it is TLS. */
+const schemes: ReadonlyMap<string, boolean> = new Map([
+  ['redis:', false],
+  ['valkey:', false],
+  ['rediss:', true],
+  ['valkeys:', true],
+]);
+
+/** The address of a Redis cannot be used; the message may be shown, it quotes nothing of it. */
+export class RedisAddressFault extends Error {}
+
+/** Where and as whom to connect. */
+export interface RedisPlace {
+  readonly host: string;
+  readonly port: number;
+  readonly db: number;
+  readonly username?: string;
+  readonly password?: string;
+  readonly tls?: { readonly servername?: string };
+}
+
+/** Throws RedisAddressFault. */
+export function toPlace(address: Secret): RedisPlace {
+  const url = URL.parse(address.reveal());
+  const isTls = url === null ? undefined : schemes.get(url.protocol);
+  const database = /^\/?(\d{0,9})$/.exec(url?.pathname ?? '')?.[1];
+  const isPlain = url !== null && url.hostname !== '' && url.search === '' && url.hash === '';
+  if (!isPlain || isTls === undefined || database === undefined) throw new RedisAddressFault(`the address of Redis ${form}`);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  return {
+    host,
+    port: Number(url.port || 6379),
+    db: Number(database),
+    ...(url.username !== '' && { username: decoded(url.username) }),
+    ...(url.password !== '' && { password: decoded(url.password) }),
+    ...(isTls && { tls: isIP(host) ? {} : { servername: host } }),
+  };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new RedisAddressFault('the user or password in the address of Redis has a stray %; write %25 for it');
+  }
+}

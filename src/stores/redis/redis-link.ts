@@ -1,0 +1,171 @@
+import { type ChainableCommander, Redis } from 'ioredis';
+import { StoreFault } from '#domain/store-fault.ts';
+import type { RedisPlace } from './redis-address.ts';
+
+const connectTimeoutMs = 1_000;
+const commandTimeoutMs = 2_000;
+/** For a server that does not even take leave. */
+const disconnectTimeoutMs = 500;
+const shortestRetryMs = 50;
+const longestRetryMs = 2_000;
+const heartbeatMs = 15_000;
+
+export interface LinkParts {
+  readonly place: RedisPlace;
+  /** Names this process among those that share the Redis; 16 characters of base64url. */
+  readonly node: string;
+  /** Hears of what callers are told nothing of. */
+  readonly noteFault: (message: string, thrown: unknown) => void;
+}
+
+type Hear = (text: string) => void;
+
+/**
+ * Connections to one Redis, one for commands and one that hears what others publish. While it is away or stalls, commands
+ * fail at once or within 2 s with StoreFault, none waits for its return; it is tried again by itself, every 2 s at most.
+ */
+export class RedisLink {
+  readonly node: string;
+  readonly #commands: Redis;
+  readonly #hearing: Redis;
+  readonly #noteFault: LinkParts['noteFault'];
+  readonly #listeners = new Map<string, Hear[]>();
+  readonly #heedful: (() => void)[] = [];
+  readonly #heartbeat: NodeJS.Timeout;
+
+  constructor({ place, node, noteFault }: LinkParts) {
+    this.node = node;
+    this.#noteFault = noteFault;
+    this.#commands = this.#connect(place, 'the shared store cannot be reached');
+    this.#hearing = this.#connect(place, 'what other nodes say cannot be heard');
+    this.#hearing.on('ready', () => this.#subscribe([...this.#listeners.keys()]));
+    this.#hearing.on('message', (channel, text) => this.deliver(channel, text));
+    // Nothing else is sent here, so nothing else would tell that the other end is gone.
+    this.#heartbeat = setInterval(() => {
+      if (this.#hearing.status === 'ready') this.#hearing.ping().catch(() => this.#hearing.disconnect(true));
+    }, heartbeatMs).unref();
+  }
+
+  /** Resolves once Redis was reached, or was not. */
+  async tried(): Promise<void> {
+    const settled = (redis: Redis) => new Promise((resolve) => redis.once('ready', resolve).once('close', resolve));
+    await Promise.all([settled(this.#commands), settled(this.#hearing)]);
+  }
+
+  /** Whether commands fail now, or nothing is heard of other nodes. */
+  get isAway(): boolean {
+    return [this.#commands, this.#hearing].some(({ status }) => status !== 'ready');
+  }
+
+  /** Each time that Redis is reached anew; it may have forgotten everything. */
+  onReady(act: () => void): void {
+    this.#commands.on('ready', act);
+  }
+
+  /** Each time that what others publish is heard again; what they published meanwhile was missed. */
+  onHearing(act: () => void): void {
+    this.#heedful.push(act);
+  }
+
+  /** Teaches the connection a script, as a command of that name. */
+  define(name: string, lua: string): void {
+    this.#commands.defineCommand(name, { lua });
+  }
+
+  /** Sends in the order of the calls. Throws StoreFault. */
+  async run<Result>(send: (redis: Redis) => Promise<Result>): Promise<Result> {
+    try {
+      return await send(this.#commands);
+    } catch (thrown) {
+      const error = thrown as Error;
+      // A server that stalls is left: until it answers a new connection, nobody else has to wait for it.
+      if (hasTimedOut(error)) this.#commands.disconnect(true);
+      throw toFault(error);
+    }
+  }
+
+  /** Several commands as one step, in one round trip. Throws StoreFault. */
+  async transact(add: (transaction: ChainableCommander) => ChainableCommander): Promise<void> {
+    await this.run(async (redis) => {
+      const results = await add(redis.multi()).exec();
+      for (const [error] of results ?? []) if (error !== null) throw error;
+    });
+  }
+
+  /** Gives how many hear it. Throws StoreFault. */
+  publish(channel: string, text: string): Promise<number> {
+    return this.run((redis) => redis.publish(channel, text));
+  }
+
+  /** Hears what is published from now on; what is published while Redis is away is missed. */
+  hear(channel: string, hear: Hear): void {
+    const others = this.#listeners.get(channel) ?? [];
+    this.#listeners.set(channel, [...others, hear]);
+    if (this.#hearing.status === 'ready') this.#subscribe([channel]);
+  }
+
+  /** Hands a text to those who hear a channel, as if it came just now. */
+  deliver(channel: string, text: string): void {
+    for (const hear of this.#listeners.get(channel) ?? []) {
+      try {
+        hear(text);
+      } catch (thrown) {
+        this.#noteFault('what another node said could not be taken in', thrown);
+      }
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#heartbeat);
+    this.#commands.disconnect();
+    this.#hearing.disconnect();
+  }
+
+  #connect(place: RedisPlace, complaint: string): Redis {
+    const redis = new Redis({
+      ...place,
+      connectionName: 'parley',
+      connectTimeout: connectTimeoutMs,
+      commandTimeout: commandTimeoutMs,
+      disconnectTimeout: disconnectTimeoutMs,
+      enableOfflineQueue: false,
+      // What was on its way may have been carried out: it is never sent again.
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      autoResubscribe: false,
+      retryStrategy: (times) => Math.min(shortestRetryMs * 2 ** (times - 1), longestRetryMs),
+      // After a fail-over the old primary takes no writes; the address leads to the new one.
+      reconnectOnError: ({ message }) => message.startsWith('READONLY'),
+    });
+    let isAway = false;
+    redis.on('ready', () => {
+      isAway = false;
+    });
+    redis.on('error', (thrown) => {
+      // Once an outage.
+      if (!isAway) this.#noteFault(complaint, toFault(thrown));
+      isAway = true;
+    });
+    return redis;
+  }
+
+  #subscribe(channels: readonly string[]): void {
+    if (channels.length === 0) return;
+    this.#hearing.subscribe(...channels).then(
+      () => {
+        for (const act of this.#heedful) act();
+      },
+      () => this.#hearing.disconnect(true),
+    );
+  }
+}
+
+function hasTimedOut({ message }: Error): boolean {
+  return message === 'Command timed out';
+}
+
+/** Errors of the client carry what was sent, which may be secret: only their words are kept, or their code where they have none. */
+function toFault(thrown: Error & { readonly code?: string }): StoreFault {
+  const cause = new Error(`Redis: ${thrown.message || thrown.code}`);
+  return new StoreFault(hasTimedOut(thrown) ? 'it did not answer in time' : 'it cannot be reached', { cause });
+}

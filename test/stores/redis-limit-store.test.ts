@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import type { Counter } from '#domain/limit-store.ts';
+import { StoreFault } from '#domain/store-fault.ts';
+import { deploymentWindows } from '#domain/windows.ts';
+import { RedisLimitStore } from '#stores/redis/limit-store.ts';
+import { freePort } from '#test/listening.ts';
+import { startRedis, type TestRedis } from '#test/start-redis.ts';
+import { openNode, type RedisNode } from './redis-support.ts';
+
+const { requestMinute, requestDay } = deploymentWindows;
+const endsAtMs = Date.now() + 30_000;
+
+let redis: TestRedis;
+let nodes: readonly RedisNode[];
+
+beforeAll(async () => {
+  redis = await startRedis();
+  nodes = await Promise.all([openNode(redis), openNode(redis), openNode(redis)]);
+});
+
+beforeEach(() => nodes[0]?.link.run((connection) => connection.flushall()));
+
+afterAll(async () => {
+  for (const node of nodes) await node[Symbol.asyncDispose]();
+  await redis[Symbol.asyncDispose]();
+});
+
+function linkOf(index: number): RedisNode['link'] {
+  return nodes[index]?.link ?? expect.unreachable();
+}
+
+function storeOf(index: number, epochMs = systemClock.epochMs): RedisLimitStore {
+  return new RedisLimitStore(linkOf(index), { ...systemClock, epochMs });
+}
+
+function counter(fields: Partial<Counter> = {}): Counter {
+  return { window: requestMinute, holder: 'm\nuser@example.org', endsAtMs, total: 20, amount: 1, ...fields };
+}
+
+describe('counters in a Redis that nodes share', () => {
+  it('admit exactly N of 5 N requests that come to all nodes at once', async () => {
+    const stores = nodes.map((_node, index) => storeOf(index));
+    const steps = Array.from({ length: 100 }, (_, index) =>
+      (stores[index % stores.length] ?? expect.unreachable()).count([counter(), counter({ window: requestDay, total: 1000 })]),
+    );
+    const before = (await Promise.all(steps)).map(([used = 0]) => used);
+    expect(before.filter((used) => used < 20)).toHaveLength(20);
+    expect(await storeOf(1).count([counter({ amount: 0 }), counter({ window: requestDay, amount: 0 })])).toEqual([20, 20]);
+  });
+
+  it('name nobody in Redis', async () => {
+    await storeOf(0).count([counter(), counter({ window: requestDay, holder: 'user@example.org' })]);
+    const names = Object.keys((await nodes[0]?.inRedis()) ?? {});
+    expect(names).toHaveLength(2);
+    expect(names.join()).not.toContain('user@example.org');
+    for (const name of names) expect(name).toMatch(/^parley:\{limits\}:requests:(minute|day):\d+:[\w-]{43}$/);
+  });
+
+  it('lie in one slot, as a Redis in cluster mode asks of a step', async () => {
+    const busPort = await freePort();
+    await using cluster = await startRedis('--cluster-enabled', 'yes', '--cluster-port', String(busPort));
+    await using node = await openNode(cluster);
+    await node.link.run((connection) => connection.cluster('ADDSLOTSRANGE', 0, 16_383));
+    const store = new RedisLimitStore(node.link, systemClock);
+    const step = [counter(), counter({ window: requestDay, holder: 'another' })];
+    await vi.waitFor(() => store.count(step), 5_000);
+    expect(await store.count(step)).toEqual([1, 1]);
+  });
+
+  it('are gone a minute after their period, whatever Redis takes for the time', async () => {
+    const aYearOffMs = systemClock.epochMs() - 365 * 86_400_000;
+    await storeOf(0, () => aYearOffMs).count([counter({ endsAtMs: aYearOffMs + 5_000 })]);
+    await storeOf(0, () => aYearOffMs).count([counter({ endsAtMs: aYearOffMs - 1 })]);
+    const names = (await linkOf(0).run((connection) => connection.keys('*'))).sort();
+    const lives = await Promise.all(names.map((name) => linkOf(0).run((connection) => connection.pttl(name))));
+    expect(lives[0]).toBeGreaterThan(55_000);
+    expect(lives[0]).toBeLessThanOrEqual(60_000);
+    expect(lives[1]).toBeGreaterThan(60_000);
+    expect(lives[1]).toBeLessThanOrEqual(65_000);
+  });
+
+  it('leave nothing behind where nothing is added', async () => {
+    await storeOf(0).count([counter({ amount: 0 }), counter({ window: requestDay, total: 0 })]);
+    expect(await nodes[0]?.inRedis()).toEqual({});
+  });
+
+  it('take amounts that no counter holds for the greatest there is', async () => {
+    const store = storeOf(0);
+    await store.count([counter({ amount: 1e300, total: Number.POSITIVE_INFINITY })]);
+    expect(await store.count([counter({ amount: 1e300, total: Number.POSITIVE_INFINITY })])).toEqual([Number.MAX_SAFE_INTEGER]);
+    expect(await store.count([counter({ total: 1e22 })])).toEqual([Number.MAX_SAFE_INTEGER]);
+  });
+
+  it('go on where Redis has forgotten the script', async () => {
+    const store = storeOf(0);
+    await store.count([counter()]);
+    await linkOf(1).run((connection) => connection.script('FLUSH'));
+    expect(await store.count([counter()])).toEqual([1]);
+  });
+
+  it('are a fault where Redis holds something else, and nothing is added', async () => {
+    const store = storeOf(0);
+    await store.count([counter(), counter({ window: requestDay })]);
+    const [name = ''] = await linkOf(0).run((connection) => connection.keys('*:day:*'));
+    await linkOf(0).run((connection) => connection.set(name, 'many'));
+    await expect(store.count([counter(), counter({ window: requestDay })])).rejects.toThrow(StoreFault);
+    expect(await store.count([counter()])).toEqual([1]);
+  });
+});

@@ -1,0 +1,250 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it, vi } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import { toErrorBody, toParleyError } from '#contract/errors.ts';
+import { StoreFault } from '#domain/store-fault.ts';
+import { RedisBulletin } from '#stores/redis/bulletin.ts';
+import type { RedisLink } from '#stores/redis/redis-link.ts';
+import { freePort } from '#test/listening.ts';
+import { startRedis } from '#test/start-redis.ts';
+import { openNode } from './redis-support.ts';
+
+const password = 'canary-password';
+const increment = (link: RedisLink): Promise<number> => link.run((redis) => redis.incr('n'));
+
+/** How a step failed, and after how many milliseconds. */
+async function failure(step: Promise<unknown>): Promise<{ thrown: unknown; afterMs: number }> {
+  const fromMs = systemClock.nowMs();
+  const thrown = await step.then(
+    () => expect.unreachable('the step succeeded'),
+    (error: unknown) => error,
+  );
+  return { thrown, afterMs: systemClock.nowMs() - fromMs };
+}
+
+describe('a link to a Redis', () => {
+  it('that ends refuses every step at once, and goes on by itself when it is back', async () => {
+    await using redis = await startRedis();
+    await using node = await openNode(redis);
+    expect(await increment(node.link)).toBe(1);
+    await redis.stop();
+    const steps = Array.from({ length: 100 }, () => failure(increment(node.link)));
+    for (const { thrown, afterMs } of await Promise.all(steps)) {
+      expect(thrown).toBeInstanceOf(StoreFault);
+      expect(afterMs).toBeLessThan(1_000);
+    }
+    await vi.waitFor(() => expect(node.noted.join('\n')).toContain('the shared store cannot be reached'));
+    await redis.start();
+    expect(await vi.waitFor(() => increment(node.link), 5_000)).toBe(1);
+    expect(node.noted.filter((note) => note.startsWith('the shared store cannot be reached'))).toHaveLength(1);
+  });
+
+  it('never sends again what was on its way when it broke', async () => {
+    await using redis = await startRedis();
+    await using node = await openNode(redis);
+    await using other = await openNode(redis);
+    const clients = () => other.link.run((connection) => connection.client('LIST'));
+    const waiting = failure(node.link.run((connection) => connection.blpop('queue', 0)));
+    await vi.waitFor(async () => expect(await clients()).toContain('cmd=blpop'));
+    await other.link.run((connection) => connection.call('CLIENT', 'KILL', 'TYPE', 'normal'));
+    expect((await waiting).thrown).toBeInstanceOf(StoreFault);
+    await vi.waitFor(() => increment(node.link), 5_000);
+    expect(await clients()).not.toContain('cmd=blpop');
+  });
+
+  it('that stalls holds up nobody for more than two seconds, and the next ones not at all', async () => {
+    await using redis = await startRedis();
+    await using node = await openNode(redis);
+    const asleep = failure(node.link.run((connection) => connection.call('DEBUG', 'SLEEP', '4')));
+    const first = await failure(increment(node.link));
+    expect(first.thrown).toMatchObject({ message: expect.stringContaining('it did not answer in time') });
+    expect(first.afterMs).toBeGreaterThan(1_500);
+    expect(first.afterMs).toBeLessThan(3_900);
+    expect((await failure(increment(node.link))).afterMs).toBeLessThan(1_000);
+    await asleep;
+    await vi.waitFor(() => increment(node.link), 8_000);
+  });
+
+  it('to nobody is open all the same, and works once somebody listens there', async () => {
+    const port = await freePort();
+    await using node = await openNode({ url: `redis://127.0.0.1:${port}` });
+    expect((await failure(increment(node.link))).thrown).toBeInstanceOf(StoreFault);
+    await using _redis = await startRedis('--port', String(port));
+    expect(await vi.waitFor(() => increment(node.link), 5_000)).toBe(1);
+  });
+
+  it('tells callers 503 and when to come back, and nothing of itself', async () => {
+    const url = `redis://:${password}@127.0.0.1:${await freePort()}`;
+    await using node = await openNode({ url });
+    const error = toParleyError((await failure(increment(node.link))).thrown);
+    expect([error.status, error.retryAfterSeconds]).toEqual([503, 1]);
+    expect(toErrorBody(error)).toEqual({
+      error: {
+        type: 'server_overloaded',
+        code: 'overloaded',
+        param: null,
+        message: 'The shared store cannot be used at the moment: it cannot be reached; try again.',
+      },
+    });
+  });
+
+  it('knows user, password and database of its address', async () => {
+    await using redis = await startRedis(
+      '--requirepass',
+      password,
+      '--user',
+      'parley',
+      'on',
+      `>${password}`,
+      '~*',
+      '&*',
+      '+@all',
+    );
+    for (const [who, database] of [
+      ['', 0],
+      ['parley', 5],
+    ] as const) {
+      await using node = await openNode({ url: `redis://${who}:${password}@127.0.0.1:${redis.port}/${database}` });
+      expect(await node.link.run((connection) => connection.client('INFO'))).toContain(` db=${database} `);
+    }
+  });
+
+  it('with a wrong password is a fault that names no password', async () => {
+    await using redis = await startRedis('--requirepass', 'another');
+    await using node = await openNode({ url: `redis://:${password}@127.0.0.1:${redis.port}` });
+    const { thrown } = await failure(increment(node.link));
+    expect(thrown).toBeInstanceOf(StoreFault);
+    expect(node.noted.join('\n')).toContain('WRONGPASS');
+    expect(node.noted.join('\n')).not.toContain(password);
+  });
+
+  it('keeps what was sent out of its faults', async () => {
+    await using redis = await startRedis();
+    await using node = await openNode(redis);
+    await node.link.run((connection) => connection.set('text', 'a'));
+    const { thrown } = await failure(node.link.transact((step) => step.hset('text', 'canary-field', 'canary-value')));
+    const { cause } = thrown as StoreFault;
+    expect(cause).toMatchObject({ message: expect.stringContaining('WRONGTYPE') });
+    expect(JSON.stringify([thrown, cause, Object.entries(cause as object)])).not.toContain('canary');
+  });
+});
+
+describe('a link over TLS', () => {
+  const pem = (name: string) => fileURLToPath(new URL(`../http/fixtures/server-${name}.pem`, import.meta.url));
+  const startTls = async () => {
+    const port = await freePort();
+    const certificate = ['--tls-cert-file', pem('cert'), '--tls-key-file', pem('key'), '--tls-auth-clients', 'no'];
+    const redis = await startRedis('--tls-port', String(port), ...certificate);
+    return { redis, url: `rediss://localhost:${port}` };
+  };
+
+  it('is refused where the certificate is not trusted', async () => {
+    const { redis, url } = await startTls();
+    await using node = await openNode({ url });
+    expect((await failure(increment(node.link))).thrown).toBeInstanceOf(StoreFault);
+    expect(node.noted.join()).toContain('self-signed certificate');
+    await redis[Symbol.asyncDispose]();
+  });
+
+  it('works where it is', async () => {
+    const { redis, url } = await startTls();
+    const program = fileURLToPath(new URL('./fixtures/redis-node.ts', import.meta.url));
+    const environment = { ...process.env, NODE_EXTRA_CA_CERTS: pem('cert') };
+    const child = spawn(process.execPath, [program, url, '60000'], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
+    expect(String((await once(child.stdout, 'data'))[0])).toMatch(/^parley-/);
+    child.kill('SIGKILL');
+    await redis[Symbol.asyncDispose]();
+  });
+});
+
+describe('notices between nodes', () => {
+  it('reach every other node, also after an outage, and never the one who gave them', async () => {
+    await using redis = await startRedis();
+    const nodes = [await openNode(redis), await openNode(redis), await openNode(redis)] as const;
+    const heard: string[][] = [[], [], []];
+    const bulletins = nodes.map(({ link }, index) => {
+      const bulletin = new RedisBulletin(link);
+      bulletin.onNotice(({ topic, text }) => heard[index]?.push(`${topic} ${text}`));
+      return bulletin;
+    });
+    const [first = expect.unreachable()] = bulletins;
+    const tell = (text: string) =>
+      vi.waitFor(async () => {
+        await first.publish({ topic: 'configuration', text });
+        for (const others of heard.slice(1)) expect(others.at(-1)).toBe(`configuration ${text}`);
+      }, 5_000);
+    await tell('one');
+    await redis.stop();
+    await expect(first.publish({ topic: 'configuration', text: 'outdated' })).rejects.toThrow(StoreFault);
+    await expect(first.publish({ topic: 'configuration', text: 'late' })).rejects.toThrow(StoreFault);
+    await redis.start();
+    await vi.waitFor(
+      () => expect(heard.map((texts) => texts.at(-1)).slice(1)).toEqual(Array(2).fill('configuration late')),
+      8_000,
+    );
+    await tell('two');
+    expect(heard[0]).toEqual([]);
+    expect(heard.flat()).not.toContain('configuration outdated');
+    expect(heard[1]?.filter((text) => text === 'configuration late')).toHaveLength(1);
+    for (const node of nodes) await node[Symbol.asyncDispose]();
+  });
+
+  it('that a node could not hear reach it when it hears again, and are not repeated', async () => {
+    await using redis = await startRedis();
+    await using node = await openNode(redis);
+    await using other = await openNode(redis);
+    const heard: string[] = [];
+    await new RedisBulletin(other.link).publish({ topic: 'configuration', text: 'before' });
+    new RedisBulletin(node.link).onNotice(({ text }) => heard.push(text));
+    const subscribed = () => other.link.run((redis) => redis.call('PUBSUB', 'NUMSUB', 'parley:notices'));
+    await vi.waitFor(async () => expect(await subscribed()).toEqual(['parley:notices', 1]));
+    await new RedisBulletin(other.link).publish({ topic: 'configuration', text: 'first' });
+    await vi.waitFor(() => expect(heard).toEqual(['first']));
+    await increment(node.link);
+    // Its hearing connection breaks, and a notice comes in between.
+    await other.link.transact((step) =>
+      step
+        .call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+        .set('parley:notices:last', JSON.stringify({ from: 'another', id: 1, topic: 'configuration', text: 'missed' })),
+    );
+    await vi.waitFor(() => expect(heard).toEqual(['first', 'missed']), 5_000);
+    await other.link.run((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'));
+    await vi.waitFor(async () => expect(await subscribed()).toEqual(['parley:notices', 1]));
+    await new RedisBulletin(other.link).publish({ topic: 'configuration', text: 'next' });
+    await vi.waitFor(() => expect(heard).toEqual(['first', 'missed', 'next']));
+  });
+
+  it('are believed nothing that no node says', async () => {
+    await using redis = await startRedis();
+    await using node = await openNode(redis);
+    await using other = await openNode(redis);
+    const heard: unknown[] = [];
+    new RedisBulletin(node.link).onNotice((notice) => heard.push(notice));
+    const foreign = ['', 'null', '[]', '{"topic":"configuration"}', '{"topic":"other","text":"a"}', '{"__proto__":{}}', '{'];
+    await vi.waitFor(async () => {
+      for (const text of foreign) await other.link.publish('parley:notices', text);
+      await new RedisBulletin(other.link).publish({ topic: 'configuration', text: 'true' });
+      expect(heard.length).toBeGreaterThan(0);
+    });
+    expect(new Set(heard.map((notice) => JSON.stringify(notice)))).toEqual(new Set(['{"topic":"configuration","text":"true"}']));
+  });
+
+  it('whose hearer fails are noted, and the next one is heard', async () => {
+    await using redis = await startRedis();
+    await using node = await openNode(redis);
+    await using other = await openNode(redis);
+    const bulletin = new RedisBulletin(node.link);
+    bulletin.onNotice(() => {
+      throw new Error('no');
+    });
+    const heard: string[] = [];
+    bulletin.onNotice(({ text }) => heard.push(text));
+    await vi.waitFor(async () => {
+      await new RedisBulletin(other.link).publish({ topic: 'configuration', text: 'a' });
+      expect(heard).toContain('a');
+    });
+    expect(node.noted).toContain('what another node said could not be taken in: no (undefined)');
+  });
+});

@@ -1,0 +1,317 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import type { ModelUsage } from '#contract/chunk.ts';
+import type { Caller, Chain } from '#domain/caller.ts';
+import { StoreFault } from '#domain/store-fault.ts';
+import { startRedis, type TestRedis } from '#test/start-redis.ts';
+import { openNode, type RedisNode } from './redis-support.ts';
+
+const waiting = { timeout: 5_000 };
+
+let redis: TestRedis;
+let one: RedisNode;
+let other: RedisNode;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  one = await openNode(redis);
+  other = await openNode(redis);
+});
+
+afterAll(async () => {
+  await one[Symbol.asyncDispose]();
+  await other[Symbol.asyncDispose]();
+  await redis[Symbol.asyncDispose]();
+});
+
+function usage(model: string, tokens: number): ModelUsage {
+  return { index: 0, model, name: model, prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 };
+}
+
+function callerWith(report: Chain['report'] = () => undefined, fields: Partial<Caller> = {}): Caller {
+  const chain = { path: ['root', 'app'], files: new Set(['files/b/a.txt', 'files/b/ß']), report };
+  return { subject: 'user "1"\n', project: '__proto__', roles: ['staff', 'constructor'], chain, ...fields };
+}
+
+async function find(node: RedisNode, key: string): Promise<Caller> {
+  return (await node.keys.find(key)) ?? expect.unreachable('the key is unknown');
+}
+
+describe('a per-request key made on one node', () => {
+  it('is the same caller on another: subject, project, roles, path and files', async () => {
+    const caller = callerWith();
+    const key = await one.keys.issue(caller);
+    expect(await one.keys.find(key)).toBe(caller);
+    const { chain, ...rest } = await find(other, key);
+    expect(rest).toEqual({ subject: caller.subject, project: caller.project, roles: caller.roles });
+    expect(chain).toMatchObject({ path: ['root', 'app'], files: new Set(['files/b/a.txt', 'files/b/ß']) });
+    await one.keys.revoke(key);
+  });
+
+  it('names its node, has 256 random bits, and is never taken for a token', async () => {
+    const keys = await Promise.all(Array.from({ length: 50 }, () => one.keys.issue(callerWith())));
+    expect(new Set(keys).size).toBe(50);
+    for (const key of keys) {
+      expect(key.startsWith(`parley-${one.link.node}-`)).toBe(true);
+      expect(Buffer.from(key.slice(-43), 'base64url')).toHaveLength(32);
+      expect(key).toMatch(/^[\w-]+$/);
+    }
+    await Promise.all(keys.map((key) => one.keys.revoke(key)));
+    expect(await one.inRedis()).toEqual({});
+  });
+
+  it('lies in Redis as a digest only, in a hash that expires', async () => {
+    const key = await one.keys.issue(callerWith());
+    const stored = await one.inRedis();
+    expect(Object.keys(stored)).toEqual([`parley:keys:${one.link.node}`]);
+    expect(JSON.stringify(stored)).not.toContain(key.slice(-43));
+    const lifeMs = await one.link.run((connection) => connection.pttl(`parley:keys:${one.link.node}`));
+    expect(lifeMs).toBeGreaterThan(50_000);
+    expect(lifeMs).toBeLessThanOrEqual(60_000);
+    await one.keys.revoke(key);
+  });
+
+  it('is unknown everywhere once it is revoked, and only it', async () => {
+    const [first, second] = await Promise.all([one.keys.issue(callerWith()), one.keys.issue(callerWith())]);
+    await one.keys.revoke(first);
+    await one.keys.revoke(first);
+    for (const node of [one, other]) {
+      expect(await node.keys.find(first)).toBeUndefined();
+      expect(await node.keys.find(second)).toBeDefined();
+    }
+    await other.keys.revoke(second);
+    expect(await other.keys.find(second)).toBeDefined();
+    await one.keys.revoke(second);
+  });
+
+  it('is unknown where a letter of it differs, and where Redis holds anything else for it', async () => {
+    const key = await one.keys.issue(callerWith());
+    const last = key.endsWith('A') ? 'B' : 'A';
+    for (const node of [one, other]) expect(await node.keys.find(key.slice(0, -1) + last)).toBeUndefined();
+    const hash = `parley:keys:${one.link.node}`;
+    const [digest = ''] = await one.link.run((connection) => connection.hkeys(hash));
+    for (const foreign of [
+      '',
+      '{',
+      'null',
+      '[]',
+      '{"subject":"a"}',
+      '{"__proto__":1}',
+      '{"subject":"a","project":"p","roles":[1],"path":[],"files":[]}',
+    ]) {
+      await one.link.run((connection) => connection.hset(hash, digest, foreign));
+      expect(await other.keys.find(key)).toBeUndefined();
+    }
+    await one.keys.revoke(key);
+  });
+
+  it('ends with its node where that stops in good order', async () => {
+    const third = await openNode(redis);
+    const key = await third.keys.issue(callerWith());
+    expect(await one.keys.find(key)).toBeDefined();
+    await third[Symbol.asyncDispose]();
+    expect(await one.keys.find(key)).toBeUndefined();
+  });
+});
+
+describe('what is no per-request key', () => {
+  it('is unknown without a round trip', async () => {
+    const ask = vi.spyOn(other.link, 'run');
+    const node = one.link.node;
+    const random = 'a'.repeat(43);
+    for (const text of [
+      ...[
+        '',
+        ' ',
+        'caller-key',
+        '__proto__',
+        'parley',
+        'parley--',
+        `parley-${node}-`,
+        `parley-${node}`,
+        `Parley-${node}-${random}`,
+      ],
+      ...[
+        `parley-${node}-${'a'.repeat(21)}`,
+        `parley-${node}-${'a'.repeat(87)}`,
+        `parley-${node}-${random}\n`,
+        `\nparley-${node}-${random}`,
+      ],
+      ...[
+        `parley-${'*'.repeat(16)}-${random}`,
+        `parley-${node}:${random}`,
+        `parley-${node}-${random}\0`,
+        `parley-${'ß'.repeat(16)}-${random}`,
+      ],
+      ...['x'.repeat(1_000_000), `parley-../../${node}-${random}`],
+    ])
+      expect(await other.keys.find(text)).toBeUndefined();
+    expect(ask).not.toHaveBeenCalled();
+    ask.mockRestore();
+  });
+
+  it('is unknown where it names a node that is not there', async () => {
+    expect(await other.keys.find(`parley-${'a'.repeat(16)}-${'a'.repeat(43)}`)).toBeUndefined();
+    expect(await one.keys.find(`parley-${one.link.node}-${'a'.repeat(43)}`)).toBeUndefined();
+  });
+});
+
+describe('the usage of calls with a key', () => {
+  it('has reached the node that made it once the report resolves', async () => {
+    const heard: unknown[] = [];
+    const key = await one.keys.issue(callerWith((items) => void heard.push(items)));
+    const { chain } = await find(other, key);
+    await chain?.report([usage('m', 5), usage('n', 7), usage('m', 1)]);
+    expect(heard).toEqual([
+      [
+        { ...usage('m', 6), completion_tokens: 2, total_tokens: 8 },
+        { ...usage('n', 7), index: 1 },
+      ],
+    ]);
+    await Promise.all(Array.from({ length: 50 }, () => chain?.report([usage('m', 1)])));
+    expect(heard).toHaveLength(51);
+    await one.keys.revoke(key);
+  });
+
+  it('is reported to the call of its own key only', async () => {
+    const heard: string[] = [];
+    const keys = [
+      await one.keys.issue(callerWith(() => void heard.push('a'))),
+      await one.keys.issue(callerWith(() => void heard.push('b'))),
+    ];
+    await (await find(other, keys[1] ?? '')).chain?.report([usage('m', 1)]);
+    expect(heard).toEqual(['b']);
+    await Promise.all(keys.map((key) => one.keys.revoke(key)));
+  });
+
+  it('fails nothing where the call is over, or its node is gone; the latter is noted', async () => {
+    const third = await openNode(redis);
+    const key = await third.keys.issue(callerWith(() => expect.unreachable('the call is over')));
+    const { chain } = await find(other, key);
+    await third.keys.revoke(key);
+    await chain?.report([usage('m', 1)]);
+    expect(other.noted).toEqual([]);
+    await third[Symbol.asyncDispose]();
+    await vi.waitFor(async () => {
+      await chain?.report([usage('m', 1)]);
+      expect(other.noted.join()).toContain('what a call used could not be reported to the node that made its key');
+    }, waiting);
+  });
+
+  it('believes nothing that no node says', async () => {
+    const heard: unknown[] = [];
+    const key = await one.keys.issue(callerWith((items) => void heard.push(items)));
+    const channel = `parley:usage:${one.link.node}`;
+    const [digest = ''] = await one.link.run((connection) => connection.hkeys(`parley:keys:${one.link.node}`));
+    const base = { from: 'nobody', id: 1, digest };
+    for (const said of [
+      '{',
+      'null',
+      '[]',
+      '{"answers":1}',
+      '{"answers":"x","from":1}',
+      JSON.stringify({ ...base, digest: '__proto__' }),
+    ])
+      await other.link.publish(channel, said);
+    for (const items of [null, 'many', [null], [{ model: 1 }], [{ model: 'm', prompt_tokens: -1 }]])
+      await other.link.publish(channel, JSON.stringify({ ...base, usage: items }));
+    await (await find(other, key)).chain?.report([usage('last', 1)]);
+    const none = { index: 0, model: 'm', name: 'm', prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+    expect(heard).toEqual([[], [], [], [], [none], [usage('last', 1)]]);
+    expect(one.noted).toEqual([]);
+    await one.keys.revoke(key);
+  });
+});
+
+describe('the life of per-request keys', () => {
+  it('is as long as their call, however long it runs', async () => {
+    const lifeMs = 2_000;
+    await using node = await openNode({ url: redis.url, lifeMs });
+    const key = await node.keys.issue(callerWith());
+    const fromMs = systemClock.nowMs();
+    const leftMs = () => other.link.run((connection) => connection.pttl(`parley:keys:${node.link.node}`));
+    while (systemClock.nowMs() < fromMs + 1.5 * lifeMs) {
+      let leastMs = lifeMs;
+      await vi.waitFor(async () => {
+        const nowMs = await leftMs();
+        leastMs = Math.min(leastMs, nowMs);
+        expect(nowMs).toBeGreaterThan(leastMs);
+      }, waiting);
+    }
+    expect(await other.keys.find(key)).toBeDefined();
+  });
+
+  it('is over soon after their node was killed', async () => {
+    const lifeMs = 1_000;
+    const program = fileURLToPath(new URL('./fixtures/redis-node.ts', import.meta.url));
+    const child = spawn(process.execPath, [program, redis.url, String(lifeMs)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [said] = await once(child.stdout, 'data');
+    const key = String(said).trim();
+    expect(await other.keys.find(key)).toMatchObject({ subject: 'key:p', chain: { path: ['app'] } });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await vi.waitFor(async () => expect(await other.keys.find(key)).toBeUndefined(), waiting);
+    expect(await other.inRedis()).toEqual({});
+  });
+});
+
+describe('per-request keys while Redis is away', () => {
+  it('cannot be made, and cannot be found elsewhere; calls under way keep theirs', async () => {
+    await using store = await startRedis();
+    await using node = await openNode(store);
+    await using far = await openNode(store);
+    const caller = callerWith();
+    const key = await node.keys.issue(caller);
+    await store.stop();
+    await expect(node.keys.issue(callerWith())).rejects.toThrow(StoreFault);
+    await expect(far.keys.find(key)).rejects.toThrow(StoreFault);
+    expect(await node.keys.find(key)).toBe(caller);
+    await store.start();
+    await vi.waitFor(async () => expect(await far.keys.find(key)).toBeDefined(), waiting);
+    expect(Object.keys(await vi.waitFor(() => node.inRedis(), waiting))).toEqual([`parley:keys:${node.link.node}`]);
+  });
+
+  it('are put back into a Redis that comes back empty, all but those revoked meanwhile', async () => {
+    await using store = await startRedis();
+    await using node = await openNode(store);
+    await using far = await openNode(store);
+    const heard: unknown[] = [];
+    const [kept, ended] = await Promise.all([
+      node.keys.issue(callerWith((items) => void heard.push(items))),
+      node.keys.issue(callerWith()),
+    ]);
+    await store.stop();
+    await node.keys.revoke(ended);
+    expect(node.noted.join()).toContain('a per-request key could not be withdrawn');
+    await store.start();
+    const { chain } = await vi.waitFor(() => find(far, kept), waiting);
+    expect(await far.keys.find(ended)).toBeUndefined();
+    await vi.waitFor(async () => {
+      await chain?.report([usage('m', 1)]);
+      expect(heard.length).toBeGreaterThan(0);
+    }, waiting);
+  });
+
+  it('are gone from a Redis that kept them, where they were revoked meanwhile', async () => {
+    await using node = await openNode({ url: redis.url, lifeMs: 1_000 });
+    const [kept, ended] = await Promise.all([node.keys.issue(callerWith()), node.keys.issue(callerWith())]);
+    const cut = vi.spyOn(node.link, 'run').mockRejectedValueOnce(new StoreFault('it cannot be reached'));
+    await node.keys.revoke(ended);
+    cut.mockRestore();
+    expect(await other.keys.find(ended)).toBeDefined();
+    expect(await node.keys.find(ended)).toBeUndefined();
+    await vi.waitFor(async () => expect(await other.keys.find(ended)).toBeUndefined(), waiting);
+    expect(await other.keys.find(kept)).toBeDefined();
+  });
+
+  it('are put back where Redis lost them without any connection breaking', async () => {
+    await using node = await openNode({ url: redis.url, lifeMs: 1_000 });
+    const key = await node.keys.issue(callerWith());
+    await other.link.run((connection) => connection.flushall());
+    expect(await other.keys.find(key)).toBeUndefined();
+    await vi.waitFor(async () => expect(await other.keys.find(key)).toBeDefined(), waiting);
+  });
+});

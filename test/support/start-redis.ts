@@ -1,0 +1,52 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from './listening.ts';
+import { spawnTied, type TiedProcess } from './tied-process.ts';
+
+/** A real Redis on the loopback that keeps nothing. */
+export interface TestRedis extends AsyncDisposable {
+  /** `redis://127.0.0.1:…` */
+  readonly url: string;
+  readonly port: number;
+  /** Ends it; connections break and everything in it is lost. */
+  stop(): Promise<void>;
+  /** On the same port, empty. */
+  start(): Promise<void>;
+}
+
+const flags = ['--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--enable-debug-command', 'yes'];
+
+/** Further flags are of redis-server, such as `--requirepass`. */
+export async function startRedis(...furtherFlags: readonly string[]): Promise<TestRedis> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-redis-'));
+  const port = await freePort();
+  const command = ['redis-server', '--port', String(port), '--dir', folder, ...flags, ...furtherFlags];
+  let running = await listening(command);
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    stop: () => running.stop(),
+    start: async () => {
+      running = await listening(command);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await running.stop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function listening(command: readonly string[]): Promise<TiedProcess> {
+  // It says everything on stdout.
+  const running = spawnTied(['sh', '-c', 'exec "$@" >&2', 'sh', ...command], { stopSignal: 'TERM' });
+  await new Promise<void>((resolve, reject) => {
+    let said = '';
+    running.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      if (said.includes('Ready to accept connections')) resolve();
+    });
+    running.child.once('close', () => reject(new Error(`Redis did not start: ${said}`)));
+  });
+  return running;
+}
