@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { isSameForm, parseConsentForm, requiresConsent } from './consent.ts';
+
+const yes = { consentRequired: true };
+const no = { consentRequired: false };
+const parsed = (text: string) => JSON.parse(text) as Record<string, typeof yes>;
+
+describe('a submitted form', () => {
+  it('is read as it is, whatever stands beside it', () => {
+    expect(parseConsentForm({ consent: { a: yes, 'team/b c': no }, accepted: false })).toEqual({ a: yes, 'team/b c': no });
+    expect(parseConsentForm({ consent: {} })).toEqual({});
+  });
+
+  it('keeps ids that objects have by nature', () => {
+    const form = parseConsentForm(
+      parsed('{"consent": {"__proto__": {"consentRequired": true}, "constructor": {"consentRequired": false}}}'),
+    );
+    expect(JSON.stringify(form)).toBe('{"__proto__":{"consentRequired":true},"constructor":{"consentRequired":false}}');
+  });
+
+  it.each<[what: string, body: unknown, param: string | null, message?: RegExp]>([
+    ['no object', null, null],
+    ['a list', [], null],
+    ['a text', 'consent', null],
+    ['nothing of a form', {}, 'consent', /required/],
+    ['a form in another case', { Consent: {} }, 'consent'],
+    ['a form that is null', { consent: null }, 'consent', /object/],
+    ['a form that is a list', { consent: [yes] }, 'consent', /object/],
+    ['an item that is true', { consent: { a: true } }, 'consent.a'],
+    ['an item that is null', { consent: { a: yes, b: null } }, 'consent.b'],
+    ['an item that is a list', { consent: { a: [] } }, 'consent.a'],
+    ['an item that is empty', { consent: { a: {} } }, 'consent.a.consentRequired', /required/],
+    ['a text for a boolean', { consent: { a: { consentRequired: 'true' } } }, 'consent.a.consentRequired', /boolean/],
+    ['a number for a boolean', { consent: { a: { consentRequired: 1 } } }, 'consent.a.consentRequired', /boolean/],
+    ['null for a boolean', { consent: { a: { consentRequired: null } } }, 'consent.a.consentRequired', /boolean/],
+    ['an unknown key', { consent: { a: { ...yes, accepted: true } } }, 'consent.a.accepted', /not known/],
+    ['a key in another case', { consent: { a: { consentrequired: true } } }, 'consent.a.consentrequired', /not known/],
+    ['an id with dots and slashes', { consent: { 'team/gpt-4.1': {} } }, 'consent["team/gpt-4.1"].consentRequired'],
+    ['an empty id', { consent: { '': yes } }, 'consent[""]', /id/],
+    ['an id with an empty segment', { consent: { 'a//b': yes } }, 'consent["a//b"]', /id/],
+    ['an id that goes up', { consent: { 'a/../b': yes } }, 'consent["a/../b"]', /id/],
+    ['an id with NUL', { consent: { 'a\0': yes } }, 'consent["a\\u0000"]', /id/],
+    ['a very long id', { consent: { ['x'.repeat(1025)]: yes } }, `consent["${'x'.repeat(64)}…"]`, /id/],
+    ['a very long key', { consent: { a: { ['k'.repeat(1000)]: 1 } } }, `consent.a["${'k'.repeat(64)}…"]`],
+  ])('is refused with the place of the fault: %s', (_what, body, param, message = /./) => {
+    expect(() => parseConsentForm(body)).toThrowError(
+      expect.objectContaining({ status: 400, code: 'invalid_request', param, message: expect.stringMatching(message) }),
+    );
+  });
+
+  it('may hold 10000 deployments and no more', () => {
+    const formOf = (length: number) => Object.fromEntries(Array.from({ length }, (_, index) => [`a${index}`, yes]));
+    expect(Object.keys(parseConsentForm({ consent: formOf(10_000) }))).toHaveLength(10_000);
+    expect(() => parseConsentForm({ consent: formOf(10_001) })).toThrowError(/at most 10000/);
+  });
+});
+
+describe('two forms', () => {
+  it('are the same in any order', () => {
+    expect(isSameForm({ a: yes, b: no }, { b: no, a: yes })).toBe(true);
+    expect(isSameForm({}, {})).toBe(true);
+  });
+
+  it.each([
+    ['one is shorter', { a: yes, b: no }, { a: yes }],
+    ['one is empty', {}, { a: no }],
+    ['an id differs', { a: yes, b: no }, { a: yes, c: no }],
+    ['an id differs by case', { a: yes }, { A: yes }],
+    ['a requirement differs', { a: yes }, { a: no }],
+    ['one has an id that all objects have by nature', { a: yes, b: no }, { a: yes, constructor: no }],
+    ['one has __proto__', { a: yes, b: no }, parsed('{"a": {"consentRequired": true}, "__proto__": {"consentRequired": false}}')],
+  ])('differ where %s', (_what, one, other) => {
+    expect(isSameForm(one, other)).toBe(false);
+    expect(isSameForm(other, one)).toBe(false);
+  });
+});
+
+describe('a form says of a deployment', () => {
+  it.each(['constructor', 'toString', '__proto__', 'b'])('nothing where it is not in it: %s', (id) => {
+    expect(requiresConsent({ a: yes }, id)).toBeUndefined();
+  });
+
+  it('whether it requires consent, also of __proto__', () => {
+    expect(requiresConsent({ a: yes, b: no }, 'a')).toBe(true);
+    expect(requiresConsent({ a: yes, b: no }, 'b')).toBe(false);
+    expect(requiresConsent(parsed('{"__proto__": {"consentRequired": true}}'), '__proto__')).toBe(true);
+  });
+});

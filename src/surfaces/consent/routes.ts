@@ -1,0 +1,102 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '#base/clock.ts';
+import { isSameForm, parseConsentForm } from '#contract/consent.ts';
+import { toDeploymentId } from '#contract/deployment-path.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { requireAccess } from '#domain/access.ts';
+import type { Caller } from '#domain/caller.ts';
+import { type Consenting, type ConsentTools, consentStandingOf, formOf } from '#domain/consent-standing.ts';
+import type { StoredConsent } from '#domain/consent-store.ts';
+import type { Directory } from '#domain/directory.ts';
+import type { Identify } from '#domain/identify.ts';
+import type { NoteAudit } from '#domain/journal.ts';
+import { requireOwn } from '#domain/require-own.ts';
+import { readCredentials } from '../http/credentials.ts';
+import { refuseLargeBody, requireJson } from '../http/read-body.ts';
+import { readJsonBody } from '../http/read-json-body.ts';
+import { serveEarly } from '../http/serve-early.ts';
+
+export interface ConsentSurfaceTools extends ConsentTools {
+  readonly directory: () => Directory;
+  readonly identify: Identify;
+  readonly clock: Clock;
+  readonly noteAudit: NoteAudit;
+}
+
+const base = '/v1/consent';
+
+/** `GET /v1/consent` and `GET`, `POST`, `DELETE /v1/consent/{id}` (contract 6). */
+export function consentRoutes(app: FastifyInstance, tools: ConsentSurfaceTools): void {
+  serveEarly(app, { method: 'GET', url: base }, async (request) => {
+    const { subject } = await identifyUser(tools, request);
+    const stored = await tools.store.list(subject);
+    return { object: 'list', data: stored.map(toListItem) };
+  });
+  serveEarly(app, { method: 'GET', url: `${base}/*` }, async (request) => {
+    const consenting = await find(tools, await identifyUser(tools, request), idOf(request));
+    const { form, isAccepted } = await consentStandingOf(tools, consenting);
+    return isAccepted ? { accepted: true } : { consent: form, accepted: false };
+  });
+  serveEarly(app, { method: 'POST', url: `${base}/*` }, (request) => accept(tools, request));
+  serveEarly(app, { method: 'DELETE', url: `${base}/*` }, (request, reply) => withdraw(tools, request, reply));
+}
+
+/** Stores the form that is sent, where it is the form of today once the whole of it is there. */
+async function accept(tools: ConsentSurfaceTools, request: FastifyRequest): Promise<unknown> {
+  const { maxBodyBytes } = tools.directory().configuration.security;
+  refuseLargeBody(request.raw, maxBodyBytes);
+  const caller = await identifyUser(tools, request);
+  requireJson(request.raw);
+  const body = await readJsonBody(request.raw, maxBodyBytes);
+  const consenting = await find(tools, caller, idOf(request));
+  const form = parseConsentForm(body());
+  const { id: deployment } = consenting.deployment;
+  if (!isSameForm(form, await formOf(tools, consenting))) {
+    throw new ParleyError('consent_outdated', `This is not the form of ${deployment} as it is today; get it anew and show it.`);
+  }
+  await tools.store.put(caller.subject, { deployment, form, acceptedAtMs: tools.clock.epochMs() });
+  tools.noteAudit({ action: 'consent.accepted', subject: caller.subject, object: deployment });
+  return { accepted: true };
+}
+
+/** Takes back also what was given to a deployment that is gone or closed by now. */
+async function withdraw(tools: ConsentSurfaceTools, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const caller = await identifyUser(tools, request);
+  const id = idOf(request);
+  const stored = await tools.store.find(caller.subject, id);
+  if (stored === undefined) await find(tools, caller, id);
+  await tools.store.delete(caller.subject, id);
+  if (stored !== undefined) tools.noteAudit({ action: 'consent.withdrawn', subject: caller.subject, object: id });
+  reply.code(204);
+}
+
+/** The one whose consents these are; no application stands in for its user. */
+async function identifyUser({ identify }: ConsentSurfaceTools, { headers }: FastifyRequest): Promise<Caller> {
+  const caller = await identify(readCredentials(headers));
+  requireOwn(caller, 'see, give or withdraw consent');
+  return caller;
+}
+
+/** Throws `deployment_not_found` or `access_denied`. */
+async function find({ directory, dependencies }: ConsentSurfaceTools, caller: Caller, id: string): Promise<Consenting> {
+  const now = directory();
+  const deployment = await dependencies(now, caller).find(id);
+  if (deployment === undefined) throw notFound();
+  requireAccess(now, caller, deployment);
+  return { caller, deployment, directory: now };
+}
+
+function idOf(request: FastifyRequest): string {
+  const [path = ''] = (request.raw.url ?? '').split('?', 1);
+  const id = toDeploymentId(path.slice(base.length + 1));
+  if (id === undefined) throw notFound();
+  return id;
+}
+
+function notFound(): ParleyError {
+  return new ParleyError('deployment_not_found', 'There is no deployment of this id.');
+}
+
+function toListItem({ deployment, form, acceptedAtMs }: StoredConsent): unknown {
+  return { deployment, consent: form, acceptedAt: acceptedAtMs };
+}

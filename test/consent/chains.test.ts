@@ -1,0 +1,266 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Answered, ask } from '#test/ask.ts';
+import { hello } from '#test/chunks.ts';
+import { MemoryConsentStore } from '#test/memory-consent-store.ts';
+import { callerKey, chatPath, withKey } from '#test/start-service.ts';
+import {
+  type Applications,
+  accept,
+  consentPath,
+  deleteConsent,
+  getConsent,
+  isAccepted,
+  type Landscape,
+  postConsent,
+  required,
+  startLandscape,
+} from './support.ts';
+
+const applications: Applications = {
+  root: { dependencies: ['mid', 'model', 'team/own mail', 'closed'] },
+  mid: { dependencies: ['leaf'] },
+  leaf: { dependencies: ['guarded', 'vectors', 'root'], requires: true },
+  'team/own mail': { requires: true },
+  closed: { requires: true, closed: true },
+  stranger: { dependencies: ['leaf'] },
+  selfish: { dependencies: ['selfish'], requires: true },
+  constructor: {},
+  toString: { requires: true },
+};
+
+/** Counts what is looked up. */
+class WatchedStore extends MemoryConsentStore {
+  lookUps = 0;
+
+  override find(subject: string, deployment: string) {
+    this.lookUps += 1;
+    return super.find(subject, deployment);
+  }
+}
+
+let consents: WatchedStore;
+let landscape: Landscape;
+
+beforeAll(async () => {
+  consents = new WatchedStore();
+  landscape = await startLandscape(applications, { consents });
+});
+
+beforeEach(async () => {
+  landscape.reload(applications);
+  landscape.asides.clear();
+  for (const subject of ['key:test', 'key:other'])
+    for (const { deployment } of await consents.list(subject)) await consents.delete(subject, deployment);
+});
+
+afterAll(() => landscape[Symbol.asyncDispose]());
+
+/** How often an application was called. */
+function callsOf(id: string): number {
+  return landscape.host.requests.filter(({ path }) => path === `/app/${encodeURIComponent(id)}`).length;
+}
+
+function refusalFor(target: string, root: string, more = ''): string {
+  return `403 consent_required: A call to ${target} needs the consent of the user to ${root}${more}`;
+}
+
+describe('a call to a deployment that requires consent, three deep', () => {
+  it('is refused before it is made, with the root to ask for', async () => {
+    const before = callsOf('leaf');
+    const said = await landscape.callThrough(['root', 'mid', 'leaf']);
+    expect(said).toBe(refusalFor('leaf', 'root', '; GET /v1/consent/root has the form to accept.'));
+    expect(callsOf('leaf')).toBe(before);
+  });
+
+  it.each([
+    [['root', 'mid', 'leaf']],
+    [['root', 'mid', 'leaf', 'guarded']],
+    [['root', 'mid', 'leaf', 'vectors']],
+    [['root', 'mid', 'leaf', 'root', 'leaf']],
+    [['mid', 'guarded']],
+    [['mid', 'vectors']],
+  ])('passes once the user has accepted the form of the root: %j', async (via) => {
+    expect(await landscape.callThrough(via)).toMatch(/^403 consent_required/);
+    await accept(landscape.service, via[0] ?? '');
+    expect(await landscape.callThrough(via)).toBe('done');
+    expect(await landscape.callThrough(via, 'same')).toBe('done');
+  });
+
+  it('is refused to another user', async () => {
+    await accept(landscape.service, 'root', 'other');
+    expect(await landscape.callThrough(['root', 'mid', 'leaf'])).toMatch(/^403 consent_required/);
+    expect(await landscape.callThrough(['root', 'mid', 'leaf'], 'other')).toBe('done');
+  });
+
+  it('needs the consent to the root of this chain, not of another one', async () => {
+    await accept(landscape.service, 'root');
+    await accept(landscape.service, 'leaf');
+    expect(await landscape.callThrough(['mid', 'leaf'])).toContain('GET /v1/consent/mid ');
+    await deleteConsent(landscape.service, 'root');
+    await accept(landscape.service, 'mid');
+    expect(await landscape.callThrough(['mid', 'leaf'])).toBe('done');
+    expect(await landscape.callThrough(['root', 'mid', 'leaf'])).toContain('GET /v1/consent/root ');
+  });
+
+  it('is refused where a deployment on the way is not in the form: no application lends its place to another', async () => {
+    await accept(landscape.service, 'root');
+    expect(await landscape.callThrough(['root', 'stranger', 'leaf'])).toBe(
+      refusalFor('leaf', 'root', ', and the one given does not cover stranger; GET /v1/consent/root has the form of today.'),
+    );
+  });
+
+  it('is refused where it is not in the form itself', async () => {
+    await accept(landscape.service, 'root');
+    expect(await landscape.callThrough(['root', 'mid', 'selfish'])).toContain('does not cover selfish');
+  });
+
+  it('is checked by the id, however its path is spelled', async () => {
+    const spelled: Answered[] = [];
+    landscape.asides.set('root', async (key) => {
+      for (const id of ['team/own%20mail', 'team%2Fown%20mail', '%74eam/ow%6E%20mail'])
+        spelled.push(
+          await ask(landscape.service.url, {
+            path: chatPath(id),
+            headers: withKey(key),
+            body: { messages: [{ role: 'user', content: '[]' }] },
+          }),
+        );
+      const body = { model: 'team/own mail', messages: [{ role: 'user', content: '[]' }] };
+      spelled.push(await ask(landscape.service.url, { path: '/v1/chat/completions', headers: withKey(key), body }));
+    });
+    await landscape.callThrough(['root']);
+    expect(spelled.map(({ error }) => error.code)).toEqual(Array(4).fill('consent_required'));
+    await accept(landscape.service, '%72oot');
+    spelled.length = 0;
+    await ask(landscape.service.url, {
+      path: chatPath('ro%6Ft'),
+      headers: withKey(),
+      body: { messages: [{ role: 'user', content: '[]' }] },
+    });
+    expect(spelled.map(({ status }) => status)).toEqual(Array(4).fill(200));
+  });
+
+  it('is refused under ids that objects have by nature', async () => {
+    await consents.put('key:test', { deployment: 'constructor', form: {}, acceptedAtMs: 0 });
+    expect(await landscape.callThrough(['constructor', 'toString'])).toContain('does not cover constructor');
+    await consents.put('key:test', { deployment: 'constructor', form: { constructor: required(false) }, acceptedAtMs: 0 });
+    expect(await landscape.callThrough(['constructor', 'toString'])).toContain('does not cover toString');
+  });
+
+  it('is refused of an application to itself too', async () => {
+    expect(await landscape.callThrough(['selfish'])).toBe('done');
+    expect(await landscape.callThrough(['selfish', 'selfish'])).toBe(
+      refusalFor('selfish', 'selfish', '; GET /v1/consent/selfish has the form to accept.'),
+    );
+    await accept(landscape.service, 'selfish');
+    expect(await landscape.callThrough(['selfish', 'selfish'])).toBe('done');
+  });
+});
+
+describe('a consent', () => {
+  const via = ['root', 'mid', 'leaf'];
+
+  it('that is withdrawn is gone for the next call', async () => {
+    await accept(landscape.service, 'root');
+    expect(await landscape.callThrough(via)).toBe('done');
+    await deleteConsent(landscape.service, 'root');
+    expect(await landscape.callThrough(via)).toMatch(/^403 consent_required/);
+  });
+
+  it('that is withdrawn in the middle of a chain is gone for its next call', async () => {
+    await accept(landscape.service, 'root');
+    landscape.asides.set('mid', async () => void (await deleteConsent(landscape.service, 'root')));
+    const before = callsOf('leaf');
+    expect(await landscape.callThrough(via)).toMatch(/^403 consent_required/);
+    expect(callsOf('leaf')).toBe(before);
+  });
+
+  it('that is given in the middle of a chain holds for its next call', async () => {
+    landscape.asides.set('mid', () => accept(landscape.service, 'root'));
+    expect(await landscape.callThrough(via)).toBe('done');
+  });
+
+  it('holds as it was accepted where the graph has grown: for what was in it, and for nothing new', async () => {
+    await accept(landscape.service, 'root');
+    landscape.reload({ ...applications, mid: { dependencies: ['leaf', 'stranger'] } });
+    expect(await isAccepted(landscape.service, 'root')).toBe(false);
+    expect(await landscape.callThrough(via)).toBe('done');
+    expect(await landscape.callThrough(['root', 'mid', 'stranger', 'leaf'])).toContain('does not cover stranger');
+    await accept(landscape.service, 'root');
+    expect(await landscape.callThrough(['root', 'mid', 'stranger', 'leaf'])).toBe('done');
+  });
+
+  it('does not hold for what came to require it later', async () => {
+    await accept(landscape.service, 'root');
+    landscape.reload({ ...applications, mid: { dependencies: ['leaf'], requires: true } });
+    expect(await landscape.callThrough(via)).toContain('does not cover mid');
+    await accept(landscape.service, 'root');
+    expect(await landscape.callThrough(via)).toBe('done');
+  });
+
+  it('is not needed any more where the requirement is taken back', async () => {
+    landscape.reload({ ...applications, leaf: {} });
+    expect(await landscape.callThrough(via)).toBe('done');
+  });
+});
+
+describe('an application', () => {
+  it('cannot see, give or withdraw the consent of its user', async () => {
+    await accept(landscape.service, 'mid');
+    const { service } = landscape;
+    const { json: form } = await getConsent(service, 'root');
+    const answers: Answered[] = [];
+    landscape.asides.set('root', async (key) => {
+      answers.push(
+        await getConsent(service, 'root', key),
+        await postConsent(service, 'root', form, key),
+        await postConsent(service, 'none', form, key),
+        await postConsent(service, 'root', '{', key),
+        await deleteConsent(service, 'mid', key),
+        await service.ask({ method: 'GET', path: '/v1/consent', headers: { 'api-key': key } }),
+        await service.ask({
+          path: consentPath('root'),
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: form,
+        }),
+      );
+    });
+    expect(await landscape.callThrough(['root', 'mid', 'leaf'])).toMatch(/^403 consent_required/);
+    expect(answers.map(({ status, error }) => [status, error.code])).toEqual(Array(7).fill([403, 'access_denied']));
+    expect((await consents.list('key:test')).map(({ deployment }) => deployment)).toEqual(['mid']);
+  });
+
+  it('is told of access before consent, and of consent before its body', async () => {
+    const answers: Answered[] = [];
+    landscape.asides.set('root', async (key) => {
+      for (const [id, body] of [
+        ['closed', '{'],
+        ['leaf', '{'],
+        ['leaf', { messages: [] }],
+        ['leaf', { messages: hello, stream: true }],
+        ['mid', '{'],
+      ] as const)
+        answers.push(await ask(landscape.service.url, { path: chatPath(id), headers: withKey(key), body }));
+    });
+    await landscape.callThrough(['root']);
+    expect(answers.map(({ status, error }) => [status, error.code])).toEqual([
+      [403, 'access_denied'],
+      [403, 'consent_required'],
+      [403, 'consent_required'],
+      [403, 'consent_required'],
+      [400, 'invalid_json'],
+    ]);
+  });
+});
+
+describe('no consent is looked up', () => {
+  it('for what requires none, nor for the call of a user itself', async () => {
+    const before = consents.lookUps;
+    expect(await landscape.callThrough(['root', 'mid', 'stranger', 'model'])).toBe('done');
+    expect(await landscape.callThrough(['leaf'])).toBe('done');
+    expect((await landscape.service.chat('guarded', { messages: hello })).status).toBe(200);
+    expect(consents.lookUps).toBe(before);
+    expect(await landscape.callThrough(['root', 'leaf'], callerKey)).toMatch(/^403/);
+    expect(consents.lookUps).toBe(before + 1);
+  });
+});

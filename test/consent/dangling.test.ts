@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest';
+import { formatDangling, NodeState } from '#app/node-state.ts';
+import { systemClock } from '#base/clock.ts';
+import type { Dangling } from '#domain/dependency-graph.ts';
+import { startProcess } from '#test/start-process.ts';
+import { startService, type TestService } from '#test/start-service.ts';
+import { getConsent, required } from './support.ts';
+
+const endpoint = 'http://127.0.0.1:9/';
+const saved = 'applications/bucket/saved';
+
+/** A service whose node state hears of the graphs, and what was new in them. */
+async function startNoting(applications: object): Promise<{ service: TestService; state: NodeState; added: string[] }> {
+  const added: string[] = [];
+  const service = await startService(
+    { applications },
+    { noteGraph: (graph) => added.push(...state.graphWalked(graph).map((each: Dangling) => formatDangling(each))) },
+  );
+  const state = new NodeState({ directory: service.directory.current, balance: service.balance, clock: systemClock });
+  return { service, state, added };
+}
+
+it('a dependency that does not exist is named in /health and the log from the start', async () => {
+  const configuration = { applications: { app: { endpoint, dependencies: ['lost'], features: required(true) } } };
+  await using node = await startProcess({ configuration });
+  const { json } = await node.ask({ method: 'GET', path: '/health' });
+  const message = 'applications.app.dependencies[0]: names a deployment that is not configured';
+  expect(json).toMatchObject({
+    status: 'degraded',
+    reasons: [{ code: 'configuration_warning', message: expect.stringContaining(message) }],
+  });
+  await node.said(/"level":.*applications\.app\.dependencies\[0\]: names a deployment that is not configured/);
+});
+
+it('a saved application that does not exist is named as soon as a form is made, once', async () => {
+  const { service, state, added } = await startNoting({ app: { endpoint, dependencies: [saved, 'lost'] } });
+  await using _ = service;
+  expect(state.troubles()).toEqual([]);
+  await getConsent(service, 'app');
+  await getConsent(service, 'app');
+  const message = `app depends on ${saved}, which does not exist`;
+  expect(state.troubles()).toEqual([{ code: 'dependency_missing', message }]);
+  expect(added).toEqual([message]);
+});
+
+it('it is named no more once the graph does without it', async () => {
+  const { service, state } = await startNoting({ app: { endpoint, dependencies: [saved] } });
+  await using _ = service;
+  await getConsent(service, 'app');
+  expect(state.troubles()).toHaveLength(1);
+  service.reload({ applications: { app: { endpoint } } });
+  await getConsent(service, 'app');
+  expect(state.troubles()).toEqual([]);
+});
+
+it('a new configuration begins with none, and no more than 100 are kept', async () => {
+  const { service, state } = await startNoting({
+    app: { endpoint, dependencies: Array.from({ length: 150 }, (_, index) => `${saved}-${index}`) },
+  });
+  await using _ = service;
+  await getConsent(service, 'app');
+  expect(state.troubles()).toHaveLength(100);
+  state.configurationAccepted([]);
+  expect(state.troubles()).toEqual([]);
+});

@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { hello } from '#test/chunks.ts';
+import { accept, deleteConsent, startLandscape } from './support.ts';
+
+const applications = { root: { dependencies: ['leaf'] }, leaf: { requires: true }, plain: { dependencies: ['model'] } };
+const more = { consent: { directCalls: 'require' } };
+
+it('a user’s own call needs its consent where the configuration requires it', async () => {
+  await using landscape = await startLandscape(applications, { more });
+  expect(await landscape.callThrough(['root'])).toBe(
+    '403 consent_required: A call to root needs the consent of the user to root; GET /v1/consent/root has the form to accept.',
+  );
+  await accept(landscape.service, 'root');
+  expect(await landscape.callThrough(['root', 'leaf'])).toBe('done');
+  expect(await landscape.callThrough(['root'], 'other')).toMatch(/^403 consent_required/);
+  expect(await landscape.callThrough(['leaf'])).toContain('GET /v1/consent/leaf ');
+  await deleteConsent(landscape.service, 'root');
+  expect(await landscape.callThrough(['root'])).toMatch(/^403 consent_required/);
+});
+
+it('a user’s own call needs the consent to the form of today', async () => {
+  await using landscape = await startLandscape(applications, { more });
+  await accept(landscape.service, 'root');
+  landscape.reload({ ...applications, root: { dependencies: ['leaf', 'plain'] } });
+  expect(await landscape.callThrough(['root'])).toMatch(/^403 consent_required/);
+  await accept(landscape.service, 'root');
+  expect(await landscape.callThrough(['root'])).toBe('done');
+});
+
+it('a user’s own call passes where nothing in the form requires consent', async () => {
+  await using landscape = await startLandscape(applications, { more });
+  expect(await landscape.callThrough(['plain', 'model'])).toBe('done');
+  expect((await landscape.service.chat('model', { messages: hello })).status).toBe(200);
+});
+
+it('a user’s own call to a model that requires consent needs it too, embeddings like chat', async () => {
+  await using landscape = await startLandscape(applications, { more });
+  const { service } = landscape;
+  const embed = () =>
+    service.ask({
+      path: '/v1/embeddings',
+      headers: { 'api-key': 'caller-key', 'content-type': 'application/json' },
+      body: { model: 'vectors', input: 'x' },
+    });
+  expect((await service.chat('guarded', { messages: [] })).error.code).toBe('consent_required');
+  expect((await embed()).error.code).toBe('consent_required');
+  await accept(service, 'guarded');
+  await accept(service, 'vectors');
+  expect((await service.chat('guarded', { messages: hello })).status).toBe(200);
+  expect((await embed()).status).toBe(200);
+});

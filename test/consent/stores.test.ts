@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import type { ConsentStore, StoredConsent } from '#domain/consent-store.ts';
+import { StoreFault } from '#domain/store-fault.ts';
+import { MemoryConsentStore } from '#test/memory-consent-store.ts';
+import { callerKey } from '#test/start-service.ts';
+import { accept, deleteConsent, formOf, getConsent, isAccepted, postConsent, startLandscape } from './support.ts';
+
+const applications = { root: { dependencies: ['leaf'] }, leaf: { requires: true } };
+const forgetful = new Error('canary of the store');
+
+/** A store out of reach. */
+function brokenBy(fault: Error): ConsentStore {
+  const fail = () => Promise.reject(fault);
+  return { find: fail, put: fail, delete: fail, list: fail };
+}
+
+/** Writes wait until they are let go. */
+class SlowStore extends MemoryConsentStore {
+  readonly #waiting: (() => void)[] = [];
+  #onPut: () => void = () => undefined;
+  readonly putBegan = new Promise<void>((resolve) => {
+    this.#onPut = resolve;
+  });
+
+  override async put(subject: string, consent: StoredConsent): Promise<void> {
+    this.#onPut();
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    return super.put(subject, consent);
+  }
+
+  letGo(): void {
+    for (const resolve of this.#waiting) resolve();
+  }
+}
+
+describe('a store out of reach', () => {
+  it.each([
+    [
+      'that says so is 503 with a time to try again',
+      new StoreFault('it does not answer', { cause: forgetful }),
+      503,
+      'overloaded',
+      '1',
+    ],
+    ['that fails otherwise is a fault of the service', forgetful, 500, 'internal_error', undefined],
+  ] as const)('%s, and nothing is taken for consent', async (_what, fault, status, code, retryAfter) => {
+    const noted: unknown[] = [];
+    await using landscape = await startLandscape(applications, {
+      consents: brokenBy(fault),
+      noteFault: (_message, thrown) => noted.push(thrown),
+    });
+    const { service } = landscape;
+    const answers = [
+      await getConsent(service, 'root'),
+      await postConsent(service, 'root', { consent: { root: { consentRequired: false }, leaf: { consentRequired: true } } }),
+      await deleteConsent(service, 'root'),
+      await service.ask({ method: 'GET', path: '/v1/consent', headers: { 'api-key': callerKey } }),
+    ];
+    for (const answer of answers) {
+      expect([answer.status, answer.error.code, answer.headers['retry-after']]).toEqual([status, code, retryAfter]);
+      expect(answer.text).not.toContain('canary');
+    }
+    expect(noted).toHaveLength(4);
+    expect(await landscape.callThrough(['root', 'leaf'])).toMatch(new RegExp(`^${status} ${code}: `));
+    expect(await landscape.callThrough(['root'])).toBe('done');
+  });
+});
+
+describe('a submitted form', () => {
+  it('is answered once it is stored, not before', async () => {
+    const consents = new SlowStore();
+    await using landscape = await startLandscape(applications, { consents });
+    const { service } = landscape;
+    const consent = await formOf(service, 'root');
+    let isAnswered = false;
+    const answering = postConsent(service, 'root', { consent }).then((answer) => {
+      isAnswered = true;
+      return answer;
+    });
+    await consents.putBegan;
+    expect(await landscape.callThrough(['root', 'leaf'])).toMatch(/^403 consent_required/);
+    expect(await isAccepted(service, 'root')).toBe(false);
+    expect(isAnswered).toBe(false);
+    consents.letGo();
+    expect((await answering).status).toBe(200);
+    expect(await landscape.callThrough(['root', 'leaf'])).toBe('done');
+  });
+
+  it('counts as what the user saw where the graph changes while it is stored', async () => {
+    const consents = new SlowStore();
+    await using landscape = await startLandscape(applications, { consents });
+    const { service } = landscape;
+    const answering = postConsent(service, 'root', { consent: await formOf(service, 'root') });
+    await consents.putBegan;
+    landscape.reload({ ...applications, root: { dependencies: ['leaf', 'more'] }, more: { requires: true } });
+    consents.letGo();
+    expect((await answering).status).toBe(200);
+    expect(await isAccepted(service, 'root')).toBe(false);
+    expect(await landscape.callThrough(['root', 'leaf'])).toBe('done');
+    expect(await landscape.callThrough(['root', 'more'])).toContain('does not cover more');
+  });
+
+  it('and its withdrawal leave one of the two, whichever comes last', async () => {
+    await using landscape = await startLandscape(applications);
+    const { service } = landscape;
+    const consent = await formOf(service, 'root');
+    for (let round = 0; round < 20; round += 1) {
+      const answers = await Promise.all([postConsent(service, 'root', { consent }), deleteConsent(service, 'root')]);
+      expect(answers.map(({ status }) => status)).toEqual([200, 204]);
+      const said = await landscape.callThrough(['root', 'leaf']);
+      expect(said === 'done').toBe(await isAccepted(service, 'root'));
+    }
+    await accept(service, 'root').catch(() => undefined);
+    expect((await deleteConsent(service, 'root')).status).toBe(204);
+    expect(await landscape.callThrough(['root', 'leaf'])).toMatch(/^403 consent_required/);
+  });
+});

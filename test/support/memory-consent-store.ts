@@ -1,0 +1,25 @@
+import type { ConsentStore, StoredConsent } from '#domain/consent-store.ts';
+
+/** Consents of one test; forms are kept as text, as a durable store does. */
+export class MemoryConsentStore implements ConsentStore {
+  readonly #bySubject = new Map<string, Map<string, string>>();
+
+  async find(subject: string, deployment: string): Promise<StoredConsent | undefined> {
+    const text = this.#bySubject.get(subject)?.get(deployment);
+    return text === undefined ? undefined : (JSON.parse(text) as StoredConsent);
+  }
+
+  async put(subject: string, consent: StoredConsent): Promise<void> {
+    const own = this.#bySubject.get(subject) ?? new Map<string, string>();
+    this.#bySubject.set(subject, own.set(consent.deployment, JSON.stringify(consent)));
+  }
+
+  async delete(subject: string, deployment: string): Promise<void> {
+    this.#bySubject.get(subject)?.delete(deployment);
+  }
+
+  async list(subject: string): Promise<readonly StoredConsent[]> {
+    const own = [...(this.#bySubject.get(subject)?.values() ?? [])].map((text) => JSON.parse(text) as StoredConsent);
+    return own.sort((one, other) => (one.deployment < other.deployment ? -1 : 1));
+  }
+}
