@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { ParleyError } from '#contract/errors.ts';
+import { requireOwn } from './require-own.ts';
+
+const own = { subject: 'ada', project: 'p', roles: ['default'], chain: null };
+
+it('a caller with a key or token of its own passes', () => {
+  expect(() => requireOwn(own, 'give consent')).not.toThrow();
+});
+
+it('a per-request key is refused whatever its user may do', () => {
+  const lent = { ...own, roles: ['admin'], chain: { path: ['app'], files: new Set<string>(), report: () => undefined } };
+  expect(() => requireOwn(lent, 'give consent')).toThrow(
+    new ParleyError('access_denied', 'A per-request key cannot give consent; send a key or token of your own.'),
+  );
+});

@@ -1,0 +1,11 @@
+import { ParleyError } from '#contract/errors.ts';
+import type { Caller } from './caller.ts';
+
+/**
+ * Throws `access_denied` where a caller holds a per-request key: an application may not consent, change applications or
+ * administer for the user it answers (contract 4). `what` names what is refused, as in "give consent".
+ */
+export function requireOwn({ chain }: Caller, what: string): void {
+  if (chain === null) return;
+  throw new ParleyError('access_denied', `A per-request key cannot ${what}; send a key or token of your own.`);
+}

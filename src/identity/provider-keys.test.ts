@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '#base/clock.ts';
+import type { KeySet } from './fetch-keys.ts';
+import { ProviderKeys } from './provider-keys.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+/** Keys of a provider that answers with the first, second, … set, or not at all; time is set by hand. */
+function openKeys() {
+  const state = { nowMs: 0, fetched: 0, isAway: false, faults: [] as unknown[] };
+  const sets: KeySet[] = [];
+  const clock: Clock = { nowMs: () => state.nowMs, epochMs: () => state.nowMs, sleep: () => Promise.resolve() };
+  const keys = new ProviderKeys({
+    clock,
+    fetchSet: async () => {
+      state.fetched += 1;
+      if (state.isAway) throw new Error('away');
+      const set = (() => undefined) as unknown as KeySet;
+      sets.push(set);
+      return set;
+    },
+    noteFault: (thrown) => state.faults.push(thrown),
+  });
+  const settled = () => new Promise(setImmediate);
+  return { keys, state, sets, settled };
+}
+
+describe('the keys of a provider', () => {
+  it('are fetched once for all who ask at the same time', async () => {
+    const { keys, state, sets } = openKeys();
+    const given = await Promise.all(Array.from({ length: 20 }, () => keys.current()));
+    expect(new Set(given)).toEqual(new Set(sets));
+    expect(state.fetched).toBe(1);
+  });
+
+  it('are fetched anew after ten minutes while the old ones are given', async () => {
+    const { keys, state, sets, settled } = openKeys();
+    await keys.current();
+    state.nowMs = 10 * minuteMs - 1;
+    await keys.current();
+    expect(state.fetched).toBe(1);
+    state.nowMs = 10 * minuteMs;
+    expect(await keys.current()).toBe(sets[0]);
+    await settled();
+    expect(await keys.current()).toBe(sets[1]);
+    expect(state.fetched).toBe(2);
+  });
+
+  it('are used for a day while the provider is away, and told once', async () => {
+    const { keys, state, sets, settled } = openKeys();
+    await keys.current();
+    state.isAway = true;
+    for (let hour = 1; hour < 24; hour += 1) {
+      state.nowMs = hour * hourMs;
+      expect(await keys.current()).toBe(sets[0]);
+      await settled();
+    }
+    expect(state.faults).toHaveLength(1);
+    expect(state.fetched).toBe(24);
+    state.nowMs = 24 * hourMs;
+    await expect(keys.current()).rejects.toMatchObject({ code: 'overloaded', status: 503 });
+    state.isAway = false;
+    state.nowMs += 10_000;
+    expect(await keys.current()).toBe(sets[1]);
+    state.isAway = true;
+    state.nowMs += hourMs;
+    await keys.current();
+    await settled();
+    expect(state.faults).toHaveLength(2);
+  });
+
+  it('that cannot be had are asked for once in ten seconds, and the rest is told', async () => {
+    const { keys, state } = openKeys();
+    state.isAway = true;
+    await expect(keys.current()).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 10 });
+    state.nowMs = 7_500;
+    await expect(keys.current()).rejects.toMatchObject({ retryAfterSeconds: 3 });
+    expect(state.fetched).toBe(1);
+    state.nowMs = 10_000;
+    state.isAway = false;
+    await keys.current();
+    expect(state.fetched).toBe(2);
+  });
+});
+
+describe('newer keys', () => {
+  it('are fetched at once, then not for thirty seconds', async () => {
+    const { keys, state, sets } = openKeys();
+    const first = await keys.current();
+    const second = await keys.newerThan(first);
+    expect(second).toBe(sets[1]);
+    state.nowMs = 29_999;
+    expect(await keys.newerThan(sets[1] as KeySet)).toBeUndefined();
+    expect(state.fetched).toBe(2);
+    state.nowMs = 30_000;
+    expect(await keys.newerThan(sets[1] as KeySet)).toBe(sets[2]);
+  });
+
+  it('are those that another has just fetched', async () => {
+    const { keys, state } = openKeys();
+    const first = await keys.current();
+    const all = await Promise.all(Array.from({ length: 10 }, () => keys.newerThan(first)));
+    expect(new Set(all).size).toBe(1);
+    expect(await keys.newerThan(first)).toBe(all[0]);
+    expect(state.fetched).toBe(2);
+  });
+
+  it('that cannot be had are no refusal of the token', async () => {
+    const { keys, state } = openKeys();
+    const first = await keys.current();
+    state.isAway = true;
+    await expect(keys.newerThan(first)).rejects.toMatchObject({ code: 'overloaded' });
+    await expect(keys.newerThan(first)).rejects.toMatchObject({ code: 'overloaded' });
+    expect(state.fetched).toBe(2);
+    expect(await keys.current()).toBe(first);
+    state.isAway = false;
+    state.nowMs = 10_000;
+    expect(await keys.newerThan(first)).not.toBe(first);
+  });
+});

@@ -1,0 +1,88 @@
+import type { Clock } from '#base/clock.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { KeySet } from './fetch-keys.ts';
+
+const refreshAfterMs = 600_000;
+const usableMs = 86_400_000;
+const lookAgainMs = 30_000;
+const retryMs = 10_000;
+
+export interface ProviderKeysOptions {
+  readonly fetchSet: () => Promise<KeySet>;
+  readonly clock: Clock;
+  /** Hears the first failure of a row. */
+  readonly noteFault: (thrown: unknown) => void;
+}
+
+/**
+ * The public keys of one identity provider. Keys of ten minutes' age are fetched anew while they go on being used, for up to
+ * a day where the provider does not answer. One fetch at a time; after a failed one none for ten seconds.
+ */
+export class ProviderKeys {
+  readonly #options: ProviderKeysOptions;
+  #held: { readonly keys: KeySet; readonly atMs: number } | undefined;
+  #fetching: Promise<KeySet> | undefined;
+  #failure: { readonly thrown: unknown; readonly atMs: number } | undefined;
+  #lookedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ProviderKeysOptions) {
+    this.#options = options;
+  }
+
+  /** The keys as far as they are known. Rejects with `overloaded` where there are none to use. */
+  async current(): Promise<KeySet> {
+    const held = this.#held;
+    const ageMs = held === undefined ? Number.POSITIVE_INFINITY : this.#options.clock.nowMs() - held.atMs;
+    if (held === undefined || ageMs >= usableMs) return this.#fetch();
+    if (ageMs >= refreshAfterMs) this.#fetch().catch(() => undefined);
+    return held.keys;
+  }
+
+  /**
+   * Keys newer than these, for a token whose key is not among them; undefined where such a look was taken less than thirty
+   * seconds ago, so that made-up tokens bring the provider no load. Rejects with `overloaded` where it does not answer.
+   */
+  async newerThan(known: KeySet): Promise<KeySet | undefined> {
+    if (this.#held !== undefined && this.#held.keys !== known) return this.#held.keys;
+    if (this.#fetching !== undefined) return this.#fetching;
+    if (this.#options.clock.nowMs() - this.#lookedAtMs < lookAgainMs) return undefined;
+    const keys = await this.#fetch();
+    this.#lookedAtMs = this.#options.clock.nowMs();
+    return keys;
+  }
+
+  #fetch(): Promise<KeySet> {
+    const { clock, fetchSet } = this.#options;
+    if (this.#failure !== undefined && clock.nowMs() - this.#failure.atMs < retryMs) return Promise.reject(this.#unavailable());
+    this.#fetching ??= fetchSet()
+      .then(
+        (keys) => this.#succeeded(keys),
+        (thrown: unknown) => this.#failed(thrown),
+      )
+      .finally(() => {
+        this.#fetching = undefined;
+      });
+    return this.#fetching;
+  }
+
+  #succeeded(keys: KeySet): KeySet {
+    this.#held = { keys, atMs: this.#options.clock.nowMs() };
+    this.#failure = undefined;
+    return keys;
+  }
+
+  #failed(thrown: unknown): never {
+    if (this.#failure === undefined) this.#options.noteFault(thrown);
+    this.#failure = { thrown, atMs: this.#options.clock.nowMs() };
+    throw this.#unavailable();
+  }
+
+  #unavailable(): ParleyError {
+    const { thrown, atMs = 0 } = this.#failure ?? {};
+    return new ParleyError(
+      'overloaded',
+      'The identity provider of the token cannot be asked for its keys just now; send the request again later.',
+      { retryAfterSeconds: Math.max(1, Math.ceil((atMs + retryMs - this.#options.clock.nowMs()) / 1000)), cause: thrown },
+    );
+  }
+}

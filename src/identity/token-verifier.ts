@@ -1,0 +1,94 @@
+import { hash } from 'node:crypto';
+import type { Clock } from '#base/clock.ts';
+import type { HttpClient } from '#base/http/client.ts';
+import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { Directory } from '#domain/directory.ts';
+import { unauthorized, type VerifyToken } from '#domain/identify.ts';
+import { fetchKeys } from './fetch-keys.ts';
+import { ProviderKeys } from './provider-keys.ts';
+import { toCaller } from './to-caller.ts';
+import { VerifiedTokens } from './verified-tokens.ts';
+import { readToken, verifySigned } from './verify-signed.ts';
+
+const maxTokenLength = 16_384;
+
+export interface TokenVerifierTools {
+  readonly directory: () => Pick<Directory, 'configuration'>;
+  readonly http: HttpClient;
+  readonly clock: Clock;
+  /** Hears of keys that cannot be had, once until they can be had again. */
+  readonly noteFault: (message: string, thrown: unknown) => void;
+}
+
+/** What is known under one configuration. */
+interface Known {
+  readonly configuration: Configuration;
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly tokens: VerifiedTokens;
+}
+
+interface Provider {
+  readonly name: string;
+  readonly isFirst: boolean;
+  readonly entry: IdentityProviderEntry;
+  readonly keys: ProviderKeys;
+}
+
+/**
+ * Verifies tokens (JWT) of the configured identity providers. Another configuration forgets the tokens that were verified;
+ * the keys of a provider that stays are kept. One for the process.
+ */
+export function createTokenVerifier(tools: TokenVerifierTools): VerifyToken {
+  let last: Known | undefined;
+  const known = (): Known => {
+    const { configuration } = tools.directory();
+    if (last?.configuration !== configuration) last = toKnown(configuration, tools, last);
+    return last;
+  };
+  return async (token) => {
+    if (token.length > maxTokenLength)
+      throw unauthorized('invalid_token', `The token is longer than ${maxTokenLength} characters.`);
+    const { providers, tokens } = known();
+    // Of the whole token: whoever knows the beginning of another's must not be taken for that one.
+    const digest = hash('sha256', token, 'base64url');
+    const before = tokens.find(digest);
+    if (before !== undefined) return before;
+    const { issuer, kid } = readToken(token);
+    const provider = providers.get(issuer);
+    if (provider === undefined)
+      throw unauthorized('invalid_token', 'The issuer of the token is none of the identity providers configured here.');
+    const nowMs = tools.clock.epochMs();
+    const claims = await verifySigned({ token, kid }, provider.keys, { ...provider.entry, nowMs });
+    const caller = toCaller(claims, provider);
+    tokens.keep(digest, caller, claims.exp * 1000 - nowMs);
+    return caller;
+  };
+}
+
+function toKnown(configuration: Configuration, tools: TokenVerifierTools, last: Known | undefined): Known {
+  const providers = new Map<string, Provider>();
+  for (const [name, entry] of Object.entries(configuration.identityProviders)) {
+    const before = last?.providers.get(entry.issuer);
+    const keys = before?.entry.jwksUrl === entry.jwksUrl ? before?.keys : undefined;
+    providers.set(entry.issuer, {
+      name,
+      isFirst: providers.size === 0,
+      entry,
+      keys: keys ?? toProviderKeys(name, entry, tools),
+    });
+  }
+  return { configuration, providers, tokens: new VerifiedTokens(tools.clock) };
+}
+
+function toProviderKeys(
+  name: string,
+  entry: IdentityProviderEntry,
+  { http, clock, noteFault }: TokenVerifierTools,
+): ProviderKeys {
+  return new ProviderKeys({
+    fetchSet: () => fetchKeys(http, entry),
+    clock,
+    noteFault: (thrown) => noteFault(`the keys of the identity provider ${name} cannot be had`, thrown),
+  });
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import type { Clock } from '#base/clock.ts';
+import { VerifiedTokens } from './verified-tokens.ts';
+
+const ada = { subject: 'ada', project: 'p', roles: ['default'], chain: null };
+
+function openTokens() {
+  const time = { nowMs: 1_000 };
+  const clock: Clock = { nowMs: () => time.nowMs, epochMs: () => 0, sleep: () => Promise.resolve() };
+  return { tokens: new VerifiedTokens(clock), time };
+}
+
+describe('a verified token', () => {
+  it.each([
+    ['a minute where it lives longer', 3_600_000, 60_000],
+    ['as long as it lives where that is less', 1_500, 1_500],
+    ['a minute where it never ends', Number.POSITIVE_INFINITY, 60_000],
+  ])('is known %s', (_how, leftMs, knownMs) => {
+    const { tokens, time } = openTokens();
+    tokens.keep('digest', ada, leftMs);
+    time.nowMs += knownMs - 1;
+    expect(tokens.find('digest')).toBe(ada);
+    time.nowMs += 1;
+    expect(tokens.find('digest')).toBeUndefined();
+  });
+
+  it('that is over is not kept', () => {
+    const { tokens } = openTokens();
+    tokens.keep('digest', ada, 0);
+    tokens.keep('digest', ada, -20_000);
+    expect(tokens.find('digest')).toBeUndefined();
+  });
+
+  it('is known by the whole digest', () => {
+    const { tokens } = openTokens();
+    tokens.keep('digest', ada, 1_000);
+    for (const other of ['diges', 'digest2', 'Digest', '', '__proto__']) expect(tokens.find(other)).toBeUndefined();
+  });
+
+  it('gives way to others when there are too many, the one asked for last staying', () => {
+    const { tokens } = openTokens();
+    for (let index = 0; index < 10_000; index += 1) tokens.keep(`digest ${index}`, ada, 1_000);
+    expect(tokens.find('digest 0')).toBe(ada);
+    tokens.keep('one more', ada, 1_000);
+    expect(tokens.find('digest 0')).toBe(ada);
+    expect(tokens.find('digest 1')).toBeUndefined();
+  });
+});

@@ -1,0 +1,60 @@
+import { expect, it } from 'vitest';
+import { checkConfiguration } from '#app/configuration/check.ts';
+import { formatFault } from '#app/configuration/configuration-fault.ts';
+
+const good = { issuer: 'https://id.example', audience: 'api' };
+
+function faultsOf(identityProviders: object): readonly string[] {
+  const checked = checkConfiguration({ identityProviders });
+  return 'faults' in checked ? checked.faults.map(formatFault) : [];
+}
+
+it.each([
+  ['an https address', { ...good }],
+  ['an https address with a path and a slash', { ...good, issuer: 'https://id.example/realms/a/' }],
+  ['an address of this machine', { ...good, issuer: 'http://localhost:8081', jwksUrl: 'http://127.0.0.1:8081/keys' }],
+  ['an address of this machine in IPv6', { ...good, issuer: 'http://[::1]:8081' }],
+  ['keys at an address with a query', { ...good, jwksUrl: 'https://id.example/keys?policy=a' }],
+  ['claims that are addresses', { ...good, userIdClaim: 'https://id.example/user', rolesClaim: 'https://id.example/roles' }],
+  ['dotted paths', { ...good, userIdClaim: 'profile.id', rolesClaim: 'realm_access.roles' }],
+])('an identity provider may have %s', (_what, entry) => {
+  expect(faultsOf({ p: entry })).toEqual([]);
+});
+
+const insecure = 'must be an https:// address without user name and password, or an http:// address of this machine';
+const noClaim = 'must be a claim or a dotted path of claims, none of them empty or with spaces around it';
+
+it.each([
+  ['no issuer', { audience: 'api' }, ['identityProviders.p.issuer: is missing']],
+  ['an empty issuer', { ...good, issuer: '' }, ['identityProviders.p.issuer: must not be empty']],
+  ['an issuer that is no address', { ...good, issuer: 'id.example' }, [`identityProviders.p.issuer: ${insecure}`]],
+  ['an issuer over http', { ...good, issuer: 'http://id.example' }, [`identityProviders.p.issuer: ${insecure}`]],
+  [
+    'an issuer that begins like this machine',
+    { ...good, issuer: 'http://localhost.example' },
+    [`identityProviders.p.issuer: ${insecure}`],
+  ],
+  ['an issuer with a password', { ...good, issuer: 'https://a:b@id.example' }, [`identityProviders.p.issuer: ${insecure}`]],
+  ['keys over http', { ...good, jwksUrl: 'http://10.0.0.1/keys' }, [`identityProviders.p.jwksUrl: ${insecure}`]],
+  ['keys in a file', { ...good, jwksUrl: 'file:///keys' }, [`identityProviders.p.jwksUrl: ${insecure}`]],
+  ['an empty audience', { ...good, audience: '' }, ['identityProviders.p.audience: must not be empty']],
+  ['an empty user claim', { ...good, userIdClaim: '' }, ['identityProviders.p.userIdClaim: must not be empty']],
+  ['a blank roles claim', { ...good, rolesClaim: ' ' }, [`identityProviders.p.rolesClaim: ${noClaim}`]],
+  ['a path with an empty part', { ...good, rolesClaim: 'realm_access..roles' }, [`identityProviders.p.rolesClaim: ${noClaim}`]],
+  ['a path that ends in a dot', { ...good, userIdClaim: 'sub.' }, [`identityProviders.p.userIdClaim: ${noClaim}`]],
+  ['an unknown key', { ...good, algorithms: ['none'] }, ['identityProviders.p.algorithms: is not a known key']],
+])('an identity provider cannot have %s', (_what, entry, faults) => {
+  expect(faultsOf({ p: entry })).toEqual(faults);
+});
+
+it('two identity providers cannot have one issuer', () => {
+  expect(faultsOf({ p: good, q: { ...good, issuer: 'https://id.example/' }, r: { ...good, audience: 'other' } })).toEqual([
+    'identityProviders.r.issuer: is the issuer of another entry as well',
+  ]);
+});
+
+it('an identity provider cannot have a name that would put it before the others', () => {
+  expect(faultsOf({ p: good, 7: { ...good, issuer: 'https://seven.example' } })).toEqual([
+    expect.stringContaining('cannot be a name: one of digits only would be put before the others'),
+  ]);
+});

@@ -1,0 +1,52 @@
+import { expect, it } from 'vitest';
+import { hello } from '#test/chunks.ts';
+import { startProcess } from '#test/start-process.ts';
+import { chatPath } from '#test/start-service.ts';
+import { partsOf } from './forge.ts';
+import { entryOf, startIssuer } from './support.ts';
+
+it.each(['info', 'debug'])('no token and no claim of one lands in the log on the level %s', async (level) => {
+  await using issuer = await startIssuer();
+  await using gone = await startIssuer();
+  const canary = { sub: 'canary-user', email: 'canary@example.com' };
+  const tokens = [
+    await issuer.token(canary),
+    await issuer.token({ ...canary, exp: 1 }),
+    await issuer.token({ ...canary, aud: 'canary-audience' }),
+    await issuer.token({ ...canary, iss: 'https://canary.example' }),
+    await issuer.token(canary, { kid: 'canary-key' }),
+    `${(await issuer.token(canary)).slice(0, -4)}`,
+    await gone.token(canary),
+    'canary.canary.canary',
+    'canary-unknown-key',
+  ];
+  await gone.stop();
+  await using node = await startProcess({
+    configuration: {
+      models: { m: { upstreams: [{ protocol: 'demo' }] } },
+      identityProviders: { issuer: entryOf(issuer), gone: entryOf(gone) },
+    },
+    environment: { LOG_LEVEL: level },
+  });
+  const statuses: number[] = [];
+  for (const token of tokens) {
+    const headers = { authorization: `Bearer ${token}` };
+    await node.ask({ method: 'GET', path: '/v1/user/info', headers });
+    const { status } = await node.ask({
+      path: chatPath('m'),
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: { messages: hello },
+    });
+    statuses.push(status);
+  }
+  expect(statuses).toEqual([200, 401, 401, 401, 401, 401, 503, 401, 401]);
+  node.kill('SIGTERM');
+  const { stdout, stderr } = await node.ended;
+  const written = `${stdout}${stderr}`;
+  expect(written.match(/"code":"invalid_token"/g)).toHaveLength(6);
+  expect(written).toContain('the keys of the identity provider gone cannot be had');
+  expect(written).not.toContain('canary');
+  for (const token of tokens.filter((each) => !each.startsWith('canary'))) {
+    for (const part of partsOf(token)) expect(written).not.toContain(part);
+  }
+});

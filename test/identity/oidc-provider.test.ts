@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hello } from '#test/chunks.ts';
+import type { TestService } from '#test/start-service.ts';
+import { audience, type OidcServer, startOidcServer } from './oidc-server.ts';
+import { MovedClock, startWith, whoIs } from './support.ts';
+
+const roles = new Map<string, unknown>([
+  ['ada', ['staff', 'researcher']],
+  ['bob', []],
+]);
+let oidc: OidcServer;
+let service: TestService;
+
+beforeAll(async () => {
+  oidc = await startOidcServer((user) => roles.get(user));
+  service = await startWith(
+    { corporate: { issuer: oidc.issuer, audience, rolesClaim: 'realm_access.roles' } },
+    { roles: { default: { limits: { m: { requestDay: 1 } } }, staff: { limits: { m: { requestDay: 3 } } } } },
+  );
+});
+
+afterAll(async () => {
+  await service.close();
+  await oidc.stop();
+});
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+describe('a token of an OpenID provider', () => {
+  it('says who calls: the user, the name of the provider, the roles', async () => {
+    const { json, status } = await whoIs(service, await oidc.userToken('ada'));
+    expect([status, json]).toEqual([200, { user: 'ada', project: 'corporate', roles: ['staff', 'researcher'] }]);
+  });
+
+  it('of a client, or of a user without roles, has the role default', async () => {
+    expect((await whoIs(service, await oidc.robotToken())).json).toMatchObject({ user: 'robot', roles: ['default'] });
+    expect((await whoIs(service, await oidc.userToken('bob'))).json).toMatchObject({ user: 'bob', roles: ['default'] });
+  });
+
+  it('is verified with keys found through the OpenID configuration, fetched once for all tokens', async () => {
+    await Promise.all([oidc.robotToken(), oidc.userToken('ada')].map(async (token) => whoIs(service, await token)));
+    const fetched = oidc.asked.filter((path) => /well-known|jwks/.test(path));
+    expect(fetched).toEqual(['/.well-known/openid-configuration', '/jwks']);
+  });
+
+  it('is taken wherever a key is', async () => {
+    const token = await oidc.userToken('ada');
+    const chat = (headers: Record<string, string>) =>
+      service.ask({
+        path: '/v1/chat/completions',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: { model: 'staffed', messages: hello },
+      });
+    expect((await chat(bearer(token))).status).toBe(200);
+    expect((await chat({ 'api-key': token })).status).toBe(200);
+    expect((await chat({ 'api-key': token, ...bearer(token) })).status).toBe(200);
+    const differing = await chat({ 'api-key': 'caller-key', ...bearer(token) });
+    expect([differing.status, differing.error.code]).toEqual([400, 'ambiguous_credentials']);
+  });
+});
+
+describe('the roles of a token', () => {
+  const idsFor = async (token: string): Promise<string[]> => {
+    const { json } = await service.ask({ method: 'GET', path: '/v1/models', headers: bearer(token) });
+    return (json as { data: { id: string }[] }).data.map(({ id }) => id);
+  };
+
+  it('open deployments and hide others', async () => {
+    const [ada, bob] = await Promise.all([oidc.userToken('ada'), oidc.userToken('bob')]);
+    expect(await idsFor(ada)).toEqual(['m', 'staffed']);
+    expect(await idsFor(bob)).toEqual(['m']);
+    const ask = (token: string) =>
+      service.ask({
+        path: '/v1/chat/completions',
+        headers: { 'content-type': 'application/json', ...bearer(token) },
+        body: { model: 'staffed', messages: hello },
+      });
+    expect((await ask(ada)).status).toBe(200);
+    const refused = await ask(bob);
+    expect([refused.status, refused.error.code]).toEqual([403, 'access_denied']);
+  });
+
+  it('set the limits of the user, whichever token is sent', async () => {
+    const admitted = async (user: string): Promise<number> => {
+      const statuses: number[] = [];
+      for (let call = 0; call < 5; call += 1) {
+        const headers = { 'content-type': 'application/json', ...bearer(await oidc.userToken(user)) };
+        statuses.push(
+          (await service.ask({ path: '/v1/chat/completions', headers, body: { model: 'm', messages: hello } })).status,
+        );
+      }
+      expect(new Set(statuses)).toEqual(new Set([200, 429]));
+      return statuses.filter((status) => status === 200).length;
+    };
+    expect(await admitted('ada')).toBe(3);
+    expect(await admitted('bob')).toBe(1);
+  });
+});
+
+describe('the keys of an OpenID provider', () => {
+  const configured = ({ issuer }: OidcServer) => ({ corporate: { issuer, audience } });
+
+  it('may be others from one token to the next', async () => {
+    await using own = await startOidcServer();
+    await using node = await startWith(configured(own));
+    const before = await own.robotToken();
+    expect((await whoIs(node, before)).status).toBe(200);
+    await own.rotate();
+    expect((await whoIs(node, await own.robotToken())).status).toBe(200);
+    node.reload({ ...node.directory.current().configuration });
+    const { error } = await whoIs(node, before);
+    expect(error).toMatchObject({
+      code: 'invalid_token',
+      message: 'The token is signed with a key that its issuer does not publish.',
+    });
+  });
+
+  it('go on being used while the provider is away', async () => {
+    const clock = new MovedClock();
+    const own = await startOidcServer();
+    await using node = await startWith(configured(own), {}, { clock });
+    const [first, second] = await Promise.all([own.robotToken(), own.robotToken()]);
+    expect((await whoIs(node, first)).status).toBe(200);
+    await own.stop();
+    clock.pass(61_000);
+    expect((await whoIs(node, first)).status).toBe(200);
+    expect((await whoIs(node, second)).status).toBe(200);
+  });
+
+  it('that cannot be had give 503, not 401, and other providers go on', async () => {
+    const gone = await startOidcServer();
+    const token = await gone.robotToken();
+    await gone.stop();
+    const faults: string[] = [];
+    await using node = await startWith(
+      { gone: { issuer: gone.issuer, audience }, corporate: { issuer: oidc.issuer, audience } },
+      {},
+      { noteFault: (message) => faults.push(message) },
+    );
+    const answer = await whoIs(node, token);
+    expect([answer.status, answer.error.type, answer.error.code]).toEqual([503, 'server_overloaded', 'overloaded']);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    expect(faults).toContain('the keys of the identity provider gone cannot be had');
+    expect((await whoIs(node, await oidc.robotToken())).status).toBe(200);
+  });
+});

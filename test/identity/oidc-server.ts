@@ -1,0 +1,148 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair } from 'jose';
+import Provider, { type SignInContext } from 'oidc-provider';
+import { listeningAt } from '#test/listening.ts';
+
+/** The audience of the tokens that the server gives. */
+export const audience = 'https://parley.example/api';
+const client = { client_id: 'robot', client_secret: 'robot-secret', redirect_uris: ['http://127.0.0.1/back'] };
+const scope = 'use';
+
+export interface OidcServer extends AsyncDisposable {
+  readonly issuer: string;
+  /** Paths that were asked for. */
+  readonly asked: readonly string[];
+  /** A token of the client itself: its subject is `robot`. */
+  robotToken(): Promise<string>;
+  /** A token of a user who signs in, by the authorization code flow with PKCE. */
+  userToken(user: string): Promise<string>;
+  /** Signs with new keys from now on, and publishes no others. */
+  rotate(): Promise<void>;
+  /** Nobody listens any more. */
+  stop(): Promise<void>;
+}
+
+/** A real OpenID provider that gives access tokens as JWT (RFC 9068); `rolesOf` says which roles it puts into `realm_access.roles`. */
+export async function startOidcServer(rolesOf: (user: string) => unknown = () => undefined): Promise<OidcServer> {
+  const asked: string[] = [];
+  let answer: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    answer(request, response);
+  }).listen(0, '127.0.0.1');
+  await listeningAt(server);
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const rotate = async (): Promise<void> => {
+    answer = answerOf(new Provider(issuer, { ...settings(rolesOf), jwks: { keys: [await newKey()] } }));
+  };
+  await rotate();
+  const stop = async (): Promise<void> => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  return {
+    issuer,
+    asked,
+    robotToken: () => tokenOf(issuer, { grant_type: 'client_credentials', scope }),
+    userToken: (user) => signIn(issuer, user),
+    rotate,
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+async function newKey(): Promise<object> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  return { ...(await exportJWK(privateKey)), use: 'sig', alg: 'RS256', kid: randomBytes(8).toString('hex') };
+}
+
+function settings(rolesOf: (user: string) => unknown): object {
+  return {
+    clients: [{ ...client, grant_types: ['client_credentials', 'authorization_code'] }],
+    scopes: ['openid', scope],
+    features: {
+      devInteractions: { enabled: false },
+      clientCredentials: { enabled: true },
+      resourceIndicators: {
+        enabled: true,
+        defaultResource: () => audience,
+        useGrantedResource: () => true,
+        getResourceServerInfo: () => ({ scope, audience, accessTokenFormat: 'jwt', jwt: { sign: { alg: 'RS256' } } }),
+      },
+    },
+    ttl: { AccessToken: 600, ClientCredentials: 600, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
+    cookies: { keys: ['test'] },
+    interactions: { url: () => '/sign-in' },
+    loadExistingGrant: grantAll,
+    findAccount: (_context: unknown, accountId: string) => ({ accountId, claims: () => ({ sub: accountId }) }),
+    extraTokenClaims: (_context: unknown, { accountId, clientId }: { accountId?: string; clientId: string }) => ({
+      realm_access: { roles: rolesOf(accountId ?? clientId) },
+    }),
+  };
+}
+
+/** Whoever signed in has agreed to what the client asks for. */
+async function grantAll({ oidc: { account, client, provider } }: SignInContext): Promise<unknown> {
+  const grant = new provider.Grant({ accountId: account.accountId, clientId: client.clientId });
+  grant.addOIDCScope(`openid ${scope}`);
+  grant.addResourceScope(audience, scope);
+  await grant.save();
+  return grant;
+}
+
+/** Signs in whoever comes as the user that the header field `x-user` names, as a form would. */
+function answerOf(provider: Provider): (request: IncomingMessage, response: ServerResponse) => void {
+  const callback = provider.callback();
+  return (request, response) => {
+    if (request.url === '/sign-in') {
+      const login = { accountId: String(request.headers['x-user']) };
+      void provider.interactionFinished(request, response, { login });
+    } else callback(request, response);
+  };
+}
+
+async function tokenOf(issuer: string, form: Record<string, string>): Promise<string> {
+  const authorization = `Basic ${Buffer.from(`${client.client_id}:${client.client_secret}`).toString('base64')}`;
+  const response = await fetch(`${issuer}/token`, {
+    method: 'POST',
+    headers: { authorization },
+    body: new URLSearchParams(form),
+  });
+  const { access_token, ...rest } = (await response.json()) as { access_token?: string };
+  if (access_token === undefined) throw new Error(JSON.stringify(rest));
+  return access_token;
+}
+
+async function signIn(issuer: string, user: string): Promise<string> {
+  const verifier = randomBytes(32).toString('base64url');
+  const query = new URLSearchParams({
+    client_id: client.client_id,
+    response_type: 'code',
+    scope: `openid ${scope}`,
+    resource: audience,
+    redirect_uri: client.redirect_uris[0] ?? '',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  });
+  const cookies = new Map<string, string>();
+  let url = new URL(`${issuer}/auth?${query}`);
+  for (let step = 0; !url.searchParams.has('code'); step += 1) {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const response = await fetch(url, { redirect: 'manual', headers: { cookie, 'x-user': user } });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      cookies.set(name, value);
+    }
+    const next = response.headers.get('location');
+    if (next === null || step === 5) throw new Error(`signing in ends at ${url}: ${await response.text()}`);
+    url = new URL(next, url);
+  }
+  return tokenOf(issuer, {
+    grant_type: 'authorization_code',
+    code: url.searchParams.get('code') ?? '',
+    redirect_uri: client.redirect_uris[0] ?? '',
+    code_verifier: verifier,
+  });
+}

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hello, plainCompletion } from '#test/chunks.ts';
+import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { chatPath, type TestService } from '#test/start-service.ts';
+import { entryOf, type Issuer, MovedClock, startIssuer, startWith, whoIs, withProviders } from './support.ts';
+
+let first: Issuer;
+let second: Issuer;
+let service: TestService;
+
+beforeAll(async () => {
+  [first, second] = await Promise.all([startIssuer(), startIssuer('ES256')]);
+  service = await startWith(
+    { corporate: entryOf(first, { rolesClaim: 'roles' }), partner: entryOf(second, { userIdClaim: 'email' }) },
+    { keys: { 'team-key': { project: 'team' } }, roles: { default: { limits: { m: { requestDay: 1 } } } } },
+  );
+});
+
+afterAll(async () => {
+  await service.close();
+  await Promise.all([first.stop(), second.stop()]);
+});
+
+const bearer = (token: string) => ({ 'content-type': 'application/json', authorization: `Bearer ${token}` });
+
+describe('users of several identity providers', () => {
+  it('are read from the claims that their own provider names', async () => {
+    const claims = { sub: 'ada', email: 'ada@example.com', roles: ['staff'] };
+    expect((await whoIs(service, await first.token(claims))).json).toEqual({
+      user: 'ada',
+      project: 'corporate',
+      roles: ['staff'],
+    });
+    expect((await whoIs(service, await second.token(claims))).json).toEqual({
+      user: 'jwt:partner:ada@example.com',
+      project: 'partner',
+      roles: ['default'],
+    });
+  });
+
+  it('are not each other, nor the holder of a key, and use up no one’s limits', async () => {
+    const chat = async (headers: Record<string, string>) =>
+      (
+        await service.ask({
+          path: chatPath('m'),
+          headers: { 'content-type': 'application/json', ...headers },
+          body: { messages: hello },
+        })
+      ).status;
+    const tokens = [
+      await first.token({ sub: 'eve' }),
+      await second.token({ email: 'eve' }),
+      await first.token({ sub: 'jwt:partner:eve' }),
+      await first.token({ sub: 'key:team' }),
+      await second.token({ email: 'key:team' }),
+    ];
+    for (const token of tokens) expect([await chat(bearer(token)), await chat(bearer(token))]).toEqual([200, 429]);
+    expect([await chat({ 'api-key': 'team-key' }), await chat({ 'api-key': 'team-key' })]).toEqual([200, 429]);
+  });
+});
+
+describe('a user’s call of an application', () => {
+  it('hands on the user by a per-request key, never the token', async () => {
+    const token = await first.token({ sub: 'grace', roles: ['staff'] });
+    const seen: string[] = [];
+    let within: unknown;
+    await using application = await startScriptedUpstream(async (answering) => {
+      seen.push(JSON.stringify(answering.received.headers), answering.received.text);
+      const headers = { 'api-key': String(answering.received.headers['api-key']) };
+      within = (await node.ask({ method: 'GET', path: '/v1/user/info', headers })).json;
+      await jsonReply(plainCompletion('hi'))(answering);
+    });
+    await using node = await startWith(
+      { corporate: entryOf(first, { rolesClaim: 'roles' }) },
+      { applications: { app: { endpoint: `${application.url}/app` } } },
+    );
+    const answer = await node.ask({ path: chatPath('app'), headers: bearer(token), body: { messages: hello } });
+    expect(answer.status).toBe(200);
+    expect(within).toEqual({ user: 'grace', project: 'corporate', roles: ['staff'] });
+    expect(seen.join()).not.toContain(token);
+    expect(seen.join()).not.toContain(token.split('.')[2]);
+  });
+});
+
+describe('a verified token', () => {
+  it('is verified once in a minute', async () => {
+    const clock = new MovedClock();
+    await using own = await startIssuer();
+    await using node = await startWith({ p: entryOf(own) }, {}, { clock });
+    const token = await own.token({ exp: Math.floor(clock.epochMs() / 1000) + 90 });
+    expect((await whoIs(node, token)).status).toBe(200);
+    clock.moveCalendar(121_000);
+    expect((await whoIs(node, token)).status).toBe(200);
+    clock.pass(60_000);
+    expect((await whoIs(node, token)).error.message).toBe('The token has expired; get a new one.');
+  });
+
+  it('is forgotten with the configuration it was verified under, and the keys are not', async () => {
+    await using own = await startIssuer();
+    await using node = await startWith({ p: entryOf(own) });
+    const token = await own.token();
+    expect((await whoIs(node, token)).status).toBe(200);
+    node.reload(withProviders({ p: entryOf(own, { audience: 'https://elsewhere.example' }) }));
+    expect((await whoIs(node, token)).error.code).toBe('invalid_token');
+    node.reload(withProviders({ p: entryOf(own, { userIdClaim: 'aud' }), q: entryOf(second) }));
+    expect((await whoIs(node, token)).json).toMatchObject({ user: 'https://parley.example/api' });
+    expect(own.keysAsked()).toBe(1);
+    node.reload(withProviders({ q: entryOf(second) }));
+    expect((await whoIs(node, token)).error.code).toBe('invalid_token');
+    node.reload(withProviders({}));
+    expect((await whoIs(node, token)).error.code).toBe('invalid_token');
+  });
+});

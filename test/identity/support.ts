@@ -1,0 +1,99 @@
+import type { AddressInfo } from 'node:net';
+import { OAuth2Server } from 'oauth2-mock-server';
+import { type Clock, systemClock } from '#base/clock.ts';
+import type { Answered } from '#test/ask.ts';
+import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
+
+export const audience = 'https://parley.example/api';
+
+type Claims = Record<string, unknown>;
+
+export interface Issuer extends AsyncDisposable {
+  readonly url: string;
+  readonly server: OAuth2Server;
+  /** How often its keys were asked for. */
+  readonly keysAsked: () => number;
+  /** A good token but for what is changed; undefined takes a claim away. */
+  token(claims?: Claims, header?: Claims): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** A mock of an identity provider that signs any claims; its keys are at `/keys`. */
+export async function startIssuer(algorithm = 'RS256'): Promise<Issuer> {
+  const server = new OAuth2Server();
+  let asked = 0;
+  await server.issuer.keys.generate(algorithm, { kid: 'key-1' });
+  server.service.addRoute('GET', '/keys', (_request, response) => {
+    asked += 1;
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ keys: server.issuer.keys.toJSON() }));
+  });
+  await server.start(0, '127.0.0.1');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server.issuer.url = url;
+  const stop = async (): Promise<void> => {
+    if (server.listening) await server.stop();
+  };
+  return {
+    url,
+    server,
+    keysAsked: () => asked,
+    token: (claims = {}, header = {}) =>
+      server.issuer.buildToken({
+        scopesOrTransform(itsHeader, payload) {
+          Object.assign(itsHeader, header);
+          Object.assign(payload, { sub: 'ada', aud: audience }, claims);
+        },
+      }),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+/** The entry of an issuer in the configuration. */
+export function entryOf({ url }: { readonly url: string }, more: object = {}): object {
+  return { issuer: url, jwksUrl: `${url}/keys`, audience, ...more };
+}
+
+/** A service that knows these identity providers, with a model for all and one for staff. */
+export function startWith(identityProviders: object, more: object = {}, options: ServiceOptions = {}): Promise<TestService> {
+  return startService(withProviders(identityProviders, more), options);
+}
+
+export function withProviders(identityProviders: object, more: object = {}): object {
+  const upstreams = [{ protocol: 'demo' }];
+  return { models: { m: { upstreams }, staffed: { upstreams, userRoles: ['staff'] } }, identityProviders, ...more };
+}
+
+/** What the service says of the one who holds a token. */
+export function whoIs(service: TestService, token: string): Promise<Answered> {
+  return service.ask({ method: 'GET', path: '/v1/user/info', headers: { authorization: `Bearer ${token}` } });
+}
+
+/** The code and the sentence of a refusal. */
+export async function refusalOf(
+  service: TestService,
+  token: string,
+): Promise<readonly [status: number, code: string | null, message: string]> {
+  const { status, error } = await whoIs(service, token);
+  return [status, error.code, error.message];
+}
+
+/** Time that goes on as it does, and further where it is told. */
+export class MovedClock implements Clock {
+  #passedMs = 0;
+  #calendarMs = 0;
+
+  nowMs = (): number => systemClock.nowMs() + this.#passedMs;
+  epochMs = (): number => systemClock.epochMs() + this.#passedMs + this.#calendarMs;
+  sleep = systemClock.sleep;
+
+  pass(ms: number): void {
+    this.#passedMs += ms;
+  }
+
+  /** Sets the calendar ahead, as if somebody corrected it. */
+  moveCalendar(ms: number): void {
+    this.#calendarMs += ms;
+  }
+}
