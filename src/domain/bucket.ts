@@ -1,0 +1,11 @@
+import { hash } from 'node:crypto';
+
+const length = 32;
+
+/**
+ * The bucket of a user subject: the same on every node and after every restart, whatever secrets change. It is a name, not
+ * a right: who knows a bucket can do nothing with it.
+ */
+export function bucketOf(subject: string): string {
+  return hash('sha256', `parley bucket of ${subject}`, 'base64url').slice(0, length);
+}

@@ -1,0 +1,82 @@
+import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { BlobStore, ByteRange } from '#domain/blob-store.ts';
+import { StoreFault } from '#domain/store-fault.ts';
+
+const unfinished = '.part';
+
+/** Contents as files of one folder. Names must be plain: they become the names of these files. */
+export class DiskBlobStore implements BlobStore {
+  readonly #folder: string;
+
+  private constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Makes the folder where it is not there, and clears it of what a crash left unfinished: one process has it to itself. */
+  static async open(folder: string): Promise<DiskBlobStore> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const left = (await readdir(folder)).filter((name) => name.endsWith(unfinished));
+    await Promise.all(left.map((name) => rm(join(folder, name), { force: true })));
+    return new DiskBlobStore(folder);
+  }
+
+  async write(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+    const path = join(this.#folder, name);
+    const part = path + unfinished;
+    const handle = await faulty(open(part, 'wx', 0o600));
+    try {
+      for await (const piece of bytes) await faulty(handle.writeFile(piece));
+      await faulty(handle.sync());
+      await faulty(handle.close());
+      await faulty(rename(part, path));
+      await faulty(this.#sync());
+    } catch (thrown) {
+      await remove(handle, [part, path]);
+      throw thrown;
+    }
+  }
+
+  async read(name: string, range: ByteRange | undefined): Promise<Readable | undefined> {
+    const handle = await faulty(open(join(this.#folder, name), 'r').catch(undefinedWhereAbsent));
+    return handle?.createReadStream(range && { start: range.first, end: range.last });
+  }
+
+  async delete(name: string): Promise<void> {
+    await faulty(rm(join(this.#folder, name), { force: true }));
+  }
+
+  /** Names of what was written before a moment, in milliseconds since the epoch. */
+  async *writtenBefore(atMs: number): AsyncIterable<string> {
+    for await (const { name } of await faulty(opendir(this.#folder))) {
+      if (name.endsWith(unfinished)) continue;
+      const found = await faulty(stat(join(this.#folder, name)).catch(undefinedWhereAbsent));
+      if (found !== undefined && found.mtimeMs < atMs) yield name;
+    }
+  }
+
+  /** A name is as durable as its folder. Windows sees to it by itself, and opens no folders. */
+  async #sync(): Promise<void> {
+    if (process.platform === 'win32') return;
+    const folder = await open(this.#folder, 'r');
+    await folder.sync().finally(() => folder.close());
+  }
+}
+
+async function remove(handle: FileHandle, paths: readonly string[]): Promise<void> {
+  await handle.close().catch(() => undefined);
+  for (const path of paths) await rm(path, { force: true }).catch(() => undefined);
+}
+
+function undefinedWhereAbsent(thrown: NodeJS.ErrnoException): undefined {
+  if (thrown.code !== 'ENOENT') throw thrown;
+}
+
+async function faulty<Value>(work: Promise<Value>): Promise<Value> {
+  try {
+    return await work;
+  } catch (cause) {
+    throw new StoreFault('the folder of files cannot be used', { cause });
+  }
+}

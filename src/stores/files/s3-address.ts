@@ -1,0 +1,63 @@
+import { Secret } from '#base/secret.ts';
+
+/** Where files lie in S3, and in whose name they are read and written. */
+export interface S3Address {
+  readonly bucket: string;
+  /** Before the name of each object; empty or with a slash at its end. */
+  readonly prefix: string;
+  readonly region: string;
+  /** Of another service than Amazon's; the bucket then stands in the path. */
+  readonly endpoint: string | undefined;
+  /** Undefined: those of the machine or container this runs on. */
+  readonly credentials:
+    | { readonly accessKeyId: string; readonly secretAccessKey: Secret; readonly sessionToken: Secret | undefined }
+    | undefined;
+}
+
+/** The variables that Amazon's own tools know. */
+export interface AwsEnvironment {
+  readonly AWS_REGION?: string | undefined;
+  readonly AWS_DEFAULT_REGION?: string | undefined;
+  readonly AWS_ENDPOINT_URL_S3?: string | undefined;
+  readonly AWS_ENDPOINT_URL?: string | undefined;
+  readonly AWS_ACCESS_KEY_ID?: string | undefined;
+  readonly AWS_SECRET_ACCESS_KEY?: string | undefined;
+  readonly AWS_SESSION_TOKEN?: string | undefined;
+}
+
+const known = ['region', 'endpoint', 'accessKeyId', 'secretAccessKey', 'sessionToken'];
+const bucketName = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+
+/** Reads `s3://bucket/prefix?region=…&endpoint=…`; the address wins over the environment. Throws a RangeError that says what is wrong, without the address itself. */
+export function toS3Address(text: string, environment: AwsEnvironment): S3Address {
+  const url = URL.parse(text);
+  if (url?.protocol !== 's3:') throw new RangeError('must be s3://bucket/prefix');
+  if (!bucketName.test(url.hostname)) throw new RangeError('must name a bucket: s3://bucket/prefix');
+  if (url.username !== '' || url.password !== '' || url.port !== '')
+    throw new RangeError('takes credentials as ?accessKeyId=…&secretAccessKey=…, and another server as ?endpoint=…');
+  const query = url.searchParams;
+  const unknown = [...query.keys()].find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new RangeError(`has an unknown parameter ${unknown}; known are ${known.join(', ')}`);
+  const endpoint = query.get('endpoint') ?? environment.AWS_ENDPOINT_URL_S3 ?? environment.AWS_ENDPOINT_URL;
+  if (endpoint !== undefined && !/^https?:$/.test(URL.parse(endpoint)?.protocol ?? ''))
+    throw new RangeError('has an endpoint that is no http or https address');
+  const prefix = url.pathname.replace(/^\/+|\/+$/g, '');
+  if (!/^[\w./-]*$/.test(prefix)) throw new RangeError('has a prefix with other characters than letters, digits and _ . / -');
+  return {
+    bucket: url.hostname,
+    prefix: prefix === '' ? '' : `${prefix}/`,
+    region: query.get('region') ?? environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION ?? 'us-east-1',
+    endpoint,
+    credentials: toCredentials(query, environment),
+  };
+}
+
+function toCredentials(query: URLSearchParams, environment: AwsEnvironment): S3Address['credentials'] {
+  const isInAddress = query.has('accessKeyId') || query.has('secretAccessKey');
+  const id = isInAddress ? query.get('accessKeyId') : environment.AWS_ACCESS_KEY_ID;
+  const secret = isInAddress ? query.get('secretAccessKey') : environment.AWS_SECRET_ACCESS_KEY;
+  const token = isInAddress ? query.get('sessionToken') : environment.AWS_SESSION_TOKEN;
+  if (!id && !secret) return undefined;
+  if (!id || !secret) throw new RangeError('needs accessKeyId and secretAccessKey together');
+  return { accessKeyId: id, secretAccessKey: new Secret(secret), sessionToken: token ? new Secret(token) : undefined };
+}

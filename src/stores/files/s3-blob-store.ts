@@ -1,0 +1,119 @@
+import type { Readable } from 'node:stream';
+import {
+  AbortMultipartUploadCommand,
+  type CompletedPart,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  NoSuchKey,
+  PutObjectCommand,
+  S3Client,
+  UploadPartCommand,
+} from '@aws-sdk/client-s3';
+import type { BlobStore, ByteRange } from '#domain/blob-store.ts';
+import { StoreFault } from '#domain/store-fault.ts';
+import type { S3Address } from './s3-address.ts';
+import { toParts } from './to-parts.ts';
+
+/** Of a part: the least that S3 takes; an upload holds twice that in memory. There may be 10,000 of them. */
+const partBytes = 5 * 1024 * 1024;
+const maxSockets = 512;
+const connectMs = 5_000;
+/** Of an object that is being read, where either side takes or sends nothing. */
+const idleMs = 300_000;
+const maxAttempts = 3;
+
+/** Contents as objects of a bucket of S3, or of what speaks like it. `timeoutMs` bounds each try of each request, up to the head of its answer. */
+export class S3BlobStore implements BlobStore {
+  readonly #client: S3Client;
+  readonly #bucket: string;
+  readonly #prefix: string;
+
+  constructor({ bucket, prefix, region, endpoint, credentials }: S3Address, timeoutMs = 20_000) {
+    this.#bucket = bucket;
+    this.#prefix = prefix;
+    this.#client = new S3Client({
+      region,
+      ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
+      ...(credentials !== undefined && { credentials: toIdentity(credentials) }),
+      maxAttempts,
+      requestChecksumCalculation: 'WHEN_REQUIRED',
+      responseChecksumValidation: 'WHEN_REQUIRED',
+      requestHandler: {
+        connectionTimeout: connectMs,
+        requestTimeout: timeoutMs,
+        throwOnRequestTimeout: true,
+        socketTimeout: idleMs,
+        httpAgent: { keepAlive: true, maxSockets },
+        httpsAgent: { keepAlive: true, maxSockets },
+      },
+    });
+  }
+
+  async write(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+    const parts = toParts(bytes, partBytes);
+    const { value: first = empty } = await parts.next();
+    if (first.length === partBytes) await this.#writeParts(name, first, parts);
+    else await faulty(this.#client.send(new PutObjectCommand({ ...this.#at(name), Body: first })));
+  }
+
+  async read(name: string, range: ByteRange | undefined): Promise<Readable | undefined> {
+    const part = range && { Range: `bytes=${range.first}-${range.last}` };
+    const getting = this.#client.send(new GetObjectCommand({ ...this.#at(name), ...part })).catch(undefinedWhereAbsent);
+    return (await faulty(getting))?.Body as Readable | undefined;
+  }
+
+  async delete(name: string): Promise<void> {
+    await faulty(this.#client.send(new DeleteObjectCommand(this.#at(name))));
+  }
+
+  close(): void {
+    this.#client.destroy();
+  }
+
+  async #writeParts(name: string, first: Buffer, rest: AsyncIterable<Buffer>): Promise<void> {
+    const { UploadId } = await faulty(this.#client.send(new CreateMultipartUploadCommand(this.#at(name))));
+    const upload = { ...this.#at(name), UploadId };
+    const done: CompletedPart[] = [];
+    const send = async (Body: Buffer): Promise<void> => {
+      const PartNumber = done.length + 1;
+      const { ETag } = await faulty(this.#client.send(new UploadPartCommand({ ...upload, PartNumber, Body })));
+      done.push({ PartNumber, ETag });
+    };
+    try {
+      await send(first);
+      for await (const part of rest) await send(part);
+      await faulty(this.#client.send(new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: done } })));
+    } catch (thrown) {
+      await this.#client.send(new AbortMultipartUploadCommand(upload)).catch(() => undefined);
+      throw thrown;
+    }
+  }
+
+  #at(name: string): { Bucket: string; Key: string } {
+    return { Bucket: this.#bucket, Key: this.#prefix + name };
+  }
+}
+
+const empty = Buffer.alloc(0);
+
+function toIdentity({ accessKeyId, secretAccessKey, sessionToken }: NonNullable<S3Address['credentials']>) {
+  return {
+    accessKeyId,
+    secretAccessKey: secretAccessKey.reveal(),
+    ...(sessionToken !== undefined && { sessionToken: sessionToken.reveal() }),
+  };
+}
+
+function undefinedWhereAbsent(thrown: unknown): undefined {
+  if (!(thrown instanceof NoSuchKey)) throw thrown;
+}
+
+async function faulty<Value>(work: Promise<Value>): Promise<Value> {
+  try {
+    return await work;
+  } catch (cause) {
+    throw new StoreFault('the store of files cannot be reached, or refused', { cause });
+  }
+}

@@ -1,0 +1,100 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { bucketOf } from '#domain/bucket.ts';
+import type { Caller } from '#domain/caller.ts';
+import { requireOwner } from '#domain/file-access.ts';
+import { type FilePlace, toFilePlace } from '#domain/file-references.ts';
+import type { Identify } from '#domain/identify.ts';
+import { requireOwn } from '#domain/require-own.ts';
+import { fileNotFound, type StoredFiles } from '#domain/stored-files.ts';
+import type { WriteCondition } from '#domain/write-condition.ts';
+import { hasCondition, toWriteCondition } from '../http/conditions.ts';
+import { readCredentials } from '../http/credentials.ts';
+import { readMetadata } from './metadata.ts';
+import { sendFile, toSelection } from './read-file.ts';
+import { toMetadata } from './to-metadata.ts';
+import { letGo, refuseLargeFile, requirePlain, withUpload } from './upload.ts';
+
+export interface FileTools {
+  readonly files: StoredFiles;
+  readonly identify: Identify;
+}
+
+const filesBase = '/v1/files/';
+const metadataBase = '/v1/metadata/files/';
+
+/** `/v1/bucket`, `/v1/files/{bucket}/{path}` and `/v1/metadata/files/{bucket}/{path}`: stored files (contract 3). */
+export function fileRoutes(app: FastifyInstance, tools: FileTools): void {
+  // In a scope of their own: here every body is left on the wire, of whatever media type.
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    scope.get('/v1/bucket', async (request) => {
+      const caller = await callerOf(tools, request);
+      requireOwn(caller, 'ask for a bucket');
+      return { bucket: bucketOf(caller.subject) };
+    });
+    scope.get(`${metadataBase}*`, async (request) => {
+      const caller = await callerOf(tools, request);
+      const query = request.query as Record<string, unknown>;
+      return readMetadata(tools.files, caller, { encoded: below(metadataBase, request), query });
+    });
+    const url = `${filesBase}*`;
+    scope.route({ method: ['GET', 'HEAD'], url, handler: (request, reply) => get(tools, request, reply) });
+    scope.put(url, (request, reply) => put(tools, request, reply).finally(() => letGo(request.raw)));
+    scope.delete(url, (request, reply) => remove(tools, request, reply));
+  });
+}
+
+async function get(tools: FileTools, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const caller = await callerOf(tools, request);
+  const opened = await tools.files.read(caller, placeOf(request), (file) => toSelection(request, reply, file));
+  return sendFile(request, reply, opened);
+}
+
+async function put(tools: FileTools, request: FastifyRequest, reply: FastifyReply): Promise<Record<string, unknown>> {
+  const { files } = tools;
+  refuseLargeFile(request.raw, files.maxFileBytes);
+  const caller = await callerOf(tools, request);
+  requirePlain(request.raw);
+  const { place, condition } = await toWrite(tools, request, caller);
+  const file = await withUpload(request.raw, place.path, (content) => files.put(caller, place, { ...content, condition }));
+  reply.header('etag', `"${file.etag}"`);
+  return toMetadata(file);
+}
+
+async function remove(tools: FileTools, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const caller = await callerOf(tools, request);
+  const { place, condition } = await toWrite(tools, request, caller);
+  await tools.files.delete(caller, place, condition);
+  return reply.code(204).send();
+}
+
+interface Write {
+  readonly place: FilePlace;
+  readonly condition: WriteCondition;
+}
+
+/** What a request would write, once it is known that it may: before a long body is read in vain. */
+async function toWrite(tools: FileTools, request: FastifyRequest, caller: Caller): Promise<Write> {
+  const { headers } = request;
+  const place = placeOf(request);
+  requireOwner(caller, place);
+  const condition = hasCondition(headers) ? toWriteCondition(headers, await tools.files.look(caller, place)) : undefined;
+  return { place, condition };
+}
+
+function callerOf({ identify }: FileTools, { headers }: FastifyRequest): Promise<Caller> {
+  return identify(readCredentials(headers));
+}
+
+function placeOf(request: FastifyRequest): FilePlace {
+  const place = toFilePlace(below(filesBase, request));
+  if (place === undefined) throw fileNotFound();
+  return place;
+}
+
+/** The path below a base, as it was sent. */
+function below(base: string, { raw }: FastifyRequest): string {
+  const [path = ''] = (raw.url ?? '').split('?', 1);
+  return path.slice(base.length);
+}

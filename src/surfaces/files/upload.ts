@@ -1,0 +1,59 @@
+import type { IncomingMessage } from 'node:http';
+import { ParleyError } from '#contract/errors.ts';
+import { fileTooLarge, type Upload } from '#domain/stored-files.ts';
+import { toContentType } from './content-type.ts';
+import { readFirstPart, toBoundary } from './first-part.ts';
+
+type Content = Pick<Upload, 'contentType' | 'bytes'>;
+
+const lingerMs = 5_000;
+
+/** Refuses a file that is announced too large. Of a form, only its first part counts. */
+export function refuseLargeFile({ headers }: IncomingMessage, maxBytes: number): void {
+  const isForm = /^multipart\/form-data/i.test(headers['content-type'] ?? '');
+  if (!isForm && Number(headers['content-length'] ?? 0) > maxBytes) throw fileTooLarge(maxBytes);
+}
+
+/** Refuses a body that is not the file itself. */
+export function requirePlain({ headers }: IncomingMessage): void {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || encoding === 'identity') return;
+  throw new ParleyError('unsupported_media_type', 'The file must come without a content encoding.');
+}
+
+/** Runs the work on the file in a body, raw or the first part of a form, as it comes. Nothing of the body is kept. */
+export async function withUpload<Result>(
+  request: IncomingMessage,
+  path: string,
+  work: (content: Content) => Promise<Result>,
+): Promise<Result> {
+  const body = bodyOf(request);
+  try {
+    return await work(await toContent(request.headers['content-type'], path, body));
+  } finally {
+    await body.return(undefined);
+  }
+}
+
+async function toContent(contentType: string | undefined, path: string, body: AsyncIterable<Uint8Array>): Promise<Content> {
+  const boundary = toBoundary(contentType);
+  if (boundary === undefined) return { contentType: toContentType(contentType, path), bytes: body };
+  const part = await readFirstPart(body, boundary);
+  return { contentType: toContentType(part.contentType, path), bytes: part.bytes };
+}
+
+async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Array, undefined> {
+  try {
+    yield* request.iterator({ destroyOnReturn: false });
+  } catch (cause) {
+    throw new ParleyError('invalid_request', 'The body broke off before its end.', { cause });
+  }
+}
+
+/** Lets what is left of a body run for a moment: its writer reads the answer only if the connection outlives it. */
+export function letGo(request: IncomingMessage): void {
+  if (request.complete) return;
+  request.resume();
+  const timer = setTimeout(() => request.destroy(), lingerMs);
+  request.once('close', () => clearTimeout(timer));
+}

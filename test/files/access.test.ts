@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answered, ask } from '#test/ask.ts';
+import { hello, plainCompletion } from '#test/chunks.ts';
+import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { chatPath } from '#test/start-service.ts';
+import { type FileService, openStore, startFiles, type TestStore } from './support.ts';
+
+let store: TestStore;
+let host: ScriptedUpstream;
+let files: FileService;
+/** The bucket of `other-key`. */
+let others: string;
+
+beforeAll(async () => {
+  store = await openStore('disk');
+  host = await startScriptedUpstream();
+  files = await startFiles(
+    { blobs: store.blobs },
+    {
+      applications: { app: { endpoint: `${host.url}/app` }, second: { endpoint: `${host.url}/second` } },
+      keys: { 'caller-key': { project: 'test' }, 'same-project': { project: 'test' }, 'other-key': { project: 'other' } },
+    },
+  );
+  others = await bucketOf('other-key');
+  for (const name of ['given', 'given%20too', 'kept']) await files.put(name, `content of ${name}`);
+  await as('other-key', 'PUT', `/v1/files/${others}/theirs`, 'content of theirs');
+});
+
+afterAll(async () => {
+  await files[Symbol.asyncDispose]();
+  await host.close();
+  await store[Symbol.asyncDispose]();
+});
+
+function as(key: string, method: string, path: string, body?: string): Promise<Answered> {
+  return ask(files.url, { method, path, headers: { 'api-key': key }, body });
+}
+
+async function bucketOf(key: string): Promise<string> {
+  return ((await as(key, 'GET', '/v1/bucket')).json as { bucket: string }).bucket;
+}
+
+const attachment = (url: string, index = 0) => ({ index, type: 'text/plain', title: 'a file', url });
+const attached = (...urls: string[]) => ({
+  messages: [{ role: 'user', content: 'read', custom_content: { attachments: urls.map(attachment) } }],
+});
+
+/** Has an application answer a request; what it does with its key meanwhile is given. */
+async function whileAnswering<Done>(
+  body: object,
+  work: (key: string, answering: Answering) => Promise<Done>,
+  deployment = 'app',
+): Promise<Done> {
+  let done: Promise<Done> | undefined;
+  host.script(async (answering) => {
+    done = work(String(answering.received.headers['api-key']), answering);
+    await done.catch(() => undefined);
+    jsonReply(plainCompletion('done'))(answering);
+  });
+  const { status } = await files.service.chat(deployment, body);
+  expect(status).toBe(200);
+  return done ?? expect.unreachable();
+}
+
+const reference = (name: string): string => `files/${files.bucket}/${name}`;
+
+describe('a bucket', () => {
+  it('is the same for all keys of a project, and another for others', async () => {
+    expect(await bucketOf('caller-key')).toBe(files.bucket);
+    expect(await bucketOf('same-project')).toBe(files.bucket);
+    expect(files.bucket).toMatch(/^[\w-]{32}$/);
+    expect(files.bucket).not.toContain('test');
+    expect(others).not.toBe(files.bucket);
+  });
+
+  it('is pinned: changed, every stored file would be lost', () => {
+    expect(files.bucket).toBe('5ApcOlItdw3lqWK42vkXNTCtAIUtdp22');
+  });
+
+  it('is told to nobody without a key', async () => {
+    const answer = await ask(files.url, { method: 'GET', path: '/v1/bucket' });
+    expect([answer.status, answer.error.code]).toEqual([401, 'missing_credentials']);
+  });
+});
+
+describe('a bucket of somebody else', () => {
+  it.each(['GET', 'HEAD', 'PUT', 'DELETE'])('is closed to %s, whether the file exists or not', async (method) => {
+    const answers: Answered[] = [];
+    for (const name of ['theirs', 'none', 'theirs/below']) {
+      answers.push(await as('caller-key', method, `/v1/files/${others}/${name}`, method === 'PUT' ? 'mine now' : undefined));
+    }
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403]);
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+    expect((await as('other-key', 'GET', `/v1/files/${others}/theirs`)).text).toBe('content of theirs');
+  });
+
+  it('is not listed, nor are its files told of', async () => {
+    for (const path of [`${others}/`, others, `${others}/?recursive=true`, `${others}/theirs`, `${others}/none`, 'nobody/']) {
+      const { status, error } = await as('caller-key', 'GET', `/v1/metadata/files/${path}`);
+      expect([path, status, error.code]).toEqual([path, 403, 'access_denied']);
+    }
+  });
+
+  it('is closed before what stands in a condition is looked at', async () => {
+    for (const condition of ['if-match', 'if-none-match']) {
+      const headers = { 'api-key': 'caller-key', [condition]: '*' };
+      const answer = await ask(files.url, { method: 'PUT', path: `/v1/files/${others}/theirs`, headers, body: 'x' });
+      expect(answer.status).toBe(403);
+    }
+  });
+
+  it('is closed to unknown keys', async () => {
+    for (const method of ['GET', 'PUT', 'DELETE'])
+      expect((await as('unknown', method, `/v1/files/${files.bucket}/given`)).error.code).toBe('invalid_api_key');
+  });
+});
+
+describe('a per-request key', () => {
+  it('reads the files that the request named, and no others', async () => {
+    const statuses = await whileAnswering(attached(reference('given')), async (key) => ({
+      given: (await as(key, 'GET', `/v1/${reference('given')}`)).text,
+      head: (await as(key, 'HEAD', `/v1/${reference('given')}`)).status,
+      metadata: (await as(key, 'GET', `/v1/metadata/${reference('given')}`)).status,
+      kept: (await as(key, 'GET', `/v1/${reference('kept')}`)).status,
+      absent: (await as(key, 'GET', `/v1/${reference('none')}`)).status,
+      theirs: (await as(key, 'GET', `/v1/files/${others}/theirs`)).status,
+    }));
+    expect(statuses).toEqual({ given: 'content of given', head: 200, metadata: 200, kept: 403, absent: 403, theirs: 403 });
+  });
+
+  it('only reads: it writes, deletes and lists nothing, and has no bucket', async () => {
+    const refused = await whileAnswering(attached(reference('given')), (key) =>
+      Promise.all([
+        as(key, 'PUT', `/v1/${reference('given')}`, 'changed'),
+        as(key, 'PUT', `/v1/${reference('new')}`, 'new'),
+        as(key, 'DELETE', `/v1/${reference('given')}`),
+        as(key, 'GET', `/v1/metadata/files/${files.bucket}/`),
+        as(key, 'GET', '/v1/bucket'),
+      ]),
+    );
+    expect(refused.map(({ status, error }) => [status, error.code])).toEqual(Array(5).fill([403, 'access_denied']));
+    expect((await files.get('given')).text).toBe('content of given');
+  });
+
+  it('reads nothing any more once its call has ended', async () => {
+    const key = await whileAnswering(attached(reference('given')), async (given) => given);
+    const after = await as(key, 'GET', `/v1/${reference('given')}`);
+    expect([after.status, after.error.code]).toEqual([401, 'invalid_api_key']);
+  });
+
+  it('gains nothing by a request that names a file of somebody else', async () => {
+    const status = await whileAnswering(attached(`files/${others}/theirs`), async (key) => {
+      return (await as(key, 'GET', `/v1/files/${others}/theirs`)).status;
+    });
+    expect(status).toBe(403);
+  });
+
+  it('gains nothing by naming a file in a request of its own', async () => {
+    const statuses = await whileAnswering(attached(reference('given')), async (outer) => {
+      let inner: Promise<number[]> | undefined;
+      host.script((answering) => {
+        const key = String(answering.received.headers['api-key']);
+        inner = Promise.all(['given', 'kept'].map(async (name) => (await as(key, 'GET', `/v1/${reference(name)}`)).status));
+        return inner.then(() => jsonReply(plainCompletion('inner'))(answering));
+      });
+      const headers = { 'api-key': outer, 'content-type': 'application/json' };
+      await ask(files.url, { path: chatPath('second'), headers, body: attached(reference('kept')) });
+      return inner;
+    });
+    expect(statuses).toEqual([200, 403]);
+  });
+
+  it.each([
+    [
+      'reference_url',
+      () => ({ custom_content: { attachments: [{ data: 'x', reference_url: reference('given') }] }, content: 'x' }),
+    ],
+    ['an image', () => ({ content: [{ type: 'image_url', image_url: { url: reference('given') } }] })],
+    ['an image given as text', () => ({ content: [{ type: 'image_url', image_url: reference('given') }] })],
+    ['a file part', () => ({ content: [{ type: 'file', file: { filename: 'x', file_data: reference('given') } }] })],
+    ['another spelling', () => ({ content: [{ type: 'image_url', image_url: { url: reference('%67iven') } }] })],
+  ])('carries files named as %s', async (_, message) => {
+    const body = { messages: [{ role: 'user', ...message() }, { role: 'assistant', content: 'and?' }, ...hello] };
+    const { status } = await whileAnswering(body, (key) => as(key, 'GET', `/v1/${reference('given')}`));
+    expect(status).toBe(200);
+  });
+
+  it.each([
+    ['text', () => ({ content: `see ${reference('given')}` })],
+    ['a text part', () => ({ content: [{ type: 'text', text: reference('given') }] })],
+    ['a folder', () => ({ content: 'x', custom_content: { attachments: [{ url: `files/${files.bucket}/` }] } })],
+    ['a way round', () => ({ content: 'x', custom_content: { attachments: [{ url: reference('x/../given') }] } })],
+    ['the type __proto__', () => ({ content: [{ type: '__proto__' }] })],
+  ])('does not carry files named as %s', async (_, message) => {
+    const { status } = await whileAnswering({ messages: [{ role: 'user', ...message() }] }, (key) =>
+      as(key, 'GET', `/v1/${reference('given')}`),
+    );
+    expect(status).toBe(403);
+  });
+});

@@ -1,0 +1,137 @@
+import fastCheck from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callerKey } from '#test/start-service.ts';
+import { type FileService, openStore, startFiles, type TestStore } from './support.ts';
+
+let store: TestStore;
+let files: FileService;
+
+beforeAll(async () => {
+  store = await openStore('disk');
+  files = await startFiles({ blobs: store.blobs, maxFileBytes: 1_000_000 });
+});
+
+afterAll(async () => {
+  expect(await store.names()).toHaveLength(files.index.all.length);
+  await files[Symbol.asyncDispose]();
+  await store[Symbol.asyncDispose]();
+});
+
+const head = 'Content-Disposition: form-data; name="file"; filename="any.txt"\r\n';
+
+function putForm(body: string | Buffer, contentType = 'multipart/form-data; boundary=B') {
+  return files.put('form.md', body, { 'content-type': contentType });
+}
+
+async function stored(): Promise<string> {
+  return (await files.get('form.md')).text;
+}
+
+/** Sends a body in pieces of these lengths, over and over. */
+function putInPieces(content: Buffer, lengths: readonly number[]): Promise<Response> {
+  let at = 0;
+  let turn = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const end = at + (lengths[turn++ % lengths.length] ?? 1);
+      if (at < content.length) controller.enqueue(new Uint8Array(content.subarray(at, end)));
+      else controller.close();
+      at = end;
+    },
+  });
+  const headers = { 'api-key': callerKey, 'content-type': 'multipart/form-data; boundary="B b"' };
+  return fetch(`${files.url}${files.base}/pieces`, { method: 'PUT', headers, body, duplex: 'half' });
+}
+
+describe('a form', () => {
+  it('of a stock client is stored as its first part', async () => {
+    const form = new FormData();
+    form.append('file', new Blob(['first ', Buffer.from([0, 255])], { type: 'application/x-own' }), 'other name.bin');
+    form.append('second', 'x'.repeat(100_000));
+    const headers = { 'api-key': callerKey };
+    const put = await fetch(`${files.url}${files.base}/x`, { method: 'PUT', headers, body: form });
+    expect(await put.json()).toMatchObject({ name: 'x', contentType: 'application/x-own', contentLength: 8 });
+    expect((await files.get('x')).text).toBe('first \0\ufffd');
+  });
+
+  it.each([
+    ['a part without a type', `--B\r\n${head}\r\none\r\n--B--\r\n`, 'one', 'text/markdown'],
+    ['nothing behind the end', `--B\r\n${head}\r\none\r\n--B--`, 'one', 'text/markdown'],
+    ['a preamble', `not meant\r\n--B\r\n${head}\r\none\r\n--B--\r\n`, 'one', 'text/markdown'],
+    ['an empty part', `--B\r\n${head}\r\n\r\n--B--\r\n`, '', 'text/markdown'],
+    ['line ends of its own', `--B\r\n${head}\r\n\r\n\r\n--\r\n-B\r\n\r\n--B--\r\n`, '\r\n\r\n--\r\n-B\r\n', 'text/markdown'],
+    [
+      'fields in other cases',
+      `--B\r\nCONTENT-TYPE:text/css\r\ncontent-disposition:form-data\r\n\r\none\r\n--B--\r\n`,
+      'one',
+      'text/css',
+    ],
+    ['nothing sound behind the first part', `--B\r\n${head}\r\none\r\n--B\r\n nonsense`, 'one', 'text/markdown'],
+  ])('may have %s', async (_, body, content, type) => {
+    const { json, status } = await putForm(body);
+    expect([status, json]).toMatchObject([200, { contentType: type }]);
+    expect(await stored()).toBe(content);
+  });
+
+  it('is read however its bytes are cut', async () => {
+    const content = fastCheck.array(fastCheck.constantFrom('\r', '\n', '-', 'B', ' ', 'b', '\r\n--B', '\r\n--B b', 'x'), {
+      maxLength: 40,
+    });
+    const lengths = fastCheck.array(fastCheck.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
+    const isSound = (text: string): boolean => !`\r\n${text}`.includes('\r\n--B b');
+    await fastCheck.assert(
+      fastCheck.asyncProperty(content.map((pieces) => pieces.join('')).filter(isSound), lengths, async (text, cut) => {
+        const put = await putInPieces(Buffer.from(`--B b\r\n${head}\r\n${text}\r\n--B b--\r\n`), cut);
+        expect(put.status).toBe(200);
+        expect((await files.get('pieces')).text).toBe(text);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it.each([
+    ['no boundary', 'multipart/form-data'],
+    ['an empty boundary', 'multipart/form-data; boundary='],
+    ['a boundary of 71 characters', `multipart/form-data; boundary=${'b'.repeat(71)}`],
+    ['a boundary that ends with a space', 'multipart/form-data; boundary="b "'],
+    ['a boundary of other characters', 'multipart/form-data; boundary="<b>"'],
+  ])('is refused with %s', async (_, type) => {
+    const { status, error } = await putForm(`--B\r\n${head}\r\none\r\n--B--\r\n`, type);
+    expect([status, error.code]).toEqual([400, 'invalid_request']);
+  });
+
+  it.each([
+    ['no bytes', ''],
+    ['no part', '--B--\r\n'],
+    ['another boundary', `--C\r\n${head}\r\none\r\n--C--\r\n`],
+    ['characters behind the boundary', `--Bx\r\n${head}\r\none\r\n--B--\r\n`],
+    ['no head', '--B\r\n\r\none\r\n--B--\r\n'],
+    ['no Content-Disposition', '--B\r\nContent-Type: text/css\r\n\r\none\r\n--B--\r\n'],
+    ['another disposition', '--B\r\nContent-Disposition: attachment\r\n\r\none\r\n--B--\r\n'],
+    ['a malformed field', `--B\r\n${head}nonsense\r\n\r\none\r\n--B--\r\n`],
+    ['a folded field', `--B\r\n${head} folded: x\r\n\r\none\r\n--B--\r\n`],
+    ['a transfer encoding', `--B\r\n${head}Content-Transfer-Encoding: base64\r\n\r\nb25l\r\n--B--\r\n`],
+    ['a head without an end', `--B\r\n${head}`],
+    ['a part without an end', `--B\r\n${head}\r\none`],
+    ['a part cut in its boundary', `--B\r\n${head}\r\none\r\n--B`],
+    ['its boundary within the part', `--B\r\n${head}\r\none\r\n--Bx\r\n--B--\r\n`],
+    ['a long head', `--B\r\n${head}X: ${'x'.repeat(9000)}\r\n\r\none\r\n--B--\r\n`],
+    ['a long preamble', `${'x'.repeat(2000)}\r\n--B\r\n${head}\r\none\r\n--B--\r\n`],
+  ])('is refused with %s, and nothing is stored', async (_, body) => {
+    await putForm(`--B\r\n${head}\r\nbefore\r\n--B--`);
+    const { status, error } = await putForm(body);
+    expect([status, error.code, error.message]).toEqual([400, 'invalid_request', expect.stringContaining('form')]);
+    expect(await stored()).toBe('before');
+  });
+
+  it('may hold a file as large as any, and no larger', async () => {
+    const form = (bytes: number): Buffer => Buffer.from(`--B\r\n${head}\r\n${'x'.repeat(bytes)}\r\n--B--\r\n`);
+    expect((await putForm(form(1_000_000))).status).toBe(200);
+    expect((await putForm(form(1_000_001))).error.code).toBe('payload_too_large');
+  });
+
+  it('with a type that is none is refused', async () => {
+    const { error } = await putForm(`--B\r\n${head}Content-Type: nonsense\r\n\r\none\r\n--B--`);
+    expect(error.code).toBe('unsupported_media_type');
+  });
+});

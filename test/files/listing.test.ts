@@ -1,0 +1,167 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FileIndex } from '#domain/file-index.ts';
+import { SqlFileIndex } from '#stores/sql/file-index.ts';
+import { openSqlite } from '#stores/sql/open-sqlite.ts';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
+import { type FileService, openStore, startFiles, type TestStore } from './support.ts';
+
+interface Listed {
+  readonly items: readonly { readonly name: string; readonly url: string; readonly nodeType: string; readonly etag?: string }[];
+  readonly nextToken: string | null;
+}
+
+const cleanUps: (() => unknown)[] = [];
+
+async function openIndex(kind: string): Promise<FileIndex> {
+  if (kind === 'memory') return new MemoryFileIndex();
+  const folder = await mkdtemp(join(tmpdir(), 'parley-index-'));
+  const { database, close } = await openSqlite(join(folder, 'parley.db'));
+  cleanUps.push(close, () => rm(folder, { recursive: true }));
+  return new SqlFileIndex(database);
+}
+
+describe.each(['memory', 'SQLite'])('a listing out of %s', (kind) => {
+  let store: TestStore;
+  let files: FileService;
+  const paths = [
+    'a!',
+    'a/1',
+    'a/2',
+    'a/b/1',
+    'a/\u{10ffff}x',
+    'a0',
+    'many/x/y/z',
+    ...Array.from({ length: 120 }, (_, index) => `many/${index}`),
+    'z',
+    'ä',
+    '\uff5e',
+    '𝒳/1',
+  ];
+
+  beforeAll(async () => {
+    store = await openStore('disk');
+    files = await startFiles({ blobs: store.blobs, index: await openIndex(kind) });
+    for (const path of paths) await files.put(encodeURIComponent(path), path);
+  });
+
+  afterAll(async () => {
+    await files[Symbol.asyncDispose]();
+    await store[Symbol.asyncDispose]();
+    for (const cleanUp of cleanUps.splice(0)) await cleanUp();
+  });
+
+  async function page(path: string, query: Record<string, string> = {}): Promise<Listed> {
+    const { json, status } = await files.metadata(`${path}?${new URLSearchParams(query)}`);
+    expect(status).toBe(200);
+    return json as Listed;
+  }
+
+  /** Every page, as decoded paths below the bucket. */
+  async function all(path: string, query: Record<string, string> = {}): Promise<string[]> {
+    const found: string[] = [];
+    let token: string | null = '';
+    for (let pages = 0; token !== null; pages += 1) {
+      expect(pages).toBeLessThan(200);
+      const { items, nextToken }: Listed = await page(path, { ...query, ...(token && { token }) });
+      found.push(...items.map(({ url }) => decodeURIComponent(url).slice(`files/${files.bucket}/`.length)));
+      token = nextToken;
+    }
+    return found;
+  }
+
+  const top = ['a!', 'a/', 'a0', 'many/', 'z', 'ä', '\uff5e', '𝒳/'];
+
+  it('of a bucket has its files and folders, in the order of their bytes', async () => {
+    expect(await all('')).toEqual(top);
+    const { items, nextToken } = await page('');
+    expect(nextToken).toBeNull();
+    expect(items[0]).toMatchObject({ name: 'a!', nodeType: 'ITEM', contentLength: 2 });
+    expect(items[1]).toEqual({
+      name: 'a',
+      parentPath: null,
+      bucket: files.bucket,
+      url: `files/${files.bucket}/a/`,
+      nodeType: 'FOLDER',
+      resourceType: 'FILE',
+    });
+  });
+
+  it('of a bucket may be asked for without a slash', async () => {
+    const { json } = await files.service.ask({
+      method: 'GET',
+      path: `/v1/metadata/files/${files.bucket}`,
+      headers: { 'api-key': 'caller-key' },
+    });
+    expect((json as Listed).items).toHaveLength(top.length);
+  });
+
+  it('of a folder has what lies right below it', async () => {
+    expect(await all('a/')).toEqual(['a/1', 'a/2', 'a/b/', 'a/\u{10ffff}x']);
+    expect(await all('many/x/')).toEqual(['many/x/y/']);
+    expect(await all('%F0%9D%92%B3/')).toEqual(['𝒳/1']);
+  });
+
+  it('that is recursive has every file and no folder', async () => {
+    const inOrder = [...paths].sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
+    expect(await all('', { recursive: 'true', limit: '1000' })).toEqual(inOrder);
+    expect(await all('a/', { recursive: 'true' })).toEqual(['a/1', 'a/2', 'a/b/1', 'a/\u{10ffff}x']);
+  });
+
+  it.each(['1', '2', '3', '7', '100'])('comes in pages of %s', async (limit) => {
+    expect(await all('', { limit })).toEqual(top);
+    expect(await all('a/', { limit })).toEqual(['a/1', 'a/2', 'a/b/', 'a/\u{10ffff}x']);
+    expect((await all('many/', { limit })).length).toBe(121);
+    expect((await page('many/', { limit })).items.length).toBe(Number(limit));
+  });
+
+  it('of what is no folder is empty', async () => {
+    for (const path of ['none/', 'z/', 'A/']) expect(await page(path)).toEqual({ items: [], nextToken: null });
+  });
+
+  it.each([
+    'limit=0',
+    'limit=1001',
+    'limit=x',
+    'limit=1.5',
+    'recursive=yes',
+    'token=%00',
+    'token=AA',
+    'token=a&token=b',
+    'limit=1&limit=2',
+  ])('is refused with %s', async (query) => {
+    const { status, error } = await files.metadata(`?${query}`);
+    expect([status, error.param]).toEqual([400, query.split('=')[0]]);
+  });
+
+  it.each(['a//', '../', 'a/../', '%00/', 'a%2F%2F'])('does not exist at %s', async (path) => {
+    expect((await files.metadata(path)).error.code).toBe('file_not_found');
+  });
+});
+
+describe('a listing of folders that hold very much', () => {
+  it('is cut short rather than read through, and goes on where it was cut', async () => {
+    await using store = await openStore('disk');
+    const index = new MemoryFileIndex();
+    await using files = await startFiles({ blobs: store.blobs, index });
+    const facts = {
+      bucket: files.bucket,
+      contentType: 'text/plain',
+      contentLength: 0,
+      etag: 'e',
+      blob: 'b',
+      createdAtMs: 0,
+      updatedAtMs: 0,
+    };
+    for (let folder = 0; folder < 60; folder += 1) {
+      for (let file = 0; file < 150; file += 1) await index.put({ ...facts, path: `${folder}/${file}` }, undefined, 1);
+    }
+    const first = (await files.metadata('?limit=1000')).json as Listed;
+    expect(first.items).toHaveLength(50);
+    const second = (await files.metadata(`?limit=1000&token=${first.nextToken}`)).json as Listed;
+    expect([second.items.length, second.nextToken]).toEqual([10, null]);
+    expect(new Set([...first.items, ...second.items].map(({ name }) => name)).size).toBe(60);
+  });
+});

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callerKey } from '#test/start-service.ts';
+import { type FileService, openStore, startFiles, type TestStore } from './support.ts';
+
+let store: TestStore;
+let files: FileService;
+
+beforeAll(async () => {
+  store = await openStore('disk');
+  files = await startFiles({ blobs: store.blobs });
+});
+
+afterAll(async () => {
+  await files[Symbol.asyncDispose]();
+  await store[Symbol.asyncDispose]();
+});
+
+describe('the name of a file', () => {
+  it.each([
+    'plain.txt',
+    'with space & plus+percent%.txt',
+    'Ünïcödé/日本語/файл.txt',
+    '👩‍👩‍👧/𝒳.txt',
+    '\u202Egnp.exe',
+    "it's (a) [test]; *?#:@!$,=~.txt",
+    'back\\slash"quote',
+    '...',
+    '.hidden/..also',
+    '__proto__',
+    'constructor/__proto__/toString',
+    'CON',
+    'a'.repeat(255),
+    `${'é'.repeat(127)}x`,
+    `${'deep/'.repeat(200)}end`,
+  ])('may be %s', async (name) => {
+    const path = name.split('/').map(encodeURIComponent).join('/');
+    const url = `files/${files.bucket}/${path}`;
+    const put = await files.put(path, `content of ${name}`);
+    expect(put.json).toMatchObject({ name: name.split('/').at(-1), url });
+    expect((await files.get(path)).text).toBe(`content of ${name}`);
+    const { json } = await files.metadata('?recursive=true&limit=1000');
+    expect(json).toMatchObject({ items: expect.arrayContaining([expect.objectContaining({ url })]) });
+    expect((await files.send('DELETE', path)).status).toBe(204);
+  });
+
+  it('keeps its form: composed and decomposed letters, upper and lower case are different names', async () => {
+    const names = ['\u00e9', 'e\u0301', 'E\u0301', 'Straße', 'STRASSE'];
+    for (const name of names) await files.put(encodeURIComponent(name), name);
+    for (const name of names) {
+      expect((await files.get(encodeURIComponent(name))).text).toBe(name);
+      expect((await files.send('DELETE', encodeURIComponent(name))).status).toBe(204);
+    }
+  });
+
+  it('is decoded once, so that one file has many spellings and one reference', async () => {
+    const { json } = await files.put('a%2Fb%20c', 'one');
+    expect(json).toMatchObject({ name: 'b c', parentPath: 'a', url: `files/${files.bucket}/a/b%20c` });
+    for (const path of ['a/b%20c', '%61/b%20c', 'a%2fb%20c']) expect((await files.get(path)).text).toBe('one');
+    expect((await files.get('a%252Fb%20c')).status).toBe(404);
+    await files.send('DELETE', 'a/b%20c');
+  });
+
+  it('that is encoded twice is another name', async () => {
+    await files.put('a%252Fb', 'twice');
+    expect((await files.metadata('a%252Fb')).json).toMatchObject({ name: 'a%2Fb', url: `files/${files.bucket}/a%252Fb` });
+    expect((await files.get('a/b')).status).toBe(404);
+    expect((await files.get('a%252Fb')).text).toBe('twice');
+    await files.send('DELETE', 'a%252Fb');
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a folder', 'folder/'],
+    ['an empty segment', 'a//b'],
+    ['a slash before it', '/a'],
+    ['an encoded slash at its end', 'a%2F'],
+    ['a way up', '../x'],
+    ['a way up in the middle', 'a/../x'],
+    ['an encoded way up', '%2e%2e/x'],
+    ['an encoded way up and slash', '..%2fx'],
+    ['a dot', 'a/./x'],
+    ['a dot at its end', 'a/%2e'],
+    ['NUL', 'a%00'],
+    ['a line break', 'a%0D%0Ab'],
+    ['a control character', 'a%C2%85'],
+    ['what is no UTF-8', 'a%FF'],
+    ['half of a surrogate pair', '%ED%A0%80'],
+    ['what is no encoding', 'a%zz'],
+    ['a segment of 256 bytes', 'a'.repeat(256)],
+    ['a segment of 256 bytes in UTF-8', encodeURIComponent('é'.repeat(128))],
+    ['a path of more than 1024 bytes', `${'deep/'.repeat(205)}end`],
+    ['a path longer than any route takes', 'a'.repeat(9000)],
+  ])('cannot be %s', async (_, path) => {
+    const before = files.index.all.length;
+    for (const method of ['PUT', 'GET', 'DELETE', 'HEAD'])
+      expect([method, (await files.send(method, path)).status]).toEqual([method, 404]);
+    const { error } = await files.get(path);
+    expect(error.type).toBe('not_found_error');
+    expect(files.index.all).toHaveLength(before);
+  });
+
+  it('is never a path of the machine', async () => {
+    await files.put('%2Fetc%2Fpasswd', 'x');
+    for (const name of await store.names()) expect(name).toMatch(/^[\w-]+$/);
+    expect(files.index.all.map(({ path }) => path)).not.toContain('/etc/passwd');
+  });
+
+  it.each(['__proto__', 'constructor', '%2e%2e', '..', '%00', ''])('in no bucket named %s', async (bucket) => {
+    const path = `/v1/files/${bucket}/x`;
+    const { status } = await files.service.ask({ method: 'PUT', path, headers: { 'api-key': callerKey }, body: 'x' });
+    expect(status).toBe(/^[_c]/.test(bucket) ? 403 : 404);
+  });
+});

@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto';
+import { request as openRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { callerKey } from '#test/start-service.ts';
+import { type FileService, openStore, startFiles, storeKinds, type TestStore } from './support.ts';
+
+const key = { 'api-key': callerKey };
+
+describe.each(storeKinds)('files stored in %s', (kind) => {
+  let store: TestStore;
+  let files: FileService;
+
+  beforeAll(async () => {
+    store = await openStore(kind);
+    files = await startFiles({ blobs: store.blobs, maxFileBytes: 12_000_000, maxBucketBytes: 20_000_000 });
+  });
+
+  afterEach(async () => {
+    for (const { path } of files.index.all) await files.send('DELETE', path);
+    expect(await store.names()).toEqual([]);
+    expect(files.faults).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await files[Symbol.asyncDispose]();
+    await store[Symbol.asyncDispose]();
+  });
+
+  it('are read as they were written, of any length', async () => {
+    for (const length of [0, 1, 65_536, 5 * 1024 ** 2 - 1, 5 * 1024 ** 2, 5 * 1024 ** 2 + 1, 11_000_000]) {
+      const content = randomBytes(length);
+      const path = `${files.base}/of ${length}.bin`.replaceAll(' ', '%20');
+      const put = await fetch(files.url + path, { method: 'PUT', headers: key, body: content });
+      expect(put.status).toBe(200);
+      expect(await put.json()).toMatchObject({ contentLength: length, contentType: 'application/octet-stream' });
+      const got = await fetch(files.url + path, { headers: key });
+      expect(got.headers.get('content-length')).toBe(String(length));
+      expect(content.equals(await got.bytes())).toBe(true);
+      await fetch(files.url + path, { method: 'DELETE', headers: key });
+    }
+  });
+
+  it('tell what is known of them', async () => {
+    const put = await files.put('a/b.txt', 'hello', { 'content-type': 'text/plain; charset=utf-8' });
+    const shown = put.json as { etag: string; createdAt: number; updatedAt: number };
+    expect(shown).toEqual({
+      name: 'b.txt',
+      parentPath: 'a',
+      bucket: files.bucket,
+      url: `files/${files.bucket}/a/b.txt`,
+      nodeType: 'ITEM',
+      resourceType: 'FILE',
+      contentType: 'text/plain; charset=utf-8',
+      contentLength: 5,
+      etag: expect.stringMatching(/^[\w-]{20,}$/),
+      createdAt: expect.any(Number),
+      updatedAt: shown.createdAt,
+    });
+    expect(put.headers.etag).toBe(`"${shown.etag}"`);
+    expect((await files.metadata('a/b.txt')).json).toEqual(shown);
+    for (const method of ['GET', 'HEAD']) {
+      const { headers, status, text: body } = await files.send(method, 'a/b.txt');
+      expect([status, body]).toEqual([200, method === 'GET' ? 'hello' : '']);
+      expect(headers).toMatchObject({
+        etag: `"${shown.etag}"`,
+        'content-length': '5',
+        'content-type': 'text/plain; charset=utf-8',
+        'accept-ranges': 'bytes',
+      });
+    }
+  });
+
+  it('take the place of those before them', async () => {
+    const first = (await files.put('x', 'one')).json as { etag: string; createdAt: number };
+    const second = (await files.put('x', 'two')).json as { etag: string; createdAt: number };
+    expect(second.createdAt).toBe(first.createdAt);
+    expect(second.etag).not.toBe(first.etag);
+    expect((await files.get('x')).text).toBe('two');
+    expect(await store.names()).toHaveLength(1);
+  });
+
+  it('are gone once deleted', async () => {
+    await files.put('x', 'one');
+    expect((await files.send('DELETE', 'x')).status).toBe(204);
+    for (const method of ['GET', 'DELETE']) {
+      const answer = await files.send(method, 'x');
+      expect([answer.status, answer.error.code]).toEqual([404, 'file_not_found']);
+    }
+    expect((await files.metadata('x')).error.code).toBe('file_not_found');
+    expect((await files.send('HEAD', 'x')).status).toBe(404);
+  });
+
+  it.each([
+    ['bytes=0-3', '0123', '0-3'],
+    ['bytes=4-', '456789', '4-9'],
+    ['bytes=-3', '789', '7-9'],
+    ['bytes=-99', '0123456789', '0-9'],
+    ['bytes=8-99999999999999999999', '89', '8-9'],
+    ['BYTES=9-9', '9', '9-9'],
+  ])('are read in part: %s', async (range, content, shown) => {
+    await files.put('ten', '0123456789');
+    const { status, text: body, headers } = await files.get('ten', { range });
+    expect([status, body]).toEqual([206, content]);
+    expect(headers).toMatchObject({ 'content-range': `bytes ${shown}/10`, 'content-length': String(content.length) });
+  });
+
+  it('are read to the end by who began before they were replaced or deleted', async () => {
+    const old = 'o'.repeat(10_000_000);
+    await files.put('x', old);
+    const reading = await fetch(`${files.url}${files.base}/x`, { headers: key });
+    await files.put('x', 'n'.repeat(10_000_000));
+    const again = await fetch(`${files.url}${files.base}/x`, { headers: key });
+    await files.send('DELETE', 'x');
+    expect((await reading.text()) === old).toBe(true);
+    expect(new Set(await again.text())).toEqual(new Set('n'));
+  });
+
+  it('are read anew where their content goes between the look and the reading', async () => {
+    await files.put('x', 'old');
+    const [old] = files.index.all;
+    await files.put('x', 'new');
+    const find = vi.spyOn(files.index, 'find').mockResolvedValueOnce(old);
+    expect((await files.get('x')).text).toBe('new');
+    expect(find).toHaveBeenCalledTimes(2);
+    find.mockRestore();
+  });
+
+  it('leave nothing behind where their writer leaves in the middle', async () => {
+    await files.put('x', 'before');
+    const writing = openRequest(`${files.url}${files.base}/x`, {
+      method: 'PUT',
+      headers: { ...key, 'content-length': 11_000_000 },
+    });
+    writing.on('error', () => undefined);
+    writing.write(randomBytes(8_000_000));
+    await vi.waitUntil(async () => (await store.names()).length === 2, { interval: 10, timeout: 10_000 });
+    writing.destroy();
+    await vi.waitUntil(async () => (await store.names()).length === 1, { interval: 10, timeout: 10_000 });
+    expect((await files.get('x')).text).toBe('before');
+  });
+
+  it('are not to be seen before they are whole', async () => {
+    const writing = openRequest(`${files.url}${files.base}/x`, { method: 'PUT', headers: key });
+    const answered = new Promise<string>((resolve) => writing.on('response', (response) => resolve(text(response))));
+    writing.write('half');
+    await vi.waitUntil(async () => kind === 's3' || (await store.names()).length === 1, { interval: 10 });
+    expect((await files.get('x')).status).toBe(404);
+    writing.end(' and half');
+    expect(JSON.parse(await answered)).toMatchObject({ contentLength: 13 });
+    expect((await files.get('x')).text).toBe('half and half');
+  });
+
+  it('are written once where several ask to be the first', async () => {
+    const puts = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => files.put('x', `writer ${index}`, { 'if-none-match': '*' })),
+    );
+    expect(puts.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(412)]);
+    const winner = puts.findIndex(({ status }) => status === 200);
+    expect((await files.get('x')).text).toBe(`writer ${winner}`);
+    expect(await store.names()).toHaveLength(1);
+  });
+
+  it('are refused where they are too large, announced or not', async () => {
+    const announced = await files.put('x', Buffer.alloc(12_000_001));
+    expect([announced.status, announced.error.code]).toEqual([413, 'payload_too_large']);
+    const body = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1_000_000)) });
+    const streamed = await fetch(`${files.url}${files.base}/x`, { method: 'PUT', headers: key, body, duplex: 'half' });
+    expect(streamed.status).toBe(413);
+    expect(await streamed.text()).toContain('12000000');
+    expect((await files.get('x')).status).toBe(404);
+  });
+
+  it('are refused where their bucket would be too full, until there is room', async () => {
+    for (const path of ['x', 'y']) expect((await files.put(path, Buffer.alloc(8_000_000))).status).toBe(200);
+    const refused = await files.put('z', Buffer.alloc(4_000_001));
+    expect([refused.status, refused.error.code]).toEqual([413, 'payload_too_large']);
+    expect(refused.error.message).toMatch(/20000000 bytes and has 16000000/);
+    expect((await files.put('z', Buffer.alloc(4_000_000))).status).toBe(200);
+    expect((await files.put('x', Buffer.alloc(7_000_000))).status).toBe(200);
+    await files.send('DELETE', 'y');
+    expect((await files.put('y', Buffer.alloc(9_000_000))).status).toBe(200);
+  });
+});
+
+describe.each(storeKinds)('where %s is away', (kind) => {
+  it('files are refused with 503, and nothing is told of why', async () => {
+    await using store = await openStore(kind);
+    await using files = await startFiles({ blobs: store.blobs });
+    await files.put('x', 'one');
+    await store.breakDown();
+    const written = await files.put('y', 'two');
+    expect([written.status, written.error.code, written.headers['retry-after']]).toEqual([503, 'overloaded', '1']);
+    expect(written.text).not.toMatch(/canary|127\.0\.0\.1|ENOENT|ECONN|tmp/);
+    expect((await files.get('y')).status).toBe(404);
+    if (kind === 's3') expect((await files.get('x')).error.code).toBe('overloaded');
+    expect((await files.send('DELETE', 'x')).status).toBe(204);
+  });
+});

@@ -1,0 +1,104 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ServiceParts } from '#app/compose.ts';
+import type { BlobStore } from '#domain/blob-store.ts';
+import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
+import { toS3Address } from '#stores/files/s3-address.ts';
+import { S3BlobStore } from '#stores/files/s3-blob-store.ts';
+import type { Answered } from '#test/ask.ts';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
+import { startS3 } from '#test/start-s3.ts';
+import { callerKey, type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
+
+export const storeKinds = ['disk', 's3'] as const;
+
+export interface TestStore extends AsyncDisposable {
+  readonly blobs: BlobStore;
+  /** Everything that rests in it, unfinished or not. */
+  names(): Promise<readonly string[]>;
+  /** Takes the store away. */
+  breakDown(): Promise<void>;
+}
+
+export async function openStore(kind: (typeof storeKinds)[number]): Promise<TestStore> {
+  return kind === 'disk' ? openDisk() : openS3();
+}
+
+async function openDisk(): Promise<TestStore> {
+  const data = await mkdtemp(join(tmpdir(), 'parley-files-'));
+  const remove = () => rm(data, { recursive: true, force: true });
+  return {
+    blobs: await DiskBlobStore.open(join(data, 'files')),
+    names: () => readdir(join(data, 'files')),
+    breakDown: remove,
+    [Symbol.asyncDispose]: remove,
+  };
+}
+
+async function openS3(): Promise<TestStore> {
+  const s3 = await startS3();
+  const blobs = new S3BlobStore(toS3Address(s3.filesUrl, {}));
+  return {
+    blobs,
+    async names() {
+      const { objects, uploads } = await s3.names();
+      return [...objects, ...uploads];
+    },
+    breakDown: () => s3.stop(),
+    async [Symbol.asyncDispose]() {
+      blobs.close();
+      await s3[Symbol.asyncDispose]();
+    },
+  };
+}
+
+type FileParts = NonNullable<ServiceParts['files']>;
+
+export interface FileService extends AsyncDisposable {
+  readonly service: TestService;
+  readonly index: MemoryFileIndex;
+  readonly url: string;
+  /** `/v1/files/{bucket}` of `callerKey`. */
+  readonly base: string;
+  readonly bucket: string;
+  readonly faults: readonly string[];
+  put(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answered>;
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answered>;
+  send(method: string, path: string, headers?: Readonly<Record<string, string>>): Promise<Answered>;
+  /** Of the path below the bucket, query included. */
+  metadata(path: string): Promise<Answered>;
+}
+
+/** A service that stores files; paths are below the bucket of `callerKey`, as they shall be sent. */
+export async function startFiles(
+  files: Pick<FileParts, 'blobs'> & Partial<FileParts>,
+  configuration: object = {},
+): Promise<FileService> {
+  const index = new MemoryFileIndex();
+  const faults: string[] = [];
+  const options: ServiceOptions & Pick<ServiceParts, 'files'> = {
+    files: { index, ...files },
+    noteFault: (message) => faults.push(message),
+  };
+  const service = await startService({ models: { m: { upstreams: [{ protocol: 'demo' }] } }, ...configuration }, options);
+  const key = { 'api-key': callerKey };
+  const { json } = await service.ask({ method: 'GET', path: '/v1/bucket', headers: key });
+  const { bucket } = json as { bucket: string };
+  const base = `/v1/files/${bucket}`;
+  const send: FileService['send'] = (method, path, headers) =>
+    service.ask({ method, path: `${base}/${path}`, headers: { ...key, ...headers } });
+  return {
+    service,
+    index,
+    url: service.url,
+    base,
+    bucket,
+    faults,
+    put: (path, body, headers) => service.ask({ method: 'PUT', path: `${base}/${path}`, headers: { ...key, ...headers }, body }),
+    get: (path, headers) => send('GET', path, headers),
+    send,
+    metadata: (path) => service.ask({ method: 'GET', path: `/v1/metadata/files/${bucket}/${path}`, headers: key }),
+    [Symbol.asyncDispose]: service.close,
+  };
+}

@@ -1,0 +1,67 @@
+import { fileURLToPath } from 'node:url';
+import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { freePort } from './listening.ts';
+import { spawnTied, type TiedProcess } from './tied-process.ts';
+
+/** An S3 that keeps everything in the memory of a process of its own. */
+export interface TestS3 extends AsyncDisposable {
+  /** For `PARLEY_FILES_URL`: a bucket of its own, a prefix in it, an endpoint and credentials. */
+  readonly filesUrl: string;
+  /** Names of the objects, without the prefix, and of the uploads that are not complete. */
+  names(): Promise<{ readonly objects: readonly string[]; readonly uploads: readonly string[] }>;
+  /** Ends it; what it held is lost. */
+  stop(): Promise<void>;
+  /** On the same port, with the bucket, empty. */
+  start(): Promise<void>;
+}
+
+const bucket = 'parley-test';
+const prefix = 'some/where/';
+const main = fileURLToPath(new URL('./s3-server.ts', import.meta.url));
+
+export async function startS3(): Promise<TestS3> {
+  const port = await freePort();
+  const endpoint = `http://127.0.0.1:${port}`;
+  const client = new S3Client({
+    endpoint,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+  });
+  let running = await listening(port);
+  const start = async (): Promise<void> => {
+    running = await listening(port);
+  };
+  return {
+    filesUrl: `s3://${bucket}/${prefix}?endpoint=${encodeURIComponent(endpoint)}&region=eu-west-1&accessKeyId=test&secretAccessKey=canary-secret`,
+    async names() {
+      const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix }));
+      const uploads = await fetch(`${endpoint}/_uploads`);
+      return {
+        objects: Contents.map(({ Key = '' }) => Key.slice(prefix.length)),
+        uploads: (await uploads.json()) as readonly string[],
+      };
+    },
+    stop: () => running.stop(),
+    start,
+    async [Symbol.asyncDispose]() {
+      client.destroy();
+      await running.stop();
+    },
+  };
+}
+
+async function listening(port: number): Promise<TiedProcess> {
+  const running = spawnTied([process.execPath, main, String(port)], { stopSignal: 'TERM' });
+  const url = await new Promise<string>((resolve, reject) => {
+    let said = '';
+    running.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      const [, address] = /^(http:\S+)$/m.exec(said) ?? [];
+      if (address !== undefined) resolve(address);
+    });
+    running.child.once('close', () => reject(new Error(`S3 did not start: ${said}`)));
+  });
+  await fetch(`${url}/${bucket}`, { method: 'PUT' });
+  return running;
+}
