@@ -1,15 +1,12 @@
 import { Deferred } from '#base/deferred.ts';
 import type { HttpClient, HttpRequest } from '#base/http/client.ts';
 import type { JsonObject } from '#base/json.ts';
-import { toLatin1 } from '#base/latin1.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { toPlainMessages } from '#contract/content.ts';
 import type { Frame } from '#contract/frame.ts';
 import { type Ask, type ChatProtocol, type EmbeddingsAsk, type Upstream, UpstreamFault } from '#domain/upstream.ts';
+import { send, toBytes } from '../send.ts';
 import { readChatReply, readJsonReply } from './read-reply.ts';
-import { send } from './send.ts';
-
-const maxJoinedChars = 12 * 1024;
 
 type Operation = 'chat/completions' | 'embeddings';
 
@@ -83,7 +80,8 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
   return {
     hasChoices: true,
     chat(ask: Ask): AsyncIterable<Frame> {
-      const { upstream, request, signal } = ask;
+      const { upstream, native, signal } = ask;
+      const request = native === undefined ? ask.request : withoutThoughts(ask.request);
       const lines = request.stream === true ? streamed : whole;
       const sent = send(http, toRequest(lines.of(upstream), ask, dialect.toBody(request, upstream)), signal);
       return new Deferred(sent.then(readChatReply));
@@ -106,12 +104,7 @@ function toLine(dialect: Dialect, upstream: Upstream, { operation, accept }: { o
 
 function toRequest({ url, headers }: Line, ask: Pick<Ask, 'upstream' | 'headers'>, body: JsonObject): HttpRequest {
   const { timeouts } = ask.upstream;
-  return { method: 'POST', url, headers: { ...headers, ...ask.headers }, body: toBytes(JSON.stringify(body)), timeouts };
-}
-
-/** Small bodies as latin1 text, which goes out in one write with the head. */
-function toBytes(json: string): string | Buffer {
-  return json.length <= maxJoinedChars ? toLatin1(json) : Buffer.from(json);
+  return { method: 'POST', url, headers: { ...headers, ...ask.headers }, body: toBytes(body), timeouts };
 }
 
 function endpointOf(upstream: Upstream): URL {
@@ -123,6 +116,12 @@ function under(upstream: Upstream, operation: Operation): URL {
   const url = new URL(endpointOf(upstream));
   url.pathname = `${url.pathname.replace(/\/$/, '')}/${operation}`;
   return url;
+}
+
+/** A caller of the messages dialect sends along what models have thought and signed; OpenAI's API refuses the field. */
+function withoutThoughts(request: ChatRequest): ChatRequest {
+  const messages = request.messages.map(({ thinking_blocks: _thoughts, ...message }) => message);
+  return { ...request, messages };
 }
 
 /** Asks a stream for its token counts, unless the caller said what it wants. */

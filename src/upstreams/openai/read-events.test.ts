@@ -33,6 +33,11 @@ describe('readEvents', () => {
     expect(await read([one + two, end])).toEqual({ bytes: one + two, fault: undefined });
   });
 
+  it('passes over an empty line too many', async () => {
+    expect(await read([`${one}\n`, end])).toEqual({ bytes: one, fault: undefined });
+    expect(await read([`${one}\n\n\n${two}`, end])).toEqual({ bytes: one + two, fault: undefined });
+  });
+
   it('gives the same wherever the bytes are cut', async () => {
     const text = `: hi\n\n${one}${two}event: x\r\n${one}${end}`;
     await assert(

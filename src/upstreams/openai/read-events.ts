@@ -3,12 +3,11 @@ import { isJsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1 } from '#base/latin1.ts';
 import { Frame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
-import { toUpstreamFault } from './send.ts';
+import { linger } from '../linger.ts';
+import { toUpstreamFault } from '../send.ts';
 import { TextEvents } from './text-events.ts';
 
 const endMark = '[DONE]';
-/** How long the rest of a reply is waited for after its end mark, so that its connection can serve again. */
-const lingerMs = 500;
 
 /** The events of a chat reply as frames, up to `[DONE]`. A stream that closes without it, or brings an error event, is a fault. */
 export async function* readEvents(body: AsyncIterable<string>): AsyncIterable<Frame> {
@@ -32,7 +31,7 @@ export async function* readEvents(body: AsyncIterable<string>): AsyncIterable<Fr
           at = end;
           continue;
         }
-        const event = events.slice(at, events.indexOf('\n\n', at) + 2);
+        const event = eventAt(events, at);
         const { bytes, isLast } = toDataOnly(event);
         hasEnded = isLast;
         if (bytes !== '') yield withoutError(bytes);
@@ -48,6 +47,12 @@ export async function* readEvents(body: AsyncIterable<string>): AsyncIterable<Fr
     if (hasEnded) linger(pieces);
     else await pieces.return?.();
   }
+}
+
+/** One event with its empty line; what is left where there is no other, such as an empty line too many. */
+function eventAt(events: string, at: number): string {
+  const end = events.indexOf('\n\n', at);
+  return events.slice(at, end === -1 ? events.length : end + 2);
 }
 
 /** Some upstreams close right behind the end mark, without its empty line. */
@@ -88,17 +93,4 @@ function toErrorFault(error: unknown): UpstreamFault {
     code: typeof code === 'string' ? code : null,
     ...(status !== undefined && { status }),
   });
-}
-
-/** Reads on for a moment without anybody waiting; what does not end is closed. */
-function linger(pieces: AsyncIterator<string>): void {
-  const close = (): void => void pieces.return?.();
-  const timer = setTimeout(close, lingerMs);
-  const rest = async (): Promise<void> => {
-    for (let read = 0; read < 16; read += 1) if ((await pieces.next()).done) return;
-    close();
-  };
-  rest()
-    .catch(() => undefined)
-    .finally(() => clearTimeout(timer));
 }

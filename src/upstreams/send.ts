@@ -1,6 +1,10 @@
 import { type HttpClient, HttpFault, type HttpRequest } from '#base/http/client.ts';
 import { type HttpReply, openReply } from '#base/http/read-reply.ts';
+import type { JsonObject } from '#base/json.ts';
+import { toLatin1 } from '#base/latin1.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
+
+const maxJoinedChars = 12 * 1024;
 
 /** Sends a request and waits for the head of its reply. Throws UpstreamFault; a connection that ends before the head counts as none. */
 export async function send(http: HttpClient, request: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
@@ -12,6 +16,12 @@ export async function send(http: HttpClient, request: HttpRequest, signal: Abort
     }
     throw toUpstreamFault(thrown);
   }
+}
+
+/** The JSON of a body; small ones as latin1 text, which goes out in one write with the head. */
+export function toBytes(body: JsonObject): string | Buffer {
+  const json = JSON.stringify(body);
+  return json.length <= maxJoinedChars ? toLatin1(json) : Buffer.from(json);
 }
 
 /** What went wrong on the wire, as a fault of the upstream; everything else as it is. */
@@ -26,7 +36,7 @@ export function toUpstreamFault(thrown: unknown): unknown {
     case 'idle_timeout':
       return new UpstreamFault('broken', 'The upstream fell silent in the middle of its answer.', { cause: thrown });
     case 'unsendable':
-      return new UpstreamFault('broken', 'The request to the upstream cannot be sent as configured.', { cause: thrown });
+      return new UpstreamFault('broken', `The request to the upstream cannot be sent: ${thrown.message}.`, { cause: thrown });
     default:
       return new UpstreamFault('broken', 'The upstream broke off its answer.', { cause: thrown });
   }

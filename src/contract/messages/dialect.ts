@@ -1,0 +1,195 @@
+/** What of the dialect is not named here: kept, since it grows with every release. */
+interface Further {
+  [key: string]: unknown;
+}
+
+/** Marks where a prompt may be cached up to; kept wherever it stands. */
+interface CacheControl extends Further {
+  type: 'ephemeral';
+  ttl?: '5m' | '1h';
+}
+
+export interface TextBlock extends Further {
+  type: 'text';
+  /** Never empty in a request. */
+  text: string;
+  cache_control?: CacheControl;
+}
+
+export type Base64Source = { type: 'base64'; media_type: string; data: string };
+export type UrlSource = { type: 'url'; url: string };
+
+export interface ImageBlock extends Further {
+  type: 'image';
+  source: Base64Source | UrlSource;
+}
+
+export interface DocumentBlock extends Further {
+  type: 'document';
+  source:
+    | Base64Source
+    | UrlSource
+    | { type: 'text'; media_type: 'text/plain'; data: string }
+    | { type: 'content'; content: string | (TextBlock | ImageBlock)[] };
+  title?: string | null;
+  context?: string | null;
+}
+
+export interface ToolUseBlock extends Further {
+  type: 'tool_use';
+  id: string;
+  name: string;
+  input: Further;
+}
+
+export interface ToolResultBlock extends Further {
+  type: 'tool_result';
+  tool_use_id: string;
+  content?: string | ContentBlock[];
+  is_error?: boolean;
+}
+
+/** Given back to the model as it came: the signature is over its text. */
+export interface ThinkingBlock extends Further {
+  type: 'thinking';
+  thinking: string;
+  signature: string;
+}
+
+export interface RedactedThinkingBlock extends Further {
+  type: 'redacted_thinking';
+  data: string;
+}
+
+/** A block that this file does not know, such as those of tools that the upstream runs itself. */
+interface OtherBlock extends Further {
+  type: string;
+}
+
+export type KnownBlock =
+  | TextBlock
+  | ImageBlock
+  | DocumentBlock
+  | ToolUseBlock
+  | ToolResultBlock
+  | ThinkingBlock
+  | RedactedThinkingBlock;
+export type ContentBlock = KnownBlock | OtherBlock;
+
+export interface MessageParam extends Further {
+  role: 'user' | 'assistant';
+  content: string | ContentBlock[];
+}
+
+/** A tool that the caller runs; those of the upstream have a `type` of their own and no `input_schema`. */
+export interface ToolOffer extends Further {
+  name: string;
+  type?: string | null;
+  description?: string;
+  input_schema?: Further;
+  cache_control?: CacheControl;
+}
+
+export interface ToolChoice extends Further {
+  type: 'auto' | 'any' | 'tool' | 'none';
+  /** With `tool`: the one that must be called. */
+  name?: string;
+  disable_parallel_tool_use?: boolean;
+}
+
+interface Thinking extends Further {
+  type: 'enabled' | 'disabled' | 'adaptive' | (string & {});
+  /** With `enabled`: at least 1024 and below `max_tokens`. */
+  budget_tokens?: number;
+}
+
+/** The body of `POST …/v1/messages`. */
+export interface MessagesRequest extends Further {
+  model: string;
+  max_tokens: number;
+  messages: MessageParam[];
+  system?: string | TextBlock[];
+  stream?: boolean;
+  temperature?: number;
+  top_p?: number;
+  top_k?: number;
+  stop_sequences?: string[];
+  tools?: ToolOffer[];
+  tool_choice?: ToolChoice;
+  thinking?: Thinking;
+  output_config?: { effort?: string | null; format?: { type: 'json_schema'; schema: Further } | null; [key: string]: unknown };
+  metadata?: { user_id?: string | null; [key: string]: unknown };
+}
+
+export type StopReason =
+  | 'end_turn'
+  | 'max_tokens'
+  | 'stop_sequence'
+  | 'tool_use'
+  | 'pause_turn'
+  | 'refusal'
+  | 'model_context_window_exceeded';
+
+/** `input_tokens` leaves out what was read from the cache and written to it. */
+export interface MessagesUsage extends Further {
+  input_tokens: number;
+  output_tokens: number;
+  cache_creation_input_tokens?: number | null;
+  cache_read_input_tokens?: number | null;
+  output_tokens_details?: { thinking_tokens?: number; [key: string]: unknown } | null;
+}
+
+/** A whole reply, and in a stream its beginning: `content` empty and `stop_reason` null. */
+export interface MessagesReply extends Further {
+  id: string;
+  type: 'message';
+  role: 'assistant';
+  model: string;
+  content: ContentBlock[];
+  stop_reason: StopReason | null;
+  stop_sequence: string | null;
+  usage: MessagesUsage;
+}
+
+export type BlockDelta =
+  | { type: 'text_delta'; text: string }
+  | { type: 'input_json_delta'; partial_json: string }
+  | { type: 'thinking_delta'; thinking: string }
+  | { type: 'signature_delta'; signature: string }
+  | { type: 'citations_delta'; citation: Further };
+
+/** Counts are cumulative; those that are absent are as the beginning gave them. */
+export interface MessageDeltaEvent extends Further {
+  type: 'message_delta';
+  delta: { stop_reason: StopReason | null; stop_sequence: string | null; [key: string]: unknown };
+  usage: Partial<MessagesUsage>;
+}
+
+export interface MessagesError {
+  type: 'error';
+  error: { type: MessagesErrorType; message: string; [key: string]: unknown };
+  request_id?: string;
+}
+
+/** Events of a stream; the `event:` line of each repeats its `type`. */
+export type MessagesEvent =
+  | { type: 'message_start'; message: MessagesReply }
+  | { type: 'content_block_start'; index: number; content_block: ContentBlock }
+  | { type: 'content_block_delta'; index: number; delta: BlockDelta }
+  | { type: 'content_block_stop'; index: number }
+  | MessageDeltaEvent
+  | { type: 'message_stop' }
+  | { type: 'ping' }
+  | MessagesError;
+
+export type MessagesErrorType =
+  | 'invalid_request_error'
+  | 'authentication_error'
+  | 'billing_error'
+  | 'permission_error'
+  | 'not_found_error'
+  | 'request_too_large'
+  | 'rate_limit_error'
+  | 'timeout_error'
+  | 'api_error'
+  | 'overloaded_error';

@@ -1,0 +1,24 @@
+import type { ParleyError } from '../errors.ts';
+import type { MessagesError, MessagesErrorType } from './dialect.ts';
+
+const types: ReadonlyMap<number, MessagesErrorType> = new Map([
+  [401, 'authentication_error'],
+  [403, 'permission_error'],
+  [404, 'not_found_error'],
+  [413, 'request_too_large'],
+  [429, 'rate_limit_error'],
+  [503, 'overloaded_error'],
+]);
+
+/** An error as the messages dialect words it: the type by status, the field at fault by its dotted path. */
+export function toMessagesError(error: ParleyError, requestId: string): MessagesError {
+  const { status } = error;
+  const type = types.get(status) ?? (status < 500 ? 'invalid_request_error' : 'api_error');
+  return { type: 'error', error: { type, message: toMessage(error) }, request_id: requestId };
+}
+
+/** `messages[0].content must be …` becomes `messages.0.content: must be …`. */
+function toMessage({ message, param }: ParleyError): string {
+  if (param === null || !message.startsWith(`${param} `)) return message;
+  return `${param.replace(/\[(\d+)\]/g, '.$1')}: ${message.slice(param.length + 1)}`;
+}

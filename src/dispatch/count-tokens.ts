@@ -1,0 +1,43 @@
+import { ParleyError } from '#contract/errors.ts';
+import type { CountTokens } from '#domain/call.ts';
+import type { Catalog } from '#domain/catalog.ts';
+import { pathTo } from '#domain/chain.ts';
+import type { RequireConsent } from '#domain/consent.ts';
+import type { Directory } from '#domain/directory.ts';
+import { estimatePromptTokens, estimateTokens } from '#domain/estimate-tokens.ts';
+import { prepareRequest } from '#domain/prepare-request.ts';
+import { type AnswerTools, protocolOf, sentOn } from './answer.ts';
+import { attempt } from './attempts.ts';
+import { find } from './find.ts';
+
+export interface CountTokensTools extends AnswerTools {
+  readonly directory: () => Directory;
+  readonly catalog: Catalog;
+  readonly requireConsent: RequireConsent;
+}
+
+/** Tokens of a request: asked of an upstream that counts in the caller's dialect, else estimated. It is no use of the deployment: nothing is charged. */
+export function createCountTokens(tools: CountTokensTools): CountTokens {
+  return async (call) => {
+    const directory = tools.directory();
+    const deployment = await find(tools.catalog, directory, { call, type: 'chat' });
+    await tools.requireConsent({ caller: call.caller, deployment, directory });
+    pathTo(deployment, call.caller);
+    const request = prepareRequest(call.read(), deployment);
+    const native = call.native?.();
+    const upstreams = deployment.upstreams.filter(({ protocol }) => tools.protocols[protocol]?.countTokens !== undefined);
+    if (native === undefined || upstreams.length === 0)
+      return (
+        estimatePromptTokens(request) + estimateTokens(request.tools === undefined ? 0 : JSON.stringify(request.tools).length)
+      );
+    const { signal } = call;
+    const attempting = { deployment: { ...deployment, upstreams }, signal, record: call.record };
+    const { result, record } = await attempt(tools, attempting, (upstream, { trace }) => {
+      const { countTokens } = protocolOf(tools, upstream);
+      if (countTokens === undefined) throw new ParleyError('internal_error', 'An upstream that counts no tokens was asked to.');
+      return countTokens({ upstream, request, signal, headers: sentOn(call.id, trace), native });
+    });
+    record.end('ok', tools.clock.nowMs());
+    return result;
+  };
+}

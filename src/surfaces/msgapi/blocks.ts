@@ -1,0 +1,160 @@
+import { defaultJsonBounds, isJsonObject, tryParseJson } from '#base/json.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { ContentBlock } from '#contract/messages/dialect.ts';
+import type { MessageEvent } from './message-event.ts';
+import { toBlock, toDeltas } from './to-block.ts';
+import type { Piece } from './to-pieces.ts';
+
+const maxWaitingChars = 16 * 1024 * 1024;
+/** What a piece that waits costs beside its text. */
+const charsOfPiece = 100;
+
+export interface BlockFacts {
+  readonly messageId: string;
+  /** The name a caller knows a tool by. */
+  readonly toToolName: (name: string) => string;
+}
+
+interface OpenBlock {
+  readonly key: string;
+  readonly kind: Piece['kind'];
+  readonly index: number;
+  /** Arguments of a tool so far. */
+  args: string;
+  /** Whether they may be whole, by their last piece. */
+  mayBeWhole: boolean;
+  /** Thoughts so far: a signed block may repeat them whole. */
+  thought: string;
+}
+
+/** Pieces of one block that cannot be opened yet. */
+interface WaitingBlock {
+  readonly key: string;
+  readonly pieces: Piece[];
+}
+
+/**
+ * Writes pieces as blocks that are opened and closed one after the other. Tool calls may come mixed: what belongs to
+ * another block waits until the arguments of the open one are whole.
+ */
+export class Blocks {
+  readonly #facts: BlockFacts;
+  #open: OpenBlock | undefined;
+  #next = 0;
+  readonly #waiting = new Set<WaitingBlock>();
+  /** Those of them that pieces are still added to. */
+  readonly #growing = new Map<string, WaitingBlock>();
+  #waitingChars = 0;
+  readonly #endedTools = new Set<string>();
+  #hasHalfCall = false;
+
+  constructor(facts: BlockFacts) {
+    this.#facts = facts;
+  }
+
+  /** Whether the reply calls a tool. */
+  get hasTools(): boolean {
+    return this.#endedTools.size > 0 || this.#open?.kind === 'tool_use';
+  }
+
+  add(piece: Piece): MessageEvent[] {
+    if (this.#endedTools.has(piece.key)) return [];
+    if (this.#open?.key !== piece.key) {
+      this.#wait(piece);
+      return this.#release(false);
+    }
+    return [...this.#continue(this.#open, piece), ...this.#release(false)];
+  }
+
+  /** What is left, with every block closed. Throws upstream_failed where a reply that is whole leaves a tool call half. */
+  end(isCutShort: boolean): MessageEvent[] {
+    const events = [...this.#release(true), ...this.#close()];
+    if (this.#hasHalfCall && !isCutShort)
+      throw new ParleyError('upstream_failed', 'The answer calls a tool with arguments that are not a JSON object.');
+    return events;
+  }
+
+  #wait(piece: Piece): void {
+    let waiting = this.#growing.get(piece.key);
+    if (waiting === undefined) {
+      waiting = { key: piece.key, pieces: [] };
+      this.#waiting.add(waiting);
+      this.#growing.set(piece.key, waiting);
+    }
+    waiting.pieces.push(piece);
+    if (isLastOfBlock(piece)) this.#growing.delete(piece.key);
+    this.#waitingChars += charsOfPiece + ('text' in piece ? piece.text.length : 0);
+    if (this.#waitingChars > maxWaitingChars)
+      throw new ParleyError('upstream_failed', 'The answer mixes tool calls that are too large to be put in order.');
+  }
+
+  /** Opens what waits, as far as the block before it may be closed; a tool is not opened before its name is known. */
+  #release(isLast: boolean): MessageEvent[] {
+    const events: MessageEvent[] = [];
+    for (const waiting of this.#waiting) {
+      const { key, pieces } = waiting;
+      if (!isLast && this.#open?.kind === 'tool_use' && !isWhole(this.#open)) break;
+      const block = toBlock(pieces, `toolu_${this.#facts.messageId}_${this.#next}`, this.#facts.toToolName);
+      if (block === undefined) continue;
+      this.#waiting.delete(waiting);
+      if (this.#growing.get(key) === waiting) this.#growing.delete(key);
+      events.push(...this.#close(), ...this.#start(key, block, pieces));
+    }
+    return events;
+  }
+
+  #start(key: string, block: ContentBlock, pieces: readonly Piece[]): MessageEvent[] {
+    const open: OpenBlock = {
+      key,
+      kind: block.type as Piece['kind'],
+      index: this.#next,
+      args: '',
+      mayBeWhole: false,
+      thought: '',
+    };
+    this.#open = open;
+    this.#next += 1;
+    const events: MessageEvent[] = [{ type: 'content_block_start', index: open.index, content_block: block }];
+    for (const piece of pieces) events.push(...this.#continue(open, piece));
+    return events;
+  }
+
+  #continue(open: OpenBlock, given: Piece): MessageEvent[] {
+    const repeats = given.kind === 'thinking' && given.signature !== undefined && given.text === open.thought;
+    const piece: Piece = repeats ? { ...given, text: '' } : given;
+    if (piece.kind === 'thinking') open.thought += piece.text;
+    if (piece.kind === 'tool_use') {
+      open.args += piece.text;
+      const end = piece.text.trimEnd();
+      if (end !== '') open.mayBeWhole = end.endsWith('}');
+    }
+    const events = toDeltas(piece).map((delta): MessageEvent => ({ type: 'content_block_delta', index: open.index, delta }));
+    if (isLastOfBlock(piece)) events.push(...this.#close());
+    return events;
+  }
+
+  #close(): MessageEvent[] {
+    const open = this.#open;
+    if (open === undefined) return [];
+    this.#open = undefined;
+    if (open.kind === 'tool_use') {
+      this.#endedTools.add(open.key);
+      if (open.args !== '' && !isObjectText(open.args)) this.#hasHalfCall = true;
+    }
+    return [{ type: 'content_block_stop', index: open.index }];
+  }
+}
+
+/** A signature is over the whole block: what is thought after it is another one. */
+function isLastOfBlock(piece: Piece): boolean {
+  return piece.kind === 'thinking' && piece.signature !== undefined;
+}
+
+function isWhole({ args, mayBeWhole }: OpenBlock): boolean {
+  return mayBeWhole && isObjectText(args);
+}
+
+/** Keys are only looked at here, so any will do. */
+function isObjectText(text: string): boolean {
+  return isJsonObject(tryParseJson(text, { ...defaultJsonBounds, allowsProto: true }));
+}

@@ -1,0 +1,41 @@
+import { hash } from 'node:crypto';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { parseBody } from '../http/parse-body.ts';
+
+/** A body of the dialect; forgotten once it is taken, since a stream may outlive it by hours. */
+export class Body {
+  #value: unknown;
+
+  /** Throws `invalid_json`. */
+  constructor(text: string) {
+    this.#value = parseBody(text);
+  }
+
+  /** Id of the deployment that is asked for. Throws `deployment_not_found` where none is named. */
+  model(): string {
+    const { model } = this.#fields();
+    if (typeof model === 'string' && model !== '') return model;
+    throw new ParleyError('deployment_not_found', 'model must name a deployment; GET /openai/deployments lists yours.', {
+      param: 'model',
+    });
+  }
+
+  /** The same for all turns of one conversation of a user: what a prompt cache goes by. */
+  prefix(subject: string): string {
+    const { system, messages } = this.#fields();
+    const [first] = Array.isArray(messages) ? messages : [];
+    return hash('sha256', JSON.stringify([subject, system, first]), 'base64url');
+  }
+
+  /** The value, once. */
+  take(): unknown {
+    const value = this.#value;
+    this.#value = undefined;
+    return value;
+  }
+
+  #fields(): JsonObject {
+    return isJsonObject(this.#value) ? this.#value : {};
+  }
+}

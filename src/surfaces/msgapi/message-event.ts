@@ -1,0 +1,16 @@
+import { toLatin1 } from '#base/latin1.ts';
+import type { MessageDeltaEvent, MessagesEvent } from '#contract/messages/dialect.ts';
+import type { Parley } from '#contract/messages/parley.ts';
+
+/** Keeps the connection, and may bring what the dialect has no place for: clients pass over it. */
+export type PingEvent = { type: 'ping'; parley?: Parley };
+
+/** An event as Parley makes it; `parley` where the dialect has no place. */
+export type MessageEvent = Exclude<MessagesEvent, { type: 'ping' } | MessageDeltaEvent> | MessageEnd | PingEvent;
+
+type MessageEnd = MessageDeltaEvent & { parley?: Parley };
+
+/** One event of a stream of the dialect as latin1 bytes. */
+export function toNamedEvent(event: MessageEvent): string {
+  return `event: ${event.type}\ndata: ${toLatin1(JSON.stringify(event))}\n\n`;
+}

@@ -1,0 +1,344 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Chunk, Delta, FinishReason } from '#contract/chunk.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { MessagesReply } from '#contract/messages/dialect.ts';
+import { chunk, delta, finish, text, usage } from '#test/chunks.ts';
+import { blocksOf, grammarFaults } from '#test/message-events.ts';
+import type { MessageEvent } from './message-event.ts';
+import { MessageFold } from './message-fold.ts';
+import { ReplyEvents } from './reply-events.ts';
+
+const facts = { messageId: 'msg_1', model: 'gpt', promptTokens: 9, toToolName: (name: string) => name };
+
+function toEvents(chunks: readonly Chunk[]): MessageEvent[] {
+  const events = new ReplyEvents(facts);
+  return [...chunks.flatMap((each) => events.take(each)), ...events.end()];
+}
+
+function folded(chunks: readonly Chunk[]): MessagesReply {
+  const fold = new MessageFold();
+  for (const event of toEvents(chunks)) fold.add(event);
+  return fold.message ?? expect.unreachable();
+}
+
+function call(index: number, args: string, more: { id?: string; name?: string } = {}): Chunk {
+  const { id, name } = more;
+  const asked = { ...(name !== undefined && { name }), arguments: args };
+  return delta({ tool_calls: [{ index, ...(id !== undefined && { id, type: 'function' }), function: asked }] });
+}
+
+const start = delta({ role: 'assistant', content: '' });
+
+describe('chunks as events', () => {
+  it('of a plain reply are one message with one block', () => {
+    expect(toEvents([start, text('Hel'), text('lo'), finish(), usage(7, 5)])).toEqual([
+      {
+        type: 'message_start',
+        message: {
+          id: 'msg_1',
+          type: 'message',
+          role: 'assistant',
+          model: 'gpt',
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          usage: { input_tokens: 9, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 },
+        },
+      },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hel' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'lo' } },
+      { type: 'content_block_stop', index: 0 },
+      {
+        type: 'message_delta',
+        delta: { stop_reason: 'end_turn', stop_sequence: null },
+        usage: { input_tokens: 7, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 5 },
+        parley: {},
+      },
+      { type: 'message_stop' },
+    ]);
+  });
+
+  it('tell tokens read from a cache and written to it apart from the rest', () => {
+    const counts = {
+      prompt_tokens: 100,
+      completion_tokens: 20,
+      total_tokens: 120,
+      prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 30 },
+      completion_tokens_details: { reasoning_tokens: 5 },
+    };
+    expect(folded([start, finish(), chunk({ usage: counts })]).usage).toEqual({
+      input_tokens: 10,
+      cache_creation_input_tokens: 30,
+      cache_read_input_tokens: 60,
+      output_tokens: 20,
+      output_tokens_details: { thinking_tokens: 5 },
+    });
+  });
+
+  it.each<[FinishReason, string]>([
+    ['stop', 'end_turn'],
+    ['length', 'max_tokens'],
+    ['content_filter', 'refusal'],
+    ['tool_calls', 'tool_use'],
+    ['function_call', 'tool_use'],
+  ])('end with %s as %s', (reason, expected) => {
+    expect(folded([start, text('x'), finish(reason)]).stop_reason).toBe(expected);
+  });
+
+  it('end with tool_use where a tool was called, whatever the upstream says', () => {
+    expect(folded([start, call(0, '{}', { id: 'a', name: 'f' }), finish('stop')]).stop_reason).toBe('tool_use');
+    expect(folded([start, call(0, '{}', { id: 'a', name: 'f' })]).stop_reason).toBe('tool_use');
+  });
+
+  it('tell a refusal as text and as the stop reason', () => {
+    const message = folded([start, delta({ refusal: 'I will not.' }), finish()]);
+    expect(message).toMatchObject({ stop_reason: 'refusal', content: [{ type: 'text', text: 'I will not.' }] });
+  });
+
+  it('leave other choices out', () => {
+    expect(folded([start, text('mine'), text('another', 1), finish()]).content).toEqual([{ type: 'text', text: 'mine' }]);
+  });
+});
+
+describe('thinking', () => {
+  const thinks = { type: 'thinking', thinking: 'Hm.', signature: '' };
+
+  it.each([
+    ['reasoning_content', { reasoning_content: 'Hm.' }],
+    ['reasoning', { reasoning: 'Hm.' }],
+    ['blocks', { thinking_blocks: [{ type: 'thinking', thinking: 'Hm.' }] }],
+    ['both', { reasoning_content: 'Hm.', thinking_blocks: [{ type: 'thinking', thinking: 'Hm.' }] }],
+  ])('that comes as %s is a block of its own ahead of the text', (_form, thought) => {
+    const message = folded([start, delta(thought as Delta), text('So.'), finish()]);
+    expect(message.content).toEqual([thinks, { type: 'text', text: 'So.' }]);
+  });
+
+  it('keeps each signature with its own thoughts', () => {
+    const signed = (signature: string): Chunk => delta({ thinking_blocks: [{ type: 'thinking', signature }] });
+    const thought = (reasoning_content: string): Chunk => delta({ reasoning_content });
+    const message = folded([start, thought('one'), signed('s1'), thought('two'), signed('s2'), text('So.'), finish()]);
+    expect(message.content).toEqual([
+      { type: 'thinking', thinking: 'one', signature: 's1' },
+      { type: 'thinking', thinking: 'two', signature: 's2' },
+      { type: 'text', text: 'So.' },
+    ]);
+  });
+
+  it('that is hidden is handed on', () => {
+    const hidden = delta({ thinking_blocks: [{ type: 'redacted_thinking', data: 'abc' }] });
+    expect(folded([start, hidden, finish()]).content).toEqual([{ type: 'redacted_thinking', data: 'abc' }]);
+  });
+});
+
+describe('tool calls', () => {
+  it('are blocks with their arguments as they come', () => {
+    const events = toEvents([
+      start,
+      call(0, '', { id: 'call_1', name: 'f' }),
+      call(0, '{"a"'),
+      call(0, ':1}'),
+      finish('tool_calls'),
+    ]);
+    expect(events.filter(({ type }) => type.startsWith('content_block'))).toEqual([
+      { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'call_1', name: 'f', input: {} } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"a"' } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: ':1}' } },
+      { type: 'content_block_stop', index: 0 },
+    ]);
+  });
+
+  it('follow each other without waiting for the end of the reply', () => {
+    const events = new ReplyEvents(facts);
+    for (const each of [start, call(0, '{"a":1}', { id: 'a', name: 'f' })]) events.take(each);
+    expect(events.take(call(1, '{', { id: 'b', name: 'g' })).map(({ type }) => type)).toEqual([
+      'content_block_stop',
+      'content_block_start',
+      'content_block_delta',
+    ]);
+  });
+
+  it('that come mixed are put in order', () => {
+    const mixed = [
+      call(0, '{"a"', { id: 'a', name: 'f' }),
+      call(1, '{"b"', { id: 'b', name: 'g' }),
+      text('Meanwhile.'),
+      call(0, ':1}'),
+      call(1, ':2}'),
+    ];
+    expect(folded([start, ...mixed, finish('tool_calls')]).content).toEqual([
+      { type: 'tool_use', id: 'a', name: 'f', input: { a: 1 } },
+      { type: 'tool_use', id: 'b', name: 'g', input: { b: 2 } },
+      { type: 'text', text: 'Meanwhile.' },
+    ]);
+  });
+
+  it('without an id get one, and without arguments have an empty input', () => {
+    const [block] = folded([start, call(0, '', { name: 'f' }), finish('tool_calls')]).content;
+    expect(block).toMatchObject({ type: 'tool_use', name: 'f', input: {}, id: expect.stringMatching(/^toolu_\w+$/) });
+  });
+
+  it('that came as a function call say so in their id', () => {
+    const [block] = folded([
+      start,
+      delta({ function_call: { name: 'f', arguments: '{"a":1}' } }),
+      finish('function_call'),
+    ]).content;
+    expect(block).toEqual({ type: 'tool_use', id: 'fcall_msg_1', name: 'f', input: { a: 1 } });
+  });
+
+  it('that break off are a fault, unless the reply was cut short', () => {
+    const half = [start, call(0, '{"a":', { id: 'a', name: 'f' })];
+    expect(() => toEvents([...half, finish('tool_calls')])).toThrow('not a JSON object');
+    expect(folded([...half, finish('length')])).toMatchObject({ stop_reason: 'max_tokens', content: [{ input: {} }] });
+  });
+
+  it('that wait may not grow without a bound', () => {
+    const events = new ReplyEvents(facts);
+    for (const each of [start, call(0, '{"a"', { id: 'a', name: 'f' })]) events.take(each);
+    const much = 'x'.repeat(9 * 1024 * 1024);
+    events.take(call(1, much, { id: 'b', name: 'g' }));
+    expect(() => events.take(call(1, much))).toThrow(ParleyError);
+  });
+});
+
+describe('what the dialect has no place for', () => {
+  const stage = (more: object): Chunk => delta({ custom_content: { stages: [{ index: 0, ...more }] } });
+  const statistics = { usage_per_model: [] };
+  const chunks = [
+    start,
+    stage({ name: 'Search', status: null }),
+    stage({ content: 'found ' }),
+    stage({ content: 'it', status: 'completed' }),
+    text('Here.'),
+    delta({ custom_content: { state: { step: 1 }, attachments: [{ index: 0, title: 'A', data: 'a' }] } }),
+    finish(),
+    chunk({ statistics }),
+  ];
+  const whole = {
+    custom_content: {
+      stages: [{ index: 0, name: 'Search', status: 'completed', content: 'found it' }],
+      state: { step: 1 },
+      attachments: [{ index: 0, title: 'A', data: 'a' }],
+    },
+    statistics,
+  };
+
+  it('comes in pings as it happens, and whole at the end', () => {
+    const events = toEvents(chunks);
+    const pings = events.filter(({ type }) => type === 'ping');
+    expect(pings).toHaveLength(4);
+    expect(pings[1]).toEqual({ type: 'ping', parley: { custom_content: { stages: [{ index: 0, content: 'found ' }] } } });
+    expect(events.at(-2)).toMatchObject({ type: 'message_delta', parley: whole });
+  });
+
+  it('is a field of the folded message', () => {
+    expect(folded(chunks)).toMatchObject({ content: [{ type: 'text', text: 'Here.' }], parley: whole });
+  });
+
+  it('is told in pings only where it is too much to be kept', () => {
+    const large = Array.from({ length: 17 }, () => stage({ content: 'x'.repeat(1024 * 1024) }));
+    expect(folded([start, ...large, finish(), chunk({ statistics })]).parley).toEqual({ statistics });
+  });
+});
+
+const anything = fc.oneof(fc.string(), fc.constant(null), fc.integer(), fc.constant(undefined));
+const toolFragment = fc.record(
+  {
+    index: fc.integer({ min: 0, max: 3 }),
+    id: fc.oneof(fc.string(), fc.constant(undefined)),
+    function: fc.oneof(
+      fc.record({ name: anything, arguments: fc.oneof(fc.constantFrom('{', '}', '{}', '"a":1', ' '), anything) }),
+      anything,
+    ),
+  },
+  { requiredKeys: [] },
+);
+const thinkingBlock = fc.record(
+  { type: fc.constantFrom('thinking', 'redacted_thinking', 'x'), thinking: anything, signature: anything, data: anything },
+  { requiredKeys: ['type'] },
+);
+const anyDelta = fc.record(
+  {
+    role: fc.constant('assistant'),
+    content: anything,
+    reasoning_content: anything,
+    refusal: anything,
+    tool_calls: fc.oneof(fc.array(toolFragment, { maxLength: 3 }), anything),
+    function_call: fc.oneof(fc.record({ name: anything, arguments: anything }), anything),
+    thinking_blocks: fc.oneof(fc.array(fc.oneof(thinkingBlock, anything), { maxLength: 2 }), anything),
+    custom_content: fc.oneof(fc.record({ stages: fc.constant([{ index: 0, name: 's', status: null }]) }), anything),
+  },
+  { requiredKeys: [] },
+);
+const anyChunk = fc.record({
+  choices: fc.array(
+    fc.record({
+      index: fc.integer({ min: 0, max: 1 }),
+      delta: fc.oneof(anyDelta, fc.constant(undefined)),
+      finish_reason: fc.constantFrom(null, 'stop', 'length', 'tool_calls', 'odd'),
+    }),
+    { maxLength: 2 },
+  ),
+});
+
+describe('whatever comes', () => {
+  it('the events keep the order of the dialect, or the reply is a fault of the upstream', () => {
+    fc.assert(
+      fc.property(fc.array(anyChunk, { maxLength: 20 }), (chunks) => {
+        const reply = new ReplyEvents(facts);
+        const events: MessageEvent[] = [];
+        try {
+          for (const each of chunks) events.push(...reply.take(each as unknown as Chunk));
+          events.push(...reply.end());
+        } catch (thrown) {
+          expect(thrown).toMatchObject({ code: 'upstream_failed' });
+          return;
+        }
+        expect(grammarFaults(events)).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('all text and every tool call arrives, in whatever pieces and mixture', () => {
+    const args = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }).map((value) => JSON.stringify(value));
+    fc.assert(
+      fc.property(
+        fc.array(args, { minLength: 1, maxLength: 4 }),
+        fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 60 }),
+        (calls, order) => {
+          const left = calls.map((json) => json);
+          const chunks = [start, ...calls.map((_json, index) => call(index, '', { id: `id${index}`, name: `tool${index}` }))];
+          let said = '';
+          for (const index of [...order, ...calls.keys()]) {
+            const rest = left[index];
+            if (rest === undefined) {
+              chunks.push(text('word '));
+              said += 'word ';
+              continue;
+            }
+            const size = order.length % 2 === 0 ? 3 : rest.length;
+            chunks.push(call(index, rest.slice(0, size)));
+            left[index] = rest.slice(size);
+          }
+          chunks.push(...calls.map((_json, index) => call(index, left[index] ?? '')), finish('tool_calls'));
+          const events = toEvents(chunks);
+          expect(grammarFaults(events)).toEqual([]);
+          const blocks = blocksOf(events);
+          expect(
+            blocks
+              .filter(({ type }) => type === 'text')
+              .map((block) => block.text)
+              .join(''),
+          ).toBe(said);
+          const tools = blocks.filter(({ type }) => type === 'tool_use');
+          expect(Object.fromEntries(tools.map(({ id, json }) => [id, json]))).toEqual(
+            Object.fromEntries(calls.map((json, index) => [`id${index}`, json])),
+          );
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,102 @@
+import type { FastifyInstance } from 'fastify';
+import { toLatin1 } from '#base/latin1.ts';
+import type { ChatRequest } from '#contract/chat-request.ts';
+import { type CountRequest, parseCountRequest, parseMessagesRequest } from '#contract/messages/messages-request.ts';
+import type { Call, Complete, CountTokens } from '#domain/call.ts';
+import { estimatePromptTokens } from '#domain/estimate-tokens.ts';
+import type { NativeRequest } from '#domain/upstream.ts';
+import type { Door } from '../http/door.ts';
+import { sendJson } from '../http/send-json.ts';
+import { serveRaw } from '../http/serve-raw.ts';
+import type { Visit } from '../http/visit.ts';
+import { Body } from './body.ts';
+import { type ModelTools, modelRoutes } from './model-routes.ts';
+import { ReplyEvents } from './reply-events.ts';
+import { checkCachePolicy, prefersCache, toNativeHeaders } from './request-headers.ts';
+import { sendFolded, sendStream } from './send-reply.ts';
+import { canonicalPrefix, speechOf } from './speech.ts';
+import { toChatRequest } from './to-chat-request.ts';
+import { ToolNames } from './tool-names.ts';
+
+export interface MessagesTools extends ModelTools {
+  readonly door: Door;
+  readonly complete: Complete;
+  readonly countTokens: CountTokens;
+  /** Prefixes beside `msgapi`, such as `anthropic`. */
+  readonly aliases: readonly string[];
+}
+
+/** `/{prefix}/v1/messages[/count_tokens]`, and the aliases' `/v1/models`: chat in the messages dialect (contract 7). */
+export function messagesRoutes(app: FastifyInstance, tools: MessagesTools): void {
+  for (const prefix of [canonicalPrefix, ...tools.aliases]) {
+    const base = `/${prefix}/v1/messages`;
+    const serves = [
+      [base, serveMessages],
+      [`${base}/count_tokens`, serveCount],
+    ] as const;
+    for (const [route, serve] of serves) {
+      const facts = { operation: 'chat', route, speech: speechOf(prefix) } as const;
+      serveRaw(app, 'POST', route, (raw) => tools.door.serve(facts, raw, (visit) => serve(tools, visit)));
+    }
+  }
+  for (const alias of tools.aliases) modelRoutes(app, alias, tools);
+}
+
+async function serveMessages(tools: MessagesTools, visit: Visit): Promise<void> {
+  const names = new ToolNames();
+  let isStreamed = false;
+  let promptTokens = 0;
+  const call = await open(tools, visit, {
+    names,
+    parse: parseMessagesRequest,
+    onRead(request) {
+      isStreamed = request.stream === true;
+      promptTokens = estimatePromptTokens(request);
+    },
+  });
+  const reply = await tools.complete(call);
+  const messageId = `msg_${visit.id}`;
+  const toToolName = (name: string): string => names.restore(name);
+  const events = new ReplyEvents({ messageId, model: call.deployment, promptTokens, toToolName });
+  await (isStreamed ? sendStream : sendFolded)(visit, reply, events);
+}
+
+async function serveCount(tools: MessagesTools, visit: Visit): Promise<void> {
+  const call = await open(tools, visit, { names: new ToolNames(), parse: parseCountRequest });
+  const input_tokens = await tools.countTokens(call);
+  sendJson(visit.response, 200, toLatin1(JSON.stringify({ input_tokens })), visit.headers);
+}
+
+interface Reading {
+  readonly names: ToolNames;
+  readonly parse: (value: unknown) => CountRequest;
+  readonly onRead?: (request: ChatRequest) => void;
+}
+
+async function open(
+  tools: MessagesTools,
+  visit: Visit,
+  { names, parse, onRead }: Reading,
+): Promise<Call & Required<Pick<Call, 'native'>>> {
+  const { caller, text } = await tools.door.admit(visit);
+  const { headers } = visit.request;
+  const body = new Body(text);
+  const deployment = body.model();
+  visit.record.deployment(deployment);
+  let native: NativeRequest | undefined;
+  const read = (): ChatRequest => {
+    checkCachePolicy(headers);
+    const parsed = parse(body.take());
+    native = { dialect: 'messages', body: parsed, headers: toNativeHeaders(headers) };
+    const request = toChatRequest(parsed, names);
+    onRead?.(request);
+    return request;
+  };
+  const takeNative = (): NativeRequest | undefined => {
+    const taken = native;
+    native = undefined;
+    return taken;
+  };
+  const affinity = prefersCache(headers) ? body.prefix(caller.subject) : undefined;
+  return { id: visit.id, deployment, caller, signal: visit.signal, record: visit.record, read, native: takeNative, affinity };
+}

@@ -1,0 +1,75 @@
+import { toLatin1 } from '#base/latin1.ts';
+import { peek } from '#base/peek.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { Frame, Native } from '#contract/frame.ts';
+import { toMessagesError } from '#contract/messages/error-body.ts';
+import type { Reply } from '#domain/call.ts';
+import { EventStream } from '../http/event-stream.ts';
+import { sendJson } from '../http/send-json.ts';
+import type { Visit } from '../http/visit.ts';
+import { toNamedEvent } from './message-event.ts';
+import { MessageFold } from './message-fold.ts';
+import type { ReplyEvents } from './reply-events.ts';
+
+const maxBytes = 256 * 1024 * 1024;
+const ping = toNamedEvent({ type: 'ping' });
+/** What keeps a relayed stream open adds no event to it. */
+const comment = ': ping\n\n';
+
+/** Sends a reply as one JSON text: a relayed one as it came, any other folded. */
+export async function sendFolded(visit: Visit, reply: Reply, events: ReplyEvents): Promise<void> {
+  visit.answersBy(reply);
+  const fold = new MessageFold();
+  let relayed: string | undefined;
+  let bytes = 0;
+  for await (const frame of reply.frames) {
+    bytes += frame.bytes.length;
+    if (bytes > maxBytes)
+      throw new ParleyError('upstream_failed', 'The answer is too large to be folded into one; ask for a stream.');
+    if (frame.native !== undefined) {
+      requireForm(frame.native, 'whole');
+      relayed = frame.bytes;
+    } else for (const event of frame.chunks.flatMap((chunk) => events.take(chunk))) fold.add(event);
+  }
+  if (relayed === undefined) for (const event of events.end()) fold.add(event);
+  sendJson(visit.response, 200, relayed ?? toLatin1(JSON.stringify(fold.message)), visit.headers);
+}
+
+/** Sends a reply as events: a relayed one byte for byte. Nothing is sent before the first frame is there; a fault after it is an event of its own. */
+export async function sendStream(visit: Visit, reply: Reply, events: ReplyEvents): Promise<void> {
+  visit.answersBy(reply);
+  const frames = await peek(reply.frames);
+  const { record, clock } = visit;
+  const stream = new EventStream(visit.response);
+  let isRelayed: boolean | undefined;
+  try {
+    for await (const frame of frames) {
+      if (isRelayed === undefined) {
+        if (frame.native !== undefined) requireForm(frame.native, 'streamed');
+        isRelayed = frame.native !== undefined;
+        stream.start(visit.headers, isRelayed ? comment : ping);
+        record.firstByte(clock.nowMs());
+      } else record.chunk(clock.nowMs());
+      stream.send(toBytes(frame, events));
+      if (stream.isFull) await stream.drained();
+    }
+    if (isRelayed !== true) stream.send(events.end().map(toNamedEvent).join(''));
+  } catch (thrown) {
+    if (isRelayed === undefined) throw thrown;
+    const error = visit.failed(thrown);
+    if (visit.hasLeft) return stream.abandon();
+    stream.send(toNamedEvent(toMessagesError(error, visit.id)));
+  }
+  stream.end();
+}
+
+function requireForm({ isWhole }: Native, asked: 'whole' | 'streamed'): void {
+  if (isWhole === (asked === 'whole')) return;
+  const claim = isWhole ? 'in one piece where a stream was asked for' : 'with a stream that was not asked for';
+  throw new ParleyError('upstream_failed', `The upstream answered ${claim}.`);
+}
+
+function toBytes(frame: Frame, events: ReplyEvents): string {
+  if (frame.native !== undefined) return frame.bytes;
+  return frame.chunks.flatMap((chunk) => events.take(chunk).map(toNamedEvent)).join('');
+}

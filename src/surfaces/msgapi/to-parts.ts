@@ -1,0 +1,83 @@
+import type { ContentPart } from '#contract/message.ts';
+import type { Base64Source, ContentBlock, DocumentBlock, ImageBlock, KnownBlock, UrlSource } from '#contract/messages/dialect.ts';
+
+/** Anthropic's own store of files, which no other upstream can read. */
+interface FileSource {
+  type: 'file';
+  file_id: string;
+}
+
+export type TextPart = ContentPart & { type: 'text'; text: string };
+
+/** What a caller gives a model to read, as parts of the compat wire. Blocks that have no counterpart are left out. */
+export function toParts(content: string | readonly ContentBlock[]): ContentPart[] {
+  if (typeof content === 'string') return content === '' ? [] : [textPart(content)];
+  return content.flatMap((block) => toBlockParts(block as KnownBlock | SearchResult));
+}
+
+interface SearchResult {
+  type: 'search_result';
+  title?: unknown;
+  source?: unknown;
+  content?: ContentBlock[];
+}
+
+function toBlockParts(block: KnownBlock | SearchResult): ContentPart[] {
+  switch (block.type) {
+    case 'text':
+      return block.text === '' ? [] : [textPart(block.text)];
+    case 'image':
+      return [toImage(block)];
+    case 'document':
+      return toDocument(block);
+    case 'search_result':
+      return [textPart(`Search result "${block.title}" (${block.source}):`), ...toParts(block.content ?? [])];
+    default:
+      return [];
+  }
+}
+
+function toImage({ source }: ImageBlock): ContentPart {
+  const from: Base64Source | UrlSource | FileSource = source;
+  if (from.type === 'base64') return imagePart(`data:${from.media_type};base64,${from.data}`);
+  if (from.type === 'url') return imagePart(from.url);
+  return textPart(`Image: ${nameOf(from)}`);
+}
+
+function toDocument({ source, title, context }: DocumentBlock): ContentPart[] {
+  const from: DocumentBlock['source'] | FileSource = source;
+  const name = title ? `Document "${title}"` : 'Document';
+  const about = context ? [textPart(`About ${name}: ${context}`)] : [];
+  switch (from.type) {
+    case 'base64':
+      return [...about, filePart(title, from)];
+    case 'text':
+      return [...about, textPart(`${name}:\n${from.data}`)];
+    case 'content':
+      return [...about, textPart(`${name}:`), ...toParts(from.content)];
+    case 'url':
+      return [...about, textPart(`${name}: ${from.url}`)];
+    default:
+      return [...about, textPart(`${name}: ${nameOf(from)}`)];
+  }
+}
+
+function nameOf({ file_id }: FileSource): string {
+  return typeof file_id === 'string' ? `file ${file_id}` : 'in a form that cannot be read here';
+}
+
+function filePart(title: string | null | undefined, { media_type, data }: Base64Source): ContentPart {
+  return { type: 'file', file: { filename: title || 'document.pdf', file_data: `data:${media_type};base64,${data}` } };
+}
+
+function imagePart(url: string): ContentPart {
+  return { type: 'image_url', image_url: { url } };
+}
+
+export function textPart(text: string): TextPart {
+  return { type: 'text', text };
+}
+
+export function isTextPart(part: ContentPart): part is TextPart {
+  return part.type === 'text';
+}

@@ -1,0 +1,51 @@
+import { isJsonObject } from '#base/json.ts';
+import type { Delta } from '#contract/chunk.ts';
+import { toFunctionCallId } from './call-ids.ts';
+
+/** A fragment of one block of a reply. */
+export type Piece =
+  | { readonly kind: 'text'; readonly key: string; readonly text: string }
+  | { readonly kind: 'thinking'; readonly key: string; readonly text: string; readonly signature?: string }
+  | { readonly kind: 'redacted_thinking'; readonly key: string; readonly data: string }
+  | { readonly kind: 'tool_use'; readonly key: string; readonly id?: string; readonly name?: string; readonly text: string };
+
+/** What a delta of the compat wire adds to the message, in the order of the dialect: thinking, text, tool calls. */
+export function toPieces(delta: Delta, messageId: string): Piece[] {
+  const text = [delta.content, delta.refusal].filter(isText).map((each): Piece => ({ kind: 'text', key: 'text', text: each }));
+  return [...toThoughts(delta), ...text, ...toCalls(delta, messageId)];
+}
+
+/** Thinking comes as plain text, or as blocks, which may be signed. Where both tell the text, the blocks do. */
+function toThoughts({ reasoning_content, reasoning, thinking_blocks }: Delta): Piece[] {
+  const blocks = Array.isArray(thinking_blocks) ? thinking_blocks.filter(isJsonObject) : [];
+  const plain = [reasoning_content, reasoning].find(isText);
+  const isTold = blocks.some(({ thinking }) => isText(thinking));
+  const pieces: Piece[] = plain === undefined || isTold ? [] : [toThought(plain)];
+  for (const { type, thinking, signature, data } of blocks) {
+    if (type === 'redacted_thinking' && isText(data)) pieces.push({ kind: 'redacted_thinking', key: `redacted ${data}`, data });
+    else if (isText(thinking) || isText(signature)) pieces.push(toThought(isText(thinking) ? thinking : '', signature));
+  }
+  return pieces;
+}
+
+function toThought(text: string, signature?: unknown): Piece {
+  return { kind: 'thinking', key: 'thinking', text, ...(isText(signature) && { signature }) };
+}
+
+function toCalls({ tool_calls, function_call }: Delta, messageId: string): Piece[] {
+  const pieces: Piece[] = [];
+  for (const call of Array.isArray(tool_calls) ? tool_calls : []) {
+    if (isJsonObject(call)) pieces.push(toCall(`tool ${call.index ?? 0}`, call.id, call.function));
+  }
+  if (isJsonObject(function_call)) pieces.push(toCall('function', toFunctionCallId(messageId), function_call));
+  return pieces;
+}
+
+function toCall(key: string, id: unknown, asked: unknown): Piece {
+  const { name, arguments: args }: { name?: unknown; arguments?: unknown } = isJsonObject(asked) ? asked : {};
+  return { kind: 'tool_use', key, ...(isText(id) && { id }), ...(isText(name) && { name }), text: isText(args) ? args : '' };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}

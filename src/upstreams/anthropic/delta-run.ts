@@ -1,0 +1,73 @@
+import type { BlockDelta } from '#contract/messages/dialect.ts';
+
+const backslash = 92;
+const space = 32;
+const keys: ReadonlyMap<unknown, string> = new Map<BlockDelta['type'], string>([
+  ['text_delta', '"text":"'],
+  ['thinking_delta', '"thinking":"'],
+  ['input_json_delta', '"partial_json":"'],
+]);
+
+/**
+ * Knows the deltas of one block of a stream: piece after piece they differ only in the text they bring, so the bytes
+ * before it are learned once and compared. Behind it may stand spaces, which some upstreams add to hide how long it is.
+ */
+export class DeltaRun {
+  #before = '';
+  /** Bytes of text in the run found last. */
+  textBytes = 0;
+
+  /**
+   * Where the run of such events that begins here ends; `from` itself where none begins. Its texts are added to `pieces`, as
+   * the bytes of JSON strings without their quotes.
+   */
+  read(events: string, from: number, pieces?: string[]): number {
+    this.textBytes = 0;
+    const before = this.#before;
+    if (before === '') return from;
+    let at = from;
+    while (events.slice(at, at + before.length) === before) {
+      const start = at + before.length;
+      const end = stringEnd(events, start);
+      const after = eventEnd(events, end);
+      if (after === -1) break;
+      pieces?.push(events.slice(start, end));
+      this.textBytes += end - start;
+      at = after;
+    }
+    return at;
+  }
+
+  /** Takes an event that is known to be a delta of that type as the pattern of those to come; tells whether it is of that form. */
+  learn(event: string, type: unknown): boolean {
+    const key = keys.get(type);
+    const at = key === undefined ? -1 : event.indexOf(key);
+    if (key === undefined || at === -1) return false;
+    const start = at + key.length;
+    if (eventEnd(event, stringEnd(event, start)) !== event.length) return false;
+    // A slice would keep the whole read it was cut from.
+    this.#before = Buffer.from(event.slice(0, start), 'latin1').toString('latin1');
+    return true;
+  }
+}
+
+/** Where the JSON string that goes on here is closed. A line feed in it is no JSON: the string then ends nowhere. */
+function stringEnd(text: string, start: number): number {
+  let at = text.indexOf('"', start);
+  while (at !== -1 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
+  return at === -1 || text.indexOf('\n', start) < at ? -1 : at;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let before = at - 1;
+  while (text.charCodeAt(before) === backslash) before -= 1;
+  return (at - before) % 2 === 0;
+}
+
+/** Where the event ends whose text is closed here and that has nothing else behind it; -1 where it has. */
+function eventEnd(text: string, closed: number): number {
+  if (closed === -1 || text.slice(closed, closed + 2) !== '"}') return -1;
+  let at = closed + 2;
+  while (text.charCodeAt(at) === space) at += 1;
+  return text.slice(at, at + 3) === '}\n\n' ? at + 3 : -1;
+}

@@ -1,0 +1,53 @@
+import type { HttpReply } from '#base/http/read-reply.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { Frame } from '#contract/frame.ts';
+import { UpstreamFault } from '#domain/upstream.ts';
+import { toCount } from '#domain/usage.ts';
+import { readWhole, toJsonObject } from '../read-whole.ts';
+import { MessageReader } from './message-reader.ts';
+import { readEvents } from './read-events.ts';
+import { RelayedEvents } from './relayed-events.ts';
+import { toCompletion } from './to-completion.ts';
+import { toRefusal } from './to-fault.ts';
+import { toUsage } from './to-usage.ts';
+import { TranslatedEvents } from './translated-events.ts';
+
+const maxReplyBytes = 64 * 1024 * 1024;
+
+/** The frames of a reply on the compat wire, streamed or in one JSON text. Throws UpstreamFault, also while they are read. */
+export async function readTranslated(reply: HttpReply, createdSeconds: number, model: string): Promise<AsyncIterable<Frame>> {
+  const whole = await readWholeUnlessStream(reply);
+  if (whole !== undefined) return only(Frame.ofCompletion(toCompletion(whole.value, createdSeconds, model)));
+  return readEvents(reply.body, new TranslatedEvents(new MessageReader(createdSeconds, model)));
+}
+
+/** The same as it came, for a caller who speaks the dialect. */
+export async function readRelayed(reply: HttpReply): Promise<AsyncIterable<Frame>> {
+  const whole = await readWholeUnlessStream(reply);
+  if (whole === undefined) return readEvents(reply.body, new RelayedEvents());
+  const { bytes, value } = whole;
+  const usage = isJsonObject(value.usage) ? toUsage(value.usage) : undefined;
+  return only(Frame.ofNative(bytes, { dialect: 'messages', isWhole: true, textBytes: bytes.length, usage }));
+}
+
+/** The tokens of a request, of a reply that tells nothing else. Throws UpstreamFault. */
+export async function readCount(reply: HttpReply): Promise<number> {
+  if (reply.status !== 200) throw await toRefusal(reply);
+  const { input_tokens: tokens } = toJsonObject(await readWhole(reply, maxReplyBytes));
+  if (typeof tokens !== 'number')
+    throw new UpstreamFault('broken', 'The upstream answered with JSON that is no count of tokens.');
+  return toCount(tokens);
+}
+
+async function readWholeUnlessStream(reply: HttpReply): Promise<{ bytes: string; value: JsonObject } | undefined> {
+  if (reply.status !== 200) throw await toRefusal(reply);
+  if (reply.headers['content-type']?.includes('text/event-stream')) return undefined;
+  const bytes = await readWhole(reply, maxReplyBytes);
+  const value = toJsonObject(bytes);
+  if (!Array.isArray(value.content)) throw new UpstreamFault('broken', 'The upstream answered with JSON that is no message.');
+  return { bytes, value };
+}
+
+async function* only(frame: Frame): AsyncIterable<Frame> {
+  yield frame;
+}

@@ -1,0 +1,62 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { Frame } from '#contract/frame.ts';
+import type { MessagesUsage } from '#contract/messages/dialect.ts';
+import { UpstreamFault } from '#domain/upstream.ts';
+import { DeltaRun } from './delta-run.ts';
+import { type EventReader, firstEvent, toEventValue } from './read-events.ts';
+import { toUsage, withLater } from './to-usage.ts';
+
+/**
+ * Events as they came, one frame a read, for a caller who speaks the dialect. Deltas are passed without being parsed; of
+ * the others the counts are noted. The beginning waits for what follows it, so that an error ahead of everything else comes first.
+ */
+export class RelayedEvents implements EventReader {
+  readonly #run = new DeltaRun();
+  #usage: Partial<MessagesUsage> | undefined;
+  #held = '';
+  #isOpening = true;
+  #isCounted = true;
+  hasEnded = false;
+
+  *take(events: string): Generator<Frame> {
+    let textBytes = 0;
+    let at = 0;
+    while (at < events.length && !this.hasEnded) {
+      const end = this.#run.read(events, at);
+      if (end > at) {
+        textBytes += this.#run.textBytes;
+        at = end;
+        continue;
+      }
+      const event = firstEvent(events, at);
+      const value = toEventValue(event);
+      if (value instanceof UpstreamFault) {
+        yield* this.#passOn(events.slice(0, at), textBytes);
+        throw value;
+      }
+      if (value !== undefined) this.#note(event, value);
+      at += event.length;
+    }
+    yield* this.#passOn(at === events.length ? events : events.slice(0, at), textBytes);
+  }
+
+  #note(event: string, value: JsonObject): void {
+    const { type, delta } = value;
+    if (type !== 'message_start' && type !== 'ping') this.#isOpening = false;
+    if (type === 'content_block_delta' && isJsonObject(delta)) this.#run.learn(event, delta.type);
+    if (type === 'message_stop') this.hasEnded = true;
+    const usage = type === 'message_start' && isJsonObject(value.message) ? value.message.usage : value.usage;
+    if (!isJsonObject(usage)) return;
+    this.#usage = withLater(this.#usage ?? {}, usage);
+    this.#isCounted = false;
+  }
+
+  *#passOn(events: string, textBytes: number): Generator<Frame> {
+    const bytes = this.#held + events;
+    this.#held = this.#isOpening ? bytes : '';
+    if (this.#isOpening || bytes === '') return;
+    const usage = this.#isCounted || this.#usage === undefined ? undefined : toUsage(this.#usage);
+    this.#isCounted = true;
+    yield Frame.ofNative(bytes, { dialect: 'messages', isWhole: false, textBytes, usage });
+  }
+}

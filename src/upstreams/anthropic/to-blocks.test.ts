@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import type { ContentPart } from '#contract/message.ts';
+import { toBlocks, toTextBlocks } from './to-blocks.ts';
+
+function blockOf(part: ContentPart) {
+  return toBlocks([part], 'messages[0].content')[0];
+}
+
+const image = (url: string) => blockOf({ type: 'image_url', image_url: { url, detail: 'high' } });
+const file = (fields: object) => blockOf({ type: 'file', file: fields });
+
+describe('toBlocks', () => {
+  it.each([
+    ['Hi', [{ type: 'text', text: 'Hi' }]],
+    ['', []],
+    [' \n\t', []],
+    [null, []],
+    [undefined, []],
+    [[], []],
+  ])('gives the content %j as %j', (content, expected) => {
+    expect(toBlocks(content, '')).toEqual(expected);
+  });
+
+  it('leaves out texts of white space only, and keeps marks of the cache', () => {
+    const cache_control = { type: 'ephemeral', ttl: '1h' };
+    expect(
+      toBlocks([{ type: 'text', text: ' ' }, { type: 'text', text: 'a', cache_control, annotations: [] }, { type: 'text' }], ''),
+    ).toEqual([{ type: 'text', text: 'a', cache_control }]);
+    expect(blockOf({ type: 'image_url', image_url: { url: 'https://x.org/a' }, cache_control })).toMatchObject({ cache_control });
+  });
+
+  it.each([
+    ['data:image/png;base64,aGk=', { type: 'base64', media_type: 'image/png', data: 'aGk=' }],
+    ['DATA:IMAGE/JPG;charset=x;BASE64,aGk=', { type: 'base64', media_type: 'image/jpeg', data: 'aGk=' }],
+    [
+      'data:image/svg+xml,%3Csvg/%3E%',
+      { type: 'base64', media_type: 'image/svg+xml', data: Buffer.from('<svg/>%').toString('base64') },
+    ],
+    ['data:,ä', { type: 'base64', media_type: 'text/plain', data: Buffer.from('ä').toString('base64') }],
+    ['https://x.org/a.png', { type: 'url', url: 'https://x.org/a.png' }],
+  ])('takes the image %s', (url, source) => {
+    expect(image(url)).toEqual({ type: 'image', source });
+    expect(blockOf({ type: 'image_url', image_url: url })).toEqual({ type: 'image', source });
+  });
+
+  it.each([
+    [
+      { filename: 'a.pdf', file_data: 'data:application/pdf;base64,aGk=' },
+      { type: 'base64', media_type: 'application/pdf', data: 'aGk=' },
+      'a.pdf',
+    ],
+    [{ file_data: 'aGk=' }, { type: 'base64', media_type: 'application/pdf', data: 'aGk=' }, undefined],
+    [
+      { filename: 'a.txt', file_data: 'data:text/csv;base64,w6Qsw7Y=' },
+      { type: 'text', media_type: 'text/plain', data: 'ä,ö' },
+      'a.txt',
+    ],
+    [{ file_data: 'https://x.org/a.pdf' }, { type: 'url', url: 'https://x.org/a.pdf' }, undefined],
+    [{ file_id: 'file_1' }, { type: 'file', file_id: 'file_1' }, undefined],
+  ])('takes the file %j', (fields, source, title) => {
+    expect(file(fields)).toEqual({ type: 'document', source, ...(title && { title }) });
+  });
+
+  it('takes a file that is an image for an image', () => {
+    expect(file({ file_data: 'data:image/png;base64,aGk=' })).toMatchObject({
+      type: 'image',
+      source: { media_type: 'image/png' },
+    });
+  });
+
+  it("passes the dialect's own blocks, and a refusal as what was said", () => {
+    const document = {
+      type: 'document',
+      source: { type: 'text', media_type: 'text/plain', data: 'x' },
+      citations: { enabled: true },
+    };
+    expect(blockOf(document)).toBe(document);
+    expect(blockOf({ type: 'refusal', refusal: 'No.' })).toEqual({ type: 'text', text: 'No.' });
+  });
+
+  it.each([
+    [{ type: 'input_audio', input_audio: { data: 'x', format: 'wav' } }, 'a part of the type input_audio'],
+    [{ type: 'tool_result', tool_use_id: 'x' }, 'a part of the type tool_result'],
+    [{ type: 'image_url' }, 'an image without an address'],
+    [{ type: 'image_url', image_url: { url: 'data:image/png' } }, 'a data: address without data'],
+    [{ type: 'file' }, 'a file without data'],
+  ])('refuses %j', (part, what) => {
+    expect(() => toBlocks([{ type: 'text', text: 'x' }, part], 'messages[3].content')).toThrow(
+      expect.objectContaining({
+        name: 'UpstreamFault',
+        status: 400,
+        param: 'messages[3].content[1]',
+        message: `The upstream of this model does not take ${what}.`,
+      }),
+    );
+  });
+
+  it('refuses what is no text in a system message', () => {
+    expect(toTextBlocks('Be brief.', '')).toEqual([{ type: 'text', text: 'Be brief.' }]);
+    expect(() => toTextBlocks([{ type: 'image_url', image_url: 'https://x.org/a' }], 'messages[0].content')).toThrow(
+      /system message/,
+    );
+  });
+});

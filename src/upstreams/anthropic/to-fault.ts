@@ -1,0 +1,47 @@
+import type { HttpReply } from '#base/http/read-reply.ts';
+import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { fromLatin1 } from '#base/latin1.ts';
+import type { MessagesErrorType } from '#contract/messages/dialect.ts';
+import { UpstreamFault } from '#domain/upstream.ts';
+import { readWhole, retryAfterOf } from '../read-whole.ts';
+
+const maxRefusalBytes = 64 * 1024;
+/** What the dialect answers when it has more to do than it can. */
+const overloaded = 529;
+const unavailable = 503;
+
+const statuses: ReadonlyMap<unknown, number> = new Map<MessagesErrorType, number>([
+  ['invalid_request_error', 400],
+  ['authentication_error', 401],
+  ['billing_error', 402],
+  ['permission_error', 403],
+  ['not_found_error', 404],
+  ['request_too_large', 413],
+  ['rate_limit_error', 429],
+  ['api_error', 500],
+  ['timeout_error', 504],
+  ['overloaded_error', unavailable],
+]);
+
+/** The fault that a reply with another status than 200 tells of; an overloaded upstream counts as unavailable. */
+export async function toRefusal(reply: HttpReply): Promise<UpstreamFault> {
+  const value = tryParseJson(fromLatin1(await readWhole(reply, maxRefusalBytes).catch(() => '')));
+  const error = isJsonObject(value) ? (value.error ?? value) : undefined;
+  const status = reply.status === overloaded ? unavailable : reply.status;
+  const retryAfterSeconds = retryAfterOf(reply.headers);
+  const { message, code } = read(error, `The upstream answered ${reply.status}.`);
+  return new UpstreamFault('refused', message, { status, code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
+}
+
+/** The fault that an error event tells of. */
+export function toEventFault(error: unknown): UpstreamFault {
+  const { message, code } = read(error, 'The upstream sent an error.');
+  const status = isJsonObject(error) ? statuses.get(error.type) : undefined;
+  return new UpstreamFault('refused', message, { code, ...(status !== undefined && { status }) });
+}
+
+function read(error: unknown, otherwise: string): { message: string; code: string | null } {
+  const { message, details } = isJsonObject(error) ? error : { message: error, details: undefined };
+  const code = isJsonObject(details) ? details.error_code : undefined;
+  return { message: typeof message === 'string' ? message : otherwise, code: typeof code === 'string' ? code : null };
+}

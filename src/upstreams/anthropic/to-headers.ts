@@ -1,0 +1,30 @@
+import type { Ask } from '#domain/upstream.ts';
+
+const version = '2023-06-01';
+const betaName = /^[\w.-]+$/;
+
+/** The header fields of a request. What the configuration names wins over what the caller asked for, but for the betas, which add up. */
+export function toHeaders({ upstream, request, native, headers }: Ask, isStreamed: boolean): Record<string, string> {
+  const configured = withLowerNames(upstream.headers);
+  const asked = native?.headers ?? {};
+  const betas = [configured['anthropic-beta'], asked['anthropic-beta'], ...(native === undefined ? betasOf(request.betas) : [])];
+  const beta = betas.filter(Boolean).join(',');
+  return {
+    'content-type': 'application/json',
+    'anthropic-version': version,
+    ...asked,
+    ...(upstream.key !== undefined && { 'x-api-key': upstream.key.reveal() }),
+    ...configured,
+    ...headers,
+    accept: isStreamed ? 'text/event-stream' : 'application/json',
+    ...(beta !== '' && { 'anthropic-beta': beta }),
+  };
+}
+
+function betasOf(betas: unknown): string[] {
+  return Array.isArray(betas) ? betas.filter((beta) => typeof beta === 'string' && betaName.test(beta)) : [];
+}
+
+function withLowerNames(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

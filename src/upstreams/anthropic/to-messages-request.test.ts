@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest';
+import { type ChatRequest, parseChatRequest } from '#contract/chat-request.ts';
+import { requestFields } from './request-fields.ts';
+import { toMessagesRequest } from './to-messages-request.ts';
+
+const hello: ChatRequest['messages'] = [{ role: 'user', content: 'Hello' }];
+
+function translated(fields: object, { model = 'claude-haiku-4-5', limit = undefined as number | undefined } = {}) {
+  const request = parseChatRequest({ model: 'ours', messages: hello, ...fields });
+  return toMessagesRequest(request, { model, maxCompletionTokens: limit });
+}
+
+/** What of the request is not the same for all. */
+function fieldsOf(fields: object, facts?: { model?: string; limit?: number }) {
+  const { model: _model, messages: _messages, max_tokens: _most, ...rest } = translated(fields, facts);
+  return rest;
+}
+
+describe('toMessagesRequest', () => {
+  it('sends a plain request with nothing added but what the dialect demands', () => {
+    expect(translated({ stream: true })).toEqual({
+      model: 'claude-haiku-4-5',
+      max_tokens: 4096,
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+      stream: true,
+    });
+  });
+
+  it.each([
+    [{}, undefined, 4096],
+    [{}, 8192, 8192],
+    [{ max_tokens: 7 }, 8192, 7],
+    [{ max_tokens: 7, max_completion_tokens: 9 }, undefined, 9],
+    [{ max_completion_tokens: null }, 100, 100],
+  ])('bounds the reply of %j, with a limit of %j, at %j tokens', (fields, limit, expected) => {
+    expect(translated(fields, { limit }).max_tokens).toBe(expected);
+  });
+
+  it.each([
+    [{ temperature: 0 }, { temperature: 0 }],
+    [{ temperature: 1.7 }, { temperature: 1 }],
+    [{ top_p: 0.5 }, { top_p: 0.5 }],
+    [{ temperature: 0.3, top_p: 0.5 }, { temperature: 0.3 }],
+    [{ temperature: 1, top_p: 0.5 }, { top_p: 0.5 }],
+    [{ temperature: 1, top_p: 1 }, { temperature: 1 }],
+    [
+      { temperature: 0.3, thinking: { type: 'enabled', budget_tokens: 2000 } },
+      { thinking: { type: 'enabled', budget_tokens: 2000 } },
+    ],
+    [
+      { temperature: 0.3, thinking: { type: 'disabled' } },
+      { temperature: 0.3, thinking: { type: 'disabled' } },
+    ],
+  ])('steers as %j asks by %j', (fields, expected) => {
+    expect(fieldsOf(fields)).toEqual(expected);
+  });
+
+  it.each([
+    [{ stop: 'END' }, { stop_sequences: ['END'] }],
+    [{ stop: ['a', ' ', '\n', 'b'] }, { stop_sequences: ['a', 'b'] }],
+    [{ stop: ['\n'] }, {}],
+    [{ stop: null }, {}],
+    [{ user: 'u1', safety_identifier: 's1' }, { metadata: { user_id: 'u1' } }],
+    [{ safety_identifier: 's1', metadata: { team: 'x' } }, { metadata: { user_id: 's1' } }],
+    [{ user: 'u1', metadata: { user_id: 'm1', team: 'x' } }, { metadata: { user_id: 'm1' } }],
+    [{ service_tier: 'default' }, { service_tier: 'standard_only' }],
+    [{ service_tier: 'auto' }, { service_tier: 'auto' }],
+    [{ service_tier: 'flex' }, {}],
+    [{ response_format: { type: 'json_object' } }, {}],
+    [{ response_format: { type: 'json_schema', json_schema: { name: 'x' } } }, {}],
+    [
+      { response_format: { type: 'json_schema', json_schema: { name: 'x', strict: true, schema: { type: 'object' } } } },
+      { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } },
+    ],
+    [{ output_config: { effort: 'low' } }, { output_config: { effort: 'low' } }],
+    [
+      { top_k: 5, container: 'c1', context_management: { edits: [] } },
+      { top_k: 5, container: 'c1', context_management: { edits: [] } },
+    ],
+    [{ betas: ['a-1'] }, {}],
+  ])('says %j as %j', (fields, expected) => {
+    expect(fieldsOf(fields)).toEqual(expected);
+  });
+
+  it('carries fields that nobody knows, and no null', () => {
+    expect(fieldsOf({ field_to_come: { a: 1 }, constructor: 2, container: null })).toEqual({
+      field_to_come: { a: 1 },
+      constructor: 2,
+    });
+  });
+
+  it('leaves out what the dialect has nothing for', () => {
+    const lost = [...requestFields].filter(([, { fate }]) => fate === 'dropped').map(([name]) => name);
+    expect(lost).toEqual(expect.arrayContaining(['n', 'seed', 'logit_bias', 'logprobs', 'presence_penalty', 'stream_options']));
+    const { functions: _functions, ...fields } = Object.fromEntries(lost.map((name) => [name, undefined]));
+    const request: ChatRequest = {
+      messages: hello,
+      ...Object.fromEntries(Object.keys(fields).map((name) => [name, { some: 'value' }])),
+    };
+    expect(Object.keys(toMessagesRequest(request, { model: 'm', maxCompletionTokens: undefined }))).toEqual([
+      'model',
+      'max_tokens',
+      'messages',
+    ]);
+  });
+
+  it('puts attachments and completed controls into the content', () => {
+    const { messages } = translated({
+      messages: [
+        {
+          role: 'user',
+          content: 'Look',
+          custom_content: {
+            attachments: [
+              { type: 'image/png', data: 'aGk=' },
+              { type: 'application/pdf', title: 'a.pdf', data: 'aGk=' },
+              { type: 'text/csv', title: 'b.csv', data: 'a,b' },
+            ],
+          },
+        },
+      ],
+    });
+    expect(messages[0]?.content).toEqual([
+      { type: 'text', text: 'Look' },
+      { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } },
+      { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'aGk=' }, title: 'a.pdf' },
+      { type: 'text', text: 'Attachment "b.csv" (text/csv):\na,b' },
+    ]);
+  });
+});
+
+describe('reasoning_effort', () => {
+  const thought = (effort: string, facts: { model?: string; limit?: number } = {}, fields: object = {}) =>
+    fieldsOf({ reasoning_effort: effort, ...fields }, { limit: 64_000, ...facts });
+
+  it.each([
+    ['minimal', 1024],
+    ['low', 2048],
+    ['medium', 8192],
+    ['high', 16_384],
+    ['xhigh', 32_768],
+  ])('%s is a budget of %d tokens', (effort, budget_tokens) => {
+    expect(thought(effort)).toEqual({ thinking: { type: 'enabled', budget_tokens } });
+  });
+
+  it('leaves a fifth of the reply to the answer, and is left out where that is too little', () => {
+    expect(thought('high', { limit: 4096 })).toEqual({ thinking: { type: 'enabled', budget_tokens: 3276 } });
+    expect(thought('high', { limit: 1200 })).toEqual({});
+  });
+
+  it.each([
+    'claude-opus-4-6',
+    'claude-sonnet-5',
+    'claude-haiku-5-5',
+    'claude-opus-4-8-20260505',
+    'eu.anthropic.claude-sonnet-4-6-v1',
+  ])('is an effort for %s', (model) => {
+    expect(thought('high', { model })).toEqual({ thinking: { type: 'adaptive' }, output_config: { effort: 'high' } });
+    expect(thought('minimal', { model })).toMatchObject({ output_config: { effort: 'low' } });
+  });
+
+  it.each(['claude-opus-4-5', 'claude-opus-4-20250514', 'claude-3-7-sonnet-latest', 'claude-sonnet-4-5-20250929', 'glm-5.2'])(
+    'is a budget for %s',
+    (model) => {
+      expect(thought('low', { model })).toEqual({ thinking: { type: 'enabled', budget_tokens: 2048 } });
+    },
+  );
+
+  it('keeps the other settings of the output', () => {
+    const schema = { type: 'object' };
+    const fields = { response_format: { type: 'json_schema', json_schema: { schema } } };
+    expect(thought('low', { model: 'claude-opus-5' }, fields).output_config).toEqual({
+      effort: 'low',
+      format: { type: 'json_schema', schema },
+    });
+    expect(thought('low', { model: 'claude-opus-5' }, { output_config: { effort: 'max' } }).output_config).toEqual({
+      effort: 'max',
+    });
+  });
+
+  it('none turns thinking off, an unknown one says nothing, thinking in the request wins', () => {
+    expect(thought('none')).toEqual({ thinking: { type: 'disabled' } });
+    expect(thought('enormous')).toEqual({});
+    expect(thought('low', {}, { thinking: { type: 'adaptive' } })).toEqual({ thinking: { type: 'adaptive' } });
+  });
+
+  it('sends no temperature beside it', () => {
+    expect(thought('low', {}, { temperature: 0.2, top_p: 0.4 })).toEqual({ thinking: { type: 'enabled', budget_tokens: 2048 } });
+    expect(thought('none', {}, { temperature: 0.2 })).toMatchObject({ temperature: 0.2 });
+  });
+
+  const tools = [{ type: 'function', function: { name: 'f' } }];
+  const called = {
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '' } }],
+  };
+  const result = { role: 'tool', tool_call_id: 'a', content: 'x' };
+  const thinking_blocks = [{ type: 'thinking', thinking: 'hm', signature: 's' }];
+
+  it('goes with no tool that must be called', () => {
+    expect(thought('low', {}, { tools, tool_choice: 'required' })).not.toHaveProperty('thinking');
+    expect(thought('low', {}, { tools, tool_choice: 'auto' })).toHaveProperty('thinking');
+  });
+
+  it('needs the thoughts behind the calls of the turn that goes on, not of those before', () => {
+    const thinkingBehind = (...messages: object[]) => thought('low', {}, { tools, messages: [...hello, ...messages] });
+    expect(thinkingBehind(called, result)).not.toHaveProperty('thinking');
+    expect(thinkingBehind({ ...called, thinking_blocks }, result)).toHaveProperty('thinking');
+    expect(thinkingBehind(called, result, { role: 'assistant', content: 'so' }, ...hello)).toHaveProperty('thinking');
+  });
+});

@@ -1,0 +1,249 @@
+import {
+  type Arbitrary,
+  array,
+  assert,
+  constantFrom,
+  dictionary,
+  jsonValue,
+  oneof,
+  option,
+  property,
+  record,
+  string,
+} from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Message } from '#contract/message.ts';
+import type { ContentBlock, MessageParam } from '#contract/messages/dialect.ts';
+import { parseMessage } from '#contract/parse-message.ts';
+import { toConversation } from './to-turns.ts';
+
+type Content = NonNullable<Message['content']>;
+
+const user = (content: Content): Message => ({ role: 'user', content });
+const assistant = (content: string | null, fields: object = {}): Message => ({ role: 'assistant', content, ...fields });
+const text = (said: string) => ({ type: 'text', text: said });
+const opening = { role: 'user', content: [text('(The conversation begins.)')] };
+const unanswered = { content: 'No result was given.', is_error: true };
+
+function call(id: unknown, args: unknown = '{}', name = 'f') {
+  return { id, type: 'function', function: { name, arguments: args } };
+}
+
+function use(id: string, input: object = {}, name = 'f') {
+  return { type: 'tool_use', id, name, input };
+}
+
+function result(tool_call_id: string, content: Content): Message {
+  return { role: 'tool', tool_call_id, content };
+}
+
+function told(tool_use_id: string, ...content: object[]) {
+  return { type: 'tool_result', tool_use_id, ...(content.length > 0 && { content }) };
+}
+
+function turnsOf(...messages: Message[]): MessageParam[] {
+  return toConversation(messages).messages;
+}
+
+describe('toConversation', () => {
+  it('puts the words of system and developer apart, in their order, with marks of the cache', () => {
+    const cache_control = { type: 'ephemeral' };
+    const { system, messages } = toConversation([
+      { role: 'system', content: [{ type: 'text', text: 'A', cache_control }] },
+      user('x'),
+      { role: 'developer', content: 'B' },
+      { role: 'system', content: ' ' },
+    ]);
+    expect(system).toEqual([{ ...text('A'), cache_control }, text('B')]);
+    expect(messages).toEqual([{ role: 'user', content: [text('x')] }]);
+  });
+
+  it('joins messages of one role, and leaves empty ones out', () => {
+    expect(turnsOf(user('a'), user(''), user('b'), assistant('c'), assistant(''), assistant('d'), user('e'))).toEqual([
+      { role: 'user', content: [text('a'), text('b')] },
+      { role: 'assistant', content: [text('c'), text('d')] },
+      { role: 'user', content: [text('e')] },
+    ]);
+  });
+
+  it('lets the user begin', () => {
+    expect(turnsOf(assistant('Hi, what is it?'), user('x'))[0]).toEqual(opening);
+    expect(turnsOf({ role: 'system', content: 'x' })).toEqual([opening]);
+    expect(turnsOf(assistant(' '))).toEqual([opening]);
+  });
+
+  it('takes white space off the end of what the assistant is to go on with', () => {
+    expect(turnsOf(user('x'), assistant('The answer is: \n'))[1]?.content).toEqual([text('The answer is:')]);
+    expect(turnsOf(user('x'), assistant('a '), user('y'))[1]?.content).toEqual([text('a ')]);
+  });
+
+  it('gives all results of a turn in one, in their order, ahead of what the user says', () => {
+    const calls = assistant('Wait.', { tool_calls: [call('a', '{"x":1}'), call('b', '')] });
+    expect(
+      turnsOf(user('q'), calls, user('and?'), result('b', 'B'), result('a', [text('A'), text(' ')]), assistant('so')),
+    ).toEqual([
+      { role: 'user', content: [text('q')] },
+      { role: 'assistant', content: [text('Wait.'), use('a', { x: 1 }), use('b')] },
+      { role: 'user', content: [told('b', text('B')), told('a', text('A')), text('and?')] },
+      { role: 'assistant', content: [text('so')] },
+    ]);
+  });
+
+  it('keeps images of results, and a result without content', () => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } };
+    const calls = assistant(null, { tool_calls: [call('a'), call('b')] });
+    expect(turnsOf(user('q'), calls, result('a', [image]), result('b', ''))[2]?.content).toEqual([
+      told('a', { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } }),
+      told('b'),
+    ]);
+  });
+
+  it('answers calls that nobody answered, and tells results that nobody asked for as text', () => {
+    expect(
+      turnsOf(user('q'), assistant(null, { tool_calls: [call('a'), call('b')] }), result('b', 'B'), result('c', 'C')),
+    ).toEqual([
+      { role: 'user', content: [text('q')] },
+      { role: 'assistant', content: [use('a'), use('b')] },
+      { role: 'user', content: [told('b', text('B')), { ...told('a'), ...unanswered }, text('C')] },
+    ]);
+    expect(turnsOf(user('q'), assistant(null, { tool_calls: [call('a')] })).at(-1)).toEqual({
+      role: 'user',
+      content: [{ ...told('a'), ...unanswered }],
+    });
+    expect(
+      turnsOf(user('q'), assistant(null, { tool_calls: [call('a')] }), user('x'), assistant('y'), result('a', 'late')),
+    ).toEqual([
+      { role: 'user', content: [text('q')] },
+      { role: 'assistant', content: [use('a')] },
+      { role: 'user', content: [{ ...told('a'), ...unanswered }, text('x')] },
+      { role: 'assistant', content: [text('y')] },
+      { role: 'user', content: [text('late')] },
+    ]);
+  });
+
+  it('gives every call an id of its own in the letters of the dialect', () => {
+    const calls = assistant(null, { tool_calls: [call('a.b/c'), call('a.b/c'), call(7), call('')] });
+    const turns = turnsOf(user('q'), calls, result('a.b/c', '1'), result('a.b/c', '2'), calls);
+    const ids = (content: MessageParam['content']) => (content as ContentBlock[]).map((block) => block.id ?? block.tool_use_id);
+    expect(turns.slice(1).map(({ content }) => ids(content))).toEqual([
+      ['a_b_c', 'a_b_c_2', 'call', 'call_2'],
+      ['a_b_c', 'a_b_c_2', 'call', 'call_2'],
+      ['a_b_c_3', 'a_b_c_4', 'call_3', 'call_4'],
+      ['a_b_c_3', 'a_b_c_4', 'call_3', 'call_4'],
+    ]);
+  });
+
+  it.each([
+    ['{"a":[1]}', { a: [1] }],
+    ['', {}],
+    [undefined, {}],
+    [null, {}],
+    ['{"a":', { arguments: '{"a":' }],
+    ['[1]', { arguments: '[1]' }],
+    ['{"__proto__":1}', { arguments: '{"__proto__":1}' }],
+    [{ a: 1 }, { a: 1 }],
+    [5, { arguments: 5 }],
+  ])('takes the arguments %j for %j', (args, input) => {
+    const content = turnsOf(user('q'), assistant(null, { tool_calls: [call('a', args)] }))[1]?.content;
+    expect(content).toEqual([use('a', input)]);
+  });
+
+  it('takes no call from what is none', () => {
+    const tool_calls = [null, 3, {}, { function: 'x' }, { id: 'a', function: { arguments: '{}' } }];
+    expect(turnsOf(user('q'), assistant('x', { tool_calls }))[1]?.content).toEqual([text('x')]);
+  });
+
+  it('gives thoughts back as they were, ahead of everything else', () => {
+    const thinking_blocks = [
+      { type: 'thinking', thinking: ' hm ', signature: 's', index: 0 },
+      { type: 'redacted_thinking', data: 'd' },
+      { type: 'thinking', thinking: 'unsigned', signature: '' },
+      { type: 'thinking', thinking: 'unsigned' },
+      { type: 'other' },
+      null,
+    ];
+    const kept = [
+      { type: 'thinking', thinking: ' hm ', signature: 's' },
+      { type: 'redacted_thinking', data: 'd' },
+    ];
+    const thought = { thinking_blocks, reasoning_content: ' hm ' };
+    expect(turnsOf(user('q'), assistant('A', { ...thought, tool_calls: [call('a')] }))[1]?.content).toEqual([
+      ...kept,
+      text('A'),
+      use('a'),
+    ]);
+    expect(turnsOf(user('q'), assistant(null, thought), user('x'))).toEqual([{ role: 'user', content: [text('q'), text('x')] }]);
+  });
+});
+
+const words = oneof(string({ maxLength: 6 }), constantFrom('', ' ', 'a ', '\n', 'x'));
+const parts = array(
+  oneof(
+    record({ type: constantFrom('text'), text: words }),
+    constantFrom(
+      { type: 'image_url', image_url: { url: 'https://x.org/a' } },
+      { type: 'document', source: { type: 'url', url: 'u' } },
+    ),
+  ),
+  { maxLength: 3 },
+);
+const ids = oneof(constantFrom('a', 'b', 'c.d', ''), string({ maxLength: 3 }));
+const calls = array(
+  record({ id: ids, type: constantFrom('function'), function: record({ name: constantFrom('f', 'g'), arguments: words }) }),
+  { maxLength: 3 },
+);
+const thoughts = array(
+  constantFrom<object>(
+    { type: 'thinking', thinking: 't', signature: 's' },
+    { type: 'thinking', thinking: 't' },
+    { type: 'redacted_thinking', data: 'd' },
+  ),
+  { maxLength: 2 },
+);
+const anyMessage: Arbitrary<unknown> = oneof(
+  record({ role: constantFrom('system', 'developer'), content: words }),
+  record({ role: constantFrom('user'), content: oneof(words, parts), extra: option(dictionary(string(), jsonValue())) }),
+  record({ role: constantFrom('assistant'), content: option(words), tool_calls: calls, thinking_blocks: thoughts }),
+  record({ role: constantFrom('assistant'), content: words }),
+  record({ role: constantFrom('tool'), content: oneof(words, parts), tool_call_id: ids }),
+);
+
+describe('any conversation', () => {
+  it('comes out as the dialect wants it', () => {
+    assert(
+      property(array(anyMessage, { minLength: 1, maxLength: 12 }), (given) => {
+        const messages = given.map((message, index) => parseMessage(message, `messages[${index}]`));
+        const { system, messages: turns } = toConversation(messages);
+        expect(system.every((block) => block.text.trim() !== '')).toBe(true);
+        checkTurns(turns);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+/** Fails where the Messages API would answer 400. */
+function checkTurns(turns: readonly MessageParam[]): void {
+  const seen = new Set<unknown>();
+  let waiting = new Set<unknown>();
+  turns.forEach(({ role, content }, index) => {
+    const blocks = content as ContentBlock[];
+    expect(role).toBe(index % 2 === 0 ? 'user' : 'assistant');
+    expect(blocks.length).toBeGreaterThan(0);
+    for (const block of blocks) if (block.type === 'text') expect(String(block.text).trim()).not.toBe('');
+    const results = blocks.filter(({ type }) => type === 'tool_result').map((block) => block.tool_use_id);
+    expect(new Set(results)).toEqual(waiting);
+    expect(results).toHaveLength(waiting.size);
+    expect(blocks.slice(0, results.length).every(({ type }) => type === 'tool_result')).toBe(true);
+    const uses = blocks.filter(({ type }) => type === 'tool_use').map(({ id }) => id);
+    for (const id of uses) {
+      expect(id).toMatch(/^[a-zA-Z0-9_-]+$/);
+      expect(seen.has(id)).toBe(false);
+      seen.add(id);
+    }
+    waiting = new Set(uses);
+  });
+  expect(waiting.size).toBe(0);
+  const last = turns.at(-1);
+  if (last?.role === 'assistant') expect(String((last.content as ContentBlock[]).at(-1)?.text)).toMatch(/\S$/);
+}

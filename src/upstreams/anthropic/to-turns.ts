@@ -1,0 +1,177 @@
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import type { Message } from '#contract/message.ts';
+import type {
+  ContentBlock,
+  MessageParam,
+  RedactedThinkingBlock,
+  TextBlock,
+  ThinkingBlock,
+  ToolResultBlock,
+  ToolUseBlock,
+} from '#contract/messages/dialect.ts';
+import { CallIds } from './call-ids.ts';
+import { toBlocks, toTextBlocks } from './to-blocks.ts';
+
+/** Stands where the dialect wants a message of the user and there is none. */
+const opening = '(The conversation begins.)';
+const noResult = 'No result was given.';
+
+/** A conversation as the dialect has it. */
+export interface Conversation {
+  readonly system: readonly TextBlock[];
+  /** User and assistant in turns, the user first; every call has its result in the next turn. */
+  readonly messages: MessageParam[];
+}
+
+type Thought = ThinkingBlock | RedactedThinkingBlock;
+
+interface UserTurn {
+  readonly role: 'user';
+  /** Go ahead of everything else in the turn. */
+  readonly results: ToolResultBlock[];
+  readonly content: ContentBlock[];
+}
+
+interface AssistantTurn {
+  readonly role: 'assistant';
+  readonly content: ContentBlock[];
+}
+
+/** System messages apart, the others in turns. Throws UpstreamFault 400 for content that the dialect does not have. */
+export function toConversation(messages: readonly Message[]): Conversation {
+  const turns = new Turns();
+  messages.forEach((message, index) => {
+    turns.add(message, `messages[${index}].content`);
+  });
+  return { system: turns.system, messages: turns.finish() };
+}
+
+class Turns {
+  readonly system: TextBlock[] = [];
+  readonly #turns: (UserTurn | AssistantTurn)[] = [];
+  readonly #ids = new CallIds();
+
+  add(message: Message, at: string): void {
+    switch (message.role) {
+      case 'system':
+      case 'developer':
+        this.system.push(...toTextBlocks(message.content, at));
+        return;
+      case 'assistant':
+        this.#addReply(message, at);
+        return;
+      case 'tool':
+        this.#addResult(message, at);
+        return;
+      default:
+        this.#addToUser(toBlocks(message.content, at));
+    }
+  }
+
+  finish(): MessageParam[] {
+    const turns = this.#turns;
+    this.#giveUpCalls();
+    const last = turns.at(-1);
+    if (last?.role === 'assistant') {
+      trimEnd(last.content);
+      if (last.content.length === 0) turns.pop();
+    }
+    if (turns[0]?.role !== 'user') turns.unshift(userTurn([{ type: 'text', text: opening }]));
+    return turns.map((turn) =>
+      turn.role === 'user' ? { role: 'user', content: [...turn.results, ...turn.content] } : { ...turn },
+    );
+  }
+
+  /** A reply with nothing but thoughts is left out: the dialect refuses it. */
+  #addReply(message: Message, at: string): void {
+    const said = toBlocks(message.content, at);
+    const calls = callsOf(message);
+    if (said.length === 0 && calls.length === 0) return;
+    const last = this.#turns.at(-1);
+    if (last?.role === 'user') this.#giveUpCalls();
+    const uses = calls.map((call) => this.#toToolUse(call));
+    const content = [...thoughtsOf(message), ...said, ...uses];
+    if (last?.role === 'assistant') last.content.push(...content);
+    else this.#turns.push({ role: 'assistant', content });
+  }
+
+  #toToolUse({ id, name, input }: Call): ToolUseBlock {
+    return { type: 'tool_use', id: this.#ids.ask(id), name, input };
+  }
+
+  /** A result that no call waits for is told as text. */
+  #addResult(message: Message, at: string): void {
+    const blocks = toBlocks(message.content, at);
+    const given = typeof message.tool_call_id === 'string' ? message.tool_call_id : '';
+    const id = this.#ids.answer(given);
+    if (id === undefined) this.#addToUser(blocks);
+    else this.#userTurn().results.push({ type: 'tool_result', tool_use_id: id, ...(blocks.length > 0 && { content: blocks }) });
+  }
+
+  #addToUser(blocks: readonly ContentBlock[]): void {
+    if (blocks.length > 0) this.#userTurn().content.push(...blocks);
+  }
+
+  #giveUpCalls(): void {
+    for (const id of this.#ids.giveUp())
+      this.#userTurn().results.push({ type: 'tool_result', tool_use_id: id, content: noResult, is_error: true });
+  }
+
+  #userTurn(): UserTurn {
+    const last = this.#turns.at(-1);
+    if (last?.role === 'user') return last;
+    const turn = userTurn([]);
+    this.#turns.push(turn);
+    return turn;
+  }
+}
+
+function userTurn(content: ContentBlock[]): UserTurn {
+  return { role: 'user', results: [], content };
+}
+
+/** The last words of an assistant may not end in white space, nor be thoughts. */
+function trimEnd(content: ContentBlock[]): void {
+  for (let last = content.at(-1); last !== undefined; last = content.at(-1)) {
+    if (last.type === 'text') {
+      const text = String(last.text).trimEnd();
+      content[content.length - 1] = { ...last, type: 'text', text };
+      if (text !== '') return;
+    } else if (last.type !== 'thinking' && last.type !== 'redacted_thinking') {
+      return;
+    }
+    content.pop();
+  }
+}
+
+interface Call {
+  readonly id: string;
+  readonly name: string;
+  readonly input: ToolUseBlock['input'];
+}
+
+function callsOf({ tool_calls: calls }: Message): Call[] {
+  if (!Array.isArray(calls)) return [];
+  return calls.filter(isJsonObject).flatMap(({ id, function: called }) => {
+    if (!isJsonObject(called) || typeof called.name !== 'string') return [];
+    return [{ id: typeof id === 'string' ? id : '', name: called.name, input: toInput(called.arguments) }];
+  });
+}
+
+/** Arguments that are no JSON object are told under a name of their own. */
+function toInput(given: unknown): ToolUseBlock['input'] {
+  const value = typeof given === 'string' ? tryParseJson(given) : given;
+  if (isJsonObject(value)) return value;
+  return (given ?? '') === '' ? {} : { arguments: given };
+}
+
+/** Thoughts as the model gave them: their signature is over every char. */
+function thoughtsOf({ thinking_blocks: blocks }: Message): Thought[] {
+  return Array.isArray(blocks) ? blocks.filter(isJsonObject).flatMap(toThought) : [];
+}
+
+function toThought({ type, thinking, signature, data }: JsonObject): readonly Thought[] {
+  if (type === 'redacted_thinking' && typeof data === 'string') return [{ type, data }];
+  if (type !== 'thinking' || typeof thinking !== 'string' || typeof signature !== 'string' || signature === '') return [];
+  return [{ type, thinking, signature }];
+}

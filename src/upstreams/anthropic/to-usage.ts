@@ -1,0 +1,42 @@
+import type { FinishReason, Usage } from '#contract/chunk.ts';
+import type { MessagesUsage, StopReason } from '#contract/messages/dialect.ts';
+import { toCount } from '#domain/usage.ts';
+
+const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<StopReason, FinishReason>([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['pause_turn', 'stop'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['refusal', 'content_filter'],
+]);
+
+/** Why a reply ended. One that ends well with calls in it ends for them, whatever its upstream calls that. */
+export function toFinishReason(reason: unknown, hasCalls: boolean): FinishReason {
+  const known = finishReasons.get(reason) ?? 'stop';
+  if (known === 'stop' || known === 'tool_calls') return hasCalls ? 'tool_calls' : 'stop';
+  return known;
+}
+
+/** Counts of the dialect as those of the compat wire, where the prompt includes what the cache gave and took. */
+export function toUsage(counts: Partial<MessagesUsage>): Usage {
+  const { cache_read_input_tokens: read, cache_creation_input_tokens: written, output_tokens_details: details } = counts;
+  const prompt_tokens = toCount(counts.input_tokens) + toCount(read) + toCount(written);
+  const completion_tokens = toCount(counts.output_tokens);
+  const hasCache = typeof read === 'number' || typeof written === 'number';
+  return {
+    prompt_tokens,
+    completion_tokens,
+    total_tokens: prompt_tokens + completion_tokens,
+    ...(hasCache && { prompt_tokens_details: { cached_tokens: toCount(read), cache_write_tokens: toCount(written) } }),
+    ...(typeof details?.thinking_tokens === 'number' && {
+      completion_tokens_details: { reasoning_tokens: toCount(details.thinking_tokens) },
+    }),
+  };
+}
+
+/** Counts told later in a stream take the place of earlier ones; nulls say nothing. */
+export function withLater(counts: Partial<MessagesUsage>, later: object): Partial<MessagesUsage> {
+  return { ...counts, ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== null)) };
+}

@@ -1,0 +1,104 @@
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { fromLatin1, toLatin1 } from '#base/latin1.ts';
+import type { Chunk } from '#contract/chunk.ts';
+import { Frame } from '#contract/frame.ts';
+import { UpstreamFault } from '#domain/upstream.ts';
+import { DeltaRun } from './delta-run.ts';
+import type { MessageReader } from './message-reader.ts';
+import { type EventReader, firstEvent, toEventValue } from './read-events.ts';
+
+/** What is written around each piece of text of a run: an event of the compat wire. */
+interface Slot {
+  readonly block: unknown;
+  readonly before: string;
+  readonly after: string;
+}
+
+const noSlot: Slot = { block: undefined, before: '', after: '' };
+
+/**
+ * Events as frames of the compat wire. A run of deltas is written without being parsed: a JSON string is the same in both
+ * dialects. The role waits for what follows it, so that an error ahead of everything else comes first.
+ */
+export class TranslatedEvents implements EventReader {
+  readonly #reader: MessageReader;
+  readonly #run = new DeltaRun();
+  #slot = noSlot;
+  #told: Chunk[] = [];
+  #isOpening = true;
+
+  constructor(reader: MessageReader) {
+    this.#reader = reader;
+  }
+
+  get hasEnded(): boolean {
+    return this.#reader.hasEnded;
+  }
+
+  *take(events: string): Generator<Frame> {
+    for (let at = 0; at < events.length && !this.hasEnded; ) {
+      const pieces: string[] = [];
+      const end = this.#run.read(events, at, pieces);
+      if (end > at) {
+        yield* this.#tell();
+        yield this.#written(pieces);
+        at = end;
+        continue;
+      }
+      const event = firstEvent(events, at);
+      at += event.length;
+      const value = toEventValue(event);
+      if (value instanceof UpstreamFault) {
+        yield* this.#tell();
+        throw value;
+      }
+      if (value !== undefined) this.#takeOne(event, value);
+    }
+    yield* this.#tell();
+  }
+
+  #takeOne(event: string, value: JsonObject): void {
+    this.#told.push(...this.#reader.take(value));
+    if (value.type !== 'message_start' && value.type !== 'ping') this.#isOpening = false;
+    if (value.type === 'content_block_delta') this.#learn(event, value);
+  }
+
+  *#tell(): Generator<Frame> {
+    if (this.#isOpening || this.#told.length === 0) return;
+    const chunks = this.#told;
+    this.#told = [];
+    yield Frame.ofChunks(...chunks);
+  }
+
+  #written(pieces: readonly string[]): Frame {
+    const { block, before, after } = this.#slot;
+    if (this.#run.textBytes > 0) this.#reader.passed(block, () => toText(pieces.join('')));
+    let bytes = '';
+    for (const piece of pieces) bytes += before + piece + after;
+    return Frame.ofText(bytes, this.#run.textBytes);
+  }
+
+  #learn(event: string, { index, delta }: JsonObject): void {
+    const type = isJsonObject(delta) ? delta.type : undefined;
+    const around = this.#around(type, index);
+    if (around === undefined || !this.#run.learn(event, type)) return;
+    const head = toLatin1(JSON.stringify(this.#reader.head)).slice(0, -1);
+    this.#slot = {
+      block: index,
+      before: `data: ${head},"choices":[{"index":0,"delta":{${around[0]}"`,
+      after: `"${around[1]}},"finish_reason":null}]}\n\n`,
+    };
+  }
+
+  /** The JSON around the text in a compat delta. */
+  #around(type: unknown, index: unknown): readonly [before: string, after: string] | undefined {
+    if (type === 'text_delta') return ['"content":', ''];
+    if (type === 'thinking_delta') return ['"reasoning_content":', ''];
+    const call = this.#reader.callOf(index);
+    return call === undefined ? undefined : [`"tool_calls":[{"index":${call},"function":{"arguments":`, '}}]'];
+  }
+}
+
+function toText(piece: string): string {
+  return String(tryParseJson(`"${fromLatin1(piece)}"`) ?? '');
+}

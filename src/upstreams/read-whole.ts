@@ -1,0 +1,41 @@
+import type { ReplyHeaders } from '#base/http/client.ts';
+import type { HttpReply } from '#base/http/read-reply.ts';
+import { isJsonObject, type JsonObject, parseJson } from '#base/json.ts';
+import { fromLatin1 } from '#base/latin1.ts';
+import { UpstreamFault } from '#domain/upstream.ts';
+import { toUpstreamFault } from './send.ts';
+
+/** All bytes of a reply, as latin1 text. Throws UpstreamFault, also above `maxBytes`. */
+export async function readWhole(reply: HttpReply, maxBytes: number): Promise<string> {
+  let bytes = '';
+  try {
+    for await (const piece of reply.body) {
+      bytes += piece;
+      if (bytes.length > maxBytes) throw new UpstreamFault('broken', `The upstream's answer is larger than ${maxBytes} bytes.`);
+    }
+  } catch (thrown) {
+    throw toUpstreamFault(thrown);
+  }
+  return bytes;
+}
+
+/** The JSON object that the bytes are. Throws UpstreamFault. */
+export function toJsonObject(bytes: string): JsonObject {
+  let value: unknown;
+  try {
+    value = parseJson(fromLatin1(bytes));
+  } catch (cause) {
+    throw new UpstreamFault('broken', 'The upstream answered with what is not JSON.', { cause });
+  }
+  if (!isJsonObject(value)) throw new UpstreamFault('broken', 'The upstream answered with JSON that is not an object.');
+  return value;
+}
+
+/** Seconds of a Retry-After field; a date counts from the date of the reply (RFC 9110, 10.2.3). */
+export function retryAfterOf(headers: ReplyHeaders): number | undefined {
+  const value = headers['retry-after'];
+  if (value === undefined) return undefined;
+  if (/^\d{1,9}(\.\d+)?$/.test(value.trim())) return Math.ceil(Number(value));
+  const seconds = Math.ceil((Date.parse(value) - Date.parse(headers.date ?? '')) / 1000);
+  return seconds >= 0 ? seconds : undefined;
+}

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import type { Answered } from '#test/ask.ts';
+import { hello, plainCompletion } from '#test/chunks.ts';
+import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService } from '#test/start-service.ts';
+import { post } from './support.ts';
+
+const usage = { input_tokens: 3, cache_read_input_tokens: 4, cache_creation_input_tokens: 5, output_tokens: 2 };
+const native = { id: 'msg_up', type: 'message', role: 'assistant', content: [], usage };
+
+/** `gpt` uses 7 + 5 tokens a call, `claude` 12 + 2. */
+async function startLimited(limits: object, costLimit: object = {}) {
+  const upstream = await startScriptedUpstream(({ received, ...answering }) =>
+    jsonReply(received.path.endsWith('/messages') ? native : plainCompletion('hi'))({ received, ...answering } as never),
+  );
+  const pricing = { prompt: 1, completion: 10, cacheRead: 0.1, cacheWrite: 2 };
+  const service = await startService({
+    models: {
+      gpt: { upstreams: [{ endpoint: upstream.endpoint }] },
+      claude: { upstreams: [{ protocol: 'anthropic', endpoint: upstream.endpoint }], pricing },
+    },
+    roles: { default: { limits: { '*': limits }, costLimit } },
+  });
+  const close = async (): Promise<void> => {
+    await service.close();
+    await upstream.close();
+  };
+  return { service, upstream, [Symbol.asyncDispose]: close };
+}
+
+async function used(service: TestService, deployment: string): Promise<Record<string, { used: number }>> {
+  const answer = await service.ask({
+    method: 'GET',
+    path: `/v1/deployments/${deployment}/limits`,
+    headers: { 'api-key': 'caller-key' },
+  });
+  return answer.json as Record<string, { used: number }>;
+}
+
+function told({ status, json, headers }: Answered): unknown[] {
+  return [status, (json as { error: { type: string } }).error.type, headers['retry-after'] !== undefined];
+}
+
+describe('limits on the messages surface', () => {
+  it.each([
+    ['gpt', 12],
+    ['claude', 14],
+  ])('count the tokens of %s, translated or relayed', async (model, tokens) => {
+    await using limited = await startLimited({ day: 1_000 });
+    await post(limited.service, { model });
+    expect((await used(limited.service, model)).dayTokenStats?.used).toBe(tokens);
+  });
+
+  it('are shared with chat, both ways', async () => {
+    await using limited = await startLimited({ day: 20 });
+    const { service } = limited;
+    expect((await service.chat('gpt', { messages: hello })).status).toBe(200);
+    expect((await post(service, { model: 'gpt' })).status).toBe(200);
+    const refused = await post(service, { model: 'gpt' });
+    expect(told(refused)).toEqual([429, 'rate_limit_error', true]);
+    expect(refused.text).toContain('24 of 20');
+    expect((await service.chat('gpt', { messages: hello })).status).toBe(429);
+  });
+
+  it('hold for relayed calls too, and nothing is sent once they are used up', async () => {
+    await using limited = await startLimited({ day: 14 });
+    const { service, upstream } = limited;
+    expect((await post(service, { model: 'claude' })).status).toBe(200);
+    expect(told(await post(service, { model: 'claude', stream: true }))).toEqual([429, 'rate_limit_error', true]);
+    expect(upstream.requests).toHaveLength(1);
+  });
+
+  it('say what is left in header fields', async () => {
+    await using limited = await startLimited({ requestDay: 5 });
+    const { headers } = await post(limited.service, { model: 'claude' });
+    expect(headers).toMatchObject({ 'x-ratelimit-limit-requests': '5', 'x-ratelimit-remaining-requests': '4' });
+  });
+
+  it('count money with what the cache had a part in', async () => {
+    await using limited = await startLimited({}, { day: 1_000 });
+    await post(limited.service, { model: 'claude' });
+    expect((await used(limited.service, 'claude')).dayCostStats?.used).toBeCloseTo(3 + 0.4 + 10 + 20);
+  });
+
+  it('are not used by counting tokens, nor by a request that is refused', async () => {
+    await using limited = await startLimited({ day: 1_000, requestDay: 10 });
+    const { service } = limited;
+    const headers = { 'api-key': 'caller-key', 'content-type': 'application/json' };
+    await service.ask({ path: '/msgapi/v1/messages/count_tokens', headers, body: { model: 'gpt', messages: hello } });
+    await post(service, { model: 'gpt', messages: [] });
+    expect(await used(service, 'gpt')).toMatchObject({ dayTokenStats: { used: 0 }, dayRequestStats: { used: 0 } });
+  });
+});

@@ -1,0 +1,69 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { textOf } from '#test/message-events.ts';
+import { callerKey, startService, type TestService } from '#test/start-service.ts';
+
+const name = 'get_weather';
+const parameters = [{ name: 'city', description: 'The city', parameter_type: 'string' }];
+let service: TestService;
+let client: Anthropic;
+
+beforeAll(async () => {
+  service = await startService({
+    models: { demo: { upstreams: [{ protocol: 'demo' }] } },
+    applications: {
+      clock: {
+        applicationTypeSchemaId: 'https://parley.example/custom_application_schemas/quickapps',
+        applicationProperties: {
+          ...{ temperature: 0, instructions: 'Be kind.', model: 'demo' },
+          client_toolset: [{ name, description: 'Gives the weather of a city', parameters }],
+        },
+      },
+    },
+  });
+  client = new Anthropic({ apiKey: callerKey, baseURL: `${service.url}/anthropic`, maxRetries: 0 });
+});
+
+afterAll(() => service.close());
+
+const asked: Anthropic.MessageParam = { role: 'user', content: 'What is the weather in Paris?' };
+
+async function ask(...messages: Anthropic.MessageParam[]): Promise<Anthropic.Message & { parley?: object }> {
+  return client.messages.create({ model: 'clock', max_tokens: 100, messages });
+}
+
+function toResult({ content }: Anthropic.Message): Anthropic.MessageParam {
+  const use = content.find((block) => block.type === 'tool_use');
+  return { role: 'user', content: [{ type: 'tool_result', tool_use_id: use?.id ?? '', content: 'Sunny, 23 degrees' }] };
+}
+
+describe('a quick app with tools of its caller', () => {
+  it('hands out the call as one of the dialect', async () => {
+    const message = await ask(asked);
+    expect(message.stop_reason).toBe('tool_use');
+    expect(message.content.find((block) => block.type === 'tool_use')).toMatchObject({ name, input: { city: 'Paris' } });
+    expect(message.parley).toMatchObject({ custom_content: { state: expect.anything() } });
+  });
+
+  it('goes on where it stood, for a client that sends parley back', async () => {
+    const first = await ask(asked);
+    const { content, parley } = first;
+    const second = await ask(asked, { role: 'assistant', content, parley } as Anthropic.MessageParam, toResult(first));
+    expect(second.stop_reason).toBe('end_turn');
+    expect(textOf(second as never)).toContain('Sunny, 23 degrees');
+  });
+
+  it('answers from the result alone, for a stock client that does not', async () => {
+    const first = await ask(asked);
+    const second = await ask(asked, { role: 'assistant', content: first.content }, toResult(first));
+    expect(second.stop_reason).toBe('end_turn');
+    expect(textOf(second as never)).toContain('Sunny, 23 degrees');
+  });
+
+  it('refuses a state that was changed', async () => {
+    const first = await ask(asked);
+    const parley = { custom_content: { state: { forged: true } } };
+    const changed = { role: 'assistant', content: first.content, parley } as Anthropic.MessageParam;
+    await expect(ask(asked, changed, toResult(first))).rejects.toMatchObject({ status: 400, type: 'invalid_request_error' });
+  });
+});

@@ -1,0 +1,247 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { askStream } from '#test/ask.ts';
+import { plainReply } from '#test/chunks.ts';
+import { grammarFaults, readMessageEvents } from '#test/message-events.ts';
+import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
+import {
+  type Answering,
+  eventsReply,
+  jsonReply,
+  piecesReply,
+  refusal,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+} from '#test/scripted-upstream.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { asking, post, toNamed } from './support.ts';
+
+const path = '/msgapi/v1/messages';
+const telemetry = new RecordedTelemetry();
+let claude: ScriptedUpstream;
+let gpt: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  [claude, gpt] = [await startScriptedUpstream(), await startScriptedUpstream()];
+  const anthropic = { protocol: 'anthropic', endpoint: claude.endpoint, key: 'claude-key', model: 'claude-upstream' };
+  service = await startService(
+    {
+      models: {
+        m: { upstreams: [anthropic], defaults: { temperature: 0.1 }, maxRetryAttempts: 1 },
+        helped: { upstreams: [anthropic], defaults: { addons: [{ name: 'gone' }] } },
+        both: { upstreams: [anthropic, { endpoint: gpt.endpoint, tier: 1 }] },
+        reversed: { upstreams: [{ ...anthropic, tier: 1 }, { endpoint: gpt.endpoint }] },
+      },
+      addons: { gone: { url: 'http://127.0.0.1:9/openapi.json' } },
+    },
+    { telemetry },
+  );
+});
+
+afterEach(() => service.balance.keepOnly(new Set()));
+
+afterAll(async () => {
+  await service.close();
+  await claude.close();
+  await gpt.close();
+});
+
+const usage = { input_tokens: 3, cache_read_input_tokens: 4, cache_creation_input_tokens: 5, output_tokens: 1 };
+const start = {
+  type: 'message_start',
+  message: { id: 'msg_up', type: 'message', role: 'assistant', model: 'claude-upstream', content: [], usage },
+};
+const stop = { type: 'message_stop' };
+
+/** Valid, and as odd as can be: other spacing, unknown events and fields, comments, a signature, escapes, four-byte characters. */
+const odd =
+  toNamed(start) +
+  'event: ping\ndata: {"type":   "ping"}\n\n' +
+  ': a comment of the upstream\n\n' +
+  toNamed({ type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } } as never) +
+  'event: content_block_delta\ndata: {"delta":{"thinking":"H\\u006d \\ud83d\\ude00","type":"thinking_delta"},"index":0,"type":"content_block_delta"}\n\n' +
+  toNamed({ type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'EqQBCkYIARgC+/=' } } as never) +
+  toNamed({ type: 'content_block_stop', index: 0 } as never) +
+  'event: content_block_start\ndata: {"type":"content_block_start","index":1,"content_block":{"type":"text","text":"","citations":null}}\n\n' +
+  'event: content_block_delta\ndata: {"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"Grüße 你好 😀"}}\n\n' +
+  'event: brand_new\ndata: {"type":"brand_new","n":1.0e0}\n\n' +
+  'event: content_block_stop\ndata: {"type":"content_block_stop","index":1 }\n\n' +
+  'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":9},"context_management":{}}\n\n' +
+  toNamed(stop);
+
+describe('a call to an upstream of the dialect', () => {
+  it('is sent what the caller sent, but for the name of the model', async () => {
+    claude.script(jsonReply({ id: 'msg_up', type: 'message', content: [], usage }));
+    const body = asking({
+      model: 'm',
+      system: [{ type: 'text', text: 's', cache_control: { type: 'ephemeral', ttl: '1h' } }],
+      messages: [{ role: 'user', content: [{ type: 'new_block', x: [1.5, null] }] }],
+      thinking: { type: 'enabled', budget_tokens: 1024, display: 'omitted' },
+      stop_sequences: ['1', '2', '3', '4', '5'],
+      context_management: { edits: [] },
+    });
+    await post(service, body, { 'anthropic-beta': 'one-2025-01-01,two', 'msgapi-version': '2023-01-01' });
+    const sent = claude.requests.at(-1) ?? expect.unreachable();
+    expect(sent.path).toBe('/v1/messages');
+    expect(sent.body).toEqual({ ...body, model: 'claude-upstream' });
+    expect(sent.headers).toMatchObject({
+      'anthropic-beta': 'one-2025-01-01,two',
+      'anthropic-version': '2023-01-01',
+      'x-api-key': 'claude-key',
+    });
+    expect(`${JSON.stringify(sent.headers)}${sent.text}`).not.toContain('caller-key');
+  });
+
+  it('with addons is translated: what they add must reach the model', async () => {
+    claude.script(piecesReply(odd));
+    const answer = await post(service, { model: 'helped', stream: true, extra: 1 });
+    expect(claude.requests.at(-1)?.body).not.toHaveProperty('extra');
+    expect(grammarFaults(readMessageEvents(answer.text))).toEqual([]);
+  });
+
+  it('gives the events back byte for byte, wherever they were cut', async () => {
+    const bytes = Buffer.from(odd);
+    for (const size of [bytes.length, 1000, 97, 7]) {
+      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+        bytes.subarray(at * size, (at + 1) * size),
+      );
+      claude.script(piecesReply(...pieces));
+      const answer = await post(service, { model: 'm', stream: true });
+      expect(answer.text).toBe(odd);
+    }
+  });
+
+  it('gives a whole message back byte for byte', async () => {
+    const text = `{ "type":"message", "content":[{"type":"text","text":"Gr\\u00fc\\u00dfe 😀","citations":null}],  "new": 1.0, "usage":${JSON.stringify(usage)} }`;
+    claude.script(({ response }) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(text);
+    });
+    const answer = await post(service, { model: 'm' });
+    expect(answer.text).toBe(text);
+    expect(answer.headers['content-type']).toContain('application/json');
+  });
+
+  it('is counted', async () => {
+    claude.script(piecesReply(odd));
+    await post(service, { model: 'm', stream: true });
+    await telemetry.ended();
+    expect(telemetry.ends.at(-1)).toMatchObject({ outcome: 'ok', promptTokens: 12, completionTokens: 9 });
+  });
+
+  it('that breaks off is counted as far as it came, and ends with an error of the dialect', async () => {
+    const text = 'word '.repeat(40);
+    const piece = toNamed({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } } as never);
+    claude.script(async (answering: Answering) => {
+      answering.head();
+      await answering.bytes(toNamed(start));
+      await answering.bytes(
+        toNamed({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } } as never),
+      );
+      await answering.bytes(piece.repeat(10));
+      answering.cut();
+    });
+    const answer = await post(service, { model: 'm', stream: true });
+    expect(readMessageEvents(answer.text).at(-1)).toMatchObject({ type: 'error', error: { type: 'api_error' } });
+    await telemetry.ended();
+    expect(telemetry.ends.at(-1)).toMatchObject({ outcome: 'failed', promptTokens: 12 });
+    expect(telemetry.ends.at(-1)?.completionTokens).toBeGreaterThan(400);
+  });
+
+  it('is a fault of the upstream where it comes streamed and should be whole, or the other way round', async () => {
+    claude.script(piecesReply(odd));
+    const streamed = await post(service, { model: 'm' });
+    claude.script(jsonReply({ id: 'msg_up', type: 'message', content: [], usage }));
+    const whole = await post(service, { model: 'm', stream: true });
+    for (const { status, json } of [streamed, whole])
+      expect([status, (json as { error: { type: string } }).error.type]).toEqual([500, 'api_error']);
+  });
+
+  it('is refused as the upstream refuses it', async () => {
+    const error = { type: 'invalid_request_error', message: 'max_tokens: too many' };
+    claude.script(jsonReply({ type: 'error', error }, 400));
+    const answer = await post(service, { model: 'm', stream: true });
+    expect([answer.status, (answer.json as { error: unknown }).error]).toEqual([400, error]);
+  });
+
+  it('is left within 100 ms of its caller', async () => {
+    claude.script(async (answering) => {
+      answering.head();
+      await answering.bytes(odd.slice(0, odd.indexOf('event: brand_new')));
+    });
+    const index = claude.requests.length;
+    const reader = await askStream(service.url, { path, headers: withKey(), body: asking({ model: 'm', stream: true }) });
+    await reader.next();
+    const received = await claude.request(index);
+    const leftAtMs = reader.leave();
+    const { atMs, early } = await received.closed;
+    expect(early).toBe(true);
+    expect(atMs - leftAtMs).toBeLessThan(100);
+    await telemetry.ended();
+    expect(telemetry.ends.at(-1)).toMatchObject({ outcome: 'left', promptTokens: 12 });
+  });
+});
+
+describe('tokens', () => {
+  const count = (body: object) =>
+    service.ask({ path: `${path}/count_tokens`, headers: { ...withKey(), 'anthropic-beta': 'b' }, body });
+
+  it('are counted by the upstream of the dialect, wherever it stands', async () => {
+    claude.script(jsonReply({ input_tokens: 42 }));
+    for (const model of ['m', 'reversed']) {
+      const body = { model, messages: [{ role: 'user', content: [{ type: 'new_block' }] }], extra: 1 };
+      expect((await count(body)).json).toEqual({ input_tokens: 42 });
+      const sent = claude.requests.at(-1) ?? expect.unreachable();
+      expect([sent.path, sent.body]).toEqual(['/v1/messages/count_tokens', { ...body, model: 'claude-upstream' }]);
+      expect(sent.headers).toMatchObject({ 'anthropic-beta': 'b', 'x-api-key': 'claude-key' });
+    }
+  });
+
+  it.each([
+    [refusal(400), 400, 'invalid_request_error'],
+    [refusal(401), 500, 'api_error'],
+    [jsonReply({ tokens: 1 }), 500, 'api_error'],
+  ])('that it does not count are an error of the dialect', async (reply, status, type) => {
+    claude.script(reply);
+    const answer = await count({ model: 'm', messages: [{ role: 'user', content: 'x' }] });
+    expect([answer.status, (answer.json as { error: { type: string } }).error.type]).toEqual([status, type]);
+  });
+});
+
+describe('of a deployment with upstreams of two kinds', () => {
+  it('one of the dialect that cannot serve is stood in for by a translated one', async () => {
+    claude.script(refusal(503));
+    gpt.script(eventsReply(...plainReply('Translated.')));
+    const answer = await post(service, { model: 'both', stream: true, max_tokens: 7 });
+    expect(grammarFaults(readMessageEvents(answer.text))).toEqual([]);
+    expect(answer.text).toContain('Translated.');
+    expect(gpt.requests.at(-1)?.body).toMatchObject({ model: 'both', max_tokens: 7, stream: true });
+  });
+
+  it('a translated one that cannot serve is stood in for by one of the dialect, byte for byte', async () => {
+    gpt.script(refusal(503));
+    claude.script(piecesReply(odd));
+    const answer = await post(service, { model: 'reversed', stream: true });
+    expect(answer.text).toBe(odd);
+  });
+
+  it('thoughts that one signed are not sent to the other kind', async () => {
+    claude.script(refusal(503));
+    gpt.script(eventsReply(...plainReply('x')));
+    const content = [
+      { type: 'thinking', thinking: 'Hm.', signature: 's' },
+      { type: 'text', text: 'So.' },
+    ];
+    const messages = [
+      { role: 'user', content: 'a' },
+      { role: 'assistant', content },
+      { role: 'user', content: 'b' },
+    ];
+    await post(service, { model: 'both', messages });
+    expect(gpt.requests.at(-1)?.body.messages).toEqual([
+      { role: 'user', content: 'a' },
+      { role: 'assistant', content: 'So.' },
+      { role: 'user', content: 'b' },
+    ]);
+  });
+});

@@ -1,0 +1,266 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { askStream } from '#test/ask.ts';
+import { chunk, delta, finish, plainReply, text } from '#test/chunks.ts';
+import { blocksOf, grammarFaults, readMessageEvents } from '#test/message-events.ts';
+import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
+import {
+  type Answering,
+  eventsReply,
+  refusal,
+  type ScriptedUpstream,
+  silence,
+  startScriptedUpstream,
+} from '#test/scripted-upstream.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { untilStill } from '#test/until-still.ts';
+import { asking, post } from './support.ts';
+
+const telemetry = new RecordedTelemetry();
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  service = await startService(
+    {
+      models: { m: { upstreams: [{ endpoint: upstream.endpoint }], maxRetryAttempts: 1 } },
+      applications: { app: { endpoint: `${upstream.url}/app` } },
+    },
+    { telemetry },
+  );
+});
+
+afterEach(() => {
+  service.balance.keepOnly(new Set());
+  vi.useRealTimers();
+});
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+const open = (model: string) =>
+  askStream(service.url, { path: '/msgapi/v1/messages', headers: withKey(), body: asking({ model, stream: true }) });
+
+describe('a translated stream', () => {
+  it('is in the order of the dialect, with no end mark of another', async () => {
+    upstream.script(eventsReply(...plainReply('Hel', 'lo')));
+    const answer = await post(service, { stream: true });
+    expect(answer.headers['content-type']).toContain('text/event-stream');
+    expect(answer.text).not.toContain('[DONE]');
+    const events = readMessageEvents(answer.text);
+    expect(grammarFaults(events)).toEqual([]);
+    expect(blocksOf(events)).toEqual([{ type: 'text', text: 'Hello' }]);
+    expect(events.at(-2)).toMatchObject({ usage: { input_tokens: 7, output_tokens: 5 } });
+  });
+
+  it('goes out as it comes', async () => {
+    const goOn = Promise.withResolvers<void>();
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(...plainReply('first').slice(0, 2));
+      await goOn.promise;
+      await answering.events(...plainReply('second').slice(1));
+      answering.done();
+    });
+    const reader = await open('m');
+    let data = await reader.next();
+    while (!data?.includes('first')) data = await reader.next();
+    goOn.resolve();
+    while (data !== undefined && !data.includes('message_stop')) data = await reader.next();
+    expect(data).toContain('message_stop');
+  });
+
+  it('of an application tells stages in pings, and everything at the end', async () => {
+    const stage = (more: object) => delta({ custom_content: { stages: [{ index: 0, ...more }] } });
+    const usage_per_model = [{ index: 0, model: 'x', name: 'x', prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }];
+    upstream.script(
+      eventsReply(
+        delta({ role: 'assistant' }),
+        stage({ name: 'Work', status: null }),
+        stage({ status: 'completed' }),
+        text('Done.'),
+        finish(),
+        chunk({ statistics: { usage_per_model } }),
+      ),
+    );
+    const events = readMessageEvents((await post(service, { model: 'app', stream: true })).text);
+    expect(grammarFaults(events)).toEqual([]);
+    expect(events.filter(({ type }) => type === 'ping')).toMatchObject([
+      { parley: { custom_content: { stages: [{ index: 0, name: 'Work', status: null }] } } },
+      { parley: { custom_content: { stages: [{ index: 0, status: 'completed' }] } } },
+    ]);
+    expect(events.at(-2)).toMatchObject({
+      parley: { custom_content: { stages: [{ index: 0, name: 'Work', status: 'completed' }] }, statistics: { usage_per_model } },
+    });
+  });
+
+  it('hands out a function call, and gets its result back in that form, with the state', async () => {
+    upstream.script(
+      eventsReply(
+        delta({ role: 'assistant', function_call: { name: 'ask_user', arguments: '{"what":"name"}' } }),
+        delta({ custom_content: { state: { signed: 'yes' } } }),
+        finish('function_call'),
+      ),
+    );
+    const first = (await post(service, { model: 'app' })).json as { content: { id: string }[]; parley: object };
+    expect(first).toMatchObject({
+      content: [{ type: 'tool_use', name: 'ask_user', input: { what: 'name' } }],
+      stop_reason: 'tool_use',
+    });
+    upstream.script(eventsReply(...plainReply('Hello, Ann.')));
+    const result = { type: 'tool_result', tool_use_id: first.content[0]?.id, content: 'Ann' };
+    const messages = [
+      { role: 'user', content: 'Greet me.' },
+      { role: 'assistant', content: first.content, parley: first.parley },
+      { role: 'user', content: [result] },
+    ];
+    await post(service, { model: 'app', messages });
+    expect(upstream.requests.at(-1)?.body.messages).toMatchObject([
+      { role: 'user', content: 'Greet me.' },
+      {
+        role: 'assistant',
+        function_call: { name: 'ask_user', arguments: '{"what":"name"}' },
+        custom_content: { state: { signed: 'yes' } },
+      },
+      { role: 'function', name: 'ask_user', content: 'Ann' },
+    ]);
+  });
+
+  it('that is idle gets pings of the dialect', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const begun = Promise.withResolvers<void>();
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(...plainReply('x').slice(0, 2));
+      begun.resolve();
+    });
+    const reader = await open('m');
+    await begun.promise;
+    let data = await reader.next();
+    while (!data?.includes('text_delta')) data = await reader.next();
+    vi.advanceTimersByTime(15_000);
+    expect(await reader.next()).toBe('event: ping\n{"type":"ping"}');
+    reader.leave();
+    await telemetry.ended();
+  });
+});
+
+describe('a fault of the upstream', () => {
+  it.each([
+    ['cut off', (answering: Answering) => answering.cut()],
+    ['ended without an end mark', (answering: Answering) => void answering.response.end()],
+    ['told of in an event', (answering: Answering) => void answering.response.end('data: {"error":{"message":"Oops."}}\n\n')],
+  ])('in the middle, %s, is an error event and the end', async (_form, fail) => {
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(...plainReply('half').slice(0, 2));
+      fail(answering);
+    });
+    const answer = await post(service, { stream: true });
+    expect(answer.status).toBe(200);
+    const events = readMessageEvents(answer.text);
+    expect(events.map(({ type }) => type)).toEqual(['message_start', 'content_block_start', 'content_block_delta', 'error']);
+    expect(events.at(-1)).toMatchObject({ error: { type: 'api_error', message: expect.stringContaining('m failed') } });
+  });
+
+  it('in the middle fails the stages that are open', async () => {
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(
+        delta({ role: 'assistant', custom_content: { stages: [{ index: 0, name: 'Work', status: null }] } }),
+      );
+      answering.cut();
+    });
+    const events = readMessageEvents((await post(service, { model: 'app', stream: true })).text);
+    expect(events.at(-2)).toEqual({ type: 'ping', parley: { custom_content: { stages: [{ index: 0, status: 'failed' }] } } });
+    expect(events.at(-1)?.type).toBe('error');
+  });
+
+  it('ahead of everything has its own status, streamed or not', async () => {
+    for (const stream of [false, true]) {
+      upstream.script(refusal(429, { 'retry-after': '7' }));
+      const answer = await post(service, { stream });
+      expect([answer.status, answer.headers['retry-after']]).toEqual([429, '7']);
+      expect(answer.json).toMatchObject({ type: 'error', error: { type: 'rate_limit_error' } });
+      service.balance.keepOnly(new Set());
+    }
+  });
+
+  it('in the middle of a reply that is folded is an answer of its own', async () => {
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(...plainReply('half').slice(0, 2));
+      answering.cut();
+    });
+    const answer = await post(service, {});
+    expect([answer.status, (answer.json as { error: { type: string } }).error.type]).toEqual([500, 'api_error']);
+  });
+
+  it('that leaves a tool call half is an error, never a call to run', async () => {
+    const call = { index: 0, id: 'c', type: 'function' as const, function: { name: 'f', arguments: '{"city":"Par' } };
+    upstream.script(eventsReply(delta({ role: 'assistant', tool_calls: [call] }), finish('tool_calls')));
+    const streamed = readMessageEvents((await post(service, { stream: true })).text);
+    expect(streamed.at(-1)).toMatchObject({ type: 'error', error: { type: 'api_error' } });
+    expect((await post(service, {})).status).toBe(500);
+  });
+});
+
+describe('when the caller leaves', () => {
+  it.each(['m', 'app'])('the upstream of %s is left within 100 ms, and what was used is counted', async (model) => {
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(...plainReply('some text that was sent').slice(0, 2));
+    });
+    const index = upstream.requests.length;
+    const reader = await open(model);
+    await reader.next();
+    const received = await upstream.request(index);
+    const leftAtMs = reader.leave();
+    const { atMs, early } = await received.closed;
+    expect(early).toBe(true);
+    expect(atMs - leftAtMs).toBeLessThan(100);
+    await telemetry.ended();
+    expect(telemetry.ends.at(-1)?.outcome).toBe('left');
+    if (model === 'm') expect(telemetry.ends.at(-1)?.completionTokens).toBeGreaterThan(0);
+  });
+
+  it('before the head, the upstream is left within 100 ms', async () => {
+    upstream.script(silence);
+    const index = upstream.requests.length;
+    const leaving = new AbortController();
+    const headers = withKey();
+    const body = JSON.stringify(asking({ model: 'm' }));
+    const asked = fetch(`${service.url}/msgapi/v1/messages`, { method: 'POST', headers, body, signal: leaving.signal });
+    const received = await upstream.request(index);
+    const leftAtMs = performance.now();
+    leaving.abort();
+    await expect(asked).rejects.toThrow();
+    expect((await received.closed).atMs - leftAtMs).toBeLessThan(100);
+  });
+});
+
+describe('a slow reader', () => {
+  it('holds the upstream back', async () => {
+    const piece = 'x'.repeat(64 * 1024);
+    let sent = 0;
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(...plainReply('x').slice(0, 2));
+      const pump = async (): Promise<void> => {
+        while (!answering.response.destroyed && sent < 4_000) {
+          await answering.events(text(piece));
+          sent += 1;
+        }
+      };
+      pump().catch(() => undefined);
+    });
+    const reader = await open('m');
+    reader.pause();
+    await untilStill(() => sent);
+    expect(sent).toBeLessThan(1_000);
+    reader.leave();
+    await telemetry.ended();
+  });
+});

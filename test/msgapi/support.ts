@@ -1,0 +1,93 @@
+import { LLMock } from '@copilotkit/aimock';
+import type { Answered } from '#test/ask.ts';
+import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
+
+export interface MessagesService extends AsyncDisposable {
+  readonly service: TestService;
+  readonly mock: LLMock;
+}
+
+export const hello = 'Hello! Grüße, 你好 😀, from the mock.';
+/** A picture of one red dot. */
+export const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+
+/**
+ * The service before a third party's mock, which speaks both dialects: `gpt` goes to it in that of OpenAI, `claude` in
+ * that of the callers, `app` is an application behind it. `quick` is a quick app on the demo; `staff` is for others.
+ */
+export async function startMessagesService(): Promise<MessagesService> {
+  const mock = new LLMock({ port: 0, host: '127.0.0.1', chunkSize: 4 });
+  mock.on({ userMessage: /weather/i, hasToolResult: true }, { content: 'It is sunny in Paris and rainy in Oslo.' });
+  mock.on(
+    { userMessage: /weather/i, hasToolResult: false },
+    {
+      toolCalls: [
+        { name: 'get_weather', arguments: '{"city":"Paris"}', id: 'call_paris' },
+        { name: 'get_weather', arguments: '{"city":"Oslo"}', id: 'call_oslo' },
+      ],
+    },
+  );
+  for (const [words, status] of [
+    [/too fast/i, 429],
+    [/too long/i, 400],
+    [/overloaded/i, 503],
+    [/broken/i, 500],
+  ] as const)
+    mock.onMessage(words, { error: { message: `The mock says ${status}.`, type: 'mocked' }, status });
+  mock.onMessage(/think/i, { content: 'So it is.', reasoning: 'Let me think.', reasoningSignature: 'c2lnbmVk' });
+  mock.onMessage(/.*/, {
+    content: hello,
+    usage: { prompt_tokens: 11, completion_tokens: 13, input_tokens: 11, output_tokens: 13 },
+  });
+  await mock.start();
+  const once = { maxRetryAttempts: 1 };
+  const openai = [{ endpoint: `${mock.url}/v1`, key: 'upstream-key', model: 'gpt-4o' }];
+  const service = await startService({
+    models: {
+      gpt: { upstreams: openai, ...once },
+      claude: {
+        upstreams: [{ protocol: 'anthropic', endpoint: `${mock.url}/v1`, key: 'upstream-key', model: 'claude-sonnet-4-5' }],
+        ...once,
+      },
+      staff: { upstreams: openai, userRoles: ['staff'] },
+      vectors: { type: 'embedding', upstreams: openai },
+      demo: { upstreams: [{ protocol: 'demo' }], displayName: 'The demo' },
+    },
+    applications: {
+      app: { endpoint: `${mock.url}/v1/chat/completions` },
+      quick: {
+        applicationTypeSchemaId: 'https://parley.example/custom_application_schemas/quickapps',
+        applicationProperties: { temperature: 0, instructions: 'Be kind.', model: 'demo' },
+      },
+    },
+  });
+  return {
+    service,
+    mock,
+    [Symbol.asyncDispose]: async () => {
+      await service.close();
+      await mock.stop();
+    },
+  };
+}
+
+/** The content of the last message that the mock was sent. */
+export function lastContent(mock: LLMock): unknown {
+  const body = mock.getLastRequest()?.body as { messages?: { content: unknown }[] } | undefined;
+  return body?.messages?.at(-1)?.content;
+}
+
+/** A request for a message, with `Api-Key` on the canonical prefix. */
+export function post(service: TestService, body: object, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
+  return service.ask({ path: '/msgapi/v1/messages', headers: { ...withKey(callerKey), ...headers }, body: asking(body) });
+}
+
+/** A whole request body. */
+export function asking(body: object): object {
+  return { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }], ...body };
+}
+
+/** An event as an upstream of the dialect sends it. */
+export function toNamed(event: { type: string }): string {
+  return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+}
