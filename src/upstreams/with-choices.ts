@@ -1,8 +1,9 @@
+import { isJsonObject } from '#base/json.ts';
 import { mergeIterables } from '#base/merge-iterables.ts';
 import type { Chunk, Usage } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
 import type { ChatProtocol } from '#domain/upstream.ts';
-import { addUp } from '#domain/usage.ts';
+import { addUp, toCount } from '#domain/usage.ts';
 
 /** Gives a protocol without `n` several choices (contract 5). */
 export function withChoices(protocol: ChatProtocol): ChatProtocol {
@@ -36,8 +37,21 @@ export async function* fanOut(
   } finally {
     left.abort(new Error('the other choices are not wanted any more'));
   }
-  if (last !== undefined && usages.size > 0)
-    yield Frame.ofChunks({ ...last, choices: [], usage: { ...addUp([...usages.values()]) } });
+  if (last !== undefined && usages.size > 0) yield Frame.ofChunks({ ...last, choices: [], usage: sumOf([...usages.values()]) });
+}
+
+/** With what the replies tell of their caches and thoughts, which have prices of their own. */
+function sumOf(usages: readonly Usage[]): Usage {
+  const sum: Usage = { ...addUp(usages) };
+  for (const key of ['prompt_tokens_details', 'completion_tokens_details']) {
+    const details: Record<string, number> = {};
+    for (const usage of usages) {
+      for (const [name, value] of Object.entries(isJsonObject(usage[key]) ? usage[key] : {}))
+        details[name] = (details[name] ?? 0) + toCount(value);
+    }
+    if (Object.keys(details).length > 0) sum[key] = details;
+  }
+  return sum;
 }
 
 /** One reply as the choice of that index; its usage is kept aside. */

@@ -1,0 +1,139 @@
+/** The dialects that an upstream can speak, an application's among them. */
+export const dialectNames = [
+  'openai',
+  'azure',
+  'anthropic',
+  'bedrock',
+  'vertex',
+  'gemini',
+  'mistral',
+  'application',
+  'demo',
+] as const;
+export type DialectName = (typeof dialectNames)[number];
+
+/** `none`: the dialect has nothing of the kind. */
+export interface Cell {
+  readonly fate: 'carried' | 'lost' | 'refused' | 'none';
+  readonly how?: string;
+}
+
+export interface Feature {
+  readonly name: string;
+  readonly cells: Readonly<Record<DialectName, Cell>>;
+}
+
+const cell =
+  (fate: Cell['fate']) =>
+  (how?: string): Cell => ({ fate, ...(how !== undefined && { how }) });
+const [carried, lost, refused, none] = [cell('carried'), cell('lost'), cell('refused'), cell('none')];
+const demo = { demo: lost() };
+const google = (each: Cell) => ({ vertex: each, gemini: each });
+const vendors = (each: Cell) => ({ ...google(each), bedrock: each, mistral: each });
+const others = (each: Cell) => ({ ...vendors(each), anthropic: each });
+
+function row(name: string, usual: Cell, unusual: Partial<Record<DialectName, Cell>> = {}): Feature {
+  const cells = Object.fromEntries(dialectNames.map((dialect) => [dialect, unusual[dialect] ?? usual]));
+  return { name, cells: cells as Feature['cells'] };
+}
+
+/** What becomes of each part of a request. `test/upstreams/matrix.test.ts` holds every cell. */
+export const requestFeatures: readonly Feature[] = [
+  row('`system` and `developer` messages', carried(), { ...others(carried('put first, as instructions')), ...demo }),
+  row('`name` of a user', carried(), { ...others(lost()), ...demo }),
+  row('image as data', carried(), demo),
+  row('image by its address', carried(), { bedrock: refused('but for `s3://`'), ...demo }),
+  row('`detail` of an image', carried(), { ...others(lost()), ...demo }),
+  row('PDF as data', carried(), demo),
+  row('text file as data', carried(), { mistral: carried('as text'), ...demo }),
+  row('file by its id', carried(), { ...vendors(refused()), gemini: carried('the address of an uploaded file'), ...demo }),
+  row('audio', carried(), { ...others(refused()), ...google(carried()), ...demo }),
+  row('attachment that is an image', carried('as a part of the content'), { application: carried('as it is'), demo: carried() }),
+  row('attachment that is text', carried('as text'), { application: carried('as it is'), demo: carried() }),
+  row('`custom_content.state`', lost(), { application: carried() }),
+  row('tools', carried()),
+  row('tools that are no functions', carried(), { ...vendors(refused()), ...demo }),
+  row('`functions`', carried(), { ...others(carried('as tools')), demo: carried('as tools') }),
+  row('`tool_choice`: `none`', carried(), { bedrock: carried('no tool is offered'), ...demo }),
+  row('`tool_choice`: `required`', carried()),
+  row('`tool_choice`: one function', carried(), { bedrock: carried('no other is offered') }),
+  row('`parallel_tool_calls`: false', carried(), { bedrock: carried('Claude only'), ...google(lost()), ...demo }),
+  row('`strict` of a tool', carried(), {
+    bedrock: carried('models that know it'),
+    ...google(carried('calls are validated')),
+    ...demo,
+  }),
+  row('calls and their results', carried()),
+  row('calls where no tool is offered any more', carried(), {
+    anthropic: carried('their tools are offered, and calling is off'),
+    bedrock: carried('as text'),
+  }),
+  row('image in the result of a tool', carried(), { mistral: lost('the model is told that there is one'), ...demo }),
+  row('`max_tokens`, `max_completion_tokens`', carried(), {
+    anthropic: carried('without either: the limit of the model, else 4096'),
+  }),
+  row('`temperature`', carried(), {
+    anthropic: carried('not while the model thinks'),
+    bedrock: carried('models that know it'),
+    ...demo,
+  }),
+  row('`temperature` above 1', carried(), { anthropic: lost('1 in its place'), bedrock: lost('1 in its place'), ...demo }),
+  row('`top_p`', carried(), { anthropic: carried('not beside `temperature`'), bedrock: carried('models that know it'), ...demo }),
+  row('`top_k`', carried(), { mistral: lost(), ...demo }),
+  row('`stop`', carried(), { bedrock: carried('not to models of OpenAI'), ...demo }),
+  row('`seed`', carried(), { anthropic: lost(), bedrock: lost(), ...demo }),
+  row('`presence_penalty`, `frequency_penalty`', carried(), {
+    ...{ anthropic: lost(), bedrock: lost(), gemini: carried('not to Gemini 2.5') },
+    ...demo,
+  }),
+  row('`logit_bias`', carried(), { ...others(lost()), ...demo }),
+  row('`logprobs`', carried(), { ...others(lost()), ...demo }),
+  row('`response_format`: `json_object`', carried(), { anthropic: lost(), bedrock: lost() }),
+  row('`response_format`: `json_schema`', carried(), { bedrock: carried('as the answer’s format, or by a tool') }),
+  row('`reasoning_effort`', carried(), {
+    anthropic: carried('as thinking'),
+    bedrock: carried('in the form of the model'),
+    ...google(carried('thoughts are asked for')),
+    mistral: carried('models that know it'),
+    ...demo,
+  }),
+  row('`thinking` with a budget', carried(), { mistral: lost(), ...demo }),
+  row('thoughts given back: `thinking_blocks`', carried(), { ...google(lost()), mistral: lost(), ...demo }),
+  row('thoughts given back: `reasoning_content`', carried(), { ...others(lost()), mistral: carried(), ...demo }),
+  row('signatures given back: `extra_content`', carried(), { ...others(lost()), ...google(carried()), ...demo }),
+  row('`cache_control` of a part', carried(), { ...vendors(lost()), bedrock: carried('as a cache point'), ...demo }),
+  row('`prompt_cache_key`', carried(), { ...others(lost()), mistral: carried(), ...demo }),
+  row('`service_tier`', carried(), { anthropic: lost('but for `auto` and `default`'), vertex: lost(), mistral: lost(), ...demo }),
+  row('`safety_settings`', carried(), { bedrock: lost(), mistral: lost(), ...demo }),
+  row('`user`', carried(), { ...vendors(lost()), anthropic: carried('as `metadata.user_id`'), ...demo }),
+  row('`metadata`, `store`', carried(), { ...others(lost()), anthropic: lost('but for `metadata.user_id`'), ...demo }),
+  row('`n`', carried(), { ...others(carried('that many calls')), demo: carried('that many replies') }),
+  row('fields that Parley does not know', carried(), { ...vendors(lost()), ...demo }),
+];
+
+const itself = { demo: none() };
+
+/** What becomes of each part of a reply. */
+export const replyFeatures: readonly Feature[] = [
+  row('text, as it comes', carried()),
+  row('thoughts: `reasoning_content`', carried(), itself),
+  row('what signs them, to be given back', carried(), {
+    anthropic: carried('`thinking_blocks`'),
+    bedrock: carried('`thinking_blocks`'),
+    ...google(carried('`extra_content.google.thought_signature` of calls and text')),
+    mistral: none(),
+    ...itself,
+  }),
+  row('several calls at once', carried(), itself),
+  row('tokens that the cache gave', carried(), itself),
+  row('tokens of thought', carried(), { bedrock: none(), mistral: none(), ...itself }),
+  row('safety stop: `content_filter`', carried(), itself),
+  row('why it stopped: `refusal`', carried(), { bedrock: none(), mistral: none(), ...itself }),
+  row('sources', carried(), {
+    ...{ anthropic: carried('as attachments'), bedrock: lost(), mistral: lost(), ...google(carried('as attachments')) },
+    ...itself,
+  }),
+  row('files that the model makes', carried(), { ...others(none()), ...google(carried('as attachments')), ...itself }),
+  row('probabilities: `logprobs`', carried(), { ...others(none()), ...itself }),
+  row('embeddings', carried(), { anthropic: refused(), application: none() }),
+];

@@ -1,0 +1,99 @@
+import { type Cell, dialectNames, type Feature, replyFeatures, requestFeatures } from './upstream-features.ts';
+
+const opening = `# Upstreams
+
+<!-- Made by scripts/generate-docs.ts out of scripts/upstream-features.ts and scripts/upstream-reference.ts; change it there. -->
+
+What an upstream speaks is its \`protocol\`. Callers see none of it: they speak the compat wire or the messages dialect with every one. Where a dialect has nothing for a
+part of a request, this page says whether that is left out or refused (400 with \`param\`); \`LOG_LEVEL=debug\` tells of each top-level field that is left out. A caller of the messages
+dialect whose upstream speaks it too is relayed untouched: of that nothing here holds.
+
+\`bedrock\`, \`vertex\`, \`gemini\` and \`mistral\` are spoken by packages of the AI SDK, each loaded with the first call that needs it. Their requests go over the same HTTP client as all
+others, are sent once (Parley itself tries again, elsewhere first), and are always streamed.
+`;
+
+const examples = `## Examples
+
+Each entry stands in \`models\`; \`model\` is the vendor's own name.
+
+\`\`\`jsonc
+{
+  "models": {
+    // OpenAI, and all that speak its dialect: vLLM, Ollama, OpenRouter, …
+    "gpt": { "upstreams": [{ "endpoint": "https://api.openai.com/v1", "key": "\${OPENAI_API_KEY}", "model": "gpt-5" }] },
+    "gpt-azure": {
+      "upstreams": [
+        { "protocol": "azure", "endpoint": "https://mine.openai.azure.com/openai/deployments/gpt-5", "apiVersion": "2024-10-21", "key": "\${AZURE_KEY}" }
+      ]
+    },
+    "claude": {
+      "upstreams": [
+        { "protocol": "anthropic", "endpoint": "https://api.anthropic.com/v1", "key": "\${ANTHROPIC_API_KEY}", "model": "claude-sonnet-4-5" }
+      ],
+      "limits": { "maxCompletionTokens": 64000 }
+    },
+    "gemini": { "upstreams": [{ "protocol": "gemini", "key": "\${GEMINI_API_KEY}", "model": "gemini-2.5-pro" }] },
+    "gemini-vertex": {
+      "upstreams": [
+        // The JSON of a service account as one string; its project is the one that pays.
+        { "protocol": "vertex", "region": "europe-west1", "key": "\${GOOGLE_ACCOUNT}", "model": "gemini-2.5-pro" },
+        // A key of express mode has its region with it.
+        { "protocol": "vertex", "key": "\${VERTEX_KEY}", "model": "gemini-2.5-pro", "tier": 1 }
+      ]
+    },
+    "claude-bedrock": {
+      "upstreams": [
+        // A Bedrock API key, or accessKeyId:secretAccessKey, or these with :sessionToken.
+        { "protocol": "bedrock", "region": "eu-central-1", "key": "\${BEDROCK_KEY}", "model": "eu.anthropic.claude-sonnet-4-5-20250929-v1:0" }
+      ]
+    },
+    "mistral": { "upstreams": [{ "protocol": "mistral", "key": "\${MISTRAL_API_KEY}", "model": "mistral-large-latest" }] },
+    "vectors": { "type": "embedding", "upstreams": [{ "protocol": "gemini", "key": "\${GEMINI_API_KEY}", "model": "gemini-embedding-001" }] },
+    "demo": { "upstreams": [{ "protocol": "demo" }] }
+  },
+  "applications": {
+    "mine": { "endpoint": "https://mine.example/openai/deployments/mine/chat/completions" }
+  },
+  "keys": { "a-key-of-yours": { "project": "local" } }
+}
+\`\`\`
+
+Without a \`key\`, \`bedrock\` takes \`AWS_BEARER_TOKEN_BEDROCK\`, or \`AWS_ACCESS_KEY_ID\`, \`AWS_SECRET_ACCESS_KEY\` and \`AWS_SESSION_TOKEN\` of the environment; \`vertex\` takes Google's application
+default credentials with \`GOOGLE_VERTEX_PROJECT\`. Without a \`region\` they take \`AWS_REGION\` and \`GOOGLE_VERTEX_LOCATION\`. An \`endpoint\` stands in for the vendor's own address.
+
+\`mistral\` has a protocol of its own although its wire is much like OpenAI's: it refuses fields it does not know, calls \`seed\` and \`required\` otherwise, wants ids of calls of nine
+characters, and tells thoughts inside the content. \`vertex\` speaks to Google's own models, \`bedrock\` to all that the Converse API has.
+
+## Thoughts and signatures
+
+Models that think want what they thought, or what signs it, back with the next request of the same turn. Give back the assistant's message as it came: \`reasoning_content\`, \`thinking_blocks\` and
+\`extra_content\`, the last also in each of \`tool_calls\`. Each upstream takes what its own vendor signed and leaves the rest. Quick apps do so by themselves; with \`functions\` in place of \`tools\`
+there is no place for a signature, and Gemini goes on without.
+
+`;
+
+const requests = `## What becomes of a request
+
+✓ carried · lost: left out · refused: 400 · – the dialect has nothing of the kind. Cells are held by test/upstreams/matrix.test.ts, which asks an upstream of each dialect.
+
+`;
+
+/** The page of upstreams, as Markdown. */
+export function upstreamReference(): string {
+  return `${opening}\n${examples}${requests}${table(requestFeatures)}\n## What becomes of a reply\n\n${table(replyFeatures)}`;
+}
+
+function table(features: readonly Feature[]): string {
+  const head = `| | ${dialectNames.map((name) => `\`${name}\``).join(' | ')} |\n|---${'|---'.repeat(dialectNames.length)}|\n`;
+  const rows = features.map(
+    ({ name, cells }) => `| ${name} | ${dialectNames.map((each) => toText(cells[each])).join(' | ')} |\n`,
+  );
+  return head + rows.join('');
+}
+
+const words: Readonly<Record<Cell['fate'], string>> = { carried: '✓', lost: 'lost', refused: 'refused', none: '–' };
+
+function toText({ fate, how }: Cell): string {
+  if (how === undefined) return words[fate];
+  return fate === 'carried' ? `✓ ${how}` : `${words[fate]}: ${how}`;
+}

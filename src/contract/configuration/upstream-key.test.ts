@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { readUpstreamKey, secretsOfKey, type UpstreamKey } from './upstream-key.ts';
+
+const account = { client_email: 'a@b', private_key: '-----BEGIN PRIVATE KEY-----\nx\n', project_id: 'p' };
+const read = {
+  kind: 'account',
+  clientEmail: 'a@b',
+  privateKey: account.private_key,
+  projectId: 'p',
+  tokenUri: 'https://oauth2.googleapis.com/token',
+};
+
+describe('readUpstreamKey', () => {
+  it('takes a key for a token, whatever the protocol', () => {
+    for (const protocol of ['openai', 'gemini', 'bedrock', 'vertex', undefined])
+      expect(readUpstreamKey(protocol, 'abc')).toEqual({ kind: 'token', token: 'abc' });
+    expect(readUpstreamKey('openai', 'a:b')).toEqual({ kind: 'token', token: 'a:b' });
+    expect(readUpstreamKey('gemini', 'a\nb')).toHaveProperty('fault');
+  });
+
+  it('takes what has colons for the credentials of AWS', () => {
+    const [accessKeyId, secretAccessKey, sessionToken] = ['AKIA', 's/+=', 'tok=='];
+    expect(readUpstreamKey('bedrock', 'AKIA:s/+=')).toEqual({
+      kind: 'signing',
+      accessKeyId,
+      secretAccessKey,
+      sessionToken: undefined,
+    });
+    expect(readUpstreamKey('bedrock', 'AKIA:s/+=:tok==')).toEqual({
+      kind: 'signing',
+      accessKeyId,
+      secretAccessKey,
+      sessionToken,
+    });
+    for (const wrong of ['AKIA:', ':s', 'a:b:', 'a:b:c:d', 'a: b', 'a:b\n'])
+      expect(readUpstreamKey('bedrock', wrong)).toHaveProperty('fault', expect.stringMatching(/accessKeyId:secretAccessKey/));
+  });
+
+  it('takes what begins with a brace for a service account, however it is laid out', () => {
+    expect(readUpstreamKey('vertex', JSON.stringify(account))).toEqual(read);
+    expect(readUpstreamKey('vertex', `\n${JSON.stringify(account, null, 2)}\n`)).toEqual(read);
+    expect(readUpstreamKey('vertex', JSON.stringify({ ...account, token_uri: 'https://t.example/x' }))).toEqual({
+      ...read,
+      tokenUri: 'https://t.example/x',
+    });
+  });
+
+  it.each([
+    ['{"oops"', /is not JSON/],
+    [JSON.stringify({ ...account, private_key: undefined }), /without private_key/],
+    [JSON.stringify({ ...account, project_id: '' }), /without project_id/],
+    [JSON.stringify({ ...account, client_email: 7 }), /without client_email/],
+    [JSON.stringify({ ...account, private_key: 'x' }), /no PEM/],
+  ])('says what is wrong with %s, and shows nothing of it', (key, fault) => {
+    const found = readUpstreamKey('vertex', key);
+    expect(found).toHaveProperty('fault', expect.stringMatching(fault));
+    expect(JSON.stringify(found)).not.toMatch(/BEGIN|a@b/);
+  });
+});
+
+describe('secretsOfKey', () => {
+  it('names what must not be seen', () => {
+    const secrets = (protocol: string, key: string) => secretsOfKey(readUpstreamKey(protocol, key) as UpstreamKey);
+    expect(secrets('gemini', 'abc')).toEqual(['abc']);
+    expect(secrets('bedrock', 'a:b')).toEqual(['b']);
+    expect(secrets('bedrock', 'a:b:c')).toEqual(['b', 'c']);
+    expect(secrets('vertex', JSON.stringify(account))).toEqual([account.private_key]);
+  });
+});

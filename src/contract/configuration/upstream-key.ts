@@ -1,0 +1,76 @@
+import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { isHeaderValue, isHttpUrl } from './values.ts';
+
+const googleTokenUri = 'https://oauth2.googleapis.com/token';
+
+/** What the `key` of an upstream is, after its protocol. */
+export type UpstreamKey =
+  | { readonly kind: 'token'; readonly token: string }
+  /** Of AWS, for signed requests. */
+  | {
+      readonly kind: 'signing';
+      readonly accessKeyId: string;
+      readonly secretAccessKey: string;
+      readonly sessionToken: string | undefined;
+    }
+  /** A service account of Google Cloud. */
+  | {
+      readonly kind: 'account';
+      readonly clientEmail: string;
+      readonly privateKey: string;
+      readonly projectId: string;
+      /** Where its tokens are had. */
+      readonly tokenUri: string;
+    };
+
+interface KeyFault {
+  /** What is wrong, without the key. */
+  readonly fault: string;
+}
+
+/** Reads the `key` of an upstream: `bedrock` and `vertex` know more forms than one token sent in a header field. */
+export function readUpstreamKey(protocol: unknown, key: string): UpstreamKey | KeyFault {
+  if (protocol === 'bedrock' && key.includes(':')) return readSigningKey(key);
+  if (protocol === 'vertex' && key.trimStart().startsWith('{')) return readAccount(key);
+  if (isHeaderValue(key)) return { kind: 'token', token: key };
+  return { fault: 'must not hold a line break or another character that a header field cannot carry' };
+}
+
+/** The parts of a key that nobody may see. */
+export function secretsOfKey(key: UpstreamKey): readonly string[] {
+  switch (key.kind) {
+    case 'token':
+      return [key.token];
+    case 'signing':
+      return [key.secretAccessKey, ...(key.sessionToken === undefined ? [] : [key.sessionToken])];
+    case 'account':
+      return [key.privateKey];
+  }
+}
+
+function readSigningKey(key: string): UpstreamKey | KeyFault {
+  const [accessKeyId = '', secretAccessKey = '', sessionToken, ...rest] = key.split(':');
+  const parts = [accessKeyId, secretAccessKey, sessionToken ?? 'none'];
+  if (rest.length > 0 || !parts.every((part) => /^\S+$/.test(part) && isHeaderValue(part)))
+    return { fault: 'must be a Bedrock API key, or accessKeyId:secretAccessKey, or accessKeyId:secretAccessKey:sessionToken' };
+  return { kind: 'signing', accessKeyId, secretAccessKey, sessionToken };
+}
+
+function readAccount(key: string): UpstreamKey | KeyFault {
+  const account = tryParseJson(key);
+  if (!isJsonObject(account))
+    return { fault: 'begins like the JSON of a service account and is not JSON; quote the whole file as one string' };
+  const { client_email: clientEmail, private_key: privateKey, project_id: projectId, token_uri: given } = account;
+  for (const [name, value] of Object.entries({ client_email: clientEmail, private_key: privateKey, project_id: projectId }))
+    if (typeof value !== 'string' || value === '') return { fault: `is the JSON of a service account without ${name}` };
+  if (!String(privateKey).includes('PRIVATE KEY'))
+    return { fault: 'is the JSON of a service account whose private_key is no PEM' };
+  const tokenUri = typeof given === 'string' && isHttpUrl(given) ? given : googleTokenUri;
+  return {
+    kind: 'account',
+    clientEmail: String(clientEmail),
+    privateKey: String(privateKey),
+    projectId: String(projectId),
+    tokenUri,
+  };
+}

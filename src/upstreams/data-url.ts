@@ -1,0 +1,28 @@
+import { toLatin1 } from '#base/latin1.ts';
+
+/** What a `data:` address holds. */
+export interface InlineData {
+  /** Lower case, without parameters; `text/plain` where the address names none. */
+  readonly mediaType: string;
+  readonly base64: string;
+}
+
+/** Reads a `data:` address (RFC 2397); undefined where it has no data. */
+export function readDataUrl(url: string): InlineData | undefined {
+  const comma = url.indexOf(',');
+  if (comma === -1) return undefined;
+  const [type = '', ...parameters] = url.slice('data:'.length, comma).toLowerCase().split(';');
+  const data = url.slice(comma + 1);
+  const isBase64 = parameters.some((parameter) => parameter.trim() === 'base64');
+  return { mediaType: toMediaType(type.trim()), base64: isBase64 ? data : toBase64(data) };
+}
+
+function toMediaType(type: string): string {
+  return type === 'image/jpg' ? 'image/jpeg' : type || 'text/plain';
+}
+
+/** Percent-encoded data; a percent sign that encodes nothing stands for itself. */
+function toBase64(data: string): string {
+  const bytes = toLatin1(data).replace(/%[0-9a-f]{2}/gi, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
+  return Buffer.from(bytes, 'latin1').toString('base64');
+}

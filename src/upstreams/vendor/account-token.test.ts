@@ -1,0 +1,69 @@
+import { createVerify, generateKeyPairSync } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { AccountToken } from './account-token.ts';
+
+const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+});
+const account = { kind: 'account', clientEmail: 'a@b', privateKey, projectId: 'p', tokenUri: 'https://token.example/t' } as const;
+const startMs = 1_700_000_000_000;
+
+/** An issuer that gives `t0`, `t1`, …, or what it is told to. */
+function issuing(answer: (nth: number) => Response = (nth) => Response.json({ access_token: `t${nth}`, expires_in: 3600 })) {
+  const bodies: URLSearchParams[] = [];
+  const clock = { ms: startMs, epochMs: () => clock.ms };
+  const fetch = async (url: string | URL, init?: RequestInit): Promise<Response> => {
+    expect(String(url)).toBe(account.tokenUri);
+    bodies.push(new URLSearchParams(String(init?.body)));
+    return answer(bodies.length - 1);
+  };
+  return { bodies, clock, fetch };
+}
+
+const partOf = (assertion: string, nth: number): unknown =>
+  JSON.parse(Buffer.from(assertion.split('.')[nth] ?? '', 'base64url').toString());
+
+describe('AccountToken', () => {
+  it('asks for a token with a claim that it signs', async () => {
+    const issuer = issuing();
+    const token = new AccountToken(account, issuer);
+    expect([token.last, await token.current(), token.last]).toEqual([undefined, 't0', 't0']);
+    const assertion = issuer.bodies[0]?.get('assertion') ?? '';
+    expect(partOf(assertion, 0)).toEqual({ alg: 'RS256', typ: 'JWT' });
+    expect(partOf(assertion, 1)).toEqual({
+      ...{ iss: 'a@b', scope: 'https://www.googleapis.com/auth/cloud-platform', aud: account.tokenUri },
+      ...{ iat: startMs / 1000, exp: startMs / 1000 + 3600 },
+    });
+    const [head, claims, signature = ''] = assertion.split('.');
+    expect(createVerify('RSA-SHA256').update(`${head}.${claims}`).verify(publicKey, signature, 'base64url')).toBe(true);
+  });
+
+  it('asks once for many, and anew a minute before the token ends', async () => {
+    const issuer = issuing();
+    const token = new AccountToken(account, issuer);
+    expect(await Promise.all([token.current(), token.current()])).toEqual(['t0', 't0']);
+    issuer.clock.ms = startMs + 3_539_000;
+    expect(await token.current()).toBe('t0');
+    issuer.clock.ms = startMs + 3_541_000;
+    expect(await token.current()).toBe('t1');
+  });
+
+  it.each([
+    [Response.json({ error: 'invalid_grant' }, { status: 400 }), { status: 401 }],
+    [new Response('', { status: 503 }), { status: 503 }],
+    [Response.json({}), { kind: 'broken' }],
+    [new Response('oops'), { kind: 'broken' }],
+  ])('tells what the issuer refuses, and asks anew (%#)', async (reply, fault) => {
+    const issuer = issuing((nth) => (nth === 0 ? reply : Response.json({ access_token: 't', expires_in: 60 })));
+    const token = new AccountToken(account, issuer);
+    await expect(token.current()).rejects.toMatchObject({ name: 'UpstreamFault', ...fault });
+    expect(await token.current()).toBe('t');
+  });
+
+  it('tells of a key that is none as of one that is refused', async () => {
+    const token = new AccountToken({ ...account, privateKey: 'PRIVATE KEY' }, issuing());
+    await expect(token.current()).rejects.toMatchObject({ status: 401 });
+  });
+});

@@ -1,0 +1,105 @@
+import type { GoogleVertexProviderSettings } from '@ai-sdk/google-vertex';
+import type { EmbeddingModelV4, LanguageModelV4 } from '@ai-sdk/provider';
+import type { Clock } from '#base/clock.ts';
+import type { HttpClient } from '#base/http/client.ts';
+import { toFetch } from '#base/http/to-fetch.ts';
+import { readUpstreamKey, secretsOfKey, type UpstreamKey } from '#contract/configuration/upstream-key.ts';
+import { type Upstream, UpstreamFault } from '#domain/upstream.ts';
+import { AccountToken } from './account-token.ts';
+import type { VendorName } from './dialect.ts';
+
+type AuthOptions = NonNullable<GoogleVertexProviderSettings['googleAuthOptions']>;
+
+const maxReplyBytes = 64 * 1024 * 1024;
+const maxTokenBytes = 1024 * 1024;
+
+/** The models of one upstream. */
+interface Provider {
+  languageModel(id: string): LanguageModelV4;
+  embeddingModel(id: string): EmbeddingModelV4;
+}
+
+export interface OpenProvider {
+  readonly provider: Provider;
+  /** What must not be seen in anything told of it. */
+  secrets(): readonly string[];
+}
+
+interface Settings {
+  readonly key: UpstreamKey | undefined;
+  readonly region: string | undefined;
+  readonly common: {
+    readonly baseURL?: string;
+    readonly headers: Record<string, string>;
+    readonly fetch: typeof globalThis.fetch;
+  };
+  readonly token: AccountToken | undefined;
+}
+
+const openers: Readonly<Record<VendorName, (settings: Settings) => Promise<Provider>>> = {
+  gemini: openGemini,
+  vertex: openVertex,
+  bedrock: openBedrock,
+  mistral: openMistral,
+};
+
+export interface ProviderTools {
+  readonly http: HttpClient;
+  readonly clock: Pick<Clock, 'epochMs'>;
+}
+
+/** The vendor's package, loaded now, set up for one upstream: its requests go over `http`, once each. */
+export async function openProvider(name: VendorName, upstream: Upstream, { http, clock }: ProviderTools): Promise<OpenProvider> {
+  const { endpoint, region, headers, timeouts } = upstream;
+  const key = keyOf(name, upstream);
+  // Packages know `fetch` by the browser's type; what they hand over are texts and addresses.
+  const fetch = toFetch(http, { timeouts, maxBytes: maxReplyBytes }) as typeof globalThis.fetch;
+  const tokenFetch = toFetch(http, { timeouts, maxBytes: maxTokenBytes });
+  const token = key?.kind === 'account' ? new AccountToken(key, { fetch: tokenFetch, clock }) : undefined;
+  const common = { ...(endpoint && { baseURL: endpoint.href.replace(/\/+$/, '') }), headers: { ...headers }, fetch };
+  const provider = await openers[name]({ key, region, common, token });
+  const secrets = key === undefined ? [] : secretsOfKey(key);
+  return { provider, secrets: () => (token?.last === undefined ? secrets : [...secrets, token.last]) };
+}
+
+function keyOf(name: VendorName, { key }: Upstream): UpstreamKey | undefined {
+  if (key === undefined) return undefined;
+  const read = readUpstreamKey(name, key.reveal());
+  if ('fault' in read) throw new UpstreamFault('broken', `Its key ${read.fault}.`);
+  return read;
+}
+
+async function openGemini({ key, common }: Settings): Promise<Provider> {
+  const { createGoogle } = await import('@ai-sdk/google');
+  return createGoogle({ ...common, ...(key?.kind === 'token' && { apiKey: key.token }) });
+}
+
+async function openMistral({ key, common }: Settings): Promise<Provider> {
+  const { createMistral } = await import('@ai-sdk/mistral');
+  return createMistral({ ...common, ...(key?.kind === 'token' && { apiKey: key.token }) });
+}
+
+/** An empty `apiKey` keeps one of the environment from taking the place of what is configured. */
+async function openBedrock({ key, region, common }: Settings): Promise<Provider> {
+  const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
+  const place = { ...common, ...(region !== undefined && { region }) };
+  if (key?.kind === 'token') return createAmazonBedrock({ ...place, apiKey: key.token });
+  if (key?.kind !== 'signing') return createAmazonBedrock(place);
+  const { accessKeyId, secretAccessKey, sessionToken } = key;
+  return createAmazonBedrock({
+    ...place,
+    ...{ apiKey: '', accessKeyId, secretAccessKey },
+    ...(sessionToken !== undefined && { sessionToken }),
+  });
+}
+
+async function openVertex({ key, region, common, token }: Settings): Promise<Provider> {
+  const { createGoogleVertex } = await import('@ai-sdk/google-vertex');
+  const place = { ...common, ...(region !== undefined && { location: region }) };
+  if (key?.kind === 'token') return createGoogleVertex({ ...place, apiKey: key.token });
+  if (key?.kind !== 'account') return createGoogleVertex(place);
+  // Of the library's clients the package asks for nothing else.
+  const authClient = { getAccessToken: async () => ({ token: await token?.current() }) };
+  const googleAuthOptions = { authClient } as unknown as AuthOptions;
+  return createGoogleVertex({ ...place, apiKey: '', project: key.projectId, googleAuthOptions });
+}

@@ -1,0 +1,94 @@
+import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from '@ai-sdk/provider';
+import { describe, expect, it } from 'vitest';
+import { Accumulator } from '#contract/accumulate.ts';
+import type { Chunk } from '#contract/chunk.ts';
+import { dialects, type VendorName } from './dialect.ts';
+import { PartReader } from './part-reader.ts';
+
+const usage: LanguageModelV4Usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 2, text: 2, reasoning: undefined },
+};
+const finish: LanguageModelV4StreamPart = { type: 'finish', usage, finishReason: { unified: 'stop', raw: 'STOP' } };
+
+function read(parts: readonly LanguageModelV4StreamPart[], vendor: VendorName = 'bedrock') {
+  const reader = new PartReader(dialects[vendor], 1_700_000_000, 'the-model');
+  const chunks = [...parts, finish].flatMap((part): Chunk[] => reader.take(part));
+  const whole = new Accumulator();
+  for (const chunk of chunks) whole.add(chunk);
+  return { chunks, message: whole.completion().choices[0]?.message, hasEnded: reader.hasEnded };
+}
+
+describe('PartReader', () => {
+  it('tells nothing before there is something to tell, then the role', () => {
+    const reader = new PartReader(dialects.gemini, 1_700_000_000, 'the-model');
+    const opening: LanguageModelV4StreamPart[] = [
+      { type: 'stream-start', warnings: [] },
+      { type: 'response-metadata', id: 'r-1', modelId: 'm-1' },
+      { type: 'text-start', id: '0' },
+      { type: 'text-delta', id: '0', delta: '' },
+    ];
+    expect(opening.flatMap((part) => reader.take(part))).toEqual([]);
+    const head = { id: 'r-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'm-1' };
+    expect(reader.take({ type: 'text-delta', id: '0', delta: 'Hi' })).toEqual([
+      { ...head, choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] },
+      { ...head, choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: null }] },
+    ]);
+    expect(reader.hasEnded).toBe(false);
+  });
+
+  it('tells calls that come whole, in pieces, or under one id', () => {
+    const { message, hasEnded } = read([
+      { type: 'tool-call', toolCallId: 'a', toolName: 'f', input: '{"a":1}' },
+      { type: 'tool-input-start', id: 'b', toolName: 'g' },
+      { type: 'tool-input-delta', id: 'b', delta: '{"b"' },
+      { type: 'tool-input-delta', id: 'b', delta: ':2}' },
+      { type: 'tool-call', toolCallId: 'b', toolName: 'g', input: '{"b":2}' },
+      { type: 'tool-input-start', id: 'b', toolName: 'h' },
+      { type: 'tool-call', toolCallId: 'b', toolName: 'h', input: '' },
+      { type: 'tool-input-delta', id: 'nobody', delta: 'x' },
+    ]);
+    expect(message?.tool_calls).toMatchObject([
+      { id: 'a', function: { name: 'f', arguments: '{"a":1}' } },
+      { id: 'b', function: { name: 'g', arguments: '{"b":2}' } },
+      { id: 'b', function: { name: 'h', arguments: '{}' } },
+    ]);
+    expect(hasEnded).toBe(true);
+  });
+
+  it('says nothing of calls that the vendor runs itself', () => {
+    const { chunks, message } = read([
+      { type: 'tool-input-start', id: 'a', toolName: 'code', providerExecuted: true },
+      { type: 'tool-call', toolCallId: 'a', toolName: 'code', input: '{}', providerExecuted: true },
+      { type: 'tool-result', toolCallId: 'a', toolName: 'code', result: {} },
+    ]);
+    expect(message).not.toHaveProperty('tool_calls');
+    expect(chunks.map(({ choices }) => choices[0]?.finish_reason)).toContain('stop');
+  });
+
+  it('closes thoughts that nobody closed, and those that were opened as text', () => {
+    const signed = { amazonBedrock: { signature: 's' } };
+    const block = { type: 'thinking', thinking: 'Hm.', signature: 's' };
+    const thought: LanguageModelV4StreamPart[] = [
+      { type: 'text-start', id: '0' },
+      { type: 'reasoning-delta', id: '0', delta: 'Hm.' },
+      { type: 'reasoning-delta', id: '0', delta: '', providerMetadata: signed },
+    ];
+    expect(read(thought).message).toMatchObject({ reasoning_content: 'Hm.', thinking_blocks: [block] });
+    expect(read([...thought, { type: 'text-end', id: '0' }]).message?.thinking_blocks).toEqual([block]);
+    expect(read(thought, 'gemini').message).not.toHaveProperty('thinking_blocks');
+  });
+
+  it('numbers files and sources as they come', () => {
+    const { message } = read([
+      { type: 'source', sourceType: 'document', id: '1', mediaType: 'application/pdf', title: 'T', filename: 'a.pdf' },
+      { type: 'file', mediaType: 'image/png', data: { type: 'data', data: new Uint8Array([1, 2]) } },
+      { type: 'file', mediaType: 'image/png', data: { type: 'url', url: new URL('https://example.org/a.png') } },
+    ]);
+    expect(message?.custom_content?.attachments).toEqual([
+      { index: 0, type: 'text/plain', title: 'T', data: 'a.pdf' },
+      { index: 1, type: 'image/png', data: 'AQI=' },
+      { index: 2, type: 'image/png', url: 'https://example.org/a.png' },
+    ]);
+  });
+});

@@ -1,0 +1,158 @@
+import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from '@ai-sdk/provider';
+import type { JsonObject } from '#base/json.ts';
+import type { Chunk, Delta, FinishReason, ResponseAttachment } from '#contract/chunk.ts';
+import { UpstreamFault } from '#domain/upstream.ts';
+import type { Dialect } from './dialect.ts';
+import { toExtraContent, toThinkingBlock } from './signatures.ts';
+import { fileAttachment, sourceAttachment } from './to-attachment.ts';
+import { toFinishReason, toUsage } from './to-usage.ts';
+
+const maxCalls = 10_000;
+const maxThoughtChars = 16 * 1024 * 1024;
+
+type PartOf<Type> = Extract<LanguageModelV4StreamPart, { type: Type }>;
+
+interface OpenCall {
+  readonly index: number;
+  hasArguments: boolean;
+}
+
+interface Thought {
+  text: string;
+  metadata: JsonObject;
+}
+
+/** Tells the parts of one reply in chunks. */
+export class PartReader {
+  readonly #dialect: Dialect;
+  #head: Pick<Chunk, 'id' | 'object' | 'created'> & { readonly model: string };
+  #hasBegun = false;
+  #hasEnded = false;
+  /** By the vendor's id: of two calls of one id the later. */
+  readonly #calls = new Map<string, OpenCall>();
+  #callCount = 0;
+  readonly #thoughts = new Map<string, Thought>();
+  #thoughtChars = 0;
+  #attachments = 0;
+  /** Of the text, in the form that goes to the caller. */
+  #signature: JsonObject = {};
+
+  constructor(dialect: Dialect, createdSeconds: number, model: string) {
+    this.#dialect = dialect;
+    this.#head = { id: '', object: 'chat.completion.chunk', created: createdSeconds, model };
+  }
+
+  /** Whether the reply came to its own end. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** The chunks that a part means. Throws UpstreamFault for an end that is none. */
+  take(part: LanguageModelV4StreamPart): Chunk[] {
+    switch (part.type) {
+      case 'response-metadata':
+        this.#head = { ...this.#head, ...(part.id && { id: part.id }), ...(part.modelId && { model: part.modelId }) };
+        return [];
+      case 'text-delta':
+        this.#signature = { ...this.#signature, ...toExtraContent(part.providerMetadata, this.#dialect) };
+        return part.delta === '' ? [] : this.#tell({ content: part.delta });
+      case 'reasoning-delta':
+        this.#think(part);
+        return part.delta === '' ? [] : this.#tell({ reasoning_content: part.delta });
+      case 'reasoning-end':
+        this.#noteThought(part.id, part.providerMetadata);
+        return this.#closeThought(part.id);
+      case 'text-end':
+        return this.#closeThought(part.id);
+      case 'tool-input-start':
+        return part.providerExecuted ? [] : this.#openCall(part.id, part.toolName, part.providerMetadata);
+      case 'tool-input-delta':
+        return this.#addToCall(part.id, part.delta);
+      case 'tool-call':
+        return part.providerExecuted ? [] : this.#closeCall(part);
+      case 'file':
+        return this.#attach(fileAttachment(part));
+      case 'source':
+        return this.#attach(sourceAttachment(part));
+      case 'finish':
+        return this.#finish(part);
+      default:
+        return [];
+    }
+  }
+
+  #openCall(id: string, name: string, metadata: SharedV4ProviderMetadata | undefined): Chunk[] {
+    if (this.#callCount >= maxCalls) throw new UpstreamFault('broken', `The upstream asked for more than ${maxCalls} calls.`);
+    const index = this.#callCount;
+    this.#callCount += 1;
+    this.#calls.set(id, { index, hasArguments: false });
+    const signed = toExtraContent(metadata, this.#dialect);
+    return this.#tell({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' }, ...signed }] });
+  }
+
+  #addToCall(id: string, json: string): Chunk[] {
+    const call = this.#calls.get(id);
+    if (call === undefined || json === '') return [];
+    call.hasArguments = true;
+    return this.#tell({ tool_calls: [{ index: call.index, function: { arguments: json } }] });
+  }
+
+  /** Arguments that did not come in pieces come whole. */
+  #closeCall({ toolCallId: id, toolName, input, providerMetadata }: PartOf<'tool-call'>): Chunk[] {
+    const opened = this.#calls.has(id) ? [] : this.#openCall(id, toolName, providerMetadata);
+    return this.#calls.get(id)?.hasArguments ? opened : [...opened, ...this.#addToCall(id, input || '{}')];
+  }
+
+  #think({ id, delta, providerMetadata }: PartOf<'reasoning-delta'>): void {
+    if (this.#dialect.thoughts !== 'signed') return;
+    this.#thoughtChars += delta.length;
+    if (this.#thoughtChars > maxThoughtChars)
+      throw new UpstreamFault('broken', `The upstream sent thoughts of more than ${maxThoughtChars} characters.`);
+    const thought = this.#noteThought(id, providerMetadata);
+    thought.text += delta;
+  }
+
+  #noteThought(id: string, metadata: SharedV4ProviderMetadata | undefined): Thought {
+    const thought = this.#thoughts.get(id) ?? { text: '', metadata: {} };
+    this.#thoughts.set(id, thought);
+    Object.assign(thought.metadata, metadata?.[this.#dialect.namespace]);
+    return thought;
+  }
+
+  #closeThought(id: string): Chunk[] {
+    const thought = this.#thoughts.get(id);
+    this.#thoughts.delete(id);
+    const block = thought && toThinkingBlock(thought.text, thought.metadata);
+    return block === undefined ? [] : this.#tell({ thinking_blocks: [block] });
+  }
+
+  #attach(attachment: Omit<ResponseAttachment, 'index'> | undefined): Chunk[] {
+    if (attachment === undefined) return [];
+    const index = this.#attachments;
+    this.#attachments += 1;
+    return this.#tell({ custom_content: { attachments: [{ index, ...attachment }] } });
+  }
+
+  /** The reason and the counts come last: a reply that breaks off must not look whole. */
+  #finish({ finishReason, usage: counts, providerMetadata }: PartOf<'finish'>): Chunk[] {
+    const reason = toFinishReason(finishReason, this.#callCount > 0);
+    this.#hasEnded = true;
+    const owed = [...this.#thoughts.keys()].flatMap((id) => this.#closeThought(id));
+    const told = providerMetadata?.[this.#dialect.namespace]?.finishMessage;
+    const refusal = reason === 'content_filter' && typeof told === 'string' ? { refusal: told } : {};
+    const ending = this.#tell({ ...this.#signature, ...refusal }, reason);
+    const usage = toUsage(counts);
+    return [...owed, ...ending, ...(usage === undefined ? [] : [{ ...this.#head, choices: [], usage }])];
+  }
+
+  /** The role comes with the first thing told: an error ahead of everything else still has a status. */
+  #tell(delta: Delta, finish_reason: FinishReason | null = null): Chunk[] {
+    const chunk = (said: Delta, reason: FinishReason | null): Chunk => ({
+      ...this.#head,
+      choices: [{ index: 0, delta: said, finish_reason: reason }],
+    });
+    const role = this.#hasBegun ? [] : [chunk({ role: 'assistant', content: '' }, null)];
+    this.#hasBegun = true;
+    return [...role, chunk(delta, finish_reason)];
+  }
+}

@@ -1,0 +1,36 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { isJsonObject } from '#base/json.ts';
+import { Frame } from '#contract/frame.ts';
+import { UpstreamFault } from '#domain/upstream.ts';
+import type { PartReader } from './part-reader.ts';
+
+export interface PartTools {
+  readonly reader: PartReader;
+  /** What goes to the caller of what was thrown. */
+  readonly toThrown: (thrown: unknown) => unknown;
+  /** Hears what of the request the package left out. */
+  readonly noteLost: (what: string) => void;
+}
+
+/** The parts of a reply as frames. A stream that closes without an end, or tells of an error, is a fault. Leaving early closes it. */
+export async function* readParts(
+  parts: ReadableStream<LanguageModelV4StreamPart>,
+  { reader, toThrown, noteLost }: PartTools,
+): AsyncIterable<Frame> {
+  try {
+    for await (const part of parts) {
+      if (part.type === 'error') throw part.error;
+      if (part.type === 'stream-start') for (const warning of part.warnings) noteLost(toWords(warning));
+      const chunks = reader.take(part);
+      if (chunks.length > 0) yield Frame.ofChunks(...chunks);
+    }
+  } catch (thrown) {
+    throw toThrown(thrown);
+  }
+  if (!reader.hasEnded) throw new UpstreamFault('broken', 'The upstream closed its answer before the end.');
+}
+
+function toWords(warning: unknown): string {
+  const { feature, setting, details, message } = isJsonObject(warning) ? warning : {};
+  return [feature ?? setting, details ?? message].filter((each) => typeof each === 'string').join(': ');
+}

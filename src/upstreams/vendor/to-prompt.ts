@@ -1,0 +1,178 @@
+import type {
+  LanguageModelV4FilePart,
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4TextPart,
+  LanguageModelV4ToolResultOutput,
+} from '@ai-sdk/provider';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import type { Message } from '#contract/message.ts';
+import { type Called, Calls } from './calls.ts';
+import type { Dialect } from './dialect.ts';
+import { fromExtraContent, toReasoningParts } from './signatures.ts';
+import { type Part, toParts, toTexts } from './to-content.ts';
+
+/** Stands where vendors want a message of the user and there is none. */
+const opening = '(The conversation begins.)';
+const noResult = 'No result was given.';
+const noOutput = '(The tool gave no output.)';
+
+type Turn<Role> = Extract<LanguageModelV4Message, { role: Role }>;
+
+/**
+ * A conversation as the packages take it: system messages first, then user and assistant in turns, every call with its
+ * result behind it. Where tools cannot be called and the vendor then wants no calls either, they are told as text.
+ * Throws UpstreamFault 400 for content that the vendor does not have.
+ */
+export function toPrompt(messages: readonly Message[], dialect: Dialect, mayCall: boolean): LanguageModelV4Prompt {
+  const turns = new Turns(dialect, mayCall || dialect.keepsCallsWithoutTools);
+  messages.forEach((message, index) => {
+    turns.add(message, `messages[${index}].content`);
+  });
+  return turns.finish();
+}
+
+class Turns {
+  readonly #dialect: Dialect;
+  readonly #hasCalls: boolean;
+  readonly #system: Turn<'system'>[] = [];
+  readonly #turns: (Turn<'user'> | Turn<'assistant'> | Turn<'tool'>)[] = [];
+  readonly #calls: Calls;
+
+  constructor(dialect: Dialect, hasCalls: boolean) {
+    this.#dialect = dialect;
+    this.#hasCalls = hasCalls;
+    this.#calls = new Calls(dialect.callId);
+  }
+
+  add(message: Message, at: string): void {
+    switch (message.role) {
+      case 'system':
+      case 'developer':
+        this.#addSystem(message, at);
+        return;
+      case 'assistant':
+        this.#addReply(message, at);
+        return;
+      case 'tool':
+        this.#addResult(message, at);
+        return;
+      default:
+        this.#addToUser(toParts(message.content, at, this.#dialect));
+    }
+  }
+
+  finish(): LanguageModelV4Prompt {
+    this.#giveUpCalls();
+    if (this.#turns[0]?.role !== 'user') this.#turns.unshift({ role: 'user', content: [{ type: 'text', text: opening }] });
+    return [...this.#system, ...this.#turns];
+  }
+
+  #addSystem({ content }: Message, at: string): void {
+    for (const { text, providerOptions } of toTexts(content, at, this.#dialect))
+      this.#system.push({ role: 'system', content: text, ...(providerOptions && { providerOptions }) });
+  }
+
+  #addReply(message: Message, at: string): void {
+    const texts = withSignature(toTexts(message.content, at, this.#dialect), message, this.#dialect);
+    const calls = callsOf(message);
+    if (texts.length === 0 && calls.length === 0) return;
+    this.#giveUpCalls();
+    const content = [
+      ...toReasoningParts(message, this.#dialect),
+      ...texts,
+      ...calls.map((call) => this.#toCall(call)),
+    ] as Turn<'assistant'>['content'];
+    const last = this.#turns.at(-1);
+    if (last?.role === 'assistant') last.content.push(...content);
+    else this.#turns.push({ role: 'assistant', content });
+  }
+
+  #toCall({ given, id, name, input }: CallInMessage): Turn<'assistant'>['content'][number] {
+    const called = this.#calls.ask(id, name);
+    if (!this.#hasCalls) return { type: 'text', text: `I called ${name} with ${JSON.stringify(input)}.` };
+    return { type: 'tool-call', toolCallId: called.id, toolName: name, input, ...fromExtraContent(given, this.#dialect) };
+  }
+
+  /** A result that no call waits for is told as text. */
+  #addResult(message: Message, at: string): void {
+    const parts = toParts(message.content, at, this.#dialect);
+    const called = this.#calls.answer(typeof message.tool_call_id === 'string' ? message.tool_call_id : '');
+    if (called === undefined) this.#addToUser(parts);
+    else if (this.#hasCalls) this.#addOutput(called, toOutput(parts, this.#dialect));
+    else this.#addToUser([{ type: 'text', text: `${called.name} gave this result:` }, ...orNone(parts)]);
+  }
+
+  #addOutput({ id, name }: Called, output: LanguageModelV4ToolResultOutput): void {
+    const last = this.#turns.at(-1);
+    const result = { type: 'tool-result' as const, toolCallId: id, toolName: name, output };
+    if (last?.role === 'tool') last.content.push(result);
+    else this.#turns.push({ role: 'tool', content: [result] });
+  }
+
+  #addToUser(parts: Part[]): void {
+    if (parts.length === 0) return;
+    const last = this.#turns.at(-1);
+    if (last?.role === 'assistant' || last?.role === 'tool') this.#giveUpCalls();
+    if (last?.role === 'user') last.content.push(...parts);
+    else this.#turns.push({ role: 'user', content: parts });
+  }
+
+  #giveUpCalls(): void {
+    const left = this.#calls.giveUp();
+    if (this.#hasCalls) for (const called of left) this.#addOutput(called, { type: 'error-text', value: noResult });
+  }
+}
+
+interface CallInMessage {
+  readonly given: JsonObject;
+  readonly id: string;
+  readonly name: string;
+  readonly input: JsonObject;
+}
+
+function callsOf({ tool_calls: calls }: Message): CallInMessage[] {
+  if (!Array.isArray(calls)) return [];
+  return calls.filter(isJsonObject).flatMap((given) => {
+    const { id, function: called } = given;
+    if (!isJsonObject(called) || typeof called.name !== 'string') return [];
+    return [{ given, id: typeof id === 'string' ? id : '', name: called.name, input: toInput(called.arguments) }];
+  });
+}
+
+/** Arguments that are no JSON object are told under a name of their own. */
+function toInput(given: unknown): JsonObject {
+  const value = typeof given === 'string' ? tryParseJson(given) : given;
+  if (isJsonObject(value)) return value;
+  return (given ?? '') === '' ? {} : { arguments: given };
+}
+
+/** Signed is the whole of the text, which its last part stands for. */
+function withSignature(texts: LanguageModelV4TextPart[], message: Message, dialect: Dialect): LanguageModelV4TextPart[] {
+  const last = texts.at(-1);
+  return last === undefined ? [] : [...texts.slice(0, -1), { ...last, ...fromExtraContent(message, dialect) }];
+}
+
+function toOutput(given: Part[], dialect: Dialect): LanguageModelV4ToolResultOutput {
+  const parts = orNone(given.map((part) => (part.type === 'text' || isInline(part, dialect) ? part : toNote(part))));
+  if (parts.every(isText)) return { type: 'text', value: parts.map(({ text }) => text).join('\n\n') };
+  return { type: 'content', value: parts };
+}
+
+/** Whether a file can go along with a result: nothing is fetched for it. */
+function isInline({ data }: LanguageModelV4FilePart, { takesFilesOfTools }: Dialect): boolean {
+  return takesFilesOfTools && data.type === 'data';
+}
+
+function toNote({ data, mediaType }: LanguageModelV4FilePart): LanguageModelV4TextPart {
+  const where = data.type === 'url' ? `at ${data.url}` : 'that cannot be shown here';
+  return { type: 'text', text: `(A file of the type ${mediaType} ${where}.)` };
+}
+
+function orNone(parts: Part[]): Part[] {
+  return parts.length === 0 ? [{ type: 'text', text: noOutput }] : parts;
+}
+
+function isText(part: Part): part is LanguageModelV4TextPart {
+  return part.type === 'text';
+}

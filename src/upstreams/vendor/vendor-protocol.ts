@@ -1,0 +1,90 @@
+import { Deferred } from '#base/deferred.ts';
+import type { JsonObject } from '#base/json.ts';
+import { untilAborted } from '#base/until-aborted.ts';
+import type { Frame } from '#contract/frame.ts';
+import type { Ask, ChatProtocol, EmbeddingsAsk, Upstream } from '#domain/upstream.ts';
+import { dialects, type VendorName } from './dialect.ts';
+import { embedTexts } from './embed-texts.ts';
+import { lostFields } from './lost-fields.ts';
+import { type OpenProvider, openProvider, type ProviderTools } from './open-provider.ts';
+import { PartReader } from './part-reader.ts';
+import { readParts } from './read-parts.ts';
+import { toCallOptions } from './to-call-options.ts';
+import { toFault } from './to-fault.ts';
+
+export interface VendorTools extends ProviderTools {
+  /** Hears what of a request its upstream's dialect has nothing for. */
+  readonly noteLost?: (upstream: Upstream, what: string) => void;
+}
+
+/**
+ * Upstreams of a vendor with a dialect of its own, spoken by the vendor's package of the AI SDK, which is loaded with the first
+ * call. Asked for a stream always; tried once.
+ */
+export function createVendorProtocol(name: VendorName, tools: VendorTools): ChatProtocol {
+  const providers = new Providers(name, tools);
+  const within = async <Result>(ask: Pick<Ask, 'upstream' | 'signal'>, work: Work<Result>): Promise<Result> => {
+    const { upstream, signal } = ask;
+    let secrets = (): readonly string[] => [];
+    const toThrown = (thrown: unknown): unknown => (signal.aborted ? signal.reason : toFault(thrown, secrets()));
+    const run = async (): Promise<Result> => {
+      const open = await providers.of(upstream);
+      secrets = open.secrets;
+      return await work(open.provider, toThrown);
+    };
+    try {
+      return await untilAborted(run(), signal);
+    } catch (thrown) {
+      throw toThrown(thrown);
+    }
+  };
+  return {
+    hasChoices: false,
+    chat: (ask) => new Deferred(within(ask, (provider, toThrown) => open(name, { ask, tools, provider, toThrown }))),
+    embed: (ask: EmbeddingsAsk): Promise<JsonObject> =>
+      within(ask, (provider) => embedTexts(provider.embeddingModel(ask.upstream.model), ask)),
+  };
+}
+
+type Work<Result> = (provider: OpenProvider['provider'], toThrown: (thrown: unknown) => unknown) => Promise<Result>;
+
+interface Opening {
+  readonly ask: Ask;
+  readonly tools: VendorTools;
+  readonly provider: OpenProvider['provider'];
+  readonly toThrown: (thrown: unknown) => unknown;
+}
+
+/** Asks, and gives the reply once its head is there. */
+async function open(name: VendorName, { ask, tools, provider, toThrown }: Opening): Promise<AsyncIterable<Frame>> {
+  const { upstream, request, signal, headers } = ask;
+  const { model } = upstream;
+  const dialect = dialects[name];
+  const noteLost = (what: string): void => tools.noteLost?.(upstream, what);
+  const options = toCallOptions(request, dialect, model);
+  for (const field of lostFields(request, name)) noteLost(field);
+  const { stream } = await provider.languageModel(model).doStream({ ...options, headers: { ...headers }, abortSignal: signal });
+  const reader = new PartReader(dialect, Math.floor(tools.clock.epochMs() / 1000), model);
+  return readParts(stream, { reader, toThrown, noteLost });
+}
+
+/** The providers of upstreams, opened once each; one that cannot be opened is tried anew. */
+class Providers {
+  readonly #name: VendorName;
+  readonly #tools: VendorTools;
+  readonly #byUpstream = new WeakMap<Upstream, Promise<OpenProvider>>();
+
+  constructor(name: VendorName, tools: VendorTools) {
+    this.#name = name;
+    this.#tools = tools;
+  }
+
+  of(upstream: Upstream): Promise<OpenProvider> {
+    const known = this.#byUpstream.get(upstream);
+    if (known !== undefined) return known;
+    const opening = openProvider(this.#name, upstream, this.#tools);
+    this.#byUpstream.set(upstream, opening);
+    opening.catch(() => this.#byUpstream.delete(upstream));
+    return opening;
+  }
+}

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HttpFault } from '#base/http/client.ts';
+import { LeanClient } from '#base/http/lean-client.ts';
+import { toFetch } from '#base/http/to-fetch.ts';
+import { jsonReply, piecesReply, type ScriptedUpstream, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
+
+const http = new LeanClient();
+const timeouts = { connectMs: 2000, firstByteMs: 60, idleMs: 60 };
+const fetch = toFetch(http, { timeouts, maxBytes: 64 });
+let server: ScriptedUpstream;
+
+beforeAll(async () => {
+  server = await startScriptedUpstream();
+});
+
+afterAll(async () => {
+  http.close();
+  await server.close();
+});
+
+const fault = (kind: HttpFault['kind']) => expect.objectContaining({ name: 'HttpFault', kind });
+
+describe('a fetch over our client', () => {
+  it('sends method, fields and body, and leaves those to the client that it sets', async () => {
+    server.script(jsonReply({}));
+    const index = server.requests.length;
+    const headers = { 'X-One': '1', host: 'elsewhere', 'content-length': '999', connection: 'close' };
+    await fetch(`${server.url}/a?b=c`, { method: 'post', headers, body: '{"ä":"😀"}' });
+    const { method, path, headers: received, text } = await server.request(index);
+    expect([method, path, text]).toEqual(['POST', '/a?b=c', '{"ä":"😀"}']);
+    expect(received).toMatchObject({ 'x-one': '1', host: new URL(server.url).host, 'content-length': '13' });
+  });
+
+  it.each([
+    ['bytes', new Uint8Array([123, 125]), '{}'],
+    ['a form', new URLSearchParams({ a: 'b c' }), 'a=b+c'],
+    ['a long text', 'ä'.repeat(20_000), 'ä'.repeat(20_000)],
+    ['nothing', undefined, ''],
+  ])('sends %s', async (_kind, body, text) => {
+    server.script(jsonReply({}));
+    const index = server.requests.length;
+    await fetch(server.url, { method: 'POST', ...(body !== undefined && { body }) });
+    expect((await server.request(index)).text).toBe(text);
+  });
+
+  it('gives status, fields and the bytes of the body', async () => {
+    server.script(jsonReply({ a: 'ä' }, 418, { 'x-two': '2' }));
+    const reply = await fetch(new URL(server.url));
+    expect([reply.ok, reply.status, reply.headers.get('x-two'), await reply.json()]).toEqual([false, 418, '2', { a: 'ä' }]);
+    server.script(({ response }) => void response.writeHead(204).end());
+    expect((await fetch(server.url)).body).toBeNull();
+  });
+
+  it('gives the body as it comes', async () => {
+    server.script(async (answering) => {
+      answering.head();
+      await answering.bytes('one');
+    });
+    const reader = (await fetch(server.url)).body?.getReader();
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('one');
+    await expect(reader?.read()).rejects.toEqual(fault('idle_timeout'));
+  });
+
+  it('ends in time where nothing comes, and where nobody is', async () => {
+    server.script(silence);
+    await expect(fetch(server.url)).rejects.toEqual(fault('first_byte_timeout'));
+    await expect(fetch('http://127.0.0.1:1/')).rejects.toEqual(fault('connect'));
+  });
+
+  it('bounds a reply, and of a stream of events each', async () => {
+    server.script(({ response }) => void response.end('x'.repeat(65)));
+    await expect((await fetch(server.url)).text()).rejects.toEqual(fault('too_large'));
+    const event = `data: ${'x'.repeat(40)}\n\n`;
+    server.script(piecesReply(event, event, event));
+    expect(await (await fetch(server.url)).text()).toBe(event.repeat(3));
+    server.script(piecesReply('x'.repeat(65)));
+    await expect((await fetch(server.url)).text()).rejects.toEqual(fault('too_large'));
+  });
+
+  it('is aborted before and after the head, and closes the connection', async () => {
+    const left = new Error('left');
+    const early = new AbortController();
+    server.script(silence);
+    const waiting = fetch(server.url, { signal: early.signal });
+    early.abort(left);
+    await expect(waiting).rejects.toBe(left);
+
+    const late = new AbortController();
+    server.script((answering) => answering.head());
+    const index = server.requests.length;
+    const reply = await fetch(server.url, { signal: late.signal });
+    const reading = reply.text();
+    late.abort(left);
+    await expect(reading).rejects.toBe(left);
+    expect(await (await server.request(index)).closed).toMatchObject({ early: true });
+  });
+
+  it('closes the connection of a body that is not read to its end', async () => {
+    server.script(async (answering) => {
+      answering.head();
+      await answering.bytes('one');
+    });
+    const index = server.requests.length;
+    await (await fetch(server.url)).body?.cancel();
+    expect(await (await server.request(index)).closed).toMatchObject({ early: true });
+  });
+
+  it('refuses a method that the client does not have', async () => {
+    await expect(fetch(server.url, { method: 'OPTIONS' })).rejects.toBeInstanceOf(HttpFault);
+  });
+});

@@ -1,0 +1,160 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { plainCompletion } from '#test/chunks.ts';
+import { jsonReply, type Reply } from '#test/scripted-upstream.ts';
+import type { DialectName } from '../../scripts/upstream-features.ts';
+import { anthropicStream } from './matrix-support.ts';
+import { recorded } from './vendor-support.ts';
+
+type Model = Exclude<DialectName, 'demo'>;
+
+export interface ReplyProbe {
+  /** A reply that has it, of each dialect that can. */
+  readonly replies: Partial<Record<Model, Reply>>;
+  /** Whether the caller is told. */
+  isTold(choice: JsonObject, usage: JsonObject): boolean;
+}
+
+const call = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
+
+/** A reply of OpenAI's API with that message, and what else it has. */
+function openaiReply(message: object, { choice = {}, usage = {} }: { choice?: object; usage?: object } = {}) {
+  const counts = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12, ...usage };
+  const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi.', ...message }, finish_reason: 'stop', ...choice }];
+  const reply = jsonReply(plainCompletion('Hi.', { choices, usage: counts }));
+  return { openai: reply, azure: reply, application: reply };
+}
+
+const gemini = (name: string) => ({ gemini: recorded('gemini', name), vertex: recorded('gemini', name) });
+const thinking = {
+  ...{ anthropic: anthropicStream('thinking'), bedrock: recorded('bedrock', 'thinking-tools') },
+  ...{ ...gemini('thinking-tools'), mistral: recorded('mistral', 'thinking-tools') },
+};
+const filtered = ({ response }: Parameters<Reply>[0]): void => {
+  const choices = [{ index: 0, delta: { role: 'assistant', content: 'No.' }, finish_reason: 'content_filter' }];
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  response.end(`data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', choices })}\n\ndata: [DONE]\n\n`);
+};
+const cited: Reply = recorded('bedrock', 'citations');
+const referred: Reply = recorded('mistral', 'references');
+
+const messageOf = ({ message }: JsonObject): JsonObject => (isJsonObject(message) ? message : {});
+const attachmentsOf = (choice: JsonObject): unknown => (messageOf(choice).custom_content as JsonObject | undefined)?.attachments;
+const detail = (usage: JsonObject, of: string, name: string): boolean => {
+  const details = usage[of];
+  return isJsonObject(details) && typeof details[name] === 'number' && details[name] > 0;
+};
+
+/** Replies that have what a row of the table is of. */
+export const replyProbes: ReadonlyMap<string, ReplyProbe> = new Map<string, ReplyProbe>([
+  [
+    'text, as it comes',
+    {
+      replies: {
+        ...openaiReply({}),
+        ...{ anthropic: anthropicStream('text'), bedrock: recorded('bedrock', 'text') },
+        ...{ ...gemini('text'), mistral: recorded('mistral', 'text') },
+      },
+      isTold: (choice) => typeof messageOf(choice).content === 'string' && messageOf(choice).content !== '',
+    },
+  ],
+  [
+    'thoughts: `reasoning_content`',
+    {
+      replies: { ...openaiReply({ reasoning_content: 'Hm.' }), ...thinking },
+      isTold: (choice) => Boolean(messageOf(choice).reasoning_content),
+    },
+  ],
+  [
+    'what signs them, to be given back',
+    {
+      replies: { ...openaiReply({ extra_content: { google: { thought_signature: 'c2ln' } } }), ...thinking },
+      isTold: (choice) => /"(thought_)?signature":"[^"]+"/.test(JSON.stringify(choice)),
+    },
+  ],
+  [
+    'several calls at once',
+    {
+      replies: {
+        ...openaiReply({ tool_calls: [call('1'), call('2')] }, { choice: { finish_reason: 'tool_calls' } }),
+        ...{ ...thinking, anthropic: anthropicStream('tools-parallel') },
+      },
+      isTold: (choice) => ((messageOf(choice).tool_calls as unknown[] | undefined)?.length ?? 0) > 1,
+    },
+  ],
+  [
+    'tokens that the cache gave',
+    {
+      replies: {
+        ...openaiReply({}, { usage: { prompt_tokens_details: { cached_tokens: 5 } } }),
+        ...{ ...thinking, anthropic: anthropicStream('cache-usage') },
+      },
+      isTold: (_choice, usage) => detail(usage, 'prompt_tokens_details', 'cached_tokens'),
+    },
+  ],
+  [
+    'tokens of thought',
+    {
+      replies: { ...openaiReply({}, { usage: { completion_tokens_details: { reasoning_tokens: 5 } } }), ...thinking },
+      isTold: (_choice, usage) => detail(usage, 'completion_tokens_details', 'reasoning_tokens'),
+    },
+  ],
+  [
+    'safety stop: `content_filter`',
+    {
+      replies: {
+        ...openaiReply({}, { choice: { finish_reason: 'content_filter' } }),
+        ...{ anthropic: anthropicStream('refusal'), bedrock: recorded('bedrock', 'guardrail') },
+        ...{ ...gemini('safety'), mistral: filtered },
+      },
+      isTold: ({ finish_reason }) => finish_reason === 'content_filter',
+    },
+  ],
+  [
+    'why it stopped: `refusal`',
+    {
+      replies: { ...openaiReply({ refusal: 'No.' }), anthropic: anthropicStream('refusal'), ...gemini('safety') },
+      isTold: (choice) => Boolean(messageOf(choice).refusal),
+    },
+  ],
+  [
+    'sources',
+    {
+      replies: {
+        ...openaiReply({ annotations: [{ type: 'url_citation', url_citation: { url: 'https://example.org/a' } }] }),
+        ...{ anthropic: anthropicStream('server-tools'), bedrock: cited },
+        ...{ ...gemini('image-and-source'), mistral: referred },
+      },
+      isTold: (choice) => JSON.stringify(choice).includes('https://example.org/a'),
+    },
+  ],
+  [
+    'files that the model makes',
+    {
+      replies: {
+        ...openaiReply({ custom_content: { attachments: [{ index: 0, type: 'image/png', data: 'iVBORw0KGgo=' }] } }),
+        ...gemini('image-and-source'),
+      },
+      isTold: (choice) => JSON.stringify(attachmentsOf(choice))?.includes('iVBORw0KGgo=') ?? false,
+    },
+  ],
+  [
+    'probabilities: `logprobs`',
+    {
+      replies: openaiReply({}, { choice: { logprobs: { content: [{ token: 'Hi', logprob: -0.1 }] } } }),
+      isTold: ({ logprobs }) => isJsonObject(logprobs),
+    },
+  ],
+]);
+
+/** Vectors of each dialect that has them. */
+export const vectorReplies: Partial<Record<DialectName, Reply>> = {
+  openai: jsonReply({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }] }),
+  azure: jsonReply({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }] }),
+  bedrock: jsonReply({ embedding: [1], inputTextTokenCount: 1 }),
+  vertex: jsonReply({
+    predictions: [{ embeddings: { values: [1], statistics: { token_count: 1 } } }],
+    embedding: { values: [1] },
+  }),
+  gemini: jsonReply({ embedding: { values: [1] } }),
+  mistral: jsonReply({ data: [{ embedding: [1] }], usage: { prompt_tokens: 1 } }),
+};

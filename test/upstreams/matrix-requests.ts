@@ -1,0 +1,132 @@
+import { weatherTool } from '#test/mocked-service.ts';
+import type { Body } from './matrix-support.ts';
+
+const user = (content: unknown, more: object = {}) => ({ role: 'user', content, ...more });
+const hello = [user('Hello')];
+const base = { messages: hello };
+const png = 'data:image/png;base64,iVBORw0KGgo=';
+const part = (given: object): Body => ({ messages: [user([{ type: 'text', text: 'Hello' }, given])] });
+const words = part({ type: 'text', text: ' ' });
+const thinking = { ...base, max_tokens: 9000 };
+const field = (fields: object): Probe => [base, { ...base, ...fields }];
+const withTools = { ...base, tools: [weatherTool] };
+const toolField = (fields: object): Probe => [withTools, { ...withTools, ...fields }];
+const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false };
+const strictTool = (strict?: boolean): object => ({
+  ...weatherTool,
+  function: { ...weatherTool.function, parameters: schema, ...(strict && { strict }) },
+});
+const call = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Paris"}' } };
+const asked = { role: 'assistant', content: null, tool_calls: [call] };
+const answered = (content: unknown) => ({ role: 'tool', tool_call_id: 'call_1', content });
+const conversation = (...more: object[]): Body => ({ ...withTools, messages: [...hello, ...more] });
+const replied = (fields: object): Body => ({
+  messages: [...hello, { role: 'assistant', content: 'Hi.', ...fields }, user('On.')],
+});
+const attachment = (given: object): Body => ({ messages: [user('Hello', { custom_content: { attachments: [given] } })] });
+
+/** Requests without and with what a row of the table is of; `mark` is what an upstream must then have, where another request than without is not enough. */
+type Probe = readonly [without: Body, having: Body, mark?: string];
+
+export const requestProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>([
+  [
+    '`system` and `developer` messages',
+    [base, { messages: [{ role: 'system', content: 'S' }, { role: 'developer', content: 'D' }, ...hello] }],
+  ],
+  ['`name` of a user', [base, { messages: [user('Hello', { name: 'ann' })] }]],
+  ['image as data', [words, part({ type: 'image_url', image_url: { url: png } })]],
+  ['image by its address', [words, part({ type: 'image_url', image_url: { url: 'https://example.org/a.png' } })]],
+  [
+    '`detail` of an image',
+    [part({ type: 'image_url', image_url: { url: png } }), part({ type: 'image_url', image_url: { url: png, detail: 'low' } })],
+  ],
+  [
+    'PDF as data',
+    [words, part({ type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' } })],
+  ],
+  ['text file as data', [words, part({ type: 'file', file: { filename: 'a.csv', file_data: 'data:text/csv;base64,YSxi' } })]],
+  ['file by its id', [words, part({ type: 'file', file: { file_id: 'file-1' } })]],
+  ['audio', [words, part({ type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } })]],
+  ['attachment that is an image', [base, attachment({ type: 'image/png', data: 'iVBORw0KGgo=' })]],
+  ['attachment that is text', [base, attachment({ type: 'text/plain', title: 'a.txt', data: 'words' })]],
+  ['`custom_content.state`', [replied({}), replied({ custom_content: { state: { a: 1 } } })]],
+  ['tools', [base, withTools]],
+  ['tools that are no functions', [base, { ...base, tools: [{ type: 'web_search_20250305', name: 'web_search' }] }]],
+  ['`functions`', [base, { ...base, functions: [weatherTool.function] }]],
+  ['`tool_choice`: `none`', toolField({ tool_choice: 'none' })],
+  ['`tool_choice`: `required`', toolField({ tool_choice: 'required' })],
+  [
+    '`tool_choice`: one function',
+    [
+      { ...withTools, tool_choice: 'required' },
+      { ...withTools, tool_choice: { type: 'function', function: { name: 'get_weather' } } },
+    ],
+  ],
+  ['`parallel_tool_calls`: false', toolField({ parallel_tool_calls: false })],
+  [
+    '`strict` of a tool',
+    [
+      { ...base, tools: [strictTool()] },
+      { ...base, tools: [strictTool(true)] },
+    ],
+  ],
+  ['calls and their results', [conversation(), conversation(asked, answered('sunny'))]],
+  ['calls where no tool is offered any more', [base, { messages: [...hello, asked, answered('sunny')] }]],
+  [
+    'image in the result of a tool',
+    [
+      conversation(asked, answered('See.')),
+      conversation(
+        asked,
+        answered([
+          { type: 'text', text: 'See.' },
+          { type: 'image_url', image_url: { url: png } },
+        ]),
+      ),
+      'iVBORw0KGgo=',
+    ],
+  ],
+  ['`max_tokens`, `max_completion_tokens`', field({ max_tokens: 77 })],
+  ['`temperature`', field({ temperature: 0.25 })],
+  [
+    '`temperature` above 1',
+    [
+      { ...base, temperature: 1 },
+      { ...base, temperature: 1.25 },
+    ],
+  ],
+  ['`top_p`', field({ top_p: 0.25 })],
+  ['`top_k`', field({ top_k: 25 })],
+  ['`stop`', field({ stop: ['END'] })],
+  ['`seed`', field({ seed: 25 })],
+  ['`presence_penalty`, `frequency_penalty`', field({ presence_penalty: 0.5, frequency_penalty: 0.5 })],
+  ['`logit_bias`', field({ logit_bias: { 25: 5 } })],
+  ['`logprobs`', field({ logprobs: true, top_logprobs: 2 })],
+  ['`response_format`: `json_object`', field({ response_format: { type: 'json_object' } })],
+  ['`response_format`: `json_schema`', field({ response_format: { type: 'json_schema', json_schema: { name: 'a', schema } } })],
+  ['`reasoning_effort`', [thinking, { ...thinking, reasoning_effort: 'high' }]],
+  ['`thinking` with a budget', [thinking, { ...thinking, thinking: { type: 'enabled', budget_tokens: 1024 } }]],
+  [
+    'thoughts given back: `thinking_blocks`',
+    [replied({}), replied({ thinking_blocks: [{ type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }] })],
+  ],
+  ['thoughts given back: `reasoning_content`', [replied({}), replied({ reasoning_content: 'Hm.' })]],
+  [
+    'signatures given back: `extra_content`',
+    [replied({}), replied({ extra_content: { google: { thought_signature: 'c2ln' } } })],
+  ],
+  [
+    '`cache_control` of a part',
+    [
+      { messages: [user([{ type: 'text', text: 'Hello' }])] },
+      { messages: [user([{ type: 'text', text: 'Hello', cache_control: { type: 'ephemeral' } }])] },
+    ],
+  ],
+  ['`prompt_cache_key`', field({ prompt_cache_key: 'k' })],
+  ['`service_tier`', field({ service_tier: 'flex' })],
+  ['`safety_settings`', field({ safety_settings: [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }] })],
+  ['`user`', field({ user: 'u-1' })],
+  ['`metadata`, `store`', field({ metadata: { a: 'b' }, store: true })],
+  ['`n`', field({ n: 2 })],
+  ['fields that Parley does not know', field({ x_unknown: 1 })],
+]);

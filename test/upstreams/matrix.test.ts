@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isJsonObject } from '#base/json.ts';
+import { silence } from '#test/scripted-upstream.ts';
+import { withKey } from '#test/start-service.ts';
+import { type DialectName, dialectNames, replyFeatures, requestFeatures } from '../../scripts/upstream-features.ts';
+import { checkFiles } from '../configuration/support.ts';
+import { replyProbes, vectorReplies } from './matrix-replies.ts';
+import { requestProbes } from './matrix-requests.ts';
+import { type Prober, startProber } from './matrix-support.ts';
+
+const embeddings = 'embeddings';
+let prober: Prober;
+
+beforeAll(async () => {
+  prober = await startProber();
+});
+
+afterAll(() => prober[Symbol.asyncDispose]());
+
+/** The fates of a row, by dialect; those the table claims nothing of are left out. */
+async function fatesOf(name: string, fateOf: (dialect: DialectName) => Promise<string | undefined>) {
+  const feature = [...requestFeatures, ...replyFeatures].find((each) => each.name === name);
+  const fates: Record<string, unknown> = {};
+  const claimed: Record<string, unknown> = {};
+  for (const dialect of dialectNames) {
+    fates[dialect] = (await fateOf(dialect)) ?? 'none';
+    claimed[dialect] = feature?.cells[dialect].fate;
+  }
+  return { fates, claimed };
+}
+
+describe('what becomes of a request', () => {
+  it('is told of all that is asked here, and of nothing else', () => {
+    expect(requestFeatures.map(({ name }) => name)).toEqual([...requestProbes.keys()]);
+  });
+
+  it.each([...requestProbes])('is as the table says: %s', async (name, probe) => {
+    const { fates, claimed } = await fatesOf(name, (dialect) => prober.fateOf(dialect, probe));
+    expect(fates).toEqual(claimed);
+  });
+});
+
+describe('what becomes of a reply', () => {
+  it('is told of all that is asked here, and of nothing else', () => {
+    expect(replyFeatures.map(({ name }) => name)).toEqual([...replyProbes.keys(), embeddings]);
+  });
+
+  it.each([...replyProbes])('is as the table says: %s', async (name, { replies, isTold }) => {
+    const { fates, claimed } = await fatesOf(name, async (dialect) => {
+      const reply = dialect === 'demo' ? silence : replies[dialect];
+      if (reply === undefined) return undefined;
+      const { choice, usage } = await prober.told(dialect, reply);
+      if (isTold(isJsonObject(choice) ? choice : {}, isJsonObject(usage) ? usage : {})) return 'carried';
+      return claimedNone(name, dialect) ? undefined : 'lost';
+    });
+    expect(fates).toEqual(claimed);
+  });
+
+  it('is as the table says: embeddings', async () => {
+    const { fates, claimed } = await fatesOf(embeddings, async (dialect) => {
+      if (dialect === 'application') return undefined;
+      const reply = vectorReplies[dialect];
+      if (reply !== undefined) prober.upstream.script(reply);
+      const body = { model: `${dialect}-vectors`, input: 'Hello' };
+      const { status, json } = await prober.service.ask({ path: '/v1/embeddings', headers: withKey(), body });
+      if (status === 200) expect(json).toMatchObject({ data: [{ index: 0 }] });
+      return status === 200 ? 'carried' : 'refused';
+    });
+    expect(fates).toEqual(claimed);
+  });
+});
+
+function claimedNone(name: string, dialect: DialectName): boolean {
+  return replyFeatures.find((each) => each.name === name)?.cells[dialect].fate === 'none';
+}
+
+describe('the page of upstreams', () => {
+  const page = readFileSync(new URL('../../docs/upstreams.md', import.meta.url), 'utf8');
+  const account = { client_email: 'a@b', private_key: '-----BEGIN PRIVATE KEY-----', project_id: 'p' };
+  const secrets = [
+    'OPENAI_API_KEY',
+    'AZURE_KEY',
+    'ANTHROPIC_API_KEY',
+    'GEMINI_API_KEY',
+    'VERTEX_KEY',
+    'BEDROCK_KEY',
+    'MISTRAL_API_KEY',
+  ];
+  const environment = { ...Object.fromEntries(secrets.map((name) => [name, 'secret'])), GOOGLE_ACCOUNT: JSON.stringify(account) };
+  const example = /```jsonc\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
+
+  it('has an example of every protocol that passes the check', async () => {
+    const lines = await checkFiles({ 'example.jsonc': example }, environment);
+    expect(lines).toEqual([expect.stringMatching(/^example\.jsonc: no faults/)]);
+    for (const name of dialectNames)
+      expect(example).toContain(name === 'application' ? '"applications"' : name === 'openai' ? '/v1"' : `"protocol": "${name}"`);
+  });
+});

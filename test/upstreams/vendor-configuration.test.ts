@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { checkValue } from '../configuration/support.ts';
+
+const account = JSON.stringify({ client_email: 'a@b', private_key: '-----BEGIN PRIVATE KEY-----', project_id: 'p' }, null, 2);
+
+const check = (upstream: object) => checkValue({ models: { m: { upstreams: [upstream] } } });
+
+describe('the configuration of an upstream of a vendor', () => {
+  it.each([
+    { protocol: 'gemini', key: 'k' },
+    { protocol: 'mistral', key: 'k', endpoint: 'http://127.0.0.1:1/v1' },
+    { protocol: 'vertex', region: 'europe-west1', key: account },
+    { protocol: 'vertex', key: 'express' },
+    { protocol: 'vertex', region: 'global' },
+    { protocol: 'bedrock', region: 'eu-central-1', key: 'AKIA:secret' },
+    { protocol: 'bedrock', key: 'AKIA:secret:token' },
+    { protocol: 'bedrock' },
+  ])('may be %j', async (upstream) => {
+    expect((await check(upstream)).filter((line) => line.includes('models.m'))).toEqual([]);
+  });
+
+  it.each([
+    [{ protocol: 'gemini' }, /models\.m\.upstreams\[0\]\.key: is missing; an upstream with the protocol gemini needs it/],
+    [{ protocol: 'mistral' }, /key: is missing; an upstream with the protocol mistral needs it/],
+    [{ protocol: 'openai', endpoint: 'http://x/v1', key: 'a\nb' }, /key: must not hold a line break/],
+    [{ protocol: 'bedrock', key: 'AKIA:' }, /key: must be a Bedrock API key, or accessKeyId:secretAccessKey/],
+    [{ protocol: 'vertex', key: '{"client_email": "a@b"}' }, /key: is the JSON of a service account without private_key/],
+    [{ protocol: 'vertex', key: '{oops' }, /key: begins like the JSON of a service account and is not JSON/],
+    [{ protocol: 'vertex', region: 'evil.example/', key: 'k' }, /region: must be the name of a region/],
+    [{ protocol: 'gemnii', key: 'k' }, /protocol/],
+  ])('is not %j', async (upstream, line) => {
+    const lines = await check(upstream);
+    expect(lines.join('\n')).toMatch(line);
+    expect(lines.join('\n')).not.toMatch(/AKIA|a@b/);
+  });
+});

@@ -1,0 +1,330 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Delta } from '#contract/chunk.ts';
+import { hello } from '#test/chunks.ts';
+import { weatherTool } from '#test/mocked-service.ts';
+import { jsonReply, type Reply, type ScriptedUpstream, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService } from '#test/start-service.ts';
+import { bytesOf, recorded, upstreamOf, type Vendor, vendorNames } from './vendor-support.ts';
+
+const words = 'Grüße, 你好 😀: "a\\b"\nBye.';
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  const models = vendorNames.map((vendor) => [vendor, { upstreams: [upstreamOf(vendor, upstream.url)], maxRetryAttempts: 1 }]);
+  const applicationTypeSchemaId = 'https://example.org/custom_application_schemas/quickapps';
+  const toApp = (model: Vendor) => {
+    const applicationProperties = { temperature: 0, instructions: 'Help.', model, applications_as_tools: ['mistral'] };
+    return [`${model}-app`, { applicationTypeSchemaId, applicationProperties }];
+  };
+  service = await startService({
+    models: Object.fromEntries(models),
+    applications: Object.fromEntries(vendorNames.map(toApp)),
+  });
+});
+
+afterEach(() => service.balance.keepOnly(new Set()));
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+async function streamed(vendor: Vendor, reply: Reply, body: object = {}) {
+  upstream.script(reply);
+  return (await service.stream(vendor, { messages: hello, ...body })).rest();
+}
+
+async function folded(vendor: Vendor, reply: Reply, body: object = {}) {
+  upstream.script(reply);
+  const { completion } = await service.chat(vendor, { messages: hello, ...body });
+  const [choice] = completion.choices;
+  return { ...completion, choice, message: choice?.message };
+}
+
+/** What the next request of the caller brings to the upstream, after that reply. */
+async function sentBack(vendor: Vendor, message: unknown): Promise<string> {
+  const index = upstream.requests.length;
+  const { tool_calls: calls = [] } = message as { tool_calls?: { id: string }[] };
+  const results = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'sunny' }));
+  const tail = results.length === 0 ? [{ role: 'user', content: 'On.' }] : results;
+  upstream.script(jsonReply({}, 500));
+  await service.chat(vendor, { messages: [...hello, message, ...tail], tools: [weatherTool] });
+  return (await upstream.request(index)).text;
+}
+
+const textOf = (deltas: Delta[], key: string): string => deltas.map((delta) => delta[key] ?? '').join('');
+
+describe.each(['gemini', 'bedrock', 'mistral'] as const)('a stream of %s', (vendor) => {
+  it('is told role first, text as it comes, then the reason, usage and statistics', async () => {
+    const { chunks, content, isDone, usages } = await streamed(vendor, recorded(vendor, 'text'));
+    expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content: '' });
+    expect([content(), isDone]).toEqual([words, true]);
+    expect(chunks.filter(({ choices }) => choices[0]?.finish_reason).map(({ choices }) => choices[0]?.finish_reason)).toEqual([
+      'stop',
+    ]);
+    expect(usages).toMatchObject([{ prompt_tokens: 4, completion_tokens: 9, total_tokens: 13 }]);
+    expect(chunks.at(-1)?.statistics?.usage_per_model).toMatchObject([{ model: vendor, total_tokens: 13 }]);
+  });
+
+  it('is the same however its bytes are cut', async () => {
+    const bytes = bytesOf(vendor, 'text');
+    for (const size of [1, 7, 64]) {
+      const cut = (whole: Buffer): Buffer[] =>
+        Array.from({ length: Math.ceil(whole.length / size) }, (_, nth) => whole.subarray(nth * size, (nth + 1) * size));
+      if (bytes.length / size > 1500) continue;
+      expect((await streamed(vendor, recorded(vendor, 'text', cut))).content()).toBe(words);
+    }
+  });
+
+  it('brings thoughts, text and several calls apart, and counts what the cache gave', async () => {
+    const { chunks, deltas, content, usages } = await streamed(vendor, recorded(vendor, 'thinking-tools'), {
+      tools: [weatherTool],
+    });
+    expect(textOf(deltas(), 'reasoning_content')).toMatch(/at once\.$/);
+    expect(content()).toBe('I look.');
+    const calls = deltas().flatMap(({ tool_calls: each = [] }) => each);
+    const joined = [0, 1].map((index) => calls.filter((call) => call.index === index));
+    expect(joined.map((each) => JSON.parse(each.map((call) => call.function?.arguments ?? '').join('')))).toEqual([
+      { city: 'Paris' },
+      {},
+    ]);
+    expect(joined.map((each) => each.map((call) => call.function?.name ?? '').join(''))).toEqual(['get_weather', 'get_weather']);
+    expect(chunks.flatMap(({ choices }) => choices).findLast(({ finish_reason }) => finish_reason)?.finish_reason).toBe(
+      'tool_calls',
+    );
+    expect(usages[0]).toMatchObject({
+      prompt_tokens_details: { cached_tokens: 100 },
+      completion_tokens: vendor === 'mistral' ? 30 : 74,
+    });
+  });
+
+  it('folds to the same message', async () => {
+    const { choice, usage } = await folded(vendor, recorded(vendor, 'thinking-tools'), { tools: [weatherTool] });
+    expect(choice).toMatchObject({ finish_reason: 'tool_calls', message: { content: 'I look.' } });
+    expect(choice?.message.reasoning_content).toMatch(/at once\.$/);
+    expect(choice?.message.tool_calls).toMatchObject([
+      { type: 'function', function: { name: 'get_weather' } },
+      { type: 'function', function: { name: 'get_weather', arguments: '{}' } },
+    ]);
+    expect(usage?.prompt_tokens).toBe(vendor === 'bedrock' ? 170 : 120);
+  });
+
+  it('that tells of an error in its middle closes with that error, and with no good end', async () => {
+    const { chunks, content, error, isDone } = await streamed(vendor, recorded(vendor, 'error-mid-stream'));
+    expect([content(), isDone]).toEqual(['Half of ', true]);
+    expect(error?.message).toMatch(/overloaded|Too many tokens|unavailable/);
+    expect(chunks.some(({ choices }) => choices.some(({ finish_reason }) => finish_reason))).toBe(false);
+  });
+
+  it.each(['ends without its end', 'is cut'])('that %s is a fault, never a good end', async (how) => {
+    const bytes = bytesOf(vendor, 'text');
+    const reply: Reply = async (answering) => {
+      answering.head(200, { 'content-type': vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream' });
+      await answering.bytes(firstEvents(vendor, bytes));
+      if (how === 'is cut') answering.cut();
+      else answering.response.end();
+    };
+    const { chunks, error } = await streamed(vendor, reply);
+    expect(error).toMatchObject({ type: 'upstream_error', code: 'upstream_failed' });
+    expect(chunks.some(({ choices }) => choices.some(({ finish_reason }) => finish_reason))).toBe(false);
+    upstream.script(reply);
+    expect(await service.chat(vendor, { messages: hello })).toMatchObject({ status: 500, error: { code: 'upstream_failed' } });
+  });
+
+  it('whose bytes are garbage has a status', async () => {
+    const garbage: Reply = async (answering) => {
+      answering.head(200, { 'content-type': vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream' });
+      answering.response.end('data: {"oops"\n\n\u0000\u0001\u0002 not at all\n\n');
+    };
+    upstream.script(garbage);
+    expect(await service.chat(vendor, { messages: hello, stream: true })).toMatchObject({
+      status: 500,
+      error: { type: 'upstream_error', code: 'upstream_failed' },
+    });
+  });
+});
+
+/** The beginning of a stream up to its second event. */
+function firstEvents(vendor: Vendor, bytes: Buffer): Buffer {
+  if (vendor !== 'bedrock')
+    return bytes.subarray(0, bytes.indexOf(vendor === 'gemini' ? '\r\n\r\n' : '\n\n', bytes.length / 3) + 4);
+  const first = bytes.readUInt32BE(0);
+  return bytes.subarray(0, first + bytes.readUInt32BE(first));
+}
+
+describe('what a model signs', () => {
+  it('comes with the calls of Gemini and goes back to where it was', async () => {
+    const { message } = await folded('gemini', recorded('gemini', 'thinking-tools'), { tools: [weatherTool] });
+    const signed = { extra_content: { google: { thought_signature: 'c2lnLWNhbGw=' } } };
+    expect(message?.tool_calls).toMatchObject([{ id: 'fc-1', ...signed }, { id: 'fc-2' }]);
+    const { contents } = JSON.parse(await sentBack('gemini', message));
+    expect(contents[1].parts).toEqual([
+      { text: 'I look.' },
+      { functionCall: { id: 'fc-1', name: 'get_weather', args: { city: 'Paris' } }, thoughtSignature: 'c2lnLWNhbGw=' },
+      { functionCall: { id: 'fc-2', name: 'get_weather', args: {} } },
+    ]);
+    expect(contents[2].parts).toMatchObject([{ functionResponse: { id: 'fc-1' } }, { functionResponse: { id: 'fc-2' } }]);
+  });
+
+  it('comes with the text of Gemini and goes back with it', async () => {
+    const { message } = await folded('gemini', recorded('gemini', 'text'));
+    expect(message?.extra_content).toEqual({ google: { thought_signature: 'c2lnLXRleHQ=' } });
+    const { contents } = JSON.parse(await sentBack('gemini', message));
+    expect(contents[1].parts).toEqual([{ text: words, thoughtSignature: 'c2lnLXRleHQ=' }]);
+  });
+
+  it('comes with calls whose arguments Vertex streams', async () => {
+    const { message, choice } = await folded('vertex', recorded('vertex', 'streamed-arguments'), { tools: [weatherTool] });
+    expect(choice?.finish_reason).toBe('tool_calls');
+    expect(message?.tool_calls).toMatchObject([
+      { function: { arguments: '{"city":"Paris"}' }, extra_content: { google: { thought_signature: 'c2lnLXZlcnRleA==' } } },
+    ]);
+    expect(await sentBack('vertex', message)).toContain('"thoughtSignature":"c2lnLXZlcnRleA=="');
+  });
+
+  it('comes with the thoughts of Bedrock and goes back ahead of the calls', async () => {
+    const { message } = await folded('bedrock', recorded('bedrock', 'thinking-tools'), { tools: [weatherTool] });
+    const thinking = 'Two forecasts, at once.';
+    expect(message?.thinking_blocks).toEqual([{ type: 'thinking', thinking, signature: 'c2lnLWJlZHJvY2s=' }]);
+    const { messages } = JSON.parse(await sentBack('bedrock', message));
+    expect(messages[1].content[0]).toEqual({
+      reasoningContent: { reasoningText: { text: thinking, signature: 'c2lnLWJlZHJvY2s=' } },
+    });
+    expect(messages[1].content.slice(2)).toMatchObject([
+      { toolUse: { toolUseId: 'tooluse_1' } },
+      { toolUse: { toolUseId: 'tooluse_2' } },
+    ]);
+  });
+
+  it('comes hidden and goes back whole', async () => {
+    const { message } = await folded('bedrock', recorded('bedrock', 'redacted'));
+    expect(message?.thinking_blocks).toEqual([{ type: 'redacted_content', data: 'cmVkYWN0' }]);
+    const { messages } = JSON.parse(await sentBack('bedrock', message));
+    expect(messages[1].content).toEqual([{ reasoningContent: { redactedContent: 'cmVkYWN0' } }, { text: 'Yes.' }]);
+  });
+
+  it('is no one else’s: a signature of another vendor is not sent', async () => {
+    const signed = { thinking_blocks: [{ type: 'thinking', thinking: 'Hm.', signature: 'c2lnLWNsYXVkZQ==' }] };
+    const extra = { extra_content: { google: { thought_signature: 'c2lnLWdlbWluaQ==' } } };
+    const message = { role: 'assistant', content: 'Yes.', ...signed, ...extra };
+    expect(await sentBack('gemini', message)).not.toContain('c2lnLWNsYXVkZQ==');
+    expect(await sentBack('bedrock', message)).not.toContain('c2lnLWdlbWluaQ==');
+    for (const foreign of ['c2lnLWNsYXVkZQ==', 'c2lnLWdlbWluaQ=='])
+      expect(await sentBack('mistral', message)).not.toContain(foreign);
+  });
+
+  it('is the thought itself with Mistral', async () => {
+    const { message } = await folded('mistral', recorded('mistral', 'thinking-tools'), { tools: [weatherTool] });
+    const { messages } = JSON.parse(await sentBack('mistral', message));
+    expect(messages[1]).toMatchObject({
+      content: [
+        { type: 'thinking', thinking: [{ type: 'text', text: 'Two forecasts, at once.' }] },
+        { type: 'text', text: 'I look.' },
+      ],
+      tool_calls: [{ id: 'abcDEF123' }, { id: 'abcDEF124' }],
+    });
+  });
+});
+
+describe.each([
+  ['gemini', 'c2lnLWNhbGw='],
+  ['bedrock', 'c2lnLWJlZHJvY2s='],
+] as const)('a quick app whose model is of %s', (vendor, signature) => {
+  it('gives the model what it signed back with the results of its tools', async () => {
+    const index = upstream.requests.length;
+    upstream.script(recorded(vendor, 'thinking-tools'), recorded(vendor, 'text'));
+    const { completion } = await service.chat(`${vendor}-app`, { messages: hello });
+    expect(completion.choices[0]).toMatchObject({ message: { content: expect.stringContaining(words) }, finish_reason: 'stop' });
+    const { text } = await upstream.request(index + 1);
+    expect(text).toContain(signature);
+    expect(text).toMatch(/functionResponse|toolResult/);
+  });
+});
+
+describe('a reply that stops for safety', () => {
+  it.each([
+    ['gemini', 'safety', 'Well, '],
+    ['gemini', 'blocked-prompt', ''],
+    ['bedrock', 'guardrail', 'Sorry.'],
+  ] as const)('of %s (%s) ends with content_filter', async (vendor, name, said) => {
+    const { choice } = await folded(vendor, recorded(vendor, name));
+    expect([choice?.finish_reason, choice?.message.content ?? '']).toEqual(['content_filter', said]);
+    const { chunks } = await streamed(vendor, recorded(vendor, name));
+    expect(chunks.flatMap(({ choices }) => choices).map(({ finish_reason }) => finish_reason)).toContain('content_filter');
+  });
+
+  it('says why where the vendor does', async () => {
+    expect((await folded('gemini', recorded('gemini', 'safety'))).message?.refusal).toBe('The answer was unsafe.');
+  });
+});
+
+describe('a reply of Gemini', () => {
+  it('has images and sources as attachments', async () => {
+    const { message } = await folded('gemini', recorded('gemini', 'image-and-source'));
+    expect(message).toMatchObject({
+      content: 'Here: done.',
+      custom_content: {
+        attachments: [
+          { index: 0, type: 'image/png', data: 'iVBORw0KGgo=' },
+          { index: 1, type: 'text/plain', title: 'example.org', data: '', reference_url: 'https://example.org/a' },
+          { index: 2, type: 'text/plain', data: '', reference_url: 'https://example.org/b' },
+        ],
+      },
+    });
+  });
+
+  it('with a call that the model garbled is a fault', async () => {
+    const { error } = await streamed('gemini', recorded('gemini', 'malformed-call'));
+    expect(error?.message).toMatch(/MALFORMED_FUNCTION_CALL/);
+  });
+});
+
+it('a reply of Mistral that is too long for the model ends with length', async () => {
+  expect((await folded('mistral', recorded('mistral', 'length'))).choice?.finish_reason).toBe('length');
+});
+
+describe.each([
+  ['gemini', 429, 'rate_limit_error'],
+  ['bedrock', 500, 'upstream_error'],
+] as const)('an error at the very start of a stream of %s', (vendor, status, type) => {
+  it(`has the status ${status}`, async () => {
+    upstream.script(recorded(vendor, 'error-at-once'));
+    for (const stream of [false, true]) {
+      service.balance.keepOnly(new Set());
+      expect(await service.chat(vendor, { messages: hello, stream })).toMatchObject({ status, error: { type } });
+    }
+  });
+});
+
+describe.each(vendorNames)('when the caller leaves, the upstream of %s', (vendor) => {
+  const withinMs = 100;
+
+  it('is left within 100 ms before the head', async () => {
+    upstream.script(silence);
+    const index = upstream.requests.length;
+    const caller = service.chatAndLeave(vendor, { messages: hello });
+    const received = await upstream.request(index);
+    const leftAtMs = caller.leave();
+    const { atMs, early } = await received.closed;
+    expect(early).toBe(true);
+    expect(atMs - leftAtMs).toBeLessThan(withinMs);
+  });
+
+  it('is left within 100 ms in the middle of its reply', async () => {
+    const index = upstream.requests.length;
+    const name = vendor === 'vertex' ? 'streamed-arguments' : 'text';
+    upstream.script(async (answering) => {
+      answering.head(200, { 'content-type': vendor === 'bedrock' ? 'application/vnd.amazon.eventstream' : 'text/event-stream' });
+      await answering.bytes(bytesOf(vendor, name).subarray(0, -200));
+    });
+    const reader = await service.stream(vendor, { messages: hello });
+    await reader.next();
+    const received = await upstream.request(index);
+    const leftAtMs = reader.leave();
+    const { atMs, early } = await received.closed;
+    expect(early).toBe(true);
+    expect(atMs - leftAtMs).toBeLessThan(withinMs);
+  });
+});

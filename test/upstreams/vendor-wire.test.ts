@@ -1,0 +1,386 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import type { HttpClient } from '#base/http/client.ts';
+import { LeanClient } from '#base/http/lean-client.ts';
+import { Secret } from '#base/secret.ts';
+import type { Upstream } from '#domain/upstream.ts';
+import { hello } from '#test/chunks.ts';
+import {
+  type Answering,
+  jsonReply,
+  type Reply,
+  type ScriptedUpstream,
+  silence,
+  startScriptedUpstream,
+} from '#test/scripted-upstream.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { createVendorProtocol } from '#upstreams/vendor/vendor-protocol.ts';
+import { recorded, upstreamOf, type Vendor, vendorNames } from './vendor-support.ts';
+
+const account = {
+  type: 'service_account',
+  project_id: 'the-project',
+  client_email: 'parley@the-project.iam.gserviceaccount.com',
+  private_key: generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  }).privateKey,
+};
+const plain = new LeanClient();
+let upstream: ScriptedUpstream;
+let second: ScriptedUpstream;
+let tokens: ScriptedUpstream;
+let service: TestService;
+
+/** Leads to the servers of this test what would go to Google. */
+const http: HttpClient = {
+  send(request, listener) {
+    const servers: Readonly<Record<string, ScriptedUpstream>> = {
+      'oauth2.googleapis.com': tokens,
+      'europe-west1-aiplatform.googleapis.com': upstream,
+      'bedrock-runtime.eu-central-1.amazonaws.com': upstream,
+    };
+    const { url } = servers[request.url.hostname] ?? {};
+    const target = url === undefined ? request.url : new URL(`${request.url.pathname}${request.url.search}`, url);
+    return plain.send({ ...request, url: target }, listener);
+  },
+  close: () => plain.close(),
+};
+
+beforeAll(async () => {
+  [upstream, second, tokens] = [await startScriptedUpstream(), await startScriptedUpstream(), await startScriptedUpstream()];
+  const once = { maxRetryAttempts: 1 };
+  const inTurn = (vendor: Vendor) => [
+    `${vendor}-two`,
+    { upstreams: [upstreamOf(vendor, upstream.url), { ...upstreamOf(vendor, second.url), tier: 1 }] },
+  ];
+  const named = (vendor: Vendor) => [
+    vendor,
+    { upstreams: [{ ...upstreamOf(vendor, upstream.url), headers: { 'X-Team': 'blue' } }], ...once },
+  ];
+  const gone = (vendor: Vendor) => [`${vendor}-gone`, { upstreams: [upstreamOf(vendor, 'http://127.0.0.1:1')], ...once }];
+  const slow = (vendor: Vendor) => [
+    `${vendor}-slow`,
+    { upstreams: [{ ...upstreamOf(vendor, upstream.url), timeouts: { firstByteMs: 50 } }], ...once },
+  ];
+  const vertexAccount = { protocol: 'vertex', region: 'europe-west1', key: JSON.stringify(account), model: 'gemini-2.5-pro' };
+  const bedrockKey = { protocol: 'bedrock', region: 'eu-central-1', key: 'ABSKQmVkcm9jaw==', model: 'amazon.nova-pro-v1:0' };
+  const models = Object.fromEntries([inTurn, named, gone, slow].flatMap((toModel) => vendorNames.map(toModel)));
+  service = await startService(
+    {
+      models: {
+        ...models,
+        'vertex-account': { upstreams: [vertexAccount], ...once },
+        'vertex-account-anew': { upstreams: [{ ...vertexAccount, model: 'gemini-2.5-flash' }], ...once },
+        'bedrock-vectors': {
+          type: 'embedding',
+          upstreams: [{ ...upstreamOf('bedrock', upstream.url), model: 'amazon.titan-embed-text-v2:0' }],
+        },
+        'mistral-vectors': { type: 'embedding', upstreams: [upstreamOf('mistral', upstream.url)] },
+        'bedrock-key': { upstreams: [bedrockKey], ...once },
+        'bedrock-nowhere': { upstreams: [{ protocol: 'bedrock', key: 'AKIA:secret' }], ...once },
+        'bedrock-keyless': { upstreams: [{ protocol: 'bedrock', region: 'eu-central-1' }], ...once },
+      },
+    },
+    { http },
+  );
+});
+
+afterEach(() => service.balance.keepOnly(new Set()));
+
+afterAll(async () => {
+  await service.close();
+  plain.close();
+  for (const server of [upstream, second, tokens]) await server.close();
+});
+
+const fine = (vendor: Vendor): Reply => recorded(vendor, vendor === 'vertex' ? 'streamed-arguments' : 'text');
+
+async function sent(deployment: string, vendor: Vendor, body: object = {}) {
+  const index = upstream.requests.length;
+  upstream.script(fine(vendor));
+  const { status, text } = await service.chat(deployment, { messages: hello, ...body });
+  expect([status, text]).toEqual([200, expect.any(String)]);
+  return upstream.request(index);
+}
+
+describe('a request', () => {
+  it('of Gemini goes to its path with its key', async () => {
+    const { method, path, headers, body } = await sent('gemini', 'gemini');
+    expect([method, path]).toEqual(['POST', '/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse']);
+    expect(headers).toMatchObject({ 'x-goog-api-key': 'gemini-secret', 'content-type': 'application/json' });
+    expect(body).toEqual({ generationConfig: {}, contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] });
+  });
+
+  it('of Vertex in express mode goes to its path with its key', async () => {
+    const { path, headers } = await sent('vertex', 'vertex');
+    expect(path).toBe('/v1/publishers/google/models/gemini-3-pro:streamGenerateContent?alt=sse');
+    expect(headers).toMatchObject({ 'x-goog-api-key': 'vertex-secret' });
+    expect(headers).not.toHaveProperty('authorization');
+  });
+
+  it('of Bedrock is signed', async () => {
+    const { path, headers, body } = await sent('bedrock', 'bedrock');
+    expect(path).toBe('/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream');
+    expect(headers.authorization).toMatch(
+      /^AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE\/\d{8}\/eu-central-1\/bedrock\/aws4_request, SignedHeaders=.*host.*, Signature=[0-9a-f]{64}$/,
+    );
+    expect(headers['x-amz-security-token']).toBe('session-secret');
+    expect(body).toMatchObject({ messages: [{ role: 'user', content: [{ text: 'Hello' }] }] });
+  });
+
+  it('of Bedrock can have an API key, and goes to the region', async () => {
+    const { path, headers } = await sent('bedrock-key', 'bedrock');
+    expect(path).toBe('/model/amazon.nova-pro-v1%3A0/converse-stream');
+    expect(headers.authorization).toBe('Bearer ABSKQmVkcm9jaw==');
+  });
+
+  it('of Mistral goes to its path with its key', async () => {
+    const { path, headers, body } = await sent('mistral', 'mistral', { seed: 7, tools: [], tool_choice: 'required' });
+    expect(path).toBe('/v1/chat/completions');
+    expect(headers.authorization).toBe('Bearer mistral-secret');
+    expect(body).toEqual({
+      model: 'magistral-small',
+      messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+      random_seed: 7,
+      stream: true,
+    });
+  });
+
+  it.each(vendorNames)('of %s has the configured fields and the request id, and no field of the caller', async (vendor) => {
+    const { headers } = await sent(vendor, vendor);
+    expect(headers).toMatchObject({ 'x-team': 'blue', 'x-request-id': expect.any(String), traceparent: expect.any(String) });
+    expect(headers).not.toHaveProperty('api-key');
+    expect(JSON.stringify(headers)).not.toContain('caller-key');
+  });
+});
+
+describe('a service account of Google Cloud', () => {
+  it('gets one token over our own client for calls at once, and sends it to its region', async () => {
+    tokens.script(jsonReply({ access_token: 'ya29.the-token', expires_in: 3600, token_type: 'Bearer' }));
+    upstream.script(fine('vertex'));
+    const index = upstream.requests.length;
+    await Promise.all([1, 2, 3].map(() => service.chat('vertex-account', { messages: hello })));
+    await service.chat('vertex-account', { messages: hello });
+    expect(tokens.requests.map(({ path, text }) => [path, new URLSearchParams(text).get('grant_type')])).toEqual([
+      ['/token', 'urn:ietf:params:oauth:grant-type:jwt-bearer'],
+    ]);
+    const { path, headers } = await upstream.request(index);
+    expect(headers.authorization).toBe('Bearer ya29.the-token');
+    expect(path).toBe(
+      '/v1beta1/projects/the-project/locations/europe-west1/publishers/google/models/gemini-2.5-pro:streamGenerateContent?alt=sse',
+    );
+  });
+
+  it('that is refused a token is our misconfiguration, of which the caller is told no more', async () => {
+    tokens.script(jsonReply({ error: 'invalid_grant', error_description: 'Invalid JWT Signature.' }, 400));
+    const { status, error } = await service.chat('vertex-account-anew', { messages: hello });
+    expect([status, error.code]).toEqual([500, 'upstream_failed']);
+    expect(error.message).toMatch(/refused the credentials/);
+  });
+
+  it('is left within 100 ms when the caller leaves before the token is there', async () => {
+    const index = tokens.requests.length;
+    tokens.script(silence);
+    const caller = service.chatAndLeave('vertex-account-anew', { messages: hello });
+    await tokens.request(index);
+    caller.leave();
+    await expect.poll(() => service.openCalls.size, { timeout: 100, interval: 5 }).toBe(0);
+  });
+});
+
+const google = (status: number, fields: object = {}): Reply =>
+  jsonReply({ error: { code: status, message: `google says ${status}`, status: 'SOME_STATUS', ...fields } }, status);
+
+describe('a refusal', () => {
+  it.each([
+    ['gemini', google(400), 400, 'SOME_STATUS', /^google says 400$/],
+    [
+      'gemini',
+      jsonReply([{ error: { code: 400, message: 'in a list', status: 'INVALID_ARGUMENT' } }], 400),
+      400,
+      'INVALID_ARGUMENT',
+      /^in a list$/,
+    ],
+    ['gemini', google(403), 500, 'upstream_failed', /refused the credentials/],
+    ['gemini', google(400, { details: [{ reason: 'API_KEY_INVALID' }] }), 500, 'upstream_failed', /refused the credentials/],
+    ['vertex', google(413), 413, 'SOME_STATUS', /^google says 413$/],
+    [
+      'bedrock',
+      jsonReply({ message: 'Malformed input.' }, 400, { 'x-amzn-errortype': 'ValidationException:http://x/' }),
+      400,
+      'ValidationException',
+      /^Malformed input\.$/,
+    ],
+    ['bedrock', jsonReply({ Message: 'Denied.' }, 403), 500, 'upstream_failed', /refused the credentials/],
+    ['bedrock', jsonReply({}, 424), 500, 'upstream_failed', /answered 424/],
+    [
+      'mistral',
+      jsonReply({ object: 'error', message: 'Bad.', type: 'invalid_request_error', param: null, code: '1510' }, 400),
+      400,
+      '1510',
+      /^Bad\.$/,
+    ],
+    [
+      'mistral',
+      jsonReply({ detail: [{ type: 'extra_forbidden', loc: ['body', 'x'], msg: 'Extra inputs are not permitted' }] }, 422),
+      400,
+      'invalid_request',
+      /^body\.x: Extra inputs/,
+    ],
+    ['mistral', jsonReply({ message: 'Unauthorized', request_id: 'x' }, 401), 500, 'upstream_failed', /refused the credentials/],
+    ['mistral', ({ response }) => void response.writeHead(502).end('<html>'), 503, 'upstream_unavailable', /answered 502/],
+  ] as [Vendor, Reply, number, string, RegExp][])(
+    'of %s keeps what the contract says (%#)',
+    async (vendor, reply, status, code, message) => {
+      upstream.script(reply);
+      const answered = await service.chat(vendor, { messages: hello, stream: true });
+      expect([answered.status, answered.error.code]).toEqual([status, code]);
+      expect(answered.error.message).toMatch(message);
+    },
+  );
+
+  it('with 429 says when to come again, in a field or in the error', async () => {
+    upstream.script(jsonReply({ message: 'Slow down.' }, 429, { 'retry-after': '7' }));
+    expect((await service.chat('bedrock', { messages: hello })).headers['retry-after']).toBe('7');
+    upstream.script(google(429, { details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.07s' }] }));
+    expect((await service.chat('gemini', { messages: hello })).headers['retry-after']).toBe('35');
+  });
+
+  it.each(vendorNames)('of %s never shows a secret that the upstream repeats', async (vendor) => {
+    const secrets = `${upstreamOf(vendor, '').key} ${upstreamOf(vendor, '').key.split(':').slice(1).join(' ')}`;
+    upstream.script(
+      jsonReply(
+        {
+          error: { code: 400, message: `you sent ${secrets}`, status: 'X' },
+          message: `you sent ${secrets}`,
+          object: 'error',
+          type: 'x',
+          param: null,
+          code: 'x',
+        },
+        400,
+      ),
+    );
+    const { status, text } = await service.chat(vendor, { messages: hello });
+    expect(status).toBe(400);
+    expect(text).toContain('you sent');
+    expect(text).not.toMatch(/secret/);
+  });
+});
+
+describe.each(vendorNames)('an upstream of the protocol %s', (vendor) => {
+  it('that fails before the first event is left for the next', async () => {
+    for (const reply of [
+      jsonReply({ message: 'Busy.' }, 503),
+      jsonReply({ message: 'Slow.' }, 429),
+      (answering: Answering) => answering.cut(),
+    ]) {
+      service.balance.keepOnly(new Set());
+      upstream.script(reply as Reply);
+      second.script(fine(vendor));
+      const index = second.requests.length;
+      expect(await service.chat(`${vendor}-two`, { messages: hello })).toMatchObject({ status: 200 });
+      expect(second.requests.length).toBe(index + 1);
+    }
+  });
+
+  it('is asked once a try', async () => {
+    const index = upstream.requests.length;
+    upstream.script(jsonReply({ message: 'Busy.' }, 503));
+    await service.chat(vendor, { messages: hello });
+    expect(upstream.requests.length).toBe(index + 1);
+  });
+
+  it('that cannot be reached, or is silent, is unavailable', async () => {
+    upstream.script(silence);
+    for (const deployment of [`${vendor}-gone`, `${vendor}-slow`])
+      expect(await service.chat(deployment, { messages: hello })).toMatchObject({
+        status: 503,
+        error: { code: 'upstream_unavailable' },
+      });
+  });
+});
+
+describe('embeddings', () => {
+  const embed = (model: string, input: unknown, fields: object = {}) =>
+    service.ask({ path: '/v1/embeddings', headers: withKey(), body: { model, input, ...fields } });
+
+  it('of many texts are asked for in as many calls as the vendor needs, and come in the order of the texts', async () => {
+    const texts = Array.from({ length: 20 }, (_, nth) => `${nth}`);
+    const titan: Reply = (answering) =>
+      jsonReply({ embedding: [Number(answering.received.body.inputText), 1], inputTextTokenCount: 3 })(answering);
+    upstream.script(titan);
+    const index = upstream.requests.length;
+    const { json } = await embed('bedrock-vectors', texts, { dimensions: 256 });
+    const { data, usage } = json as { data: { index: number; embedding: number[] }[]; usage: object };
+    expect(data.map(({ index: place, embedding }) => [place, embedding[0]])).toEqual(texts.map((_, nth) => [nth, nth]));
+    expect(usage).toEqual({ prompt_tokens: 60, total_tokens: 60 });
+    expect(upstream.requests.length - index).toBe(20);
+    const { path, headers, body } = await upstream.request(index);
+    expect([path, body.dimensions]).toEqual(['/model/amazon.titan-embed-text-v2%3A0/invoke', 256]);
+    expect(headers.authorization).toMatch(/^AWS4-HMAC-SHA256/);
+  });
+
+  it('can be base64, as stock clients ask', async () => {
+    upstream.script(jsonReply({ data: [{ embedding: [0.5, -1] }], usage: { prompt_tokens: 2 } }));
+    const { json } = await embed('mistral-vectors', 'a', { encoding_format: 'base64' });
+    const [{ embedding } = { embedding: '' }] = (json as { data: { embedding: string }[] }).data;
+    expect(embedding).toBe(Buffer.from(new Float32Array([0.5, -1]).buffer).toString('base64'));
+  });
+
+  it('are made of text, and have the faults of chats', async () => {
+    expect(await embed('mistral-vectors', [1, 2])).toMatchObject({ status: 400, error: { param: 'input' } });
+    upstream.script(
+      jsonReply({ object: 'error', message: 'Slow.', type: 'x', param: null, code: null }, 429, { 'retry-after': '3' }),
+    );
+    expect(await embed('mistral-vectors', 'a')).toMatchObject({ status: 429, headers: { 'retry-after': '3' } });
+  });
+});
+
+describe('what is not configured', () => {
+  const settings = ['AWS_REGION', 'AWS_ACCESS_KEY_ID', 'AWS_BEARER_TOKEN_BEDROCK', 'AWS_ENDPOINT_URL'];
+
+  it.each(['bedrock-nowhere', 'bedrock-keyless'])('is told of %s as a fault of the configuration', async (deployment) => {
+    for (const name of settings) vi.stubEnv(name, undefined);
+    const { status, error } = await service.chat(deployment, { messages: hello });
+    vi.unstubAllEnvs();
+    expect([status, error.message]).toEqual([500, expect.stringMatching(/Its key, region or project is not configured/)]);
+  });
+
+  it('never takes the place of what is', async () => {
+    vi.stubEnv('AWS_BEARER_TOKEN_BEDROCK', 'of-the-environment');
+    const { headers } = await sent('bedrock', 'bedrock');
+    vi.unstubAllEnvs();
+    expect(headers.authorization).toMatch(/^AWS4-HMAC-SHA256/);
+  });
+});
+
+it('what a dialect has nothing for is noted, whether its package leaves it out or we do', async () => {
+  const lost: string[] = [];
+  const noteLost = ({ id }: Upstream, what: string): number => lost.push(`${id} ${what}`);
+  const { chat } = createVendorProtocol('bedrock', { http, clock: systemClock, noteLost });
+  const { key, endpoint, ...others } = upstreamOf('bedrock', upstream.url);
+  const nothing = { apiVersion: undefined, headers: {}, weight: 1, tier: 0 };
+  const timeouts = { connectMs: 1000, firstByteMs: 1000, idleMs: 1000 };
+  const asked = {
+    ...nothing,
+    ...others,
+    id: 'm',
+    protocol: 'bedrock' as const,
+    endpoint: new URL(endpoint),
+    key: new Secret(key),
+    timeouts,
+  };
+  upstream.script(fine('bedrock'));
+  const request = { messages: [{ role: 'user' as const, content: 'Hello' }], seed: 7, user: 'u' };
+  for await (const _frame of chat({
+    upstream: { ...asked, region: 'r' },
+    request,
+    signal: new AbortController().signal,
+    headers: {},
+  }));
+  expect(lost).toEqual(['m user', 'm seed']);
+});
