@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { toAddinNginxConfig } from './addin-nginx-config.ts';
 import { toNginxConfig } from './nginx-config.ts';
 import { type Command, contenderCore, findFreePort, type ProcessGroup, waitForReply } from './processes.ts';
 import { type Manner, manners } from './requests.ts';
@@ -42,18 +43,15 @@ interface Plan {
   headersFor: Running['headersFor'];
 }
 
-function nginxPlan(grounds: Grounds, folder: string, port: number): Plan {
+function nginxCommand(folder: string, config: string): Plan['command'] {
   const configPath = join(folder, 'nginx.conf');
-  writeFileSync(
-    configPath,
-    toNginxConfig({ folder, port, upstreamPorts: grounds.upstreamPorts, isRoot: process.getuid?.() === 0 }),
-  );
-  return {
-    command: { program: 'nginx', words: ['-p', folder, '-e', join(folder, 'start.log'), '-c', configPath], cwd: folder },
-    readyPath: '/ready',
-    pathFor: deploymentPath,
-    headersFor: () => callerKey,
-  };
+  writeFileSync(configPath, config);
+  return { program: 'nginx', words: ['-p', folder, '-e', join(folder, 'start.log'), '-c', configPath], cwd: folder };
+}
+
+function nginxPlan(grounds: Grounds, folder: string, port: number): Plan {
+  const config = toNginxConfig({ folder, port, upstreamPorts: grounds.upstreamPorts, isRoot: process.getuid?.() === 0 });
+  return { command: nginxCommand(folder, config), readyPath: '/ready', pathFor: deploymentPath, headersFor: () => callerKey };
 }
 
 function portkeyPlan(grounds: Grounds, port: number): Plan {
@@ -103,7 +101,33 @@ function parleyPlan(grounds: Grounds, folder: string, port: number): Plan {
   };
 }
 
-function toPlan(name: Exclude<ContenderName, 'direct'>, grounds: Grounds, folder: string, port: number): Plan {
+const addinCall = {
+  pathFor: () => '/msgapi/v1/messages',
+  headersFor: () => ({ 'x-api-key': 'sk-upstream', 'anthropic-version': '2023-06-01', Origin: 'https://addin.example' }),
+};
+
+/** The gateway for browser add-ins, of nginx or of Parley, before one upstream. */
+function addinPlan(name: ContenderName, { grounds, folder, port }: Place, upstreamPort: number): Plan {
+  const isRoot = process.getuid?.() === 0;
+  const words = ['src/app/main.ts', 'addin', '--upstream', `http://127.0.0.1:${upstreamPort}`, '--port', String(port)];
+  const command =
+    name === 'nginx'
+      ? nginxCommand(folder, toAddinNginxConfig({ folder, port, upstreamPort, isRoot }))
+      : { program: grounds.node, words, cwd: grounds.root, environment: { LOG_LEVEL: 'info', NODE_ENV: 'production' } };
+  return { command, readyPath: '/msgapi/v1/models', ...addinCall };
+}
+
+/** What a contender is started with. `addinManner`: it is to be a gateway for add-ins before the upstream of that manner. */
+interface Place {
+  grounds: Grounds;
+  folder: string;
+  port: number;
+  addinManner: Manner | undefined;
+}
+
+function toPlan(name: Exclude<ContenderName, 'direct'>, place: Place): Plan {
+  const { grounds, folder, port, addinManner } = place;
+  if (addinManner !== undefined) return addinPlan(name, place, grounds.upstreamPorts[addinManner]);
   if (name === 'nginx') return nginxPlan(grounds, folder, port);
   return name === 'portkey' ? portkeyPlan(grounds, port) : parleyPlan(grounds, folder, port);
 }
@@ -122,8 +146,8 @@ export function prepareContender(name: ContenderName, grounds: Grounds): void {
   }
 }
 
-/** Starts a contender on its own core and waits until it is ready. */
-export async function startContender(name: ContenderName, grounds: Grounds): Promise<Running> {
+/** Starts a contender on its own core and waits until it is ready; `addinManner` as in `Scenario`. */
+export async function startContender(name: ContenderName, grounds: Grounds, addinManner: Manner | undefined): Promise<Running> {
   if (name === 'direct') {
     return {
       name,
@@ -137,7 +161,7 @@ export async function startContender(name: ContenderName, grounds: Grounds): Pro
   const folder = mkdtempSync(join(grounds.temporary, `${name}-`));
   const logPath = join(folder, 'output.log');
   const port = await findFreePort();
-  const { command, readyPath, pathFor, headersFor } = toPlan(name, grounds, folder, port);
+  const { command, readyPath, pathFor, headersFor } = toPlan(name, { grounds, folder, port, addinManner });
   const child = grounds.processes.start({ ...command, core: contenderCore, logPath });
   await waitForReply(name, child, `http://127.0.0.1:${port}${readyPath}`, logPath);
   const stop = async (): Promise<void> => {

@@ -66,6 +66,28 @@ const goals: readonly Goal[] = [
   { title: 'chunks in time at 500 streams', scenario: 'paced-500', key: 'delivered', least: 99, unit: ' %', digits: 1 },
   { title: 'chunks in time at 5,000 streams', scenario: 'paced-5000', key: 'delivered', least: 99, unit: ' %', digits: 1 },
   { title: 'memory a stream at 5,000', scenario: 'paced-5000', key: 'perStream', most: 32, unit: ' kB', digits: 1 },
+  {
+    title: 'add-in gateway, unary req/s, of nginx',
+    scenario: 'addin',
+    key: 'perSecond',
+    per: 'nginx',
+    least: 0.3,
+    unit: '×',
+    digits: 2,
+  },
+  {
+    title: 'add-in gateway, streams at once, chunks/s, of nginx',
+    scenario: 'addin-streams',
+    key: 'chunksPerSecond',
+    per: 'nginx',
+    least: 0.3,
+    unit: '×',
+    digits: 2,
+  },
+  { title: 'a call let in, in memory', scenario: 'admit', key: 'micros', most: 5, unit: ' µs', digits: 2 },
+  { title: 'a call let in, with a consent, in memory', scenario: 'admit', key: 'consentMicros', most: 5, unit: ' µs', digits: 2 },
+  { title: 'commands to Redis a call let in', scenario: 'admit', key: 'roundTrips', most: 1, unit: '', digits: 2 },
+  { title: 'durable consents into SQLite a second', scenario: 'admit', key: 'stored', least: 1000, unit: '', digits: 0 },
 ];
 
 function judge(goal: Goal, scenario: Scenario, samples: Samples): Verdict {

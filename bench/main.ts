@@ -14,7 +14,7 @@ import { toReport } from './report.ts';
 import { type Manner, manners } from './requests.ts';
 import { InvalidRun } from './run-load.ts';
 import { type Sample, Samples } from './samples.ts';
-import type { Scenario } from './scenarios.ts';
+import { mayRun, type Scenario } from './scenarios.ts';
 
 const bench = dirname(fileURLToPath(import.meta.url));
 const root = dirname(bench);
@@ -48,7 +48,7 @@ async function measureOnce(
   name: ContenderName,
   scale: number,
 ): Promise<Partial<Sample>> {
-  const running = await startContender(name, grounds);
+  const running = await startContender(name, grounds, scenario.addinManner);
   try {
     return { values: await scenario.run({ grounds, load, running, scale }) };
   } catch (error) {
@@ -64,7 +64,7 @@ async function measureAll(grounds: Grounds, load: string, wish: Wish): Promise<S
   const samples = new Samples();
   for (let round = 1; round <= wish.rounds; round++) {
     for (const scenario of wish.scenarios) {
-      for (const contender of wish.contenders) {
+      for (const contender of wish.contenders.filter((name) => mayRun(name, scenario))) {
         const sample = await measureOnce(grounds, load, scenario, contender, wish.scale);
         samples.add({ round, scenario: scenario.name, contender, ...sample });
         const value = sample.values?.[scenario.compared.key] ?? Number.NaN;

@@ -1,6 +1,7 @@
-import type { Grounds, Running } from './contenders.ts';
+import { admitScenario } from './admit-scenario.ts';
+import type { ContenderName, Grounds, Running } from './contenders.ts';
 import { readUsage } from './measure.ts';
-import { type Call, conversationCall, imageCall, manners, smallCall } from './requests.ts';
+import { type Call, conversationCall, imageCall, type Manner, manners, smallCall } from './requests.ts';
 import { type LoadRun, runLoad } from './run-load.ts';
 
 /** Measured values by the key of their metric. */
@@ -28,6 +29,10 @@ export interface Scenario {
   metrics: readonly Metric[];
   /** The metric whose ratios to the peers are printed. */
   compared: Metric;
+  /** Where set, the contenders are gateways for browser add-ins (docs/addin.md) before the upstream of this manner. */
+  addinManner?: Manner;
+  /** Where set, there is nothing to compare it with. */
+  only?: ContenderName;
   run(stage: Stage): Promise<Values>;
 }
 
@@ -156,31 +161,48 @@ function heldScenario(plan: {
   };
 }
 
+/** Whether a contender has what the scenario asks for: Portkey is no gateway for add-ins. */
+export function mayRun(contender: ContenderName, { addinManner, only }: Scenario): boolean {
+  if (only !== undefined) return contender === only;
+  return addinManner === undefined || contender !== 'portkey';
+}
+
+/** The same load on the gateway for browser add-ins. */
+function addin(name: string, manner: Manner, scenario: Scenario): Scenario {
+  return { ...scenario, name, title: `Add-in gateway: ${scenario.title}`, addinManner: manner };
+}
+
+const unaryScenario = closedScenario({
+  name: 'unary',
+  title: 'Unary, 1 kB request and reply, 64 connections at saturation',
+  call: () => smallCall('at-once', false),
+  connections: 64,
+  seconds: 5,
+});
+
+const streamsScenario = closedScenario({
+  name: 'streams',
+  title: 'Streams of 100 chunks at once, 32 connections at saturation',
+  call: () => smallCall('at-once', true),
+  connections: 32,
+  seconds: 5,
+});
+
+const pacedScenario = heldScenario({
+  name: 'paced-500',
+  title: '500 streams of 50 chunks/s',
+  manner: 'paced',
+  streams: 500,
+  ramp: 250,
+  step: 0,
+});
+
 /** All kinds of load, in the order of their tables. */
 export const scenarios: readonly Scenario[] = [
-  closedScenario({
-    name: 'unary',
-    title: 'Unary, 1 kB request and reply, 64 connections at saturation',
-    call: () => smallCall('at-once', false),
-    connections: 64,
-    seconds: 5,
-  }),
-  closedScenario({
-    name: 'streams',
-    title: 'Streams of 100 chunks at once, 32 connections at saturation',
-    call: () => smallCall('at-once', true),
-    connections: 32,
-    seconds: 5,
-  }),
+  unaryScenario,
+  streamsScenario,
   latencyScenario,
-  heldScenario({
-    name: 'paced-500',
-    title: '500 streams of 50 chunks/s',
-    manner: 'paced',
-    streams: 500,
-    ramp: 250,
-    step: 0,
-  }),
+  pacedScenario,
   heldScenario({
     name: 'paced-5000',
     title: '5,000 streams of 2 chunks/s (memory a stream: slope from 1,000 to 5,000)',
@@ -203,4 +225,8 @@ export const scenarios: readonly Scenario[] = [
     connections: 16,
     seconds: 4,
   }),
+  addin('addin', 'at-once', unaryScenario),
+  addin('addin-streams', 'at-once', streamsScenario),
+  addin('addin-paced', 'paced', pacedScenario),
+  admitScenario,
 ];

@@ -62,7 +62,16 @@ function say(what: string, nanoseconds: number): void {
 
 async function open(level: 'info' | 'silent'): Promise<Telemetry> {
   const { log, lines } = openLog(level, () => []);
-  const telemetry = await openTelemetry({ env: {}, clock: systemClock, log, lines, live, version: '0', secret: undefined });
+  const telemetry = await openTelemetry({
+    env: {},
+    clock: systemClock,
+    log,
+    lines,
+    live,
+    version: '0',
+    secret: undefined,
+    listeners: [],
+  });
   telemetry.configure(deployments);
   return telemetry;
 }

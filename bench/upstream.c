@@ -6,7 +6,7 @@
  * Each port has its own manner of streaming. INTERVAL_US 0 sends CHUNKS content chunks at once, in one write where the socket takes
  * it; otherwise one chunk each interval, and CHUNKS 0 goes on until the caller leaves. A paced chunk carries "@t=" and the monotonic
  * nanosecond of its writing in 20 digits. A body with "stream":true is answered by a stream, any other by one JSON reply of 1 kB.
- * Without `Authorization: Bearer sk-upstream` the answer is 401. Prints "ready" when all ports listen; ends with its standard input.
+ * Without `Authorization: Bearer sk-upstream` or `Api-Key: sk-upstream` the answer is 401. Prints "ready" when all ports listen; ends with its standard input.
  */
 #define _GNU_SOURCE
 #include "http-bytes.h"
@@ -239,6 +239,7 @@ static int begin_body(struct connection *c) {
   const char *coding = header_value(c->head, c->head_size, "transfer-encoding:");
   const char *key = header_value(c->head, c->head_size, "authorization:");
   c->allowed = key && strncasecmp(key, "Bearer sk-upstream\r", 19) == 0;
+  if (!key && (key = header_value(c->head, c->head_size, "api-key:"))) c->allowed = strncmp(key, "sk-upstream\r", 12) == 0;
   c->is_chunked = coding && strncasecmp(coding, "chunked", 7) == 0;
   c->body_left = length ? strtoull(length, NULL, 10) : 0;
   c->wants_stream = 0;

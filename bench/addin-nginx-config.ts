@@ -1,0 +1,88 @@
+/** What an nginx configuration for browser add-ins depends on. `isRoot`: workers need a user who may write into the folder. */
+export interface AddinNginxSetting {
+  folder: string;
+  port: number;
+  upstreamPort: number;
+  isRoot: boolean;
+}
+
+const logFields = [
+  '$time_iso8601 $remote_addr $request_method $uri $status $request_time $upstream_response_time $upstream_connect_time',
+  '$upstream_header_time $upstream_addr $request_length $bytes_sent $http_origin $request_id "$http_user_agent"',
+].join(' ');
+
+const corsFields = [
+  'Access-Control-Allow-Origin $http_origin',
+  'Access-Control-Allow-Credentials true',
+  'Access-Control-Allow-Methods "GET, POST, OPTIONS"',
+  'Access-Control-Allow-Headers $http_access_control_request_headers',
+  'Access-Control-Max-Age 86400',
+  'Vary Origin',
+];
+
+const hiddenCors = ['Allow-Origin', 'Allow-Credentials', 'Allow-Methods', 'Allow-Headers', 'Expose-Headers', 'Max-Age'];
+const hiddenFields = [...hiddenCors.map((name) => `Access-Control-${name}`), 'Vary', 'Set-Cookie'];
+
+/** The rules of the add-in gateway in nginx: one worker, kept-alive upstreams, a log, replies unbuffered. docs/addin.md explains them. */
+export function toAddinNginxConfig({ folder, port, upstreamPort, isRoot }: AddinNginxSetting): string {
+  return `${isRoot ? 'user root;\n' : ''}daemon off;
+worker_processes 1;
+worker_rlimit_nofile 20000;
+pid ${folder}/nginx.pid;
+error_log ${folder}/error.log warn;
+events { worker_connections 16000; }
+http {
+  log_format full '${logFields}';
+  access_log ${folder}/access.log full buffer=64k flush=1s;
+  client_body_temp_path ${folder}/body;
+  proxy_temp_path ${folder}/proxy;
+  fastcgi_temp_path ${folder}/fastcgi;
+  uwsgi_temp_path ${folder}/uwsgi;
+  scgi_temp_path ${folder}/scgi;
+  client_max_body_size 64m;
+  client_body_buffer_size 2m;
+  gzip off;
+  tcp_nodelay on;
+  keepalive_timeout 1h;
+  keepalive_requests 1000000000;
+  map "$http_x_api_key:$http_authorization" $addin_key {
+    default $http_x_api_key;
+    "~*^:bearer +(?<token>.+)$" $token;
+  }
+  upstream service {
+    server 127.0.0.1:${upstreamPort};
+    keepalive 256;
+    keepalive_requests 1000000000;
+    keepalive_time 24h;
+  }
+  server {
+    listen 127.0.0.1:${port} backlog=4096;
+    ${hiddenFields.map((name) => `proxy_hide_header ${name};`).join('\n    ')}
+    ${corsFields.map((field) => `add_header ${field} always;`).join('\n    ')}
+    if ($request_method = OPTIONS) { return 204; }
+    location / { return 404; }
+    location = /msgapi/v1/models {
+      default_type application/json;
+      return 200 '{"data":[],"object":"list","has_more":false}';
+    }
+    location /msgapi/v1/ {
+      proxy_pass http://service;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_set_header Host 127.0.0.1:${upstreamPort};
+      proxy_set_header Api-Key $addin_key;
+      proxy_set_header x-api-key "";
+      proxy_set_header Authorization "";
+      proxy_set_header Cookie "";
+      proxy_set_header X-Real-IP $remote_addr;
+      proxy_set_header X-Forwarded-For $remote_addr;
+      proxy_set_header X-Forwarded-Proto $scheme;
+      proxy_buffering off;
+      proxy_buffer_size 16k;
+      proxy_buffers 8 16k;
+      proxy_read_timeout 1h;
+    }
+  }
+}
+`;
+}

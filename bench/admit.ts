@@ -1,0 +1,196 @@
+/**
+ * What it costs to let a call in: key, role, consent, limits. `node bench/admit.ts` says it on stderr; with `--json` the
+ * values go to stdout, for the harness. Needs redis-server.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { checkConfiguration } from '#app/configuration/check.ts';
+import { openRedisStores } from '#app/open-redis-stores.ts';
+import { systemClock } from '#base/clock.ts';
+import { Secret } from '#base/secret.ts';
+import { createAdmit } from '#dispatch/admit.ts';
+import { find } from '#dispatch/find.ts';
+import type { Caller } from '#domain/caller.ts';
+import { Catalog } from '#domain/catalog.ts';
+import { createRequireConsent } from '#domain/consent.ts';
+import { type Directory, toDirectory } from '#domain/directory.ts';
+import { createIdentify } from '#domain/identify.ts';
+import { LimitCounters } from '#domain/limit-counters.ts';
+import type { LimitStore } from '#domain/limit-store.ts';
+import type { PerRequestKeys } from '#domain/per-request-keys.ts';
+import { dependenciesFor } from '#domain/quick-app/deployments-as-tools.ts';
+import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
+import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
+import { SqlConsentStore } from '#stores/sql/consent-store.ts';
+import { openSqlite } from '#stores/sql/open-sqlite.ts';
+import { MemoryApplicationStore } from '#test/memory-application-store.ts';
+import { MemoryConsentStore } from '#test/memory-consent-store.ts';
+import { startRedis } from '#test/start-redis.ts';
+import { startService } from '#test/start-service.ts';
+
+const calls = 100_000;
+const rounds = 7;
+const sharedCalls = 5_000;
+const consents = 4_000;
+const atOnce = 32;
+const form = { app: { consentRequired: true } };
+const generous = { minute: 1e12, day: 1e12, requestMinute: 1e12, requestDay: 1e12 };
+
+const asking = { endpoint: 'http://127.0.0.1:1/', features: { consentRequired: true } };
+const configuration = {
+  models: { m: { upstreams: [{ protocol: 'demo' }], userRoles: ['staff'] } },
+  applications: { app: { ...asking, userRoles: ['staff'] }, open: asking },
+  keys: { 'a key of a caller': { project: 'bench', role: 'staff' }, ...manyKeys() },
+  roles: { staff: { limits: { '*': generous } } },
+};
+
+function manyKeys(): object {
+  return Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`key-${index}-of-many`, { project: `p-${index}` }]));
+}
+
+function readDirectory(): Directory {
+  const checked = checkConfiguration(configuration);
+  if ('faults' in checked) throw new Error(JSON.stringify(checked.faults));
+  return toDirectory(checked.configuration);
+}
+
+type LetIn = (key: string, deployment: string) => Promise<unknown>;
+
+/** Everything a call passes before it is answered, but for its body. */
+function gate(
+  { limits, perRequestKeys }: { limits: LimitStore; perRequestKeys: PerRequestKeys },
+  consents = new MemoryConsentStore(),
+): LetIn {
+  const directory = readDirectory();
+  const now = (): Directory => directory;
+  const identify = createIdentify(now, perRequestKeys, { verifyToken: () => Promise.reject(new Error('no token is sent')) });
+  const catalog = new Catalog(new MemoryApplicationStore());
+  const dependencies = (now: Directory, caller: Caller) => dependenciesFor({ catalog, directory: now, caller });
+  const requireConsent = createRequireConsent({ store: consents, dependencies, noteGraph: () => undefined });
+  const counters = new LimitCounters(limits, systemClock);
+  const admit = createAdmit({ counters, clock: systemClock, noteFault: (message, thrown) => console.error(message, thrown) });
+  return async (key, id) => {
+    const caller = await identify(key);
+    const deployment = await find(catalog, directory, { call: { deployment: id, caller }, type: 'chat' });
+    await requireConsent({ caller, deployment, directory });
+    return admit({ caller, deployment, directory });
+  };
+}
+
+/** Microseconds of the best round. */
+async function measure(work: () => Promise<unknown>): Promise<number> {
+  for (let index = 0; index < calls; index += 1) await work();
+  let best = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < rounds; round += 1) {
+    const started = process.hrtime.bigint();
+    for (let index = 0; index < calls; index += 1) await work();
+    best = Math.min(best, Number(process.hrtime.bigint() - started) / 1_000 / calls);
+  }
+  return best;
+}
+
+const key = 'a key of a caller';
+const staff: Caller = { subject: 'key:bench', project: 'bench', roles: ['staff'], chain: null };
+const inChain: Caller = { ...staff, chain: { path: ['app'], files: new Set(), report: () => undefined } };
+
+async function measureInMemory(): Promise<{ micros: number; consentMicros: number }> {
+  const perRequestKeys = new MemoryPerRequestKeys(() => 'a per-request key');
+  const stored = new MemoryConsentStore();
+  await stored.put(staff.subject, { deployment: 'app', form, acceptedAtMs: 0 });
+  const letIn = gate({ limits: new MemoryLimitStore(), perRequestKeys }, stored);
+  const chainKey = await perRequestKeys.issue(inChain);
+  return { micros: await measure(() => letIn(key, 'm')), consentMicros: await measure(() => letIn(chainKey, 'app')) };
+}
+
+/** Commands that go to Redis for a call, and how long one waits for them. */
+async function measureShared(): Promise<{ roundTrips: number; sharedMicros: number }> {
+  await using server = await startRedis();
+  const note = (message: string, thrown?: unknown): void => console.error(message, thrown);
+  const stores = await openRedisStores(new Secret(server.url), {
+    clock: systemClock,
+    newKey: () => 'x'.repeat(43),
+    note,
+    noteFault: note,
+  });
+  const letIn = gate(stores);
+  for (let index = 0; index < sharedCalls; index += 1) await letIn(key, 'm');
+  const watching = new Redis(server.url);
+  const monitor = await watching.monitor();
+  let commands = 0;
+  monitor.on('monitor', (_time: string, _words: string[], source: string) => {
+    if (source !== 'lua') commands += 1;
+  });
+  const started = process.hrtime.bigint();
+  for (let index = 0; index < sharedCalls; index += 1) await letIn(key, 'm');
+  const sharedMicros = Number(process.hrtime.bigint() - started) / 1_000 / sharedCalls;
+  await watching.ping();
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  monitor.disconnect();
+  watching.disconnect();
+  await stores.close();
+  return { roundTrips: (commands - 1) / sharedCalls, sharedMicros };
+}
+
+/** How many pieces of work are done a second, so many of them at a time. */
+async function perSecond(count: number, work: (index: number) => Promise<unknown>): Promise<number> {
+  let next = 0;
+  const started = process.hrtime.bigint();
+  const worker = async (): Promise<void> => {
+    for (let index = next++; index < count; index = next++) await work(index);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return (count * 1e9) / Number(process.hrtime.bigint() - started);
+}
+
+/** Consents that are on the disk, a second: into the store, and through the door with this process as its caller. */
+async function measureConsents(): Promise<{ stored: number; posted: number }> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-admit-'));
+  const { database, close } = await openSqlite(join(folder, 'bench.db'));
+  const store = new SqlConsentStore(database);
+  const put = (index: number): Promise<void> => store.put(`user-${index}`, { deployment: 'app', form, acceptedAtMs: index });
+  await perSecond(500, put);
+  const stored = await perSecond(consents, put);
+  const service = await startService(configuration, { consents: store });
+  const posted = await perSecond(consents, (index) =>
+    post(service.app.server.address() as AddressInfo, `key-${index % 1_000}-of-many`),
+  );
+  await service.close();
+  await close();
+  await rm(folder, { recursive: true });
+  return { stored, posted };
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
+
+function post({ port }: AddressInfo, key: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'api-key': key, 'content-type': 'application/json' };
+    const asking = request({ port, method: 'POST', path: '/v1/consent/open', headers, agent }, (response) => {
+      if (response.statusCode !== 200) reject(new Error(`a consent was answered ${response.statusCode}`));
+      response.resume().once('end', resolve);
+    });
+    asking.on('error', reject).end(JSON.stringify({ consent: { open: { consentRequired: true } } }));
+  });
+}
+
+const { micros, consentMicros } = await measureInMemory();
+const { roundTrips, sharedMicros } = await measureShared();
+const { stored, posted } = await measureConsents();
+agent.destroy();
+
+const lines: readonly (readonly [what: string, value: number, unit: string])[] = [
+  ['key, role, limits of four windows, in memory', micros, 'µs a call'],
+  ['per-request key, role, consent, limits, in memory', consentMicros, 'µs a call'],
+  ['the same by Redis: commands', roundTrips, 'a call'],
+  ['the same by Redis: waited', sharedMicros, 'µs a call'],
+  [`consents into SQLite, ${atOnce} at once`, stored, 'a second'],
+  [`consents through the door, ${atOnce} at once, asked by the same process`, posted, 'a second'],
+];
+for (const [what, value, unit] of lines) console.error(`${what.padEnd(72)} ${value.toFixed(2).padStart(10)} ${unit}`);
+if (process.argv.includes('--json'))
+  console.log(JSON.stringify({ micros, consentMicros, roundTrips, sharedMicros, stored, posted }));
+process.exit();

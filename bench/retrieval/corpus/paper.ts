@@ -1,0 +1,37 @@
+/** A document before it has a format. A part begins a page where the format has pages. */
+export interface Paper {
+  /** With the extension that says its format. */
+  readonly file: string;
+  readonly title: string;
+  readonly parts: readonly Part[];
+}
+
+export interface Part {
+  readonly heading: string;
+  readonly paragraphs?: readonly string[];
+  readonly table?: Table;
+}
+
+export interface Table {
+  readonly header: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Numbers that look random and are the same in every run. */
+export class Dice {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed;
+  }
+
+  /** From 0 to below `most`. */
+  below(most: number): number {
+    this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((this.#state / 2 ** 32) * most);
+  }
+
+  pick<Item>(items: readonly Item[]): Item {
+    return items[this.below(items.length)] as Item;
+  }
+}

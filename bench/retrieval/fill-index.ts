@@ -1,0 +1,72 @@
+import type { IndexedDocument, Passage, PassageIndex } from '#domain/passage-index.ts';
+import { makeCorpus } from './corpus/corpus.ts';
+import { Dice } from './corpus/paper.ts';
+
+const documentCount = 20;
+const wordsAPassage = 90;
+const vectorsAtOnce = 500;
+
+interface Model {
+  readonly model: string;
+  readonly dimensions: number;
+}
+
+/** Fills an index with so many passages of words of the corpus, and vectors of no meaning: searching them takes as long as searching true ones. */
+export async function fillIndex(index: PassageIndex, { model, dimensions }: Model, count: number): Promise<IndexedDocument[]> {
+  const dice = new Dice(7);
+  const words = wordsOfCorpus();
+  const passages = Math.ceil(count / documentCount);
+  const documents: IndexedDocument[] = [];
+  for (let nth = 0; nth < documentCount; nth += 1) {
+    const document = {
+      id: `filler${nth}`,
+      title: `Filler ${nth}`,
+      format: 'txt',
+      passages,
+      tokens: passages * 120,
+      note: undefined,
+      failure: undefined,
+    };
+    await index.begin(document.id, document.id);
+    await index.addPassages(
+      document,
+      Array.from({ length: passages }, (_, at) => toPassage(at, words, dice)),
+    );
+    for (let first = 0; first < passages; first += vectorsAtOnce) {
+      const size = Math.min(vectorsAtOnce, passages - first);
+      await index.addVectors(
+        { document: document.id, model },
+        { first, count: size, vectors: toVectors(size, dimensions, dice) },
+      );
+    }
+    await index.finish(document);
+    documents.push(document);
+  }
+  return documents;
+}
+
+function wordsOfCorpus(): string[] {
+  const plain = makeCorpus().filter(({ file }) => /\.(txt|md|csv|json)$/.test(file));
+  return plain.flatMap(({ bytes }) =>
+    Buffer.from(bytes)
+      .toString()
+      .split(/\s+/)
+      .filter((word) => word.length > 1),
+  );
+}
+
+function toPassage(nth: number, words: readonly string[], dice: Dice): Passage {
+  const text = Array.from({ length: wordsAPassage }, () => dice.pick(words)).join(' ');
+  return { nth, page: null, headings: [`${dice.pick(words)} ${dice.pick(words)}`], text };
+}
+
+function toVectors(count: number, dimensions: number, dice: Dice): Float32Array {
+  const vectors = new Float32Array(count * dimensions);
+  for (let at = 0; at < vectors.length; at += 1) vectors[at] = dice.below(2000) / 1000 - 1;
+  for (let nth = 0; nth < count; nth += 1) {
+    const vector = vectors.subarray(nth * dimensions, (nth + 1) * dimensions);
+    const length = Math.hypot(...vector);
+    for (let at = 0; at < dimensions; at += 1) vector[at] = (vector[at] ?? 0) / length;
+  }
+  return vectors;
+}

@@ -1,0 +1,55 @@
+import type { Passage, PassageHit } from '#domain/passage-index.ts';
+
+/** One of the golden questions; without answers where the documents do not tell. */
+export interface GoldenQuestion {
+  readonly kind: string;
+  readonly question: string;
+  readonly answers: readonly GoldenAnswer[];
+}
+
+interface GoldenAnswer {
+  readonly file: string;
+  /** Null where the format has no pages. */
+  readonly page: number | null;
+  /** Words of the passage that answers. */
+  readonly has: string;
+}
+
+/** A passage that was found, with its file. */
+interface FoundPassage {
+  readonly file: string;
+  readonly passage: Passage;
+}
+
+export interface Verdict {
+  readonly kind: string;
+  /** Share of the answers among the first five passages. */
+  readonly recallAt5: number;
+  /** One by the rank of the first passage that answers. */
+  readonly reciprocalRank: number;
+}
+
+export type ShowPassage = (hit: PassageHit) => Promise<FoundPassage>;
+
+/** How well a list of passages answers a question. */
+export async function judge(golden: GoldenQuestion, hits: readonly PassageHit[], show: ShowPassage): Promise<Verdict> {
+  const found = await Promise.all(hits.map(show));
+  const ranks = golden.answers.map((answer) => found.findIndex((each) => answers(answer, each)));
+  const inFive = ranks.filter((rank) => rank >= 0 && rank < 5).length;
+  const first = Math.min(...ranks.map((rank) => (rank === -1 ? Number.POSITIVE_INFINITY : rank)));
+  return { kind: golden.kind, recallAt5: inFive / golden.answers.length, reciprocalRank: 1 / (first + 1) };
+}
+
+function answers({ file, page, has }: GoldenAnswer, found: FoundPassage): boolean {
+  return found.file === file && found.passage.page === page && found.passage.text.replaceAll('\n', ' ').includes(has);
+}
+
+export function mean(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0) / Math.max(1, numbers.length);
+}
+
+/** The value that so large a share of the numbers does not exceed. */
+export function percentile(numbers: readonly number[], share: number): number {
+  const ordered = numbers.toSorted((one, other) => one - other);
+  return ordered[Math.min(ordered.length - 1, Math.ceil(share * ordered.length) - 1)] ?? Number.NaN;
+}

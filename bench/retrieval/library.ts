@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { systemClock } from '#base/clock.ts';
+import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
+import { Secret } from '#base/secret.ts';
+import type { IndexedFile } from '#domain/file-index.ts';
+import type { IndexedDocument } from '#domain/passage-index.ts';
+import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
+import { openPostgres } from '#stores/sql/open-postgres.ts';
+import { openSqlite } from '#stores/sql/open-sqlite.ts';
+import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
+import { DocumentIndexer } from '#tools/retrieval/indexing/document-indexer.ts';
+import type { MadeDocument } from './corpus/corpus.ts';
+
+/** An index of its own, in a temporary folder or in the PostgreSQL of that address. */
+export async function openLibrary(postgresUrl: string | undefined) {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-retrieval-'));
+  const { database, close: closeDatabase } = await (postgresUrl === undefined
+    ? openSqlite(join(folder, 'parley.db'))
+    : openPostgres(new Secret(postgresUrl)));
+  const index = new SqlPassageIndex(database);
+  const blobs = await DiskBlobStore.open(folder);
+  const embedder = new LocalEmbedder({ maxRecentVectors: 1 });
+  const noteFault = (message: string, thrown: unknown): void => console.error(message, thrown);
+  const indexer = new DocumentIndexer({ index, blobs, clock: systemClock, owner: 'bench', noteFault });
+
+  async function store({ file, bytes }: MadeDocument): Promise<IndexedFile> {
+    const blob = randomUUID();
+    const contentLength = bytes.length;
+    await blobs.write(blob, oneOf(bytes));
+    const times = { createdAtMs: 0, updatedAtMs: 0 };
+    return { bucket: 'bench', path: file, contentType: 'application/octet-stream', contentLength, etag: blob, blob, ...times };
+  }
+
+  /** Until all have their vectors. */
+  async function awaitVectors(documents: readonly IndexedDocument[]): Promise<void> {
+    for (const { id, passages } of documents) {
+      while ((await index.countVectors({ document: id, model: embedder.model })) < passages) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    }
+  }
+
+  async function close(): Promise<void> {
+    await indexer.close();
+    await embedder.close();
+    await closeDatabase();
+    await rm(folder, { recursive: true });
+  }
+
+  return { index, indexer, embedder, store, awaitVectors, close };
+}
+
+async function* oneOf(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  yield bytes;
+}

@@ -1,0 +1,135 @@
+import { parseArgs } from 'node:util';
+import type { IndexedDocument, PassageHit } from '#domain/passage-index.ts';
+import { type PassageQuery, PassageSearch } from '#tools/retrieval/searching/passage-search.ts';
+import { makeCorpus } from './corpus/corpus.ts';
+import { fillIndex } from './fill-index.ts';
+import { type GoldenQuestion, judge, mean, percentile, type Verdict } from './judge.ts';
+import { openLibrary } from './library.ts';
+import questions from './questions.json' with { type: 'json' };
+
+const help = `npm run bench:retrieval -- [--postgres URL] [--misses] [--chunks N]
+  --postgres URL  an empty database to use instead of SQLite in a temporary folder
+  --misses        name the questions whose answers are not among the first five
+  --chunks N      passages of the index that queries are timed on (20000; 0 leaves it out)`;
+
+const { values: flags } = parseArgs({
+  options: {
+    postgres: { type: 'string' },
+    misses: { type: 'boolean' },
+    chunks: { type: 'string', default: '20000' },
+    help: { type: 'boolean' },
+  },
+});
+
+type Way = (search: PassageSearch, query: PassageQuery) => Promise<readonly PassageHit[]>;
+
+const ways: Readonly<Record<string, Way>> = {
+  'words only': (search, query) => search.byWords(query),
+  'vectors only': async (search, query) => (await search.byMeaning(query)).hits,
+  both: async (search, query) => (await search.search(query)).hits,
+};
+
+const signal = new AbortController().signal;
+
+type Library = Awaited<ReturnType<typeof openLibrary>>;
+
+async function measureQuality(library: Library): Promise<void> {
+  const { index, indexer, embedder, store, awaitVectors } = library;
+  const files = await Promise.all(makeCorpus().map(store));
+  const began = performance.now();
+  const readings = files.map((file) => ({ file, reading: indexer.want(file, embedder) }));
+  const documents = await Promise.all(readings.map(({ reading }) => reading.done));
+  const readMs = performance.now() - began;
+  await awaitVectors(documents);
+  const vectorMs = performance.now() - began - readMs;
+  const passages = documents.reduce((sum, document) => sum + document.passages, 0);
+  console.log(`${files.length} documents, ${passages} passages: read in ${toSeconds(readMs)}, vectors in ${toSeconds(vectorMs)}`);
+  const fileOf = new Map(readings.map(({ file, reading }) => [reading.document?.id, file.path]));
+  const show = async ({ document, nth }: PassageHit) => {
+    const [passage] = await index.read(document, nth, nth + 1);
+    if (passage === undefined) throw new Error('a passage that was found is not there');
+    return { file: fileOf.get(document) ?? '', passage };
+  };
+  const search = new PassageSearch(index);
+  for (const [name, way] of Object.entries(ways)) {
+    const verdicts: Verdict[] = [];
+    for (const golden of questions as GoldenQuestion[]) {
+      if (golden.answers.length === 0) continue;
+      const hits = await way(search, { text: golden.question, documents, embedder, signal });
+      const verdict = await judge(golden, hits, show);
+      verdicts.push(verdict);
+      if (flags.misses === true && verdict.recallAt5 < 1) {
+        const best = await Promise.all(hits.slice(0, 3).map(show));
+        console.log(
+          `  ${name} misses (${golden.kind}): ${golden.question} → ${golden.answers.map(({ file }) => file).join(', ')}`,
+        );
+        console.log(`      found ${best.map(({ file, passage }) => `${file} ${passage.headings.at(-1) ?? ''}`).join(' · ')}`);
+      }
+    }
+    console.log(toLine(name, verdicts));
+  }
+  await tellUnanswerable(search, { documents, embedder });
+}
+
+/** How near the nearest passage is, for questions with and without an answer. */
+async function tellUnanswerable(
+  search: PassageSearch,
+  { documents, embedder }: Omit<PassageQuery, 'text' | 'signal'>,
+): Promise<void> {
+  const nearness = { answerable: [] as number[], unanswerable: [] as number[] };
+  for (const { question, answers } of questions as GoldenQuestion[]) {
+    const { hits } = await search.byMeaning({ text: question, documents, embedder, signal });
+    nearness[answers.length > 0 ? 'answerable' : 'unanswerable'].push(hits[0]?.similarity ?? 0);
+  }
+  const told = Object.entries(nearness).map(([name, all]) => `${name} ${percentile(all, 0.5).toFixed(2)}`);
+  console.log(`similarity of the nearest passage, median: ${told.join(', ')}`);
+}
+
+function toLine(name: string, verdicts: readonly Verdict[]): string {
+  const kinds = [...new Set(verdicts.map(({ kind }) => kind))];
+  const perKind = kinds.map((kind) => {
+    const recall = mean(verdicts.filter((verdict) => verdict.kind === kind).map(({ recallAt5 }) => recallAt5));
+    return `${kind} ${recall.toFixed(2)}`;
+  });
+  const recall = mean(verdicts.map(({ recallAt5 }) => recallAt5)).toFixed(3);
+  const rank = mean(verdicts.map(({ reciprocalRank }) => reciprocalRank)).toFixed(3);
+  return `${name.padEnd(14)} recall@5 ${recall}  MRR ${rank}  (${perKind.join(', ')})`;
+}
+
+async function measureSpeed({ index, embedder }: Library, chunks: number): Promise<void> {
+  const documents: IndexedDocument[] = await fillIndex(index, embedder, chunks);
+  const search = new PassageSearch(index);
+  for (const [name, way] of Object.entries(ways)) {
+    const times: number[] = [];
+    for (const [nth, { question }] of questions.entries()) {
+      const query = { text: question, documents, embedder, signal };
+      const began = performance.now();
+      await way(search, query);
+      if (nth >= 5) times.push(performance.now() - began);
+    }
+    console.log(
+      `${name.padEnd(14)} ${chunks} passages: p50 ${toMs(percentile(times, 0.5))}, p95 ${toMs(percentile(times, 0.95))}`,
+    );
+  }
+}
+
+function toSeconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+function toMs(ms: number): string {
+  return `${ms.toFixed(1)} ms`;
+}
+
+async function run(): Promise<void> {
+  const library = await openLibrary(flags.postgres);
+  try {
+    await measureQuality(library);
+    if (Number(flags.chunks) > 0) await measureSpeed(library, Number(flags.chunks));
+  } finally {
+    await library.close();
+  }
+}
+
+if (flags.help === true) console.log(help);
+else await run();

@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import type { Server } from 'node:https';
+import { systemClock } from '#base/clock.ts';
+import { AddinGateway } from '#surfaces/addin/gateway.ts';
+import { createAddinServer } from '#surfaces/addin/server.ts';
+import { trustedNetworks } from '#surfaces/addin/trusted-networks.ts';
+import { Upstream } from '#surfaces/addin/upstream.ts';
+import packageJson from '../../../package.json' with { type: 'json' };
+import type { AddinFlags } from '../cli.ts';
+import type { Environment } from '../configuration/substitute.ts';
+import { Drain } from '../drain.ts';
+import { addressOnce } from '../listening.ts';
+import { openLog } from '../open-log.ts';
+import { SettingFault } from '../settings.ts';
+import { readTls, watchTls } from '../tls.ts';
+import { readAddinSettings } from './addin-settings.ts';
+import { toRequestLine } from './request-line.ts';
+
+const clock = systemClock;
+const bounds = { maxBytes: 64 * 1024 * 1024, wholeBytes: 256 * 1024 };
+
+/** Runs the gateway for browser add-ins until it is told to stop. What keeps it from starting is told on stderr; the process then ends with 1. */
+export async function addinCommand(flags: AddinFlags, environment: Environment): Promise<void> {
+  try {
+    await startGateway(flags, environment);
+  } catch (thrown) {
+    if (!(thrown instanceof SettingFault)) throw thrown;
+    console.error(`parley: ${thrown.message}`);
+    process.exit(1);
+  }
+}
+
+async function startGateway(flags: AddinFlags, environment: Environment): Promise<void> {
+  const settings = await readAddinSettings(flags, environment);
+  const { drainMs, host, logLevel, port, rules, tls, trustedProxies } = settings;
+  const { log, lines } = openLog(logLevel, () => []);
+  const upstream = new Upstream(settings.upstream);
+  const isTold = log.isLevelOn('info');
+  const gateway = new AddinGateway({
+    upstream,
+    rules,
+    bounds,
+    isTrustedProxy: trustedNetworks(trustedProxies),
+    clock,
+    onEnd(record) {
+      if (isTold || record.fault !== undefined) lines.write(toRequestLine(record, clock.epochMs()));
+    },
+  });
+  const server = createAddinServer(gateway.handle, tls && readTls(tls));
+  const address = await addressOnce(() => once(server.listen(port, host), 'listening'), server, settings);
+  const certificate = tls && watchTls(tls, server as Server, log);
+  const close = async (): Promise<void> => {
+    upstream.close();
+    await certificate?.close();
+    await lines.close();
+  };
+  const drain = new Drain({ server, calls: gateway, clock, log, drainMs, close, exit: (code) => process.exit(code) });
+  process.on('SIGTERM', drain.signalled).on('SIGINT', drain.signalled);
+  log.info('listening', { address, version: packageJson.version, upstream: settings.upstream.origin });
+  console.log(`The add-in gateway listens on ${address}; the add-in’s base URL is ${address}/msgapi`);
+}

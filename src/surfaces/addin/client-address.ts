@@ -1,0 +1,48 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+
+/** The values of `X-Real-IP`, `X-Forwarded-For` and `X-Forwarded-Proto` (spec 4.5, rule 5). */
+export interface ClientAddress {
+  readonly realIp: string;
+  readonly forwardedFor: string;
+  readonly proto: 'http' | 'https';
+}
+
+/** The other end of a connection. */
+interface Peer {
+  readonly address: string;
+  readonly isSecure: boolean;
+}
+
+export function peerOf(socket: Socket): Peer {
+  return { address: socket.remoteAddress ?? '', isSecure: (socket as Partial<TLSSocket>).encrypted === true };
+}
+
+/**
+ * Who calls. What a caller says of its own address is replaced by the address of its connection; only a proxy that is trusted is
+ * believed, and then the nearest address that is no trusted proxy is the caller's.
+ */
+export function clientAddress(peer: Peer, headers: IncomingHttpHeaders, isTrusted: (address: string) => boolean): ClientAddress {
+  const address = unmapped(peer.address);
+  const ownProto = peer.isSecure ? 'https' : 'http';
+  if (!isTrusted(address)) return { realIp: address, forwardedFor: address, proto: ownProto };
+  const told = listOf(headers['x-forwarded-for']);
+  const realIp = told.findLast((one) => !isTrusted(one)) ?? told[0] ?? address;
+  return { realIp, forwardedFor: [...told, address].join(', '), proto: toProto(headers['x-forwarded-proto']) ?? ownProto };
+}
+
+function listOf(field: string | string[] | undefined): string[] {
+  const items = String(field ?? '').split(',');
+  return items.map((item) => unmapped(item.trim())).filter((item) => item !== '');
+}
+
+function toProto(field: string | string[] | undefined): 'http' | 'https' | undefined {
+  const last = listOf(field).at(-1)?.toLowerCase();
+  return last === 'http' || last === 'https' ? last : undefined;
+}
+
+/** An IPv4 address that came over an IPv6 socket, as IPv4. */
+function unmapped(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '');
+}

@@ -1,0 +1,115 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '#base/clock.ts';
+import type { HttpFault } from '#base/http/client.ts';
+import { clientAddress, peerOf } from './client-address.ts';
+import { corsFields } from './cors.ts';
+import { judge } from './judge.ts';
+import { ownAnswer, refusal } from './own-answer.ts';
+import { type BodyBounds, Passage } from './passage.ts';
+import { Relay } from './relay.ts';
+import { toUpstreamFields } from './request-fields.ts';
+import type { AddinRules } from './rules.ts';
+import type { Upstream } from './upstream.ts';
+
+/** One request from its head to the end of its answer, for the log: no key, no query, no content. */
+export interface AddinRecord {
+  readonly method: string;
+  readonly path: string;
+  readonly origin: string | undefined;
+  /** 499 where the caller left before there was one. */
+  readonly status: number;
+  /** Whether it was answered whole. */
+  readonly outcome: 'ok' | 'left' | 'failed';
+  readonly ms: number;
+  /** The service's `X-Request-Id`. */
+  readonly requestId: string | undefined;
+  readonly fault: HttpFault | undefined;
+}
+
+export interface GatewayParts {
+  readonly upstream: Upstream;
+  readonly rules: AddinRules;
+  readonly bounds: BodyBounds;
+  readonly isTrustedProxy: (address: string) => boolean;
+  readonly clock: Clock;
+  readonly onEnd: (record: AddinRecord) => void;
+}
+
+const stopping = refusal(503, 'overloaded_error', 'This gateway is stopping; send the request again.', [
+  'Retry-After',
+  '1',
+  'Connection',
+  'close',
+]);
+
+/** The gateway for browser add-ins as a server of its own (spec 4.5). */
+export class AddinGateway {
+  readonly #parts: GatewayParts;
+  readonly #open = new Set<ServerResponse>();
+  #isClosed = false;
+  #onEmpty: (() => void) | undefined;
+
+  constructor(parts: GatewayParts) {
+    this.#parts = parts;
+  }
+
+  /** How many requests are being answered by the service. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** For an HTTP server's requests. */
+  readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
+    const { clock, rules } = this.#parts;
+    const { headers, method = '', url = '' } = request;
+    const relay = new Relay(response, corsFields(headers, rules));
+    const beganMs = clock.nowMs();
+    response.once('close', () => this.#closed(request, response, relay, beganMs));
+    const verdict = judge(method, url, headers.origin, rules);
+    if (verdict !== 'forward') relay.answer(ownAnswer(verdict, rules));
+    else if (this.#isClosed) relay.answer(stopping);
+    else this.#forward(request, response, relay);
+  };
+
+  /** Forwards nothing more; resolves when the last answer is over. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#open.size === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onEmpty = resolve;
+    });
+  }
+
+  /** Breaks off the answers under way. */
+  abort(): void {
+    for (const response of this.#open) response.destroy();
+  }
+
+  #forward(request: IncomingMessage, response: ServerResponse, relay: Relay): void {
+    const { bounds, isTrustedProxy, upstream } = this.#parts;
+    const { headers, method, rawHeaders, socket, url: target = '' } = request;
+    const fields = toUpstreamFields(rawHeaders, headers, clientAddress(peerOf(socket), headers, isTrustedProxy));
+    this.#open.add(response);
+    const asked = { method: method === 'GET' ? method : 'POST', target, fields } as const;
+    new Passage({ request, response, upstream, relay, bounds }, asked).start();
+  }
+
+  #closed(request: IncomingMessage, response: ServerResponse, relay: Relay, beganMs: number): void {
+    relay.stop();
+    // What is left of a body that nobody waits for any more keeps the connection from its next request.
+    request.resume();
+    if (this.#open.delete(response) && this.#open.size === 0) this.#onEmpty?.();
+    const isWhole = response.writableFinished;
+    const outcome = relay.fault !== undefined ? 'failed' : isWhole ? 'ok' : 'left';
+    this.#parts.onEnd({
+      method: request.method ?? '',
+      path: (request.url ?? '').split('?', 1)[0] ?? '',
+      origin: request.headers.origin,
+      status: response.headersSent ? response.statusCode : 499,
+      outcome,
+      ms: this.#parts.clock.nowMs() - beganMs,
+      requestId: relay.requestId,
+      fault: relay.fault,
+    });
+  }
+}

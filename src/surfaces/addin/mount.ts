@@ -1,0 +1,96 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import { clientAddress, peerOf } from './client-address.ts';
+import { corsFields } from './cors.ts';
+import { judge, type Verdict } from './judge.ts';
+import { ownAnswer, sendOwn } from './own-answer.ts';
+import { isPassedDown, toVary } from './reply-fields.ts';
+import { callerKey, isWithheld, ownUpstreamFields } from './request-fields.ts';
+import type { AddinRules } from './rules.ts';
+
+/** The gateway as it is mounted in the service at this moment. */
+export interface Mounted {
+  /** Path before `/msgapi/v1/…`, such as `/addin`. */
+  readonly prefix: string;
+  readonly rules: AddinRules;
+  readonly isTrustedProxy: (address: string) => boolean;
+}
+
+interface Entry {
+  readonly verdict: Verdict;
+  readonly rules: AddinRules;
+  readonly cors: readonly string[];
+}
+
+/**
+ * The gateway for browser add-ins within the service: what comes below its prefix is rewritten before it is routed, and the response is
+ * rewritten as its head is written, so that all rules of spec 4.5 hold without a second connection.
+ */
+export class AddinMount {
+  readonly #mounted: () => Mounted | undefined;
+  readonly #entries = new WeakMap<IncomingMessage, Entry>();
+
+  /** `mounted` gives undefined while it is switched off. */
+  constructor(mounted: () => Mounted | undefined) {
+    this.#mounted = mounted;
+  }
+
+  /** For `rewriteUrl` of a Fastify application. */
+  readonly rewriteUrl = (request: IncomingMessage): string => {
+    const { headers, method, url = '' } = request;
+    const mounted = this.#mounted();
+    if (mounted === undefined || !isBelow(url, mounted.prefix)) return url;
+    const { prefix, rules, isTrustedProxy } = mounted;
+    const target = url.slice(prefix.length);
+    const verdict = judge(method, target, headers.origin, rules);
+    this.#entries.set(request, { verdict, rules, cors: corsFields(headers, rules) });
+    if (verdict !== 'forward') return '/';
+    rewriteFields(request, isTrustedProxy);
+    return target;
+  };
+
+  /** Answers what is not for the service, and puts the responses to the rest under the rules. To be called before any other hook. */
+  guard(app: FastifyInstance): void {
+    app.addHook('onRequest', (request, reply, done) => {
+      const entry = this.#entries.get(request.raw);
+      if (entry === undefined) return done();
+      const { cors, rules, verdict } = entry;
+      if (verdict === 'forward') {
+        rewriteHead(reply.raw, cors);
+        return done();
+      }
+      reply.hijack();
+      sendOwn(reply.raw, ownAnswer(verdict, rules), cors);
+    });
+  }
+}
+
+function isBelow(url: string, prefix: string): boolean {
+  return url.startsWith(prefix) && (url.length === prefix.length || '/?'.includes(url.charAt(prefix.length)));
+}
+
+/** Gives a request the fields that the gateway would send up. */
+function rewriteFields({ headers, socket }: IncomingMessage, isTrustedProxy: (address: string) => boolean): void {
+  const own = ownUpstreamFields(callerKey(headers), clientAddress(peerOf(socket), headers, isTrustedProxy));
+  for (const name in headers) if (isWithheld(name)) delete headers[name];
+  for (let at = 0; at + 1 < own.length; at += 2) headers[(own[at] ?? '').toLowerCase()] = own[at + 1] ?? '';
+}
+
+/** Puts the fields of a response under the rules, whoever writes its head, and however. */
+function rewriteHead(response: ServerResponse, cors: readonly string[]): void {
+  const writeHead = response.writeHead;
+  response.writeHead = (status: number, ...rest: unknown[]): ServerResponse => {
+    setFields(response, rest.at(-1));
+    const vary = response.getHeader('vary');
+    for (const name of response.getHeaderNames()) if (!isPassedDown(name)) response.removeHeader(name);
+    for (let at = 0; at + 1 < cors.length; at += 2) response.setHeader(cors[at] ?? '', cors[at + 1] ?? '');
+    response.setHeader('Vary', toVary(vary?.toString()));
+    return writeHead.call(response, status);
+  };
+}
+
+function setFields(response: ServerResponse, fields: unknown): void {
+  if (Array.isArray(fields)) for (let at = 0; at + 1 < fields.length; at += 2) response.appendHeader(fields[at], fields[at + 1]);
+  else if (typeof fields === 'object')
+    for (const [name, value] of Object.entries(fields ?? {})) if (value !== undefined) response.setHeader(name, value);
+}

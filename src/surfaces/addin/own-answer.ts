@@ -1,0 +1,61 @@
+import type { ServerResponse } from 'node:http';
+import { toLatin1 } from '#base/latin1.ts';
+import type { Verdict } from './judge.ts';
+import type { AddinRules } from './rules.ts';
+
+/** An answer of the gateway itself. */
+export interface OwnAnswer {
+  readonly status: number;
+  /** JSON text; undefined for none. */
+  readonly body: string | undefined;
+  /** Beside the CORS set, as names and values in turn. */
+  readonly fields?: readonly string[];
+}
+
+const neverStored = ['Cache-Control', 'no-store'];
+
+/** An error in the shape of the messages dialect. */
+export function refusal(status: number, type: string, message: string, fields: readonly string[] = []): OwnAnswer {
+  const body = JSON.stringify({ type: 'error', error: { type, message } });
+  return { status, body, fields: [...neverStored, ...fields] };
+}
+
+const preflight: OwnAnswer = { status: 204, body: undefined };
+const wrongPath = refusal(404, 'not_found_error', 'Nothing is served at this path: only paths under /msgapi/v1/ are.');
+const wrongMethod = refusal(405, 'invalid_request_error', 'This path takes GET, POST and OPTIONS.', [
+  'Allow',
+  'GET, POST, OPTIONS',
+]);
+const wrongOrigin = refusal(
+  403,
+  'permission_error',
+  'Pages of this origin may not call the gateway; its operator can allow the origin.',
+);
+
+/** The answer to what is not forwarded. */
+export function ownAnswer(verdict: Exclude<Verdict, 'forward'>, { modelList }: AddinRules): OwnAnswer {
+  switch (verdict) {
+    case 'preflight':
+      return preflight;
+    case 'models':
+      return { status: 200, body: modelList, fields: neverStored };
+    case 'wrong_path':
+      return wrongPath;
+    case 'wrong_method':
+      return wrongMethod;
+    case 'wrong_origin':
+      return wrongOrigin;
+  }
+}
+
+/** Sends an answer with the CORS set: head and body in one write. */
+export function sendOwn(response: ServerResponse, { status, body, fields = [] }: OwnAnswer, cors: readonly string[]): void {
+  const head = [...cors, 'Vary', 'Origin', ...fields];
+  if (body === undefined) {
+    response.writeHead(status, head).end();
+    return;
+  }
+  const bytes = toLatin1(body);
+  head.push('Content-Type', 'application/json', 'Content-Length', String(bytes.length));
+  response.writeHead(status, head).end(bytes, 'latin1');
+}

@@ -1,0 +1,123 @@
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import {
+  type Exchange,
+  HttpFault,
+  type HttpFaultKind,
+  type HttpTimeouts,
+  type ReplyHeaders,
+  type ReplyListener,
+} from '#base/http/client.ts';
+
+/** A request whose body is still to come. */
+export interface UploadRequest {
+  readonly url: URL;
+  readonly method: 'GET' | 'POST';
+  /** Path and query. */
+  readonly path: string;
+  /** All fields, `Host` and framing too, as names and values in turn. */
+  readonly fields: readonly string[];
+}
+
+/**
+ * An exchange over a connection of its own whose body is written as it comes, so that a large one is never held whole.
+ * It cannot be sent again. The reply may come before the body is over.
+ */
+export class Upload implements Exchange {
+  readonly #outgoing: ClientRequest;
+  readonly #listener: ReplyListener;
+  readonly #timeouts: HttpTimeouts;
+  #reply: IncomingMessage | undefined;
+  #timeoutKind: HttpFaultKind = 'connect_timeout';
+  #isOver = false;
+
+  constructor({ url, method, path, fields }: UploadRequest, timeouts: HttpTimeouts, listener: ReplyListener) {
+    this.#listener = listener;
+    this.#timeouts = timeouts;
+    const isSecure = url.protocol === 'https:';
+    const { connectMs: timeout } = timeouts;
+    const options = {
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port,
+      method,
+      path,
+      timeout,
+      agent: false,
+      setHost: false,
+    };
+    const outgoing = isSecure ? httpsRequest(options) : httpRequest(options);
+    for (let at = 0; at + 1 < fields.length; at += 2) outgoing.appendHeader(fields[at] ?? '', fields[at + 1] ?? '');
+    outgoing.removeHeader('Connection');
+    outgoing.setNoDelay(true);
+    outgoing.once('socket', (socket) => {
+      socket.once(isSecure ? 'secureConnect' : 'connect', () => this.#wait('first_byte_timeout', timeouts.firstByteMs));
+    });
+    outgoing.on('timeout', () => this.#fail(this.#timeoutKind));
+    outgoing.on('error', (cause) => this.#fail(this.#timeoutKind === 'connect_timeout' ? 'connect' : 'closed', cause));
+    outgoing.on('response', (reply) => this.#hear(reply));
+    this.#outgoing = outgoing;
+  }
+
+  /** Writes a piece of the body; false where `onDrain` tells when to go on. */
+  write(piece: Buffer): boolean {
+    return this.#isOver || this.#outgoing.write(piece);
+  }
+
+  /** The body is over. */
+  finish(): void {
+    if (!this.#isOver) this.#outgoing.end();
+  }
+
+  onDrain(goOn: () => void): void {
+    this.#outgoing.on('drain', goOn);
+  }
+
+  pause(): void {
+    this.#reply?.pause();
+  }
+
+  resume(): void {
+    this.#reply?.resume();
+  }
+
+  abort(): void {
+    this.#isOver = true;
+    this.#outgoing.destroy();
+  }
+
+  #hear(reply: IncomingMessage): void {
+    if (this.#isOver) return;
+    this.#reply = reply;
+    this.#wait('idle_timeout', this.#timeouts.idleMs);
+    this.#listener.head(reply.statusCode ?? 502, toReplyHeaders(reply));
+    reply.setEncoding('latin1');
+    reply.on('data', (text: string) => {
+      if (!this.#isOver) this.#listener.bytes(text);
+    });
+    reply.on('end', () => this.#end());
+    reply.on('error', (cause) => this.#fail('closed', cause));
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.abort();
+    this.#listener.end();
+  }
+
+  #wait(kind: HttpFaultKind, ms: number): void {
+    this.#timeoutKind = kind;
+    this.#outgoing.setTimeout(ms);
+  }
+
+  #fail(kind: HttpFaultKind, cause?: unknown): void {
+    if (this.#isOver) return;
+    this.abort();
+    this.#listener.fail(new HttpFault(kind, `the upload failed: ${kind}`, cause));
+  }
+}
+
+function toReplyHeaders({ headers }: IncomingMessage): ReplyHeaders {
+  const plain: Record<string, string> = Object.create(null);
+  for (const name in headers) plain[name] = String(headers[name]);
+  return plain;
+}

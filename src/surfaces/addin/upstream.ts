@@ -1,0 +1,76 @@
+import type { Exchange, HttpTimeouts, ReplyListener } from '#base/http/client.ts';
+import { LeanExchange } from '#base/http/lean-exchange.ts';
+import { LeanPool } from '#base/http/lean-pool.ts';
+import { Sweep } from '#base/http/sweep.ts';
+import { Upload } from './upload.ts';
+
+const readBufferBytes = 64 * 1024;
+
+/** A model may think for minutes before its first byte; a stream of the service is never silent for longer than its pings. */
+const defaultTimeouts: HttpTimeouts = { connectMs: 10_000, firstByteMs: 600_000, idleMs: 300_000 };
+
+/** A request to the service, but for its body. */
+export interface UpstreamRequest {
+  readonly method: 'GET' | 'POST';
+  /** Path and query as the caller sent them. */
+  readonly target: string;
+  /** All fields but `Host` and framing, as names and values in turn. */
+  readonly fields: readonly string[];
+}
+
+/**
+ * The service behind the gateway: HTTP/1.1 over kept-alive connections, `Host` the service's own, and no `Connection` field
+ * (spec 4.5, rules 5 and 7), which the client of the house would send.
+ */
+export class Upstream {
+  readonly #url: URL;
+  readonly #basePath: string;
+  readonly #timeouts: HttpTimeouts;
+  readonly #sweep = new Sweep();
+  readonly #pool: LeanPool;
+
+  /** `url`: the service's base address; a path of it stands before every target. */
+  constructor(url: URL, timeouts: HttpTimeouts = defaultTimeouts) {
+    this.#url = url;
+    this.#basePath = url.pathname.replace(/\/+$/, '');
+    this.#timeouts = timeouts;
+    const isSecure = url.protocol === 'https:';
+    const target = {
+      isSecure,
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
+      readBuffer: Buffer.allocUnsafeSlow(readBufferBytes),
+      ca: undefined,
+      lookup: undefined,
+    };
+    this.#pool = new LeanPool(target, this.#sweep);
+  }
+
+  /** Sends a request with its whole body, null for none. Without a reply it may be sent once more on a fresh connection. */
+  send(request: UpstreamRequest, body: Buffer | null, listener: ReplyListener): Exchange {
+    const { method } = request;
+    const whole = { method, url: this.#url, headers: {}, body, timeouts: this.#timeouts };
+    const exchange = new LeanExchange(whole, this.#toHead(request, body), listener, this.#sweep);
+    this.#pool.send(exchange);
+    return exchange;
+  }
+
+  /** Sends a request whose body follows piece by piece, of a known length or in chunks. */
+  upload({ method, target, fields }: UpstreamRequest, length: string | undefined, listener: ReplyListener): Upload {
+    const framing = length === undefined ? ['Transfer-Encoding', 'chunked'] : ['Content-Length', length];
+    const all = ['Host', this.#url.host, ...fields, ...framing];
+    return new Upload({ url: this.#url, method, path: this.#basePath + target, fields: all }, this.#timeouts, listener);
+  }
+
+  /** Closes idle connections; exchanges under way go on. */
+  close(): void {
+    this.#pool.close();
+  }
+
+  #toHead({ method, target, fields }: UpstreamRequest, body: Buffer | null): string {
+    let head = `${method} ${this.#basePath}${target} HTTP/1.1\r\nHost: ${this.#url.host}\r\n`;
+    for (let at = 0; at + 1 < fields.length; at += 2) head += `${fields[at]}: ${fields[at + 1]}\r\n`;
+    if (body !== null) return `${head}Content-Length: ${body.length}\r\n\r\n`;
+    return method === 'POST' ? `${head}Content-Length: 0\r\n\r\n` : `${head}\r\n`;
+  }
+}

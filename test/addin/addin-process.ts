@@ -1,0 +1,53 @@
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+export interface AddinProcess extends AsyncDisposable {
+  readonly url: string;
+  readonly output: { readonly stdout: string };
+  readonly ended: Promise<number | null>;
+  /** Resolves when stdout has what is looked for. */
+  said(pattern: RegExp): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** `parley addin` in a process of its own, once it listens. */
+export async function startAddinProcess(
+  flags: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<AddinProcess> {
+  const { PATH = '', HOME = '' } = process.env;
+  const child = spawn(process.execPath, ['src/app/main.ts', 'addin', '--port', '0', ...flags], {
+    cwd: root,
+    env: { PATH, HOME, ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const output = { stdout: '' };
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const said = (pattern: RegExp): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (pattern.test(output.stdout)) resolve();
+      };
+      child.stdout.on('data', look);
+      void ended.then(() => reject(new Error(`ended before ${pattern}: ${output.stdout}`)));
+      look();
+    });
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output.stdout += text;
+  });
+  const greeting = /base URL is (\S+)\/msgapi/;
+  await said(greeting);
+  return {
+    url: greeting.exec(output.stdout)?.[1] ?? '',
+    output,
+    ended,
+    said,
+    kill: (signal) => void child.kill(signal),
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

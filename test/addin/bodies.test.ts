@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it, vi } from 'vitest';
+import { jsonReply, refusal, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { askRaw, messagesPath, origin, RawCaller, startGateway, startRawUpstream } from './support.ts';
+
+const bounds = { maxBytes: 300_000, wholeBytes: 1_000 };
+
+function digest(bytes: string | Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+function toPost(length: number): string {
+  return `POST ${messagesPath} HTTP/1.1\r\nHost: g\r\nOrigin: ${origin}\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`;
+}
+
+describe('a body', () => {
+  it.each([0, 1, 999, 1_000, 1_001, 70_000, 300_000])('of %i bytes goes up whole, of known length or in chunks', async (size) => {
+    const body = Array.from({ length: size }, (_, at) => String.fromCharCode(32 + (at % 90))).join('');
+    await using upstream = await startScriptedUpstream(jsonReply({}));
+    await using gateway = await startGateway(upstream.url, { bounds });
+    expect((await gateway.post({}, body)).status).toBe(200);
+    expect((await gateway.post({ 'transfer-encoding': 'chunked' }, body)).status).toBe(200);
+    for (const { text, headers } of upstream.requests) {
+      expect(digest(text)).toBe(digest(body));
+      expect(headers.connection).toBeUndefined();
+      expect(headers.host).toBe(new URL(upstream.url).host);
+    }
+    expect(upstream.requests[0]?.headers['content-length']).toBe(String(size));
+  });
+
+  it('that is large goes up as it comes, with the same fields', async () => {
+    await using upstream = await startRawUpstream(() => undefined);
+    await using gateway = await startGateway(upstream.url, { bounds });
+    const caller = new RawCaller(gateway.url);
+    caller.send(
+      `POST ${messagesPath} HTTP/1.1\r\nHost: g\r\nx-api-key: k\r\nX-Own: 1\r\nX-Own: 2\r\nContent-Length: 5000\r\n\r\nthe first`,
+    );
+    await vi.waitUntil(() => upstream.heard[0]?.endsWith('the first'), { interval: 10 });
+    expect(upstream.heard[0]?.replace(new URL(upstream.url).port, 'PORT')).toBe(
+      `POST ${messagesPath} HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\nx-api-key: \r\nX-Real-IP: 127.0.0.1\r\n` +
+        'X-Forwarded-For: 127.0.0.1\r\nX-Forwarded-Proto: http\r\nApi-Key: k\r\nX-Own: 1\r\nX-Own: 2\r\nContent-Length: 5000\r\n\r\nthe first',
+    );
+    caller.socket.destroy();
+  });
+
+  it('that is large goes up no faster than the service takes it', async () => {
+    const size = 200_000_000;
+    await using upstream = await startRawUpstream(() => undefined);
+    upstream.onConnection((socket) => socket.pause());
+    await using gateway = await startGateway(upstream.url, { bounds: { maxBytes: size, wholeBytes: 1_000 } });
+    const caller = new RawCaller(gateway.url);
+    caller.send(toPost(size));
+    let taken = 0;
+    const piece = 'x'.repeat(64 * 1024);
+    const more = (): void => {
+      while (taken < size && caller.socket.write(piece)) taken += piece.length;
+    };
+    caller.socket.on('drain', more);
+    more();
+    let before = -1;
+    await vi.waitUntil(
+      () => {
+        const stands = taken === before;
+        before = taken;
+        return stands;
+      },
+      { interval: 300, timeout: 15_000 },
+    );
+    expect(taken).toBeLessThan(64_000_000);
+    caller.socket.destroy();
+  });
+
+  it('that says it is too large is refused before it came', async () => {
+    await using upstream = await startScriptedUpstream(jsonReply({}));
+    await using gateway = await startGateway(upstream.url, { bounds });
+    const text = await askRaw(gateway.url, toPost(300_001));
+    expect(text).toMatch(/^HTTP\/1.1 413 /);
+    expect(text).toMatch(/request_too_large/);
+    expect(text).toMatch(new RegExp(`Access-Control-Allow-Origin: ${origin}`));
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it('that turns out too large is refused, and the service is let go', async () => {
+    await using upstream = await startRawUpstream(() => undefined);
+    await using gateway = await startGateway(upstream.url, { bounds });
+    const { status, json } = await gateway.post({ 'transfer-encoding': 'chunked' }, 'x'.repeat(300_001));
+    expect([status, json]).toMatchObject([413, { error: { type: 'request_too_large' } }]);
+    await vi.waitUntil(() => upstream.openCount() === 0, { interval: 10 });
+  });
+
+  it('that never comes whole never goes up where it is small', async () => {
+    await using upstream = await startScriptedUpstream(silence);
+    await using gateway = await startGateway(upstream.url, { bounds });
+    const caller = new RawCaller(gateway.url);
+    caller.send(`${toPost(10)}half`);
+    await vi.waitUntil(() => gateway.gateway.size === 1, { interval: 10 });
+    caller.socket.destroy();
+    await vi.waitUntil(() => gateway.gateway.size === 0, { interval: 10 });
+    expect(upstream.requests).toEqual([]);
+  });
+});
+
+describe('an answer in the middle of an upload', () => {
+  it('is passed down, and the connection serves on once the rest has come', async () => {
+    const early = 'HTTP/1.1 401 Unauthorized\r\ncontent-length: 4\r\n\r\nnope';
+    const size = 16_000_000;
+    const refused = Promise.withResolvers<void>();
+    await using upstream = await startRawUpstream(() => undefined);
+    upstream.onConnection((socket) =>
+      socket.once('data', async () => {
+        socket.pause();
+        await refused.promise;
+        socket.write(early);
+      }),
+    );
+    await using gateway = await startGateway(upstream.url, { bounds: { maxBytes: size, wholeBytes: 1_000 } });
+    const caller = new RawCaller(gateway.url);
+    caller.send(toPost(size).replace('Connection: close\r\n', ''));
+    caller.send(`${'x'.repeat(size)}OPTIONS / HTTP/1.1\r\nHost: g\r\n\r\n`);
+    await vi.waitUntil(() => upstream.openCount() === 1, { interval: 10 });
+    refused.resolve();
+    await caller.until(/nope[\s\S]*204 No Content/);
+    caller.socket.destroy();
+  });
+
+  it('is an error of the gateway where the service cannot be reached', async () => {
+    await using gateway = await startGateway('http://127.0.0.1:9', { bounds });
+    const { status, headers } = await gateway.post({}, 'x'.repeat(50_000));
+    expect([status, headers['access-control-allow-origin']]).toEqual([502, origin]);
+  });
+
+  it.each([
+    [
+      'breaks the connection where the reply breaks off',
+      'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello',
+      /hello$/,
+      'closed',
+    ],
+    ['is 502 where there is none', '', /^HTTP\/1.1 502 /, 'closed'],
+  ])('%s', async (_name, reply, expected, kind) => {
+    await using upstream = await startRawUpstream((socket) => socket.end(reply));
+    await using gateway = await startGateway(upstream.url, { bounds });
+    const text = await askRaw(gateway.url, toPost(50_000) + 'x'.repeat(50_000));
+    expect(text).toMatch(expected);
+    await vi.waitUntil(() => gateway.records.length === 1);
+    expect(gateway.records[0]?.fault?.kind).toBe(kind);
+  });
+
+  it('is 504 where the service takes too long', async () => {
+    await using upstream = await startScriptedUpstream(silence);
+    await using gateway = await startGateway(upstream.url, {
+      bounds,
+      timeouts: { connectMs: 5_000, firstByteMs: 200, idleMs: 200 },
+    });
+    expect((await gateway.post({}, 'x'.repeat(50_000))).status).toBe(504);
+  });
+
+  it('streams back as any other does', async () => {
+    await using upstream = await startScriptedUpstream(async (answering) => {
+      answering.head();
+      await answering.bytes('data: one\n\n');
+      answering.done();
+    }, refusal(429));
+    await using gateway = await startGateway(upstream.url, { bounds });
+    const { text, headers } = await gateway.post({}, 'x'.repeat(50_000));
+    expect([text, headers['access-control-allow-origin']]).toEqual(['data: one\n\ndata: [DONE]\n\n', origin]);
+    expect((await gateway.post({}, 'x'.repeat(50_000))).status).toBe(429);
+  });
+});

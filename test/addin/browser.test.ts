@@ -1,0 +1,164 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePort, listeningAt } from '#test/listening.ts';
+import { jsonReply, refusal, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startAddinProcess } from './addin-process.ts';
+import { messagesPath, startGateway } from './support.ts';
+
+/** A server of nothing but an empty page: the add-in's own origin. */
+const pages = createServer((_request, response) => response.end('<!doctype html><title>add-in</title>'));
+let browser: Browser;
+let pageOrigin = '';
+
+beforeAll(async () => {
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  await listeningAt(pages.listen(0, '127.0.0.1'));
+  pageOrigin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
+});
+
+afterAll(async () => {
+  await browser?.close();
+  pages.close();
+});
+
+/** A fresh browser window on a page of the add-in's origin. */
+async function openPage() {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true });
+  const page = await context.newPage();
+  await page.goto(pageOrigin);
+  return { context, page, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** What a page sees that calls as an add-in does: with credentials and header fields that need a preflight. */
+function call(page: Page, url: string) {
+  return page.evaluate(async (target) => {
+    try {
+      const headers = { 'x-api-key': 'the-key', 'content-type': 'application/json', 'msgapi-version': '2023-06-01' };
+      const response = await fetch(target, { method: 'POST', credentials: 'include', headers, body: '{"stream":true}' });
+      return { status: response.status, text: await response.text() };
+    } catch (thrown) {
+      return { status: 0, text: String(thrown) };
+    }
+  }, url);
+}
+
+describe('a page of another origin in a browser', () => {
+  it('reads a stream as it comes, its key and credentials sent', async () => {
+    const goOn = Promise.withResolvers<void>();
+    await using upstream = await startScriptedUpstream(async (answering) => {
+      answering.head();
+      await answering.bytes('data: one\n\n');
+      await goOn.promise;
+      answering.done();
+    });
+    await using gateway = await startGateway(upstream.url);
+    await using window = await openPage();
+    const first = await window.page.evaluate(async (target) => {
+      const headers = { 'x-api-key': 'the-key', 'content-type': 'application/json', 'x-core-cache-policy': 'cache-priority' };
+      const response = await fetch(target, { method: 'POST', credentials: 'include', headers, body: '{}' });
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+      Object.assign(globalThis, { reader });
+      return (await reader?.read())?.value;
+    }, gateway.url + messagesPath);
+    expect(first).toBe('data: one\n\n');
+    goOn.resolve();
+    const rest = await window.page.evaluate(async () => {
+      const { reader } = globalThis as unknown as { reader: ReadableStreamDefaultReader<string> };
+      const read = [await reader.read(), await reader.read()];
+      return read.map(({ value, done }) => value ?? done);
+    });
+    expect(rest).toEqual(['data: [DONE]\n\n', true]);
+    expect(upstream.requests.map(({ method }) => method)).toEqual(['POST']);
+    expect(upstream.requests[0]?.headers).toMatchObject({
+      'api-key': 'the-key',
+      'x-api-key': '',
+      'x-core-cache-policy': 'cache-priority',
+      origin: pageOrigin,
+    });
+  });
+
+  it('reads errors: of the service, of the gateway, of a path that is not served, and the list of models', async () => {
+    await using upstream = await startScriptedUpstream(refusal(429));
+    await using gateway = await startGateway(upstream.url);
+    await using cut = await startGateway(`http://127.0.0.1:${await freePort()}`);
+    await using window = await openPage();
+    expect(await call(window.page, gateway.url + messagesPath)).toMatchObject({
+      status: 429,
+      text: expect.stringMatching(/upstream says 429/),
+    });
+    expect(await call(window.page, cut.url + messagesPath)).toMatchObject({ status: 502 });
+    expect(await call(window.page, `${gateway.url}/v1/messages`)).toMatchObject({ status: 404 });
+    const list = await window.page.evaluate(
+      async (target) => (await fetch(target, { credentials: 'include' })).json() as Promise<unknown>,
+      `${gateway.url}/msgapi/v1/models`,
+    );
+    expect(list).toEqual({ data: [], object: 'list', has_more: false });
+  });
+
+  it('brings no cookies to the service and gets none from it', async () => {
+    await using upstream = await startScriptedUpstream(jsonReply({}, 200, { 'set-cookie': 'theirs=1; Path=/' }));
+    await using gateway = await startGateway(upstream.url);
+    await using window = await openPage();
+    await window.context.addCookies([{ name: 'mine', value: '1', url: gateway.url }]);
+    expect(await call(window.page, gateway.url + messagesPath)).toMatchObject({ status: 200 });
+    expect(upstream.requests[0]?.headers).not.toHaveProperty('cookie');
+    expect((await window.context.cookies()).map(({ name }) => name)).toEqual(['mine']);
+  });
+
+  it.each([
+    ['reaches nothing where its origin is not on the list', false],
+    ['reaches the service where it is', true],
+  ])('%s', async (_name, isListed) => {
+    await using upstream = await startScriptedUpstream(jsonReply({}));
+    await using gateway = await startGateway(upstream.url, {
+      allowedOrigins: ['https://addin.example', ...(isListed ? [pageOrigin] : [])],
+    });
+    await using window = await openPage();
+    expect(await call(window.page, gateway.url + messagesPath)).toMatchObject({ status: isListed ? 200 : 0 });
+    // A simple request is sent without a preflight: the browser only withholds its answer.
+    await window.page.evaluate(
+      (target) => fetch(target, { method: 'POST', mode: 'no-cors', body: 'x' }),
+      gateway.url + messagesPath,
+    );
+    expect(upstream.requests).toHaveLength(isListed ? 2 : 0);
+  });
+
+  it('sees a stream that breaks off as broken, not as ended', async () => {
+    await using upstream = await startScriptedUpstream(async (answering) => {
+      answering.head();
+      await answering.bytes('data: one\n\n');
+      answering.cut();
+    });
+    await using gateway = await startGateway(upstream.url);
+    await using window = await openPage();
+    expect(await call(window.page, gateway.url + messagesPath)).toMatchObject({
+      status: 0,
+      text: expect.stringMatching(/TypeError/),
+    });
+  });
+
+  it('leaves: the service’s work ends', async () => {
+    await using upstream = await startScriptedUpstream(async (answering) => {
+      answering.head();
+      await answering.bytes('data: one\n\n');
+    });
+    await using gateway = await startGateway(upstream.url);
+    await using window = await openPage();
+    const reading = call(window.page, gateway.url + messagesPath).catch(() => undefined);
+    const { closed } = await upstream.request(0);
+    await window.page.close();
+    expect((await closed).early).toBe(true);
+    await reading;
+  });
+
+  it('calls over HTTPS', async () => {
+    await using upstream = await startScriptedUpstream(jsonReply({ id: 'reply' }));
+    const file = (name: string): string => new URL(`../process/fixtures/${name}.pem`, import.meta.url).pathname;
+    const flags = ['--upstream', upstream.url, '--tls-cert', file('first-cert'), '--tls-key', file('first-key')];
+    await using addin = await startAddinProcess(flags);
+    await using window = await openPage();
+    expect(await call(window.page, addin.url + messagesPath)).toEqual({ status: 200, text: '{"id":"reply"}' });
+  });
+});

@@ -1,0 +1,144 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { describe, expect, it } from 'vitest';
+import { delta, finish, plainReply, text } from '#test/chunks.ts';
+import { eventsReply, refusal, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { callerKey, startService, type TestService } from '#test/start-service.ts';
+import { origin } from './support.ts';
+
+const body = { model: 'm', max_tokens: 10, messages: [{ role: 'user' as const, content: 'Hi' }] };
+const preflight = { origin, 'access-control-request-headers': 'x-api-key,content-type' };
+const cors = {
+  'access-control-allow-origin': origin,
+  'access-control-allow-credentials': 'true',
+  'access-control-allow-methods': 'GET, POST, OPTIONS',
+  'access-control-max-age': '86400',
+  vary: 'Origin',
+};
+
+/** The service with a model of a scripted upstream, and the gateway as it is configured. */
+async function startMounted(addin: object = {}) {
+  const upstream = await startScriptedUpstream(eventsReply(...plainReply('Hello')));
+  const configurationOf = (settings: object) => ({
+    models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } },
+    addin: { enabled: true, ...settings },
+  });
+  const service = await startService(configurationOf(addin));
+  const close = async (): Promise<void> => {
+    await service.close();
+    await upstream.close();
+  };
+  const reload = (settings: object): void => service.reload(configurationOf(settings));
+  return { service, upstream, reload, [Symbol.asyncDispose]: close };
+}
+
+function post(service: TestService, path = '/addin/msgapi/v1/messages', headers: Record<string, string> = {}) {
+  const all = { origin, 'x-api-key': callerKey, 'content-type': 'application/json', ...headers };
+  return service.ask({ path, headers: all, body });
+}
+
+describe('the gateway mounted in the service', () => {
+  it('hands messages to the service with the key of x-api-key', async () => {
+    await using mounted = await startMounted();
+    const { status, headers, json } = await post(mounted.service);
+    expect([status, headers]).toMatchObject([200, cors]);
+    expect(json).toMatchObject({ type: 'message', content: [{ type: 'text', text: 'Hello' }] });
+    expect((await post(mounted.service, '/msgapi/v1/messages')).status).toBe(401);
+  });
+
+  it('streams, each event as it comes', async () => {
+    await using mounted = await startMounted();
+    const goOn = Promise.withResolvers<void>();
+    mounted.upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant', content: 'before' }));
+      await goOn.promise;
+      await answering.events(text(', after'), finish());
+      answering.done();
+    });
+    const response = await fetch(`${mounted.service.url}/addin/msgapi/v1/messages`, {
+      method: 'POST',
+      headers: { origin, 'x-api-key': callerKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...body, stream: true }),
+    });
+    expect(response.headers.get('access-control-allow-origin')).toBe(origin);
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let read = '';
+    while (!read.includes('before')) read += (await reader?.read())?.value ?? '';
+    goOn.resolve();
+    for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) read += piece.value;
+    expect(read).toMatch(/after[\s\S]*message_stop/);
+  });
+
+  it('puts the CORS set on every response', async () => {
+    await using mounted = await startMounted();
+    const { service, upstream } = mounted;
+    upstream.script(refusal(400));
+    const asked: [string, string, Record<string, string>, number][] = [
+      ['OPTIONS', '/addin/msgapi/v1/messages', {}, 204],
+      ['OPTIONS', '/addin', {}, 204],
+      ['GET', '/addin/msgapi/v1/models', {}, 200],
+      ['GET', '/addin', {}, 404],
+      ['POST', '/addin/v1/chat/completions', {}, 404],
+      ['GET', '/addin/../v1/models', {}, 404],
+      ['GET', '/addin/%zz', {}, 404],
+      ['GET', '/addin/msgapi/v1/%80', {}, 404],
+      ['GET', '/addin/msgapi/v1/a%20b', {}, 404],
+      ['POST', `/addin/msgapi/v1/${'a'.repeat(8_000)}`, {}, 404],
+      ['POST', '/addin/msgapi/v1/nothing', {}, 404],
+      ['GET', '/addin/msgapi/v1/messages', {}, 405],
+      ['DELETE', '/addin/msgapi/v1/messages', {}, 405],
+      ['POST', '/addin/msgapi/v1/messages', { 'x-api-key': '' }, 401],
+      ['POST', '/addin/msgapi/v1/messages', { 'x-api-key': 'wrong' }, 401],
+      ['POST', '/addin/msgapi/v1/messages', { 'content-type': 'text/plain' }, 415],
+      ['POST', '/addin/msgapi/v1/messages', {}, 400],
+    ];
+    for (const [method, path, headers, status] of asked) {
+      const all = { ...preflight, 'x-api-key': callerKey, 'content-type': 'application/json', ...headers };
+      const answer = await service.ask({ method, path, headers: all, body: method === 'POST' ? body : undefined });
+      expect([path, answer.status]).toEqual([path, status]);
+      expect(answer.headers).toMatchObject({ ...cors, 'access-control-allow-headers': 'x-api-key,content-type' });
+      if (status >= 400) expect(answer.json).toMatchObject({ type: 'error', error: { type: expect.any(String) } });
+    }
+  });
+
+  it('leaves other paths of the service as they are', async () => {
+    await using mounted = await startMounted();
+    for (const path of ['/v1/models', '/addins/msgapi/v1/models', '/msgapi/v1/models']) {
+      const { headers } = await mounted.service.ask({ method: 'GET', path, headers: { origin, 'api-key': callerKey } });
+      expect(headers).not.toHaveProperty('access-control-allow-origin');
+    }
+  });
+
+  it('takes a bearer token as the key, and no cookie', async () => {
+    await using mounted = await startMounted();
+    const { status } = await post(mounted.service, undefined, {
+      'x-api-key': '',
+      authorization: `Bearer ${callerKey}`,
+      cookie: 'a=b',
+    });
+    expect(status).toBe(200);
+    const client = new Anthropic({
+      apiKey: callerKey,
+      baseURL: `${mounted.service.url}/addin/msgapi`,
+      dangerouslyAllowBrowser: true,
+    });
+    expect((await client.messages.create(body)).content).toMatchObject([{ text: 'Hello' }]);
+  });
+
+  it('is as the configuration has it, from the next request on when that changes', async () => {
+    const models = [{ id: 'm', display_name: 'M' }];
+    await using mounted = await startMounted({ prefix: '/office/add-in', models, allowedOrigins: [origin] });
+    const { service, reload } = mounted;
+    const list = (prefix: string, from = origin) =>
+      service.ask({ method: 'GET', path: `${prefix}/msgapi/v1/models`, headers: { origin: from } });
+    expect((await list('/office/add-in')).json).toMatchObject({ data: [{ id: 'm', object: 'model', display_name: 'M' }] });
+    expect((await list('/office/add-in', 'https://evil.example')).status).toBe(403);
+    expect((await list('/addin')).headers).not.toHaveProperty('access-control-allow-origin');
+    reload({});
+    expect((await list('/addin', 'https://evil.example')).json).toMatchObject({ data: [] });
+    expect((await list('/office/add-in')).headers).not.toHaveProperty('access-control-allow-origin');
+    reload({ enabled: false });
+    const off = await list('/addin');
+    expect([off.status, off.headers['access-control-allow-origin']]).toEqual([404, undefined]);
+  });
+});

@@ -1,0 +1,284 @@
+import { once } from 'node:events';
+import { describe, expect, it, vi } from 'vitest';
+import { askAndLeave } from '#test/ask.ts';
+import { freePort } from '#test/listening.ts';
+import { jsonReply, piecesReply, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { askRaw, messagesPath, origin, RawCaller, startGateway, startRawUpstream } from './support.ts';
+
+const timeouts = { connectMs: 300, firstByteMs: 300, idleMs: 300 };
+
+function toPost(version: '1.0' | '1.1' = '1.1', ...fields: string[]): string {
+  const head = [`POST ${messagesPath} HTTP/${version}`, 'Host: g', `Origin: ${origin}`, 'Content-Length: 2', ...fields];
+  return `${head.join('\r\n')}\r\n\r\n{}`;
+}
+
+/** The body behind a head, its chunks joined. */
+function bodyOf(text: string): string {
+  const body = text.slice(text.indexOf('\r\n\r\n') + 4);
+  if (!/transfer-encoding: chunked/i.test(text)) return body;
+  let joined = '';
+  for (let at = 0; at < body.length; ) {
+    const end = body.indexOf('\r\n', at);
+    const size = Number.parseInt(body.slice(at, end), 16);
+    joined += body.slice(end + 2, end + 2 + size);
+    at = end + 4 + size;
+  }
+  return joined;
+}
+
+describe('a streamed reply', () => {
+  it('comes piece by piece, each as soon as the service has sent it', async () => {
+    const steps = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await using upstream = await startScriptedUpstream(async (answering) => {
+      answering.head();
+      await steps[0]?.promise;
+      await answering.bytes('data: one\n\n');
+      await steps[1]?.promise;
+      answering.done();
+    });
+    await using gateway = await startGateway(upstream.url);
+    const caller = new RawCaller(gateway.url);
+    caller.send(toPost('1.1', 'Connection: close'));
+    expect(await caller.until(/\r\n\r\n/)).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+    expect(bodyOf(caller.text)).toBe('');
+    steps[0]?.resolve();
+    expect(bodyOf(await caller.until(/one\n\n/))).toBe('data: one\n\n');
+    steps[1]?.resolve();
+    await caller.closed;
+    expect(bodyOf(caller.text)).toBe('data: one\n\ndata: [DONE]\n\n');
+    expect(caller.text).toMatch(/\r\n0\r\n\r\n$/);
+  });
+
+  it('is passed on byte for byte, whatever the bytes are and however they are cut', async () => {
+    const bytes = Buffer.from(Array.from({ length: 4096 }, (_, at) => (at * 7 + (at >> 8)) % 256));
+    const cuts = [0, 1, 2, 700, 701, 4096];
+    const pieces = cuts.slice(1).map((end, at) => bytes.subarray(cuts[at], end));
+    await using upstream = await startScriptedUpstream(piecesReply(...pieces));
+    await using gateway = await startGateway(upstream.url);
+    expect(bodyOf(await askRaw(gateway.url, toPost('1.1', 'Connection: close')))).toBe(bytes.toString('latin1'));
+    expect(bodyOf(await askRaw(gateway.url, toPost('1.0')))).toBe(bytes.toString('latin1'));
+  });
+
+  it('has head and first bytes in one segment where the service sent them so', async () => {
+    await using upstream = await startRawUpstream((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n');
+    });
+    await using gateway = await startGateway(upstream.url);
+    const caller = new RawCaller(gateway.url);
+    caller.send(toPost());
+    const [first] = (await once(caller.socket, 'data')) as [string];
+    expect(first).toMatch(/\r\n\r\n5\r\nhello\r\n$/);
+    caller.socket.destroy();
+  });
+
+  it('of a compressed body stays compressed', async () => {
+    await using upstream = await startRawUpstream((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\n\x1f\x8b\x08\x00', 'latin1');
+    });
+    await using gateway = await startGateway(upstream.url);
+    const text = await askRaw(gateway.url, toPost('1.1', 'Connection: close'));
+    expect(text).toMatch(/content-encoding: gzip/i);
+    expect(bodyOf(text)).toBe('\x1f\x8b\x08\x00');
+  });
+
+  it.each([204, 304])('of status %i has no body', async (status) => {
+    await using upstream = await startRawUpstream((socket) => socket.write(`HTTP/1.1 ${status} X\r\netag: "a"\r\n\r\n`));
+    await using gateway = await startGateway(upstream.url);
+    const text = await askRaw(gateway.url, toPost('1.1', 'Connection: close'));
+    expect(text).toMatch(new RegExp(`^HTTP/1.1 ${status}`));
+    expect(text).toMatch(/\r\n\r\n$/);
+    expect(text).not.toMatch(/transfer-encoding/i);
+  });
+
+  it('slows its service down where the caller does not read', async () => {
+    let written = 0;
+    const piece = 'x'.repeat(64 * 1024);
+    await using upstream = await startRawUpstream((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\n');
+      const more = (): void => {
+        while (!socket.destroyed && written < 500_000_000 && socket.write(piece)) written += piece.length;
+      };
+      socket.on('drain', more);
+      more();
+    });
+    await using gateway = await startGateway(upstream.url);
+    const caller = new RawCaller(gateway.url);
+    caller.send(toPost());
+    await once(caller.socket, 'data');
+    caller.socket.pause();
+    let before = -1;
+    await vi.waitUntil(
+      () => {
+        const stands = written === before;
+        before = written;
+        return stands;
+      },
+      { interval: 300, timeout: 15_000 },
+    );
+    expect(written).toBeLessThan(64_000_000);
+    caller.socket.resume();
+    await vi.waitUntil(() => written > before, { interval: 20 });
+    caller.socket.destroy();
+  });
+});
+
+describe('a reply that breaks off', () => {
+  const cases: [string, '1.0' | '1.1', string][] = [
+    ['in chunks', '1.1', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n'],
+    ['of a known length', '1.1', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello'],
+    ['to an old client', '1.0', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n'],
+  ];
+  it.each(cases)('%s breaks the connection and never ends well', async (_name, version, reply) => {
+    await using upstream = await startRawUpstream((socket) => socket.end(reply));
+    await using gateway = await startGateway(upstream.url);
+    const caller = new RawCaller(gateway.url);
+    const fault = new Promise((resolve) => caller.socket.once('error', resolve));
+    caller.send(toPost(version));
+    await caller.closed;
+    expect(caller.text).not.toMatch(/0\r\n\r\n$/);
+    if (version === '1.0') expect(await fault).toMatchObject({ code: 'ECONNRESET' });
+    await vi.waitUntil(() => gateway.records.length === 1);
+    expect(gateway.records[0]).toMatchObject({ status: 200, outcome: 'failed', fault: { kind: 'closed' } });
+  });
+
+  it('for standing still breaks the connection too', async () => {
+    await using upstream = await startRawUpstream((socket) => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhello'));
+    await using gateway = await startGateway(upstream.url, { timeouts });
+    const text = await askRaw(gateway.url, toPost());
+    expect(text).toMatch(/hello$/);
+    await vi.waitUntil(() => gateway.records.length === 1);
+    expect(gateway.records[0]?.fault?.kind).toBe('idle_timeout');
+  });
+});
+
+describe('no reply', () => {
+  const cors = { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary: 'Origin' };
+
+  it('from a service that cannot be reached is 502 with the CORS set', async () => {
+    await using gateway = await startGateway(`http://127.0.0.1:${await freePort()}`);
+    const { status, headers, json } = await gateway.post();
+    expect([status, headers['cache-control']]).toEqual([502, 'no-store']);
+    expect(headers).toMatchObject(cors);
+    expect(json).toEqual({ type: 'error', error: { type: 'api_error', message: expect.stringMatching(/cannot be reached/) } });
+  });
+
+  it.each([
+    ['that breaks HTTP', 'HTTP/1.1 banana\r\n\r\n'],
+    ['that says nothing', ''],
+    ['with two lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
+  ])('from a service %s is 502', async (_name, bytes) => {
+    await using upstream = await startRawUpstream((socket) => socket.end(bytes, 'latin1'));
+    await using gateway = await startGateway(upstream.url);
+    const { status, headers } = await gateway.post();
+    expect([status, headers]).toMatchObject([502, cors]);
+  });
+
+  it('in time is 504, and the service is let go', async () => {
+    await using upstream = await startScriptedUpstream(silence);
+    await using gateway = await startGateway(upstream.url, { timeouts });
+    const { status, headers, json } = await gateway.post();
+    expect([status, headers, json]).toMatchObject([504, cors, { error: { type: 'api_error' } }]);
+    expect((await upstream.requests[0]?.closed)?.early).toBe(true);
+  });
+});
+
+describe('a caller that leaves', () => {
+  it('ends the exchange with the service within 100 ms, before the head', async () => {
+    await using upstream = await startScriptedUpstream(silence);
+    await using gateway = await startGateway(upstream.url);
+    const { leave } = askAndLeave(gateway.url, { path: messagesPath, body: '{}' });
+    const { closed } = await upstream.request(0);
+    const leftMs = leave();
+    const { atMs, early } = await closed;
+    expect(early).toBe(true);
+    expect(atMs - leftMs).toBeLessThan(100);
+    await vi.waitUntil(() => gateway.records.length === 1);
+    expect(gateway.records[0]).toMatchObject({ status: 499, outcome: 'left' });
+  });
+
+  it('and within a stream', async () => {
+    await using upstream = await startScriptedUpstream(async (answering) => {
+      answering.head();
+      await answering.bytes('data: one\n\n');
+    });
+    await using gateway = await startGateway(upstream.url);
+    const caller = new RawCaller(gateway.url);
+    caller.send(toPost());
+    await caller.until(/one/);
+    const { closed } = await upstream.request(0);
+    const leftMs = performance.now();
+    caller.socket.destroy();
+    expect((await closed).atMs - leftMs).toBeLessThan(100);
+  });
+
+  it('and in the middle of its body', async () => {
+    await using upstream = await startRawUpstream(() => undefined);
+    await using gateway = await startGateway(upstream.url);
+    const caller = new RawCaller(gateway.url);
+    caller.send(`POST ${messagesPath} HTTP/1.1\r\nHost: g\r\nContent-Length: 1000000\r\n\r\n${'x'.repeat(100_000)}`);
+    await vi.waitUntil(() => (upstream.heard[0]?.length ?? 0) > 50_000, { interval: 10 });
+    caller.socket.destroy();
+    await vi.waitUntil(() => gateway.records.length === 1, { interval: 10 });
+    expect(gateway.gateway.size).toBe(0);
+  });
+});
+
+describe('a gateway that is closed', () => {
+  it('lets what is under way end, and refuses the rest with the CORS set', async () => {
+    const goOn = Promise.withResolvers<void>();
+    await using upstream = await startScriptedUpstream(async (answering) => {
+      answering.head();
+      await goOn.promise;
+      answering.done();
+    });
+    await using gateway = await startGateway(upstream.url);
+    const first = gateway.post();
+    await upstream.request(0);
+    const closed = gateway.gateway.close();
+    const { status, headers, json } = await gateway.post();
+    expect([status, headers['retry-after'], json]).toMatchObject([503, '1', { error: { type: 'overloaded_error' } }]);
+    expect(headers['access-control-allow-origin']).toBe(origin);
+    expect(gateway.gateway.size).toBe(1);
+    goOn.resolve();
+    expect((await first).text).toBe('data: [DONE]\n\n');
+    await closed;
+    expect(gateway.gateway.size).toBe(0);
+  });
+});
+
+describe('connections', () => {
+  it('are kept on both sides, whatever was answered', async () => {
+    await using upstream = await startRawUpstream(
+      (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'),
+    );
+    await using gateway = await startGateway(upstream.url);
+    const caller = new RawCaller(gateway.url);
+    const turns: [string, RegExp][] = [
+      [toPost(), /ok$/],
+      [`GET /elsewhere HTTP/1.1\r\nHost: g\r\nContent-Length: 3\r\n\r\nabc`, /not_found_error.*\}\}$/],
+      [`OPTIONS / HTTP/1.1\r\nHost: g\r\n\r\n`, /204 No Content[\s\S]*\r\n\r\n$/],
+      [toPost(), /ok$/],
+    ];
+    for (const [request, answer] of turns) {
+      caller.text = '';
+      caller.send(request);
+      await caller.until(answer);
+    }
+    caller.socket.destroy();
+    expect(upstream.heard).toHaveLength(1);
+  });
+
+  it('answer requests that were sent at once in their order', async () => {
+    await using upstream = await startScriptedUpstream(async (answering) => {
+      answering.head();
+      await answering.bytes('first');
+      answering.response.end();
+    }, jsonReply('second'));
+    await using gateway = await startGateway(upstream.url);
+    const text = await askRaw(
+      gateway.url,
+      `${toPost()}OPTIONS / HTTP/1.1\r\nHost: g\r\n\r\n${toPost('1.1', 'Connection: close')}`,
+    );
+    expect(text).toMatch(/^HTTP\/1.1 200 OK[\s\S]*first[\s\S]*HTTP\/1.1 204 No Content[\s\S]*HTTP\/1.1 200 OK[\s\S]*"second"/);
+  });
+});
