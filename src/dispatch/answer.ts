@@ -4,10 +4,12 @@ import { peek } from '#base/peek.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Caller } from '#domain/caller.ts';
+import { filesHandedOn } from '#domain/file-references.ts';
 import type { PerRequestKeys } from '#domain/per-request-keys.ts';
 import type { TryOutcome, TryRecord } from '#domain/telemetry.ts';
 import type { TraceContext } from '#domain/trace.ts';
-import type { ChatProtocol, ProtocolName, Upstream } from '#domain/upstream.ts';
+import { type ChatProtocol, type ProtocolName, type Upstream, UpstreamFault } from '#domain/upstream.ts';
+import { withoutSecrets } from '#domain/upstream-error.ts';
 import type { Answering } from './answering.ts';
 import { type AttemptTools, attempt, outcomeOf } from './attempts.ts';
 
@@ -35,9 +37,9 @@ async function* withKey(tools: AnswerTools, answering: Answering): AsyncIterable
 }
 
 /** Who presents the key: the one who started the chain, further down the path. */
-function toHolder({ call, path, inner }: Answering): Caller {
+export function toHolder({ call, path, inner, request }: Answering): Caller {
   const { caller } = call;
-  return { ...caller, chain: { path, files: caller.chain?.files ?? new Set(), report: (usage) => inner.add(usage) } };
+  return { ...caller, chain: { path, files: filesHandedOn(caller, request), report: (usage) => inner.add(usage) } };
 }
 
 /** Starts asking at once. What is left once the first frame is there knows nothing of the request: a stream may outlive it by hours. */
@@ -46,29 +48,51 @@ function fromUpstreams(
   answering: Answering,
   headers: Readonly<Record<string, string>>,
 ): AsyncIterable<Frame> {
-  const { call, deployment, request } = answering;
-  const { signal } = call;
-  const opening = attempt(tools, { deployment, signal, record: call.record }, (upstream, { trace }) => {
+  const { call, deployment, request, native } = answering;
+  const { signal, record, affinity } = call;
+  const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
+  const opening = attempt(tools, { deployment, signal, record, affinity }, (upstream, { trace }) => {
     const sent = { ...headers, ...sentOn(call.id, trace) };
-    return peek(protocolOf(tools, upstream).chat({ upstream, request, signal, headers: sent }));
+    return peek(
+      protocolOf(tools, upstream).chat({
+        upstream,
+        request,
+        signal,
+        headers: sent,
+        maxCompletionTokens,
+        ...(native && { native }),
+      }),
+    ).catch(clearing(upstream, headers));
   });
-  return new Deferred(opening.then(({ result, record }) => watched(result, { record, signal, clock: tools.clock })));
+  return new Deferred(
+    opening.then(({ result, upstream, record }) =>
+      watched(result, { record, signal, clock: tools.clock, clear: clearing(upstream, headers) }),
+    ),
+  );
+}
+
+/** Throws what an upstream's fault may be told as: it can say back what it was sent. */
+function clearing(upstream: Upstream, headers: Readonly<Record<string, string>>): (thrown: unknown) => never {
+  return (thrown) => {
+    throw thrown instanceof UpstreamFault ? withoutSecrets(thrown, upstream, Object.values(headers)) : thrown;
+  };
 }
 
 interface Watching {
   readonly record: TryRecord;
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  readonly clear: (thrown: unknown) => never;
 }
 
-async function* watched(frames: AsyncIterable<Frame>, { record, signal, clock }: Watching): AsyncIterable<Frame> {
+async function* watched(frames: AsyncIterable<Frame>, { record, signal, clock, clear }: Watching): AsyncIterable<Frame> {
   let outcome: TryOutcome = 'left';
   try {
     yield* frames;
     outcome = 'ok';
   } catch (thrown) {
     if (!signal.aborted) outcome = outcomeOf(thrown);
-    throw thrown;
+    clear(thrown);
   } finally {
     record.end(outcome, clock.nowMs());
   }

@@ -18,6 +18,7 @@ export interface Attempting {
   readonly deployment: Deployment;
   readonly signal: AbortSignal;
   readonly record: CallRecord;
+  readonly affinity?: string | undefined;
 }
 
 interface Attempted<Result> {
@@ -41,11 +42,11 @@ export async function attempt<Result>(
   attempting: Attempting,
   ask: (upstream: Upstream, record: TryRecord) => Promise<Result>,
 ): Promise<Attempted<Result>> {
-  const { deployment, signal, record } = attempting;
+  const { deployment, signal, record, affinity } = attempting;
   const failed = new Set<string>();
   let last: Blamed | undefined;
   for (let tries = 0; tries < deployment.maxAttempts; tries += 1) {
-    const upstream = tools.balance.pick(deployment.upstreams, failed, tools.clock.nowMs());
+    const upstream = tools.balance.pick(deployment.upstreams, { tried: failed, affinity, nowMs: tools.clock.nowMs() });
     if (upstream === undefined) break;
     if (failed.has(upstream.id)) await tools.clock.sleep(firstWaitMs * 2 ** (tries - 1), signal);
     const tryRecord = record.upstreamTry(upstream.id, tools.clock.nowMs());

@@ -1,21 +1,28 @@
 import type { Clock } from '#base/clock.ts';
 import { checkCompletedControl } from '#contract/completed-control.ts';
 import type { Call, Complete, Reply } from '#domain/call.ts';
+import type { Catalog } from '#domain/catalog.ts';
 import { pathTo } from '#domain/chain.ts';
+import type { RequireConsent } from '#domain/consent.ts';
 import { keepsControls } from '#domain/deployment.ts';
 import type { Directory } from '#domain/directory.ts';
 import { estimatePromptTokens } from '#domain/estimate-tokens.ts';
 import { prepareRequest } from '#domain/prepare-request.ts';
 import { findAddons } from '#runtime/addons.ts';
+import type { RunStates } from '#runtime/quick-app/run-state.ts';
 import type { Admit } from './admit.ts';
 import type { Answer } from './answer.ts';
 import { count } from './count.ts';
 import { find } from './find.ts';
 import { InnerUsage } from './inner-usage.ts';
 import { ReplyOrder } from './reply-order.ts';
+import { openConversation } from './with-quick-apps.ts';
 
 export interface CompleteTools {
   readonly directory: () => Directory;
+  readonly requireConsent: RequireConsent;
+  readonly catalog: Catalog;
+  readonly states: RunStates;
   readonly admit: Admit;
   readonly answer: Answer;
   readonly clock: Clock;
@@ -25,10 +32,12 @@ export interface CompleteTools {
 export function createComplete(tools: CompleteTools): Complete {
   return async (call: Call): Promise<Reply> => {
     const directory = tools.directory();
-    const deployment = find(directory, call, 'chat');
+    const deployment = await find(tools.catalog, directory, { call, type: 'chat' });
+    await tools.requireConsent({ caller: call.caller, deployment, directory });
     const path = pathTo(deployment, call.caller);
     const request = prepareRequest(call.read(), deployment);
-    if (keepsControls(deployment)) checkCompletedControl(request.messages, true);
+    if (keepsControls(deployment)) checkCompletedControl(request.messages);
+    const conversation = openConversation(tools.states, { deployment, request, caller: call.caller });
     if (request.addons !== undefined) findAddons(directory.configuration.addons, request.addons);
     const admission = await tools.admit({ caller: call.caller, deployment, directory });
     const inner = new InnerUsage();
@@ -42,7 +51,10 @@ export function createComplete(tools: CompleteTools): Complete {
       promptTokens: estimatePromptTokens(request),
       innerUsage: () => inner.usage(),
     });
-    const frames = tools.answer({ call, deployment, request, path, inner, directory });
+    // Addons change the request, and an application is never sent another dialect than the compat wire.
+    const given = call.native?.();
+    const native = deployment.kind === 'model' && request.addons === undefined ? given : undefined;
+    const frames = tools.answer({ call, deployment, request, native, path, inner, directory, conversation });
     const counted = count(frames, { call, deployment, order, admission });
     return { headers: admission.headers, frames: counted, used: () => order.counts() };
   };

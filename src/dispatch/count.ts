@@ -1,4 +1,3 @@
-import { JsonFault } from '#base/json.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Call } from '#domain/call.ts';
@@ -16,12 +15,21 @@ export interface Counting {
   readonly admission: Admission;
 }
 
-/** The reply in order, with its totals; whatever its end, what was used is charged, and reported to the chain it belongs to. */
+/**
+ * The reply in order, with its totals; whatever its end, what was used is charged, and reported to the chain it belongs
+ * to. The report has arrived before the end of the reply goes out: the application that hears the end may end as well.
+ */
 export async function* count(frames: AsyncIterable<Frame>, counting: Counting): AsyncIterable<Frame> {
   const { call, order } = counting;
   try {
-    for await (const frame of frames) yield* order.take(frame);
-    yield* order.end();
+    let owed: readonly Frame[] = [];
+    try {
+      for await (const frame of frames) yield* order.take(frame);
+      owed = order.end();
+    } finally {
+      if (wasAtWork(counting)) await call.caller.chain?.report(order.counts());
+    }
+    yield* owed;
   } catch (thrown) {
     if (!call.signal.aborted) yield* order.closeStages();
     throw toError(thrown, call);
@@ -30,20 +38,21 @@ export async function* count(frames: AsyncIterable<Frame>, counting: Counting): 
   }
 }
 
-/** A reply that failed before it began is charged nothing; one that its caller left is, since the upstream was at work. */
-function settle({ call, deployment, order, admission }: Counting): void {
+/** A reply that failed before it began has used nothing; one that its caller left has, since the upstream was at work. */
+function wasAtWork({ call, order }: Counting): boolean {
+  return order.hasBegun || call.signal.aborted;
+}
+
+function settle(counting: Counting): void {
+  if (!wasAtWork(counting)) return;
+  const { call, deployment, order, admission } = counting;
   const { usage, statistics } = order.totals();
-  call.caller.chain?.report(statistics.usage_per_model);
-  if (!order.hasBegun && !call.signal.aborted) return;
-  admission.charge({ tokens: addUp(statistics.usage_per_model).total_tokens, cost: costOf(deployment, usage) });
+  const cost = costOf(deployment, usage);
+  call.record.charged(cost);
+  admission.charge({ tokens: addUp(statistics.usage_per_model).total_tokens, cost });
 }
 
 function toError(thrown: unknown, call: Call): unknown {
-  if (thrown instanceof UpstreamFault)
-    return new ParleyError('upstream_failed', `The answer of ${call.deployment} failed: ${thrown.message}`, { cause: thrown });
-  if (thrown instanceof JsonFault)
-    return new ParleyError('upstream_failed', `The answer of ${call.deployment} is malformed: ${thrown.message}.`, {
-      cause: thrown,
-    });
-  return thrown;
+  if (!(thrown instanceof UpstreamFault)) return thrown;
+  return new ParleyError('upstream_failed', `The answer of ${call.deployment} failed: ${thrown.message}`, { cause: thrown });
 }

@@ -3,19 +3,23 @@ import type { ModelUsage } from '#contract/chunk.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Embed, EmbeddingsCall, EmbeddingsReply } from '#domain/call.ts';
+import type { Catalog } from '#domain/catalog.ts';
 import { pathTo } from '#domain/chain.ts';
+import type { RequireConsent } from '#domain/consent.ts';
 import { costOf } from '#domain/cost.ts';
 import type { Deployment } from '#domain/deployment.ts';
 import type { Directory } from '#domain/directory.ts';
 import { estimateInputTokens } from '#domain/estimate-tokens.ts';
 import { toCount } from '#domain/usage.ts';
-import type { Admit } from './admit.ts';
+import type { Admission, Admit } from './admit.ts';
 import { type AnswerTools, protocolOf, sentOn } from './answer.ts';
 import { attempt } from './attempts.ts';
 import { find } from './find.ts';
 
 export interface EmbedTools extends AnswerTools {
   readonly directory: () => Directory;
+  readonly requireConsent: RequireConsent;
+  readonly catalog: Catalog;
   readonly admit: Admit;
 }
 
@@ -23,7 +27,8 @@ export interface EmbedTools extends AnswerTools {
 export function createEmbed(tools: EmbedTools): Embed {
   return async (call: EmbeddingsCall): Promise<EmbeddingsReply> => {
     const directory = tools.directory();
-    const deployment = find(directory, call, 'embedding');
+    const deployment = await find(tools.catalog, directory, { call, type: 'embedding' });
+    await tools.requireConsent({ caller: call.caller, deployment, directory });
     pathTo(deployment, call.caller);
     const request = { ...deployment.defaults, ...call.read() };
     const { headers, charge } = await tools.admit({ caller: call.caller, deployment, directory });
@@ -31,13 +36,18 @@ export function createEmbed(tools: EmbedTools): Embed {
     try {
       const body = await askUpstreams(tools, { call, deployment, request });
       used = toUsed(deployment, request, body);
-      call.caller.chain?.report([used]);
+      await call.caller.chain?.report([used]);
       return { headers, body, used: [used] };
     } finally {
       if (call.signal.aborted) used ??= toUsed(deployment, request, {});
-      if (used !== undefined) charge({ tokens: used.total_tokens, cost: costOf(deployment, used) });
+      if (used !== undefined) settle(call, charge, { tokens: used.total_tokens, cost: costOf(deployment, used) });
     }
   };
+}
+
+function settle({ record }: EmbeddingsCall, charge: Admission['charge'], used: Parameters<Admission['charge']>[0]): void {
+  record.charged(used.cost);
+  charge(used);
 }
 
 interface Embedding {

@@ -1,12 +1,18 @@
 import { ParleyError } from '#contract/errors.ts';
 import { requireAccess } from '#domain/access.ts';
 import type { Call } from '#domain/call.ts';
+import type { Catalog } from '#domain/catalog.ts';
 import type { Deployment } from '#domain/deployment.ts';
 import type { Directory } from '#domain/directory.ts';
 
+interface Finding {
+  readonly call: Pick<Call, 'deployment' | 'caller'>;
+  readonly type: Deployment['type'];
+}
+
 /** The deployment a call asks for. Throws `deployment_not_found`, `access_denied` or `operation_not_supported`. */
-export function find(directory: Directory, call: Pick<Call, 'deployment' | 'caller'>, type: Deployment['type']): Deployment {
-  const deployment = directory.deployments.get(call.deployment);
+export async function find(catalog: Catalog, directory: Directory, { call, type }: Finding): Promise<Deployment> {
+  const deployment = await catalog.find(directory, call.deployment);
   if (deployment === undefined) {
     throw new ParleyError(
       'deployment_not_found',

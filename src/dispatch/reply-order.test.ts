@@ -218,3 +218,44 @@ describe('ReplyOrder, of a whole reply', () => {
     expect(chunks.at(-1)?.statistics?.usage_per_model).toEqual([{ ...own, ...usage }]);
   });
 });
+
+describe('ReplyOrder, of a reply that is relayed in another dialect', () => {
+  const relayed = (bytes: string, usage?: object, textBytes = 0): Frame =>
+    Frame.ofNative(bytes, { dialect: 'messages', isWhole: false, textBytes, usage: usage as never });
+  const counts = { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11, prompt_tokens_details: { cached_tokens: 4 } };
+
+  it('passes every byte and adds nothing', () => {
+    const order = new ReplyOrder(facts);
+    const frames = [relayed('event: a\n\n'), relayed('event: b\n\n', counts)];
+    expect(frames.flatMap((frame) => order.take(frame))).toEqual(frames);
+    expect([...order.end(), ...order.closeStages()]).toEqual([]);
+  });
+
+  it('gives the end of the message once it is counted', () => {
+    const order = new ReplyOrder(facts);
+    const [said, end] = [relayed('event: a\n\n'), relayed('event: message_stop\n\n')];
+    expect([order.take(said), order.take(end), order.end()]).toEqual([[said], [], [end]]);
+  });
+
+  it('counts what the upstream reported last, with what its cache had a part in', () => {
+    const order = new ReplyOrder(facts);
+    for (const frame of [relayed('a', counts, 4_000), relayed('b', { ...counts, completion_tokens: 9 })]) order.take(frame);
+    order.end();
+    expect(order.totals().usage).toEqual({ ...counts, completion_tokens: 9, total_tokens: 19 });
+    expect(order.counts()).toEqual([{ ...own, prompt_tokens: 10, completion_tokens: 9, total_tokens: 19 }]);
+  });
+
+  it('makes good by an estimate what was not yet counted when it broke off', () => {
+    const order = new ReplyOrder(facts);
+    order.take(relayed('a', counts, 4_000));
+    expect(order.counts()).toMatchObject([{ prompt_tokens: 10, completion_tokens: 1_000 }]);
+    expect(order.totals().usage).toMatchObject({ completion_tokens: 1_000, prompt_tokens_details: { cached_tokens: 4 } });
+  });
+
+  it('estimates everything where nothing is reported', () => {
+    const order = new ReplyOrder(facts);
+    order.take(relayed('a', undefined, 40));
+    order.end();
+    expect(order.counts()).toMatchObject([{ prompt_tokens: 3, completion_tokens: 10, estimated: true }]);
+  });
+});

@@ -1,11 +1,14 @@
 import { isJsonObject } from '#base/json.ts';
 import type { Chunk, ChunkChoice, Completion, ModelUsage, StageDelta, Statistics, Usage } from '#contract/chunk.ts';
 import { toChunk } from '#contract/chunk.ts';
-import { Frame } from '#contract/frame.ts';
+import { Frame, type Native } from '#contract/frame.ts';
 import { estimateTokens } from '#domain/estimate-tokens.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
 import { addUp, type TokenCounts, toModelUsages, toUsage } from '#domain/usage.ts';
 import { contentLength, firstEventEnd, nextKeyWithValue } from './event-scan.ts';
+
+/** Of the messages dialect. */
+const relayedEnd = 'message_stop';
 
 /** What a reply is known by before it comes. */
 export interface ReplyFacts {
@@ -48,6 +51,7 @@ export class ReplyOrder {
 
   /** What of a frame goes on now. What comes ahead of the first choice waits for it: the role is first. */
   take(frame: Frame): readonly Frame[] {
+    if (frame.native !== undefined) return this.#relay(frame, frame.native);
     if (this.#hasStarted) return this.#order(frame);
     const going = this.#order(frame);
     if (!this.#hasStarted) {
@@ -71,6 +75,8 @@ export class ReplyOrder {
   /** What is still owed once the upstream has ended well. Throws UpstreamFault where nothing came at all. */
   end(): readonly Frame[] {
     if (!this.#hasStarted) throw new UpstreamFault('broken', 'The upstream ended its answer without a reply.');
+    this.#isCutShort = false;
+    if (this.#isRelayed) return this.#early.splice(0);
     if (!this.#facts.isStreamed && this.#isWhole) return [];
     const owed: Chunk[] = [];
     const open = [...this.#started].filter((index) => !this.#finished.has(index));
@@ -83,6 +89,7 @@ export class ReplyOrder {
 
   /** Fails the stages that are open, for a reply that breaks off. */
   closeStages(): readonly Frame[] {
+    if (this.#isRelayed) return this.#early.splice(0);
     if (this.#stages.size === 0) return [];
     const chunks = [...this.#stages.values()].map(([choice, index]) =>
       this.#chunk({
@@ -101,7 +108,7 @@ export class ReplyOrder {
   /** The same with the usage as the upstream reported it, where it did. */
   totals(): { usage: Usage; statistics: Statistics } {
     const perModel = this.#perModel();
-    return { usage: this.#usage ?? { ...addUp(perModel) }, statistics: { ...this.#statistics, usage_per_model: perModel } };
+    return { usage: this.#reported() ?? { ...addUp(perModel) }, statistics: { ...this.#statistics, usage_per_model: perModel } };
   }
 
   /** Whether anything of the reply came. */
@@ -110,6 +117,28 @@ export class ReplyOrder {
   }
 
   #isWhole = false;
+  /** Whether the reply goes out in another dialect, as its upstream sent it. */
+  #isRelayed = false;
+  #isCutShort = true;
+
+  /** The end is held back until the reply is counted. */
+  #relay(frame: Frame, { usage, textBytes }: Native): readonly Frame[] {
+    this.#hasStarted = true;
+    this.#isRelayed = true;
+    this.#contentChars += textBytes;
+    if (usage !== undefined) this.#usage = toUsage(usage);
+    const going = [...this.#early.splice(0), frame];
+    if (!frame.bytes.includes(relayedEnd)) return going;
+    this.#early.push(...going);
+    return [];
+  }
+
+  /** What the upstream reported; of a relayed reply that broke off the count of its beginning, made good by an estimate. */
+  #reported(): Usage | undefined {
+    if (this.#usage === undefined || !this.#isRelayed || !this.#isCutShort) return this.#usage;
+    const completion_tokens = Math.max(this.#usage.completion_tokens, estimateTokens(this.#contentChars));
+    return toUsage({ ...this.#usage, completion_tokens });
+  }
 
   #takeCompletion(frame: Frame, completion: Completion): readonly Frame[] {
     if (this.#facts.isStreamed) return this.#takeChunks(Frame.ofChunks(...apart(completion)));
@@ -236,7 +265,8 @@ export class ReplyOrder {
       if (inner.length > 0) return toModelUsages(inner);
       return this.#usage === undefined ? [] : [this.#own(this.#usage)];
     }
-    if (this.#usage !== undefined) return [this.#own(this.#usage)];
+    const reported = this.#reported();
+    if (reported !== undefined) return [this.#own(reported)];
     const completion = estimateTokens(this.#contentChars);
     const prompt = this.#facts.promptTokens;
     return [

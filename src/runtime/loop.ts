@@ -1,13 +1,17 @@
 import type { Clock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
-import type { Chunk, Delta } from '#contract/chunk.ts';
+import type { Chunk, Delta, ResponseCustomContent } from '#contract/chunk.ts';
+import type { OfferedControl } from '#contract/completed-control.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
-import type { Tool } from '#domain/tool.ts';
+import type { Tool, ToolAnswer } from '#domain/tool.ts';
+import { apart } from './apart.ts';
+import { toControls } from './ask-user.ts';
+import { inOrderAsked } from './in-order-asked.ts';
 import { Renumbering, Reply } from './reply.ts';
 import { Tally, TurnUsage } from './tally.ts';
-import { runTools, type ToolMessage, type ToolRuns } from './tool-run.ts';
+import { type AskedQuestion, runTools, type ToolMessage, type ToolRuns } from './tool-run.ts';
 import { Toolset } from './toolset.ts';
 import { type ToolCall, Turn } from './turn.ts';
 
@@ -31,10 +35,40 @@ export interface LoopOptions {
   readonly maxResultBytes?: number;
   /** Toolsets that are missing, each shown as a failed stage before anything else. */
   readonly missing?: readonly { readonly name: string; readonly reason: string }[];
-  /** Makes the reply's `state` from the messages that the run added; asked once, at the end. */
-  readonly toState?: (added: readonly Message[]) => JsonObject | undefined;
+  /** Messages that the run added before it stopped for its caller; default none. */
+  readonly added?: readonly Message[];
+  /** What the run stopped for, where it goes on with the user's answer; default none. */
+  readonly answered?: AnsweredQuestion | undefined;
+  /** How the caller is handed calls of its own tools: all at once as tool calls, which is the default, or the first as a function call. */
+  readonly handsOut?: 'all tools' | 'one function';
+  /** Makes the reply's `state`, asked once, at the end; with it, the state of the model's own reply does not reach the caller. */
+  readonly toState?: (memory: RunMemory) => JsonObject | undefined;
   /** Hears of tool faults whose reason nobody is told. */
   readonly onToolFault?: (tool: string, thrown: unknown) => void;
+}
+
+/** A run that stopped for a question of a tool, and the user's answer. */
+export interface AnsweredQuestion {
+  /** The first is answered now; the others are asked after it, one a reply. */
+  readonly questions: readonly AskedQuestion[];
+  /** Undefined: declined. */
+  readonly value: ToolAnswer['value'];
+  /** Calls of the caller's tools that are handed out then. */
+  readonly pending: readonly ToolCall[];
+}
+
+/** What of a run is worth remembering. */
+export interface RunMemory {
+  /** Messages that the run added to the conversation. */
+  readonly added: readonly Message[];
+  /** Calls of the caller's tools among them, which have no answer yet. */
+  readonly pending: readonly ToolCall[];
+  /** Calls of the run's own tools that wait for the user; absent: none. */
+  readonly questions?: readonly AskedQuestion[];
+  /** Controls that the reply offered. */
+  readonly controls: readonly OfferedControl[];
+  /** State of the model's own last reply. */
+  readonly inner: JsonObject | undefined;
 }
 
 const lastTurnNote = '\n\n[No more tools can be called in this run: answer now with what is known.]';
@@ -42,7 +76,8 @@ const lastTurnNote = '\n\n[No more tools can be called in this run: answer now w
 /**
  * Lets a model work with tools (contract 8): asks it, runs the tools it calls, tells it what they gave, and again, until it
  * answers. One choice. Nothing comes before the model's first chunk; what fails there or later is thrown. Where a reply calls
- * tools of the caller as well, the run's own tools run first, and then it stops with the caller's calls.
+ * tools of the caller as well, the run's own tools run first, and then it stops with the caller's calls. It stops before that
+ * where a tool has a question for the user: with the question and controls to answer it.
  */
 export async function* runLoop(options: LoopOptions): AsyncGenerator<Frame, void> {
   const loop = new Loop(options);
@@ -56,13 +91,16 @@ class Loop {
   readonly #reply: Reply;
   readonly #tally = new Tally();
   readonly #runs: ToolRuns;
-  readonly #added: Message[] = [];
+  #added: Message[];
   #hasStarted = false;
   #text = '';
+  #inner: JsonObject | undefined;
+  readonly #controls: OfferedControl[] = [];
 
   constructor(options: LoopOptions) {
     this.#options = options;
     this.#maxTurns = options.maxTurns ?? 15;
+    this.#added = [...(options.added ?? [])];
     this.#callersNames = namesOf(options.request.tools);
     this.#reply = new Reply(options.id, options.clock);
     this.#runs = {
@@ -78,17 +116,38 @@ class Loop {
   }
 
   async *run(): AsyncGenerator<Chunk, void> {
-    for (let nth = 1; ; nth += 1) {
+    const { answered } = this.#options;
+    if (answered !== undefined && (yield* this.#goOn(answered))) return;
+    for (let nth = 1 + turnsIn(this.#added); ; nth += 1) {
       const turn = yield* this.#ask(nth);
       const calls = nth < this.#maxTurns ? callsToRun(turn) : [];
       if (calls.length === 0) return yield* this.#finish(turn);
       const callers = calls.filter((call) => this.#callersNames.has(call.function.name));
       const own = calls.filter((call) => !callers.includes(call));
-      const answers = yield* runTools(own, this.#runs);
+      const { answers, questions } = yield* runTools(own, this.#runs);
       this.#added.push(turn.toMessage(), ...answers);
-      if (callers.length > 0) return yield* this.#handOut(callers);
+      if (yield* this.#stop(questions, callers)) return;
       if (nth + 1 === this.#maxTurns) noteLastTurn(answers);
     }
+  }
+
+  /** Runs a call again, with the user's answer; true where the run stops once more. */
+  async *#goOn({ questions: [asked, ...others], value, pending }: AnsweredQuestion): AsyncGenerator<Chunk, boolean> {
+    if (asked === undefined) return false;
+    const { call, question } = asked;
+    yield* this.#start();
+    const userAnswers = new Map([[call.id, { resume: question.resume, value }]]);
+    const { answers, questions } = yield* runTools([call], { ...this.#runs, userAnswers });
+    this.#added = inOrderAsked([...this.#added, ...answers]);
+    if (turnsIn(this.#added) + 1 === this.#maxTurns) noteLastTurn(answers);
+    return yield* this.#stop([...questions, ...others], pending);
+  }
+
+  /** True where the run cannot go on before the user, or the caller, did something. */
+  *#stop(questions: readonly AskedQuestion[], callers: readonly ToolCall[]): Generator<Chunk, boolean> {
+    if (questions.length > 0) yield* this.#askUser(questions, callers);
+    else if (callers.length > 0) yield* this.#handOut(callers);
+    return questions.length > 0 || callers.length > 0;
   }
 
   async *#ask(nth: number): AsyncGenerator<Chunk, Turn> {
@@ -135,13 +194,28 @@ class Loop {
   }
 
   #pass(delta: Delta, turn: Turn, inner: Renumbering): Chunk {
-    const { custom_content } = delta;
-    const isFirstText = turn.text !== '' && turn.text === delta.content && this.#text !== '';
+    const custom_content = this.#remember(delta.custom_content);
+    const isFirstText = turn.text !== '' && turn.text === delta.content;
+    const { custom_content: _custom, ...said } = delta;
     return this.#reply.chunk({
-      ...delta,
-      ...(isFirstText && !/\s$/.test(this.#text) && { content: `\n\n${delta.content}` }),
+      ...said,
+      ...(isFirstText && { content: this.#apart(turn.text) }),
       ...(isJsonObject(custom_content) && { custom_content: inner.customContent(custom_content) }),
     });
+  }
+
+  /** The text, as a paragraph of its own where the reply has others already. */
+  #apart(text: string): string {
+    return apart(this.#text, text);
+  }
+
+  /** What of the model's own reply is passed on, once it is remembered. */
+  #remember(content: ResponseCustomContent | undefined): ResponseCustomContent | undefined {
+    if (this.#options.toState === undefined || !isJsonObject(content)) return content;
+    const { state, ...rest } = content;
+    if (isJsonObject(state)) this.#inner = state;
+    if (Array.isArray(rest.controls)) this.#controls.push(...rest.controls);
+    return rest;
   }
 
   *#finish(turn: Turn): Generator<Chunk, void> {
@@ -153,12 +227,30 @@ class Loop {
   }
 
   *#handOut(calls: readonly ToolCall[]): Generator<Chunk, void> {
+    const [first] = calls;
+    if (this.#options.handsOut === 'one function' && first !== undefined) {
+      const { name, arguments: args } = first.function;
+      yield this.#reply.chunk({ function_call: { name, arguments: args } });
+      return yield* this.#end(this.#reply.chunk({}, 'function_call'), calls);
+    }
     yield this.#reply.chunk({ tool_calls: calls.map((call, index) => ({ ...call, index })) });
-    yield* this.#end(this.#reply.chunk({}, 'tool_calls'));
+    yield* this.#end(this.#reply.chunk({}, 'tool_calls'), calls);
   }
 
-  *#end(last: Chunk): Generator<Chunk, void> {
-    const state = this.#options.toState?.(this.#added);
+  *#askUser(questions: readonly AskedQuestion[], pending: readonly ToolCall[]): Generator<Chunk, void> {
+    const [first] = questions;
+    const controls = first === undefined ? [] : toControls(first.question);
+    this.#controls.unshift(...controls);
+    yield this.#reply.chunk({ content: this.#apart(first?.question.message ?? '') });
+    yield this.#reply.chunk({
+      custom_content: { controls: controls.map((control) => ({ ...control, index: this.#reply.nextControl() })) },
+    });
+    yield* this.#end(this.#reply.chunk({}, 'stop'), pending, questions);
+  }
+
+  *#end(last: Chunk, pending: readonly ToolCall[] = [], questions: readonly AskedQuestion[] = []): Generator<Chunk, void> {
+    const memory = { added: this.#added, pending, questions, controls: this.#controls, inner: this.#inner };
+    const state = this.#options.toState?.(memory);
     if (state !== undefined) yield this.#reply.chunk({ custom_content: { state } });
     yield last;
     if (this.#tally.isEmpty) return;
@@ -176,6 +268,10 @@ function callsToRun(turn: Turn): ToolCall[] {
 function noteLastTurn(answers: readonly ToolMessage[]): void {
   const last = answers.at(-1);
   if (last !== undefined) last.content += lastTurnNote;
+}
+
+function turnsIn(added: readonly Message[]): number {
+  return added.filter(({ role }) => role === 'assistant').length;
 }
 
 function namesOf(tools: unknown): Set<string> {

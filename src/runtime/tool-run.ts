@@ -4,11 +4,19 @@ import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { Chunk, ResponseCustomContent } from '#contract/chunk.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { type Tool, type ToolContext, ToolFault, type ToolProgress, type ToolResult } from '#domain/tool.ts';
+import {
+  type Tool,
+  type ToolAnswer,
+  type ToolContext,
+  ToolFault,
+  type ToolProgress,
+  type ToolQuestion,
+  type ToolResult,
+} from '#domain/tool.ts';
 import { Channel } from './channel.ts';
 import { Renumbering, type Reply } from './reply.ts';
 import type { Tally } from './tally.ts';
-import { toArgumentsMarkdown, toResultMarkdown, toShownResult } from './tool-stage.ts';
+import { toArgumentsMarkdown, toQuestionMarkdown, toResultMarkdown, toShownResult } from './tool-stage.ts';
 import type { Toolset } from './toolset.ts';
 import type { ToolCall } from './turn.ts';
 
@@ -25,6 +33,8 @@ export interface ToolRuns {
   readonly maxResultBytes: number;
   /** Hears of faults whose reason nobody is told. */
   readonly onFault: (tool: string, thrown: unknown) => void;
+  /** By id of the call, what the user answered to the question of an earlier run of it; absent: nothing. */
+  readonly userAnswers?: ReadonlyMap<string, ToolAnswer>;
 }
 
 /** A tool's answer as the model reads it. */
@@ -35,16 +45,29 @@ export interface ToolMessage {
   [key: string]: unknown;
 }
 
-/** Runs all calls at once, each as a stage of the reply; gives the answers in the order asked. Leaving it cancels the runs. */
-export async function* runTools(calls: readonly ToolCall[], runs: ToolRuns): AsyncGenerator<Chunk, ToolMessage[]> {
+/** A call that cannot go on before the user answered. */
+export interface AskedQuestion {
+  readonly call: ToolCall;
+  readonly question: ToolQuestion;
+}
+
+/** What the calls came to, each list in the order asked. */
+export interface ToolOutcomes {
+  readonly answers: readonly ToolMessage[];
+  readonly questions: readonly AskedQuestion[];
+}
+
+/** Runs all calls at once, each as a stage of the reply. Leaving it cancels the runs. */
+export async function* runTools(calls: readonly ToolCall[], runs: ToolRuns): AsyncGenerator<Chunk, ToolOutcomes> {
   const left = new AbortController();
   const signal = AbortSignal.any([runs.signal, left.signal]);
   const chunks = new Channel<Chunk>();
-  const answers = Promise.all(calls.map((call) => new ToolRun(call, { ...runs, signal }, chunks).answer()));
-  answers.catch(() => undefined).finally(() => chunks.end());
+  const outcomes = Promise.all(calls.map((call) => new ToolRun(call, { ...runs, signal }, chunks).outcome()));
+  outcomes.catch(() => undefined).finally(() => chunks.end());
   try {
     yield* chunks.read();
-    return await answers;
+    const all = await outcomes;
+    return { answers: all.filter(isTold), questions: all.filter((each): each is AskedQuestion => !isTold(each)) };
   } finally {
     left.abort();
   }
@@ -68,16 +91,25 @@ class ToolRun {
     this.#inner = new Renumbering(runs.reply);
   }
 
-  async answer(): Promise<ToolMessage> {
-    const { clock, maxResultBytes, reply } = this.#runs;
+  async outcome(): Promise<ToolMessage | AskedQuestion> {
+    const { clock } = this.#runs;
     const startedMs = clock.nowMs();
     const { name, arguments: argumentsText } = this.#call.function;
     const opening = { name: this.#tool?.name ?? name, content: toArgumentsMarkdown(argumentsText), status: null };
     void this.#put({ stages: [{ index: this.#stage, ...opening }] });
     const result = await this.#perform();
     this.#isOver = true;
+    const { question } = result;
+    if (question === undefined) return this.#tell(result, clock.nowMs() - startedMs);
+    const content = toQuestionMarkdown(question.message);
+    await this.#put({ stages: [{ index: this.#stage, content, status: 'completed' }] });
+    return { call: this.#call, question };
+  }
+
+  async #tell(result: ToolResult, durationMs: number): Promise<ToolMessage> {
+    const { maxResultBytes, reply } = this.#runs;
     const { text, whole } = toShownResult(result, maxResultBytes);
-    const content = toResultMarkdown(text, result.failed, clock.nowMs() - startedMs);
+    const content = toResultMarkdown(text, result.failed, durationMs);
     const attachments = [...result.attachments, ...whole].map((attachment, index) => ({ ...attachment, index }));
     const status = result.failed ? ('failed' as const) : ('completed' as const);
     await this.#put({
@@ -94,8 +126,9 @@ class ToolRun {
     if (args === undefined) return failure('The arguments are not a JSON object; call the tool again with one.');
     const timeUp = AbortSignal.timeout(this.#runs.timeoutMs);
     const signal = AbortSignal.any([this.#runs.signal, timeUp]);
+    const answer = this.#runs.userAnswers?.get(this.#call.id);
     try {
-      return await untilAborted(run(tool, args, { signal, report: (progress) => this.#report(progress) }), signal);
+      return await untilAborted(run(tool, args, { signal, report: (progress) => this.#report(progress), answer }), signal);
     } catch (thrown) {
       this.#runs.signal.throwIfAborted();
       if (timeUp.aborted) return failure(`The tool was stopped: it took longer than ${this.#runs.timeoutMs / 1000} s.`);
@@ -121,6 +154,10 @@ class ToolRun {
     this.#runs.onFault(tool.name, thrown);
     return 'The tool failed.';
   }
+}
+
+function isTold(outcome: ToolMessage | AskedQuestion): outcome is ToolMessage {
+  return 'role' in outcome;
 }
 
 async function run(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolResult> {

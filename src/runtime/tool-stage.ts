@@ -34,6 +34,11 @@ export function toResultMarkdown(text: string, failed: boolean, durationMs: numb
   return `${title}\n\n${fenced(text, /^\s*[[{]/.test(text) ? 'json' : '')}\n\n_${(durationMs / 1000).toFixed(2)} s_\n`;
 }
 
+/** The last part of the stage of a run that waits for the user. */
+export function toQuestionMarkdown(message: string): string {
+  return `**Waits for an answer**\n\n${message}\n`;
+}
+
 /** A code block that its content cannot end. */
 function fenced(text: string, language: string): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));

@@ -248,7 +248,7 @@ describe('the end of a run', () => {
     const chunks = await chunksOf({
       ask: model.ask,
       tools: [time],
-      toState: (added) => ({ roles: added.map(({ role }) => role) }),
+      toState: ({ added }) => ({ roles: added.map(({ role }) => role) }),
     });
     expect(chunks.at(-2)?.choices[0]?.delta).toEqual({ custom_content: { state: { roles: ['assistant', 'tool'] } } });
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('stop');

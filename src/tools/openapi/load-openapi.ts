@@ -5,7 +5,7 @@ import { ToolFault } from '#domain/tool.ts';
 import { manifestTarget, readOpenApi } from './read-openapi.ts';
 import type { OpenApiTools } from './to-rest-tools.ts';
 
-const maxDocumentBytes = 8 * 1024 * 1024;
+const mostBytes = 8 * 1024 * 1024;
 
 export interface DocumentSource {
   /** Guarded. */
@@ -13,6 +13,8 @@ export interface DocumentSource {
   readonly connectMs: number;
   /** Milliseconds for the whole of it. */
   readonly timeoutMs: number;
+  /** Of a document; default 8 MiB. */
+  readonly maxBytes?: number;
 }
 
 /** Fetches an OpenAPI document, or a plugin manifest and the document it points to. Rejects with ToolFault. */
@@ -26,7 +28,7 @@ export async function loadOpenApi(url: URL, source: DocumentSource): Promise<Ope
 
 async function fetchText(
   url: URL,
-  { http, connectMs, timeoutMs }: DocumentSource,
+  { http, connectMs, timeoutMs, maxBytes = mostBytes }: DocumentSource,
   signal: AbortSignal,
 ): Promise<{ text: string; url: URL }> {
   const request = {
@@ -38,7 +40,7 @@ async function fetchText(
   };
   try {
     const { reply, url: finalUrl } = await openFollowing(http, request, signal);
-    const text = await readText(reply, maxDocumentBytes);
+    const text = await readText(reply, maxBytes);
     if (reply.status !== 200) throw new ToolFault(`its server answered ${reply.status}`);
     return { text, url: finalUrl };
   } catch (thrown) {

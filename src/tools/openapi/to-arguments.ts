@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { RestArgument, RestToolDefinition } from '#domain/rest-tool.ts';
 import { InputSchemas, mergeAllOf } from './input-schema.ts';
-import { objectOf, objectsOf, shorten, textOf } from './loose.ts';
+import { objectOf, objectsOf, shorten, textOf, wordOf } from './loose.ts';
 
 export type Arguments = Pick<RestToolDefinition, 'parameters' | 'arguments' | 'bodyKind'>;
 
@@ -39,7 +39,7 @@ class ArgumentList {
     if (key === undefined || '$ref' in parameter) throw new UnsupportedOperation('one of its parameters is not defined');
     if (place === 'header' && headersOfTheClient.has(key.toLowerCase())) return;
     if (place !== 'path' && place !== 'query' && place !== 'header') {
-      if (required === true) throw new UnsupportedOperation(`it needs ${key} in a ${place}`);
+      if (required === true) throw new UnsupportedOperation(`it needs ${key} in a ${wordOf(place) ?? 'place that is not named'}`);
       return;
     }
     const [content] = Object.values(objectOf(parameter.content));
@@ -108,7 +108,7 @@ function findContent(content: JsonObject): { kind: Arguments['bodyKind']; schema
 /** Those of the path and those of the operation, which win. */
 export function mergeParameters(ofPath: unknown, ofOperation: unknown): JsonObject[] {
   const byPlace = new Map(
-    [...objectsOf(ofPath), ...objectsOf(ofOperation)].map((it) => [`${it.in} ${it.name} ${it.$ref ?? ''}`, it]),
+    [...objectsOf(ofPath), ...objectsOf(ofOperation)].map((it) => [[it.in, it.name, it.$ref].map(wordOf).join(' '), it]),
   );
   return [...byPlace.values()];
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import type { RestMethod, RestToolDefinition } from '#domain/rest-tool.ts';
-import { objectOf, objectsOf, shorten, textOf } from './loose.ts';
+import { objectOf, objectsOf, shorten, textOf, wordOf } from './loose.ts';
 import { mergeParameters, toArguments, UnsupportedOperation } from './to-arguments.ts';
 
 const longestDescription = 1000;
@@ -12,26 +12,34 @@ export interface OpenApiTools {
   readonly tools: readonly RestToolDefinition[];
   /** Operations that no tool can be made of, and why. */
   readonly skipped: readonly { readonly name: string; readonly reason: string }[];
+  /** Security requirement objects of the tools' operations, any one of which will do; none for a tool that needs nothing. */
+  readonly security: ReadonlyMap<RestToolDefinition, readonly JsonObject[]>;
+  /** Security scheme objects by name. */
+  readonly schemes: JsonObject;
 }
 
 /** The operations of a dereferenced document of OpenAPI 3.1, in its order. Servers are meant relative to the document's address. */
 export function toRestTools(document: JsonObject, documentUrl: URL): OpenApiTools {
   const tools: RestToolDefinition[] = [];
   const skipped: { name: string; reason: string }[] = [];
+  const security = new Map<RestToolDefinition, readonly JsonObject[]>();
   for (const [path, item] of Object.entries(objectOf(document.paths))) {
     for (const [key, method] of Object.entries(methods)) {
       const operation = objectOf(item)[key];
       if (operation === undefined) continue;
       const found = { document, documentUrl, path, item: objectOf(item), method, operation: objectOf(operation) };
       try {
-        tools.push(toRestTool(found));
+        const tool = toRestTool(found);
+        tools.push(tool);
+        security.set(tool, objectsOf(securityOf(found)));
       } catch (thrown) {
         if (!(thrown instanceof UnsupportedOperation)) throw thrown;
         skipped.push({ name: nameOf(found), reason: thrown.message });
       }
     }
   }
-  return { title: textOf(objectOf(document.info).title) ?? documentUrl.host, tools, skipped };
+  const title = textOf(objectOf(document.info).title) ?? documentUrl.host;
+  return { title, tools, skipped, security, schemes: objectOf(objectOf(document.components).securitySchemes) };
 }
 
 interface Found {
@@ -44,9 +52,9 @@ interface Found {
 }
 
 function toRestTool(found: Found): RestToolDefinition {
-  const { document, path, item, method, operation } = found;
+  const { path, item, method, operation } = found;
   const description = textOf(operation.description) ?? textOf(operation.summary) ?? `${method} ${path}`;
-  const security = operation.security ?? document.security;
+  const security = securityOf(found);
   const withoutBody = method === 'GET' ? { ...operation, requestBody: undefined } : operation;
   return {
     name: nameOf(found),
@@ -59,6 +67,10 @@ function toRestTool(found: Found): RestToolDefinition {
   };
 }
 
+function securityOf({ document, operation }: Found): unknown {
+  return operation.security ?? document.security;
+}
+
 function nameOf({ operation, method, path }: Pick<Found, 'operation' | 'method' | 'path'>): string {
   const made = `${method.toLowerCase()}_${path}`.replace(/[^a-zA-Z0-9]+/g, '_').replace(/_$/, '');
   return textOf(operation.operationId) ?? made;
@@ -68,13 +80,21 @@ function serverOf({ document, documentUrl, item, operation, path }: Found): stri
   const given = [operation.servers, item.servers, document.servers].map((servers) => objectsOf(servers)[0]);
   const server = given.find((it) => it !== undefined) ?? { url: '/' };
   const variables = objectOf(server.variables);
-  const filled = String(server.url ?? '/').replace(/\{([^{}]*)\}/g, (whole, name: string) =>
-    String(objectOf(variables[name]).default ?? whole),
+  const filled = (wordOf(server.url) ?? '/').replace(
+    /\{([^{}]*)\}/g,
+    (whole, name: string) => wordOf(objectOf(variables[name]).default) ?? whole,
   );
   if (filled.includes('{') || !path.startsWith('/') || !URL.canParse(filled, documentUrl)) {
     throw new UnsupportedOperation('the address of its server is not well formed');
   }
   const url = new URL(filled, documentUrl);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new UnsupportedOperation(`its server speaks ${url.protocol}`);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    const isRelative = url.protocol === documentUrl.protocol;
+    throw new UnsupportedOperation(
+      isRelative
+        ? 'its server is relative to the address of the document, which is not known'
+        : `its server speaks ${url.protocol}`,
+    );
+  }
   return url.origin + url.pathname.replace(/\/$/, '');
 }

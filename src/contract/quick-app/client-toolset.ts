@@ -1,0 +1,24 @@
+import { type Static, Type } from 'typebox';
+import { strict, text } from '../configuration/fields.ts';
+import { dataType } from './data-type.ts';
+import { functionName } from './function-name.ts';
+
+const Parameter = strict(
+  {
+    name: text('Name of the parameter.'),
+    description: Type.String({ description: 'What the parameter is, for the model.' }),
+    parameter_type: dataType,
+  },
+  { description: 'A parameter of the tool; the model must give it.' },
+);
+
+/** A tool that the caller runs (spec 2.14, ClientToolInfo). */
+export const ClientToolset = strict(
+  {
+    name: functionName(),
+    description: Type.String({ description: 'What the tool does, for the model.' }),
+    parameters: Type.Array(Parameter, { description: 'Parameters of the tool; may be empty.' }),
+  },
+  { description: 'A tool that the caller runs.' },
+);
+export type ClientTool = Static<typeof ClientToolset>;

@@ -1,0 +1,53 @@
+import { RE2JS } from 're2js';
+import { type Static, Type } from 'typebox';
+import { strict } from '../configuration/fields.ts';
+
+function isExpression(text: string): boolean {
+  try {
+    RE2JS.compile(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const property = Type.Enum(['id', 'display_name', 'description', 'application'], {
+  description: 'What of a deployment is looked at; `application` is whether it is an application rather than a model.',
+});
+
+const Equal = strict(
+  {
+    condition_type: Type.Literal('eq'),
+    property_name: property,
+    const: Type.Union([Type.String(), Type.Boolean()], {
+      description: 'What it must be, exactly. For `application`: true or "application", false or "model".',
+    }),
+  },
+  { description: 'Holds where the property is a given value.' },
+);
+
+const Match = strict(
+  {
+    condition_type: Type.Literal('match'),
+    property_name: property,
+    expression: Type.Refine(
+      Type.String({
+        maxLength: 1000,
+        description: 'Regular expression in the syntax of RE2 that the property must match somewhere.',
+      }),
+      isExpression,
+      () => 'must be a regular expression in the syntax of RE2, which has no look-around and no back-references',
+    ),
+  },
+  { description: 'Holds where the property matches a regular expression.' },
+);
+
+/** One condition on deployments (spec 2.14). */
+export const Condition = Type.Union([Equal, Match], { description: 'A condition; `condition_type` picks the form.' });
+export type Condition = Static<typeof Condition>;
+
+/** All deployments that meet every one of some conditions. */
+export const DeploymentConditions = strict(
+  { conditions: Type.Array(Condition, { minItems: 1, description: 'Conditions that must all hold.' }) },
+  { description: 'All deployments that meet every condition.' },
+);

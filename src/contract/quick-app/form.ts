@@ -1,0 +1,55 @@
+import { type Static, Type } from 'typebox';
+import { strict, text, texts } from '../configuration/fields.ts';
+import { ClientToolset } from './client-toolset.ts';
+import { DeploymentConditions } from './conditions.ts';
+import { McpToolset } from './mcp-toolset.ts';
+import { ObsoleteWebToolset, RestToolset } from './web-toolset.ts';
+
+const webToolsets = (title: string, description: string) =>
+  Type.Optional(Type.Array(Type.Union([RestToolset, ObsoleteWebToolset]), { title, description }));
+
+const fileReference = Type.Refine(
+  Type.String({ title: 'File' }),
+  (reference) => /^files\/[^/]+\/.*[^/]$/.test(reference),
+  () => 'must be the reference of a stored file, such as files/<bucket>/<path>',
+);
+
+/** Settings of a quick app, `applicationProperties` (spec 2.14); the order is that of a form drawn from it. */
+export const QuickAppForm = strict(
+  {
+    instructions: Type.String({ title: 'Instructions', description: 'System message of every conversation.' }),
+    model: text('Id of the deployment that is asked, a model as a rule.'),
+    temperature: Type.Number({
+      title: 'Temperature',
+      minimum: 0,
+      maximum: 1,
+      description: 'How freely the model chooses its words, from 0 to 1.',
+    }),
+    starters: Type.Optional(texts({ description: 'Prompts suggested to begin with, shown as buttons. Absent: none.' })),
+    applications_as_tools: Type.Optional(
+      Type.Array(Type.Union([text('Id of a deployment.'), DeploymentConditions]), {
+        title: 'Deployments as tools',
+        description: 'Other deployments the model may ask: by id, or all that meet the conditions of one entry. Absent: none.',
+      }),
+    ),
+    client_toolset: Type.Optional(
+      Type.Array(ClientToolset, {
+        title: 'Client tools',
+        description: 'Tools that the caller runs: the reply stops with their call and goes on with their result. Absent: none.',
+      }),
+    ),
+    web_api_toolset: webToolsets('Web APIs', 'Web APIs the model may call. Absent: none.'),
+    web_api_toolset_alternative: webToolsets('Further web APIs', 'More of `web_api_toolset`, in the same forms. Absent: none.'),
+    mcp_toolset: Type.Optional(
+      Type.Array(McpToolset, { title: 'MCP servers', description: 'MCP servers whose tools the model may call. Absent: none.' }),
+    ),
+    document_relative_url: Type.Optional(
+      Type.Union([fileReference, Type.Array(fileReference)], {
+        title: 'Documents',
+        description: 'References of stored files that answers are looked up in, one or a list. Absent: none.',
+      }),
+    ),
+  },
+  { description: 'A quick app: a model with instructions, starters and tools.' },
+);
+export type QuickAppForm = Static<typeof QuickAppForm>;

@@ -1,0 +1,41 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { QuickAppForm } from './form.ts';
+import { quickAppSuffix } from './schema-id.ts';
+
+/** The JSON Schema of a quick app's settings, rich enough to draw a form from: titles, descriptions, order, and what is secret (spec 2.14). */
+export function quickAppJsonSchema(base: string): JsonObject {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: `${base}${quickAppSuffix}`,
+    title: 'Quick app',
+    ...(withTitles(QuickAppForm) as JsonObject),
+  };
+}
+
+/** The schema with a title and a place for every property; what has a default may be absent. */
+function withTitles(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(withTitles);
+  if (!isJsonObject(schema)) return schema;
+  const copy: JsonObject = { ...schema };
+  for (const key of ['items', 'additionalProperties', 'anyOf']) if (key in schema) copy[key] = withTitles(schema[key]);
+  const { properties, required } = schema;
+  if (!isJsonObject(properties)) return copy;
+  copy.properties = Object.fromEntries(
+    Object.entries(properties).map(([key, property], index) => {
+      const titled = withTitles(property) as JsonObject;
+      return [key, { ...titled, title: titled.title ?? toTitle(key), 'x-order': index }];
+    }),
+  );
+  if (Array.isArray(required)) copy.required = required.filter((key) => !hasDefault(properties[key]));
+  return copy;
+}
+
+function hasDefault(schema: unknown): boolean {
+  return isJsonObject(schema) && schema.default !== undefined;
+}
+
+/** `client_secret` as people write it: Client secret. */
+function toTitle(key: string): string {
+  const words = key.replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

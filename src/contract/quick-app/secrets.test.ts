@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#base/json.ts';
+import { hideSecrets, keepSecrets } from './secrets.ts';
+
+const server = (name: string, token: string) => ({
+  type: 'mcp',
+  name,
+  mcp_server_info: { url: 'https://mcp.test', protocol: 'sse', authorization: { type: 'bearer', token } },
+});
+
+const app = (...mcp_toolset: unknown[]) => ({ temperature: 0, instructions: '', model: 'm', mcp_toolset });
+
+const obsolete = (api_key: string, method_url?: string) => ({
+  temperature: 0,
+  instructions: '',
+  model: 'm',
+  web_api_toolset: [
+    { tool_endpoints: method_url === undefined ? [] : [{ method_url }], auth_info: { auth_type: 'apikey', api_key } },
+  ],
+});
+
+const bearer = (token: string) => ({ type: 'bearer', token });
+const client = (client_secret: string, token_url: string) => ({
+  type: 'client_id_secret',
+  client_id: 'c',
+  client_secret,
+  token_url,
+});
+
+const rest = (authorization: object, method_url?: string) => ({
+  temperature: 0,
+  instructions: '',
+  model: 'm',
+  web_api_toolset: [
+    {
+      ...{ type: 'rest-api', name: 'a', authorization },
+      tools: method_url === undefined ? [] : [{ rest_api_method_info: { method_url } }],
+    },
+  ],
+});
+
+describe('the secrets of a quick app', () => {
+  it.each([
+    ['a bearer token', app(server('a', 'canary'))],
+    ['the key of an obsolete web API', obsolete('canary')],
+    ['the key of a web API', rest({ type: 'api_key', key: 'canary', name: 'k', location: 'query' })],
+    ['a password', rest({ type: 'basic', username: 'u', password: 'canary' })],
+    ['a client secret', rest({ type: 'client_id_secret', client_id: 'c', client_secret: 'canary', token_url: 'https://t.test' })],
+  ])('are hidden: %s', (_name, properties) => {
+    const shown = JSON.stringify(hideSecrets(properties));
+    expect(shown).not.toContain('canary');
+    expect(shown).toContain('***');
+  });
+
+  it('leave everything else as it was', () => {
+    expect(hideSecrets(app(server('a', 'x')))).toEqual(app(server('a', '***')));
+  });
+
+  it('are kept where they are sent back hidden', () => {
+    const stored = app(server('a', 'one'), server('b', 'two'));
+    expect(keepSecrets(hideSecrets(stored), stored)).toEqual({ properties: stored, faults: [] });
+  });
+
+  it('are replaced where new ones are sent', () => {
+    expect(keepSecrets(app(server('a', 'new')), app(server('a', 'old'))).properties).toEqual(app(server('a', 'new')));
+  });
+
+  it('follow their toolset, not its place in the list', () => {
+    const stored = app(server('a', 'one'), server('b', 'two'));
+    const { properties } = keepSecrets(app(server('b', '***'), server('a', '***')), stored);
+    expect(properties).toEqual(app(server('b', 'two'), server('a', 'one')));
+  });
+
+  it('are kept where only the path of their server is another', () => {
+    const moved = app({
+      ...server('a', '***'),
+      mcp_server_info: { ...server('a', '***').mcp_server_info, url: 'https://mcp.test/v2' },
+    });
+    expect(keepSecrets(moved, app(server('a', 'one'))).faults).toEqual([]);
+  });
+
+  it.each<[string, object, object]>([
+    [
+      'an MCP server',
+      app({ ...server('a', '***'), mcp_server_info: { ...server('a', '***').mcp_server_info, url: 'https://evil.test/' } }),
+      app(server('a', 'canary')),
+    ],
+    ['the operations of a web API', rest(bearer('***'), 'https://evil.test/x'), rest(bearer('canary'), 'https://api.test/x')],
+    ['the token address', rest(client('***', 'https://evil.test/')), rest(client('canary', 'https://t.test/'))],
+    ['an obsolete web API', obsolete('***', 'https://evil.test/'), obsolete('canary', 'https://api.test/')],
+  ])('do not follow %s to another origin', (_what, written, stored) => {
+    const { faults, properties } = keepSecrets(written as JsonObject, stored as JsonObject);
+    expect(faults).toEqual([
+      { path: expect.any(Array), message: 'must be given anew: https://evil.test was not there when it was given' },
+    ]);
+    expect(JSON.stringify(properties)).not.toContain('canary');
+  });
+
+  it.each([
+    ['nothing is stored', undefined],
+    ['the toolset has another name', app(server('other', 'one'))],
+    ['another kind of credentials is stored', { ...app(), mcp_toolset: [{ ...server('a', 'x'), mcp_server_info: {} }] }],
+  ])('must be given anew where %s', (_name, stored) => {
+    const { faults } = keepSecrets(app(server('a', '***')), stored);
+    expect(faults.map(({ path }) => path)).toEqual([['mcp_toolset', 0, 'mcp_server_info', 'authorization', 'token']]);
+  });
+});

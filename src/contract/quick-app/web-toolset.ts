@@ -1,0 +1,131 @@
+import { type Static, Type } from 'typebox';
+import { Authorization } from '../configuration/authorization.ts';
+import { httpUrl, named, secretHeaderValue, strict, text } from '../configuration/fields.ts';
+import { dataType } from './data-type.ts';
+import { functionName } from './function-name.ts';
+
+const anyCaseMethod = Type.Refine(
+  Type.String({ description: 'HTTP method: get, post, put, patch or delete.' }),
+  (method) => /^(get|post|put|patch|delete)$/i.test(method),
+  () => 'must be one of get, post, put, patch, delete',
+);
+
+const ParameterInfo = strict(
+  {
+    type: Type.Enum(['query', 'path', 'header', 'body'], { description: 'Where in the request the value goes.' }),
+    key: Type.Optional(text('Name that the server knows it by. Absent: the name of the property.')),
+  },
+  { description: 'Where the value goes. Absent: to the query for get and delete, else to the JSON body.' },
+);
+
+/** A property as JSON Schema has it, with where its value goes; one with `const` is fixed and not shown to the model. */
+const Property = Type.Object(
+  { parameter_info: Type.Optional(ParameterInfo) },
+  { description: 'JSON Schema of the parameter; `const` fixes its value and hides it from the model.' },
+);
+
+const ToolFunction = strict(
+  {
+    name: functionName(),
+    description: Type.String({ description: 'What the tool does, for the model.' }),
+    parameters: Type.Object(
+      {
+        type: Type.Optional(Type.Literal('object')),
+        properties: Type.Optional(named(Property, { by: 'name', description: 'Parameters by name. Absent: none.' })),
+        required: Type.Optional(Type.Array(Type.String(), { description: 'Names of the parameters that the model must give.' })),
+      },
+      { description: 'JSON Schema of the parameters.' },
+    ),
+    strict: Type.Optional(Type.Union([Type.Boolean(), Type.Null()], { description: 'Has no effect.' })),
+  },
+  { description: 'The tool as the model sees it.' },
+);
+
+const RestTool = strict(
+  {
+    rest_api_method_info: strict(
+      {
+        method_url: httpUrl('Address of the operation; `{name}` in it is filled by a parameter.'),
+        method_type: anyCaseMethod,
+      },
+      { description: 'The request.' },
+    ),
+    open_ai_tool: strict(
+      { type: Type.Literal('function'), function: ToolFunction },
+      { description: 'The tool as the model is offered it.' },
+    ),
+  },
+  { description: 'One operation of a web API.' },
+);
+export type RestTool = Static<typeof RestTool>;
+
+/** Operations of one web API with the credentials they share (spec 2.14, RestApiToolset). */
+export const RestToolset = strict(
+  {
+    type: Type.Literal('rest-api'),
+    name: text('Name of the toolset, shown to people.'),
+    authorization: Type.Optional(
+      Type.Union([...Authorization.anyOf, Type.Null()], {
+        description: 'How the server is told who calls; `type` picks the form. Absent or null: it is told nothing.',
+      }),
+    ),
+    tools: Type.Array(RestTool, { description: 'The operations the model may call.' }),
+  },
+  { description: 'A web API.' },
+);
+export type RestToolset = Static<typeof RestToolset>;
+
+const ObsoleteParameter = strict(
+  {
+    name: text('Name of the parameter.'),
+    description: Type.String({ description: 'What the parameter is, for the model.' }),
+    parameter_type: dataType,
+    url_param: Type.Optional(Type.Boolean({ default: false, description: 'true: sent in the query; false: in the body.' })),
+    constant_value: Type.Optional(
+      Type.Unknown({ description: 'A fixed value, hidden from the model. Absent or null: the model gives it.' }),
+    ),
+    item_parameter_type: Type.Optional(
+      Type.Union([dataType, Type.Null()], { description: 'Data type of the items of an array.' }),
+    ),
+    item_descriptor: Type.Optional(
+      Type.Union([Type.String(), Type.Null()], { description: 'What the items of an array are, for the model.' }),
+    ),
+  },
+  { description: 'A parameter of the operation.' },
+);
+
+const ObsoleteEndpoint = strict(
+  {
+    name: functionName(),
+    method_url: httpUrl('Address of the operation; `{name}` in it is filled by a parameter.'),
+    method_type: anyCaseMethod,
+    description: Type.String({ description: 'What the tool does, for the model.' }),
+    parameters: Type.Array(ObsoleteParameter, { description: 'Parameters of the operation; may be empty.' }),
+  },
+  { description: 'One operation of a web API.' },
+);
+export type ObsoleteEndpoint = Static<typeof ObsoleteEndpoint>;
+
+const ObsoleteKey = strict(
+  {
+    auth_type: Type.Literal('apikey'),
+    api_key: secretHeaderValue('The key itself.'),
+    url_param: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'true: sent in the query parameter api_key; false: in the header field api_key.',
+      }),
+    ),
+  },
+  { description: 'A key sent with each request.' },
+);
+
+/** The obsolete form of a web API (spec 2.14, WebApiToolsetInfo). */
+export const ObsoleteWebToolset = strict(
+  {
+    tool_endpoints: Type.Array(ObsoleteEndpoint, { description: 'The operations the model may call.' }),
+    auth_info: Type.Union([ObsoleteKey, Type.Null()], { description: 'The key sent with each request; null: none.' }),
+  },
+  { description: 'A web API in the obsolete form.' },
+);
+export type ObsoleteWebToolset = Static<typeof ObsoleteWebToolset>;

@@ -1,0 +1,41 @@
+import type { JsonObject } from '#base/json.ts';
+import type { Authorization, McpAuthorization } from '#contract/configuration/authorization.ts';
+import type { Condition } from '#contract/quick-app/conditions.ts';
+import type { RestToolDefinition } from '../rest-tool.ts';
+
+/** An application without code, in the one form that it runs from (contract 8). */
+export interface QuickApp {
+  readonly instructions: string;
+  /** Id of the deployment that is asked. */
+  readonly model: string;
+  readonly temperature: number;
+  readonly starters: readonly string[];
+  /** In the order of the form, which decides who keeps a name that two tools have. */
+  readonly toolsets: readonly QuickAppToolset[];
+}
+
+/** Where tools of a quick app come from. */
+export type QuickAppToolset =
+  | { readonly kind: 'deployment'; readonly id: string }
+  | { readonly kind: 'deployments'; readonly conditions: readonly Condition[] }
+  | { readonly kind: 'client'; readonly name: string; readonly description: string; readonly parameters: JsonObject }
+  | RestToolsetSettings
+  | McpToolsetSettings
+  | { readonly kind: 'documents'; readonly files: readonly string[] };
+
+export interface RestToolsetSettings {
+  readonly kind: 'rest';
+  readonly name: string;
+  readonly authorization: Authorization | null;
+  readonly tools: readonly RestToolDefinition[];
+}
+
+export interface McpToolsetSettings {
+  readonly kind: 'mcp';
+  readonly name: string;
+  readonly url: string;
+  readonly protocol: 'streamable_http' | 'sse';
+  readonly authorization: McpAuthorization | null;
+  /** Undefined: all of the server. */
+  readonly allowedTools: readonly string[] | undefined;
+}

@@ -1,0 +1,167 @@
+import type { JsonObject } from '#base/json.ts';
+import type { OfferedControl } from '#contract/completed-control.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { toToolsRequest } from '#contract/function-calling.ts';
+import type { CompletedControl, Message } from '#contract/message.ts';
+import { answerTo } from '../ask-user.ts';
+import { inOrderAsked } from '../in-order-asked.ts';
+import type { AnsweredQuestion } from '../loop.ts';
+import type { AskedQuestion } from '../tool-run.ts';
+import type { ToolCall } from '../turn.ts';
+import { lastText } from './last-text.ts';
+import type { RunState } from './run-state.ts';
+
+/** A conversation as the model of a quick app shall see it. */
+export interface Conversation {
+  /** What was said before the run that goes on now. */
+  readonly messages: readonly Message[];
+  /** What that run has added so far; empty for one that begins. */
+  readonly added: readonly Message[];
+  /** Calls that the caller still has to be handed; the model is not asked before they are all answered. */
+  readonly waiting: readonly ToolCall[];
+  /** A tool's question that the user answers now. */
+  readonly answered: AnsweredQuestion | undefined;
+  /** The state that the run goes on from. */
+  readonly state: RunState | undefined;
+  /** Controls that the last reply offered. */
+  readonly controls: readonly OfferedControl[];
+}
+
+/** Opens a state; undefined where it was changed, or belongs to somebody or something else. */
+export type OpenState = (state: JsonObject) => RunState | undefined;
+
+const notRun = 'The tool was not run: the user went on without it.';
+
+/** Puts what earlier replies remembered in the place of the replies (contract 8). Throws invalid_request for a state that cannot be opened, or a result that nothing asked for. */
+export function readConversation(messages: readonly Message[], open: OpenState): Conversation {
+  const reader = new ConversationReader(open);
+  for (const [index, message] of messages.entries()) reader.take(message, `messages[${index}]`);
+  return reader.done();
+}
+
+/** A run that waits for its caller. */
+interface OpenRun {
+  readonly state: RunState;
+  readonly results: Record<string, string>;
+  /** The user's answer to the first of its questions. */
+  answer: ReturnType<typeof answerTo>;
+}
+
+class ConversationReader {
+  readonly #open: OpenState;
+  #messages: Message[] = [];
+  #run: OpenRun | undefined;
+  #controls: readonly OfferedControl[] = [];
+
+  constructor(open: OpenState) {
+    this.#open = open;
+  }
+
+  take(message: Message, at: string): void {
+    const { state, ...custom } = message.custom_content ?? {};
+    if (message.role === 'assistant') this.#controls = [];
+    if (message.role === 'function' && this.#run !== undefined) {
+      this.#takeResult(message, this.#run, at);
+    } else if (message.role === 'user' && this.#takeAnswer(custom.completed_control)) {
+      return;
+    } else if (message.role === 'assistant' && state !== undefined) {
+      this.#takeReply({ ...message, custom_content: custom }, state, at);
+    } else {
+      this.#giveUp();
+      this.#messages.push(message);
+    }
+  }
+
+  done(): Conversation {
+    const open = this.#run;
+    if (open !== undefined && questionsOf(open.state).length > 0 && open.answer === undefined) this.#giveUp();
+    const run = this.#run;
+    const { messages } = toToolsRequest({ messages: this.#messages });
+    const begun = { messages, added: [], waiting: [], answered: undefined, state: undefined, controls: this.#controls };
+    if (run === undefined) return begun;
+    const { answer, state: before, results } = run;
+    const state = { ...before, results };
+    if (answer !== undefined) {
+      const answered = { questions: questionsOf(state), value: answer.value, pending: state.pending };
+      return { ...begun, added: state.added, answered, state };
+    }
+    const waiting = state.pending.filter(({ id }) => !Object.hasOwn(results, id));
+    return { ...begun, added: waiting.length > 0 ? state.added : withResults(state), waiting, state };
+  }
+
+  #takeReply(message: Message, given: JsonObject, at: string): void {
+    const state = this.#open(given);
+    if (state === undefined) {
+      const param = `${at}.custom_content.state`;
+      throw new ParleyError(
+        'invalid_request',
+        `${param} is not a state that this application gave you; send it back unchanged.`,
+        { param },
+      );
+    }
+    this.#controls = state.controls;
+    // The newest state of a run holds all of it.
+    this.#run = undefined;
+    if (state.pending.length > 0 || questionsOf(state).length > 0) {
+      this.#run = { state, results: { ...state.results }, answer: undefined };
+      return;
+    }
+    this.#messages.push(...state.added, ...toFinal(message, state));
+  }
+
+  #takeResult({ name = '', content }: Message, { state, results }: OpenRun, at: string): void {
+    const isAsking = questionsOf(state).length > 0;
+    const call = isAsking ? undefined : state.pending.find(({ id }) => !Object.hasOwn(results, id));
+    if (call === undefined || !isNamed(call, name)) {
+      const param = `${at}.name`;
+      const wanted = call === undefined ? 'no function was asked for here' : `${call.function.name} was asked for`;
+      throw new ParleyError('invalid_request', `${param} must name the function whose result it is: ${wanted}.`, { param });
+    }
+    results[call.id] = textOf(content);
+  }
+
+  /** Whether it was one: an answer to a question of the run that is open. */
+  #takeAnswer(completed: CompletedControl | undefined): boolean {
+    const [asked] = this.#run === undefined ? [] : questionsOf(this.#run.state);
+    const answer = asked && answerTo(asked.question, completed);
+    if (this.#run === undefined || answer === undefined || this.#run.answer !== undefined) return false;
+    this.#run.answer = answer;
+    return true;
+  }
+
+  /** A run that nobody goes on with stays as it was; calls without a result get one that says so. */
+  #giveUp(): void {
+    if (this.#run === undefined) return;
+    const { state, results } = this.#run;
+    this.#messages.push(...withResults({ ...state, results }));
+    this.#run = undefined;
+  }
+}
+
+/** What a run added, with results for the calls in it that have none yet. */
+function withResults(state: RunState): Message[] {
+  const { added, pending, results } = state;
+  const open = [...pending, ...questionsOf(state).map(({ call }) => call)];
+  const given = open.map(({ id }) => ({ role: 'tool' as const, tool_call_id: id, content: results[id] ?? notRun }));
+  return inOrderAsked([...added, ...given]);
+}
+
+function questionsOf({ questions = [] }: RunState): readonly AskedQuestion[] {
+  return questions;
+}
+
+/** Names of messages have no dash, names of functions may (spec 2.1, 2.7). */
+function isNamed(call: ToolCall, name: string): boolean {
+  return name === call.function.name || name === call.function.name.replaceAll('-', '_');
+}
+
+function textOf(content: Message['content']): string {
+  return typeof content === 'string' ? content : JSON.stringify(content ?? '');
+}
+
+/** What a run that is over said in the end, with the state of the model's own; nothing where it said nothing. */
+function toFinal({ function_call: _call, custom_content: _custom, ...message }: Message, { added, inner }: RunState): Message[] {
+  const content = typeof message.content === 'string' ? lastText(message.content, added) : (message.content ?? '');
+  if (inner === undefined) return content === '' ? [] : [{ ...message, content }];
+  return [{ ...message, content, custom_content: { state: inner } }];
+}

@@ -1,0 +1,102 @@
+import type { HttpClient } from '#base/http/client.ts';
+import type { Deployment } from '#domain/deployment.ts';
+import type { McpToolsetSettings, QuickApp, QuickAppToolset, RestToolsetSettings } from '#domain/quick-app/quick-app.ts';
+import { type Tool, ToolFault } from '#domain/tool.ts';
+import { createAuthorizer } from '#tools/authorization/authorizer.ts';
+import type { TokenCache } from '#tools/authorization/token-cache.ts';
+import { type AskDeployment, createDeploymentTool } from '#tools/deployment/deployment-tool.ts';
+import { createRestTool } from '#tools/rest/rest-tool.ts';
+
+/** A reply may be this many times as long as what the model is shown of it. */
+const replyFactor = 100;
+
+export interface ToolSources {
+  /** Guarded. */
+  readonly http: HttpClient;
+  readonly tokens: TokenCache;
+  /** `tools` of the configuration. */
+  readonly limits: { readonly connectMs: number; readonly timeoutMs: number; readonly maxResultBytes: number };
+  /** The tools of an MCP server; rejects with ToolFault where it cannot be reached. */
+  readonly mcp: (settings: McpToolsetSettings, context: LoadContext) => Promise<readonly Tool[]>;
+  /** The tools that look something up in stored files, and those of the files that are missing. */
+  readonly documents: (files: readonly string[], context: LoadContext) => Promise<LoadedTools>;
+}
+
+/** For whom tools are loaded. */
+export interface LoadContext {
+  readonly signal: AbortSignal;
+  /** User subject of the caller. */
+  readonly subject: string;
+  /** Id of the quick app. */
+  readonly application: string;
+  /** User subject of the one who made the application; null for what the configuration has. */
+  readonly owner: string | null;
+  /** References of stored files that the caller was handed. */
+  readonly mayRead: (reference: string) => boolean;
+}
+
+/** The deployments an app offers its model, and how they are asked. */
+export interface DeploymentTools {
+  readonly deployments: readonly Deployment[];
+  readonly ask: (deployment: Deployment) => AskDeployment;
+}
+
+export interface LoadedTools {
+  readonly tools: readonly Tool[];
+  /** What could not be had, for the user. */
+  readonly missing: readonly { readonly name: string; readonly reason: string }[];
+}
+
+/** The tools that a quick app runs itself; a toolset that cannot be had is named, and the rest works (contract 8). */
+export async function loadTools(
+  app: QuickApp,
+  { deployments, ask }: DeploymentTools,
+  loading: { readonly sources: ToolSources; readonly context: LoadContext },
+): Promise<LoadedTools> {
+  const asked = deployments.map((deployment) => createDeploymentTool(deployment, ask(deployment)));
+  const loaded = await Promise.all(app.toolsets.map((toolset) => loadToolset(toolset, loading)));
+  return {
+    tools: [...asked, ...loaded.flatMap(({ tools }) => tools)],
+    missing: loaded.flatMap(({ missing }) => missing),
+  };
+}
+
+interface Loading {
+  readonly sources: ToolSources;
+  readonly context: LoadContext;
+}
+
+async function loadToolset(toolset: QuickAppToolset, { sources, context }: Loading): Promise<LoadedTools> {
+  try {
+    return await toTools(toolset, { sources, context });
+  } catch (thrown) {
+    context.signal.throwIfAborted();
+    if (!(thrown instanceof ToolFault)) throw thrown;
+    return { tools: [], missing: [{ name: nameOf(toolset), reason: thrown.message }] };
+  }
+}
+
+async function toTools(toolset: QuickAppToolset, { sources, context }: Loading): Promise<LoadedTools> {
+  switch (toolset.kind) {
+    case 'rest':
+      return { tools: toRestTools(toolset, sources), missing: [] };
+    case 'mcp':
+      return { tools: await sources.mcp(toolset, context), missing: [] };
+    case 'documents':
+      return sources.documents(toolset.files, context);
+    default:
+      return { tools: [], missing: [] };
+  }
+}
+
+function toRestTools({ authorization, tools }: RestToolsetSettings, { http, tokens, limits }: ToolSources): readonly Tool[] {
+  const authorizer = createAuthorizer(authorization, tokens);
+  const { connectMs, timeoutMs, maxResultBytes } = limits;
+  const options = { http, authorizer, limits: { connectMs, timeoutMs, maxReplyBytes: maxResultBytes * replyFactor } };
+  return tools.map((definition) => createRestTool(definition, options));
+}
+
+function nameOf(toolset: QuickAppToolset): string {
+  if (toolset.kind === 'documents') return 'Documents';
+  return 'name' in toolset ? toolset.name : toolset.kind;
+}

@@ -1,0 +1,107 @@
+import type { Clock } from '#base/clock.ts';
+import { Deferred } from '#base/deferred.ts';
+import type { JsonObject } from '#base/json.ts';
+import type { ChatRequest } from '#contract/chat-request.ts';
+import { Frame } from '#contract/frame.ts';
+import type { Message } from '#contract/message.ts';
+import type { Reply as ModelReply } from '#domain/call.ts';
+import type { QuickApp } from '#domain/quick-app/quick-app.ts';
+import { type RunMemory, runLoop } from '../loop.ts';
+import { Reply } from '../reply.ts';
+import type { ToolDefinition } from '../toolset.ts';
+import type { ToolCall } from '../turn.ts';
+import type { Conversation } from './conversation.ts';
+import type { LoadedTools } from './load-tools.ts';
+import type { RunState } from './run-state.ts';
+
+/** One run of a quick app. */
+export interface QuickAppRun {
+  readonly app: QuickApp;
+  /** Its tools, with what of them could not be had. */
+  readonly tools: LoadedTools;
+  readonly request: ChatRequest;
+  readonly conversation: Conversation;
+  /** Asks the app's model on behalf of the caller. */
+  readonly askModel: (request: ChatRequest) => Promise<ModelReply>;
+  /** Makes the reply's `custom_content.state`. */
+  readonly toState: (state: RunState) => JsonObject;
+  readonly id: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly limits: { readonly maxTurns: number; readonly timeoutMs: number; readonly maxResultBytes: number };
+  readonly onToolFault: (tool: string, thrown: unknown) => void;
+}
+
+/** Answers with a quick app (contract 8): goes on where the conversation stands. */
+export function runQuickApp(run: QuickAppRun): AsyncIterable<Frame> {
+  const [next] = run.conversation.waiting;
+  return next === undefined ? runModel(run) : handOutNext(run, next);
+}
+
+function runModel(run: QuickAppRun): AsyncIterable<Frame> {
+  const { app, conversation, tools, limits } = run;
+  return runLoop({
+    ask: (request) => new Deferred(run.askModel(request).then(({ frames }) => frames)),
+    request: toModelRequest(run),
+    tools: tools.tools,
+    missing: conversation.state === undefined ? tools.missing : [],
+    model: app.model,
+    id: run.id,
+    clock: run.clock,
+    signal: run.signal,
+    ...limits,
+    added: conversation.added,
+    answered: conversation.answered,
+    handsOut: 'one function',
+    toState: (memory) => toState(run, memory),
+    onToolFault: run.onToolFault,
+  });
+}
+
+/** Nothing is to be remembered of a reply without tools, controls and a state of the model's own. */
+function toState(run: QuickAppRun, memory: RunMemory): JsonObject | undefined {
+  if (memory.added.length === 0 && memory.controls.length === 0 && memory.inner === undefined) return undefined;
+  return run.toState({ ...memory, results: {} });
+}
+
+/** The calls of one batch go out one a reply; the model is asked when all have come back. */
+async function* handOutNext(run: QuickAppRun, { function: { name, arguments: args } }: ToolCall): AsyncIterable<Frame> {
+  const reply = new Reply(run.id, run.clock);
+  const { state } = run.conversation;
+  yield Frame.ofChunks(
+    reply.chunk({ role: 'assistant' }),
+    reply.chunk({ function_call: { name, arguments: args } }),
+    ...(state === undefined ? [] : [reply.chunk({ custom_content: { state: run.toState(state) } })]),
+    reply.chunk({}, 'function_call'),
+  );
+}
+
+/** What the model is asked: the app decides on instructions, temperature and tools, the caller on the rest. */
+function toModelRequest({ app, request, conversation }: QuickAppRun): ChatRequest {
+  const {
+    functions: _functions,
+    function_call: _choice,
+    tools: _tools,
+    tool_choice: _toolChoice,
+    addons: _addons,
+    ...rest
+  } = request;
+  const instructions: Message[] = app.instructions === '' ? [] : [{ role: 'system', content: app.instructions }];
+  const tools = toClientTools(app);
+  return {
+    ...rest,
+    model: app.model,
+    temperature: app.temperature,
+    messages: [...instructions, ...conversation.messages],
+    stream: true,
+    ...(tools.length > 0 && { tools }),
+  };
+}
+
+function toClientTools({ toolsets }: QuickApp): ToolDefinition[] {
+  return toolsets.flatMap((toolset) => {
+    if (toolset.kind !== 'client') return [];
+    const { name, description, parameters } = toolset;
+    return [{ type: 'function' as const, function: { name, description, parameters } }];
+  });
+}

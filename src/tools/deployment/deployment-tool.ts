@@ -1,0 +1,86 @@
+import type { JsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json.ts';
+import { Accumulator } from '#contract/accumulate.ts';
+import type { ChatRequest } from '#contract/chat-request.ts';
+import type { Chunk, Delta } from '#contract/chunk.ts';
+import type { Reply } from '#domain/call.ts';
+import type { Deployment } from '#domain/deployment.ts';
+import { type Attachment, type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tool.ts';
+
+/** Sends a request to the deployment on behalf of the application's caller; rejects with a ParleyError. */
+export type AskDeployment = (request: ChatRequest, signal: AbortSignal) => Promise<Reply>;
+
+const parameters: JsonObject = {
+  type: 'object',
+  properties: {
+    query: { type: 'string', description: 'What is asked, complete in itself: nothing else of the conversation is seen.' },
+    attachments: {
+      type: 'array',
+      description: 'What the question is about beside its text.',
+      items: {
+        type: 'object',
+        properties: {
+          type: { type: 'string', description: 'MIME type.' },
+          title: { type: 'string' },
+          url: { type: 'string', description: 'Address of the content, as the conversation names it.' },
+        },
+        required: ['url'],
+      },
+    },
+  },
+  required: ['query'],
+};
+
+/** Another deployment as a tool (contract 8): its stages and attachments come up, its text is told to the model. */
+export function createDeploymentTool(deployment: Deployment, ask: AskDeployment): Tool {
+  const { id, kind, displayName = id, description = '' } = deployment;
+  return {
+    name: id,
+    description: `Asks the ${kind} ${displayName}. ${description}`.trim(),
+    parameters,
+    async run(args, context) {
+      const reply = await ask(toRequest(args), context.signal);
+      try {
+        return await readReply(reply, context, displayName);
+      } finally {
+        await context.report({ usage: reply.used() });
+      }
+    },
+  };
+}
+
+function toRequest({ query, attachments }: JsonObject): ChatRequest {
+  if (typeof query !== 'string' || query.trim() === '') throw new ToolFault('The argument query is missing: it must be a text.');
+  const given = Array.isArray(attachments) ? attachments.map(toAttachment) : [];
+  const custom_content = given.length > 0 ? { custom_content: { attachments: given } } : {};
+  return { messages: [{ role: 'user', content: query, ...custom_content }], stream: true };
+}
+
+function toAttachment(value: unknown, index: number): { index: number; type?: string; title?: string; url: string } {
+  const { url, type, title } = isJsonObject(value) ? value : {};
+  if (typeof url !== 'string' || url === '') throw new ToolFault('Each of the attachments must have a url.');
+  return { index, url, ...(typeof type === 'string' && { type }), ...(typeof title === 'string' && { title }) };
+}
+
+async function readReply(reply: Reply, context: ToolContext, name: string): Promise<ToolResult> {
+  const accumulator = new Accumulator();
+  for await (const frame of reply.frames) {
+    for (const chunk of frame.chunks) {
+      accumulator.add(chunk);
+      await reportStages(chunk, context);
+    }
+  }
+  const [choice] = accumulator.completion().choices;
+  const { content, custom_content } = choice?.message ?? {};
+  if (choice?.finish_reason === 'function_call' || choice?.finish_reason === 'tool_calls')
+    throw new ToolFault(`${name} asked for a function of its caller, which a tool does not have.`);
+  const attachments = (custom_content?.attachments ?? []).map(({ index: _index, ...rest }): Attachment => rest);
+  return { text: content ?? '', attachments, failed: false };
+}
+
+async function reportStages({ choices }: Chunk, context: ToolContext): Promise<void> {
+  for (const { delta } of choices) {
+    const stages = (delta as Delta | undefined)?.custom_content?.stages;
+    if (Array.isArray(stages) && stages.length > 0) await context.report({ stages });
+  }
+}

@@ -1,0 +1,262 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#base/json.ts';
+import { quickAppFaults } from '#contract/quick-app/quick-app-faults.ts';
+import { toRestToolDefinition } from '#domain/quick-app/to-rest-tool-definition.ts';
+import { readOpenApi } from './read-openapi.ts';
+import { type Choice, toToolsets } from './to-toolsets.ts';
+
+const at = new URL('https://api.example/openapi.json');
+const info = { title: 'Pet Shop', version: '1' };
+const get = (operationId: string, more: object = {}) => ({ get: { operationId, responses: {}, ...more } });
+
+async function read(document: object, choice: Choice = {}) {
+  return toToolsets(await readOpenApi(JSON.stringify(document), at), choice);
+}
+
+function openapi(paths: object, more: object = {}) {
+  return { openapi: '3.1.0', info, servers: [{ url: '/v1' }], paths, ...more };
+}
+
+async function authorizationOf(scheme: object, scopes: string[] = []) {
+  const components = { securitySchemes: { petAuth: scheme } };
+  const { toolsets, notes } = await read(openapi({ '/pets': get('pets') }, { components, security: [{ petAuth: scopes }] }));
+  return { authorization: toolsets[0]?.authorization, notes };
+}
+
+const namesIn = ({ toolsets }: Awaited<ReturnType<typeof read>>) =>
+  toolsets.map(({ tools }) => tools.map(({ open_ai_tool }) => open_ai_tool.function.name));
+
+describe('a document as toolsets', () => {
+  const v2 = {
+    swagger: '2.0',
+    info,
+    host: 'api.example',
+    basePath: '/v1',
+    schemes: ['https'],
+    paths: {
+      '/pets/{id}': {
+        parameters: [{ name: 'id', in: 'path', required: true, type: 'integer' }],
+        put: {
+          operationId: 'savePet',
+          summary: 'Saves a pet.',
+          consumes: ['application/json'],
+          parameters: [
+            { name: 'X-Trace', in: 'header', type: 'string' },
+            { name: 'pet', in: 'body', schema: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } } },
+          ],
+          responses: {},
+        },
+      },
+    },
+  };
+  const v3 = (version: string) => ({
+    openapi: version,
+    info,
+    servers: [{ url: 'https://api.example/v1' }],
+    paths: {
+      '/pets/{id}': {
+        parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }],
+        put: {
+          operationId: 'savePet',
+          summary: 'Saves a pet.',
+          parameters: [{ name: 'X-Trace', in: 'header', schema: { type: 'string' } }],
+          requestBody: { content: { 'application/json': { schema: { $ref: '#/components/schemas/Pet' } } } },
+          responses: {},
+        },
+      },
+    },
+    components: { schemas: { Pet: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } } } },
+  });
+
+  it.each([
+    ['2.0', v2],
+    ['3.0', v3('3.0.3')],
+    ['3.1', v3('3.1.0')],
+  ])('is the same in version %s', async (_version, document) => {
+    expect(await read(document)).toEqual({
+      notes: [],
+      toolsets: [
+        {
+          type: 'rest-api',
+          name: 'Pet Shop',
+          authorization: null,
+          tools: [
+            {
+              rest_api_method_info: { method_url: 'https://api.example/v1/pets/{id}', method_type: 'put' },
+              open_ai_tool: {
+                type: 'function',
+                function: {
+                  name: 'savePet',
+                  description: 'Saves a pet.',
+                  parameters: {
+                    type: 'object',
+                    properties: {
+                      id: { type: 'integer', parameter_info: { type: 'path', key: 'id' } },
+                      'X-Trace': { type: 'string', parameter_info: { type: 'header', key: 'X-Trace' } },
+                      name: { type: 'string', parameter_info: { type: 'body', key: 'name' } },
+                    },
+                    required: ['id', 'name'],
+                  },
+                },
+              },
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('calls what the document as an addon would call', async () => {
+    const api = await readOpenApi(JSON.stringify(v3('3.1.0')), at);
+    const [toolset] = toToolsets(api, {}).toolsets;
+    expect(toolset?.tools.map(toRestToolDefinition)).toEqual(api.tools);
+  });
+
+  it('is without fault as settings of a quick app', async () => {
+    const components = { securitySchemes: { key: { type: 'apiKey', in: 'query', name: 'key' } } };
+    const { toolsets } = await read(
+      openapi({ '/a': get('a'), '/b': get('b', { security: [] }) }, { components, security: [{ key: [] }] }),
+    );
+    expect(quickAppFaults({ temperature: 0, instructions: '', model: 'm', web_api_toolset: toolsets })).toEqual([]);
+  });
+
+  it('has names that the form takes, each once', async () => {
+    const long = 'x'.repeat(70);
+    const paths = { '/a': get('a.b'), '/b': get('a_b'), '/c': get(long), '/d': get(`${long}y`), '/e': get('é') };
+    expect(namesIn(await read(openapi(paths)))).toEqual([['a_b', 'a_b_2', 'x'.repeat(64), `${'x'.repeat(62)}_2`, '_']]);
+  });
+
+  it('leaves out what the form has no words for, and says so', async () => {
+    const body = (type: string, schema: object) => ({ requestBody: { required: true, content: { [type]: { schema } } } });
+    const { toolsets, notes } = await read(
+      openapi({
+        '/list': { post: { operationId: 'list', ...body('application/json', { type: 'array' }) } },
+        '/form': { post: { operationId: 'form', ...body('application/x-www-form-urlencoded', { properties: { a: {} } }) } },
+        '/image': { post: { operationId: 'image', ...body('image/png', {}) } },
+      }),
+    );
+    expect(toolsets).toEqual([]);
+    expect(notes).toEqual([
+      'image was left out: its body is neither JSON nor a form.',
+      'list was left out: its body has no named fields.',
+      'form was left out: its body is a form, and quick apps send JSON.',
+    ]);
+  });
+
+  it('refuses a reference that leaves the document', async () => {
+    for (const ref of ['file:///etc/passwd', '/etc/passwd', 'http://127.0.0.1/x.json#/a', 'other.yaml']) {
+      const paths = { '/a': { get: { parameters: [{ $ref: ref }] } } };
+      await expect(read(openapi(paths))).rejects.toThrow('refers to another document');
+    }
+  });
+});
+
+describe('the choice of operations', () => {
+  const paths = { '/a': get('a.b'), '/c': get('c'), '/d': get('d') };
+
+  it.each<[Choice, string[]]>([
+    [{}, ['a_b', 'c', 'd']],
+    [{ include: ['c', 'a.b'] }, ['a_b', 'c']],
+    [{ include: ['a_b'] }, ['a_b']],
+    [{ exclude: ['a_b', 'c'] }, ['d']],
+    [{ include: ['c', 'd'], exclude: ['d'] }, ['c']],
+  ])('%j gives %j', async (choice, names) => {
+    expect(namesIn(await read(openapi(paths), choice))).toEqual([names]);
+  });
+
+  it('names what is not there', async () => {
+    const { toolsets, notes } = await read(openapi(paths), { include: ['C'] });
+    expect([toolsets, notes]).toEqual([[], ['There is no operation named C that can be a tool.']]);
+  });
+});
+
+describe('credentials', () => {
+  const hole = (what: string) => `\${PET_SHOP_PET_AUTH_${what}}`;
+  const clientCredentials = { tokenUrl: 'https://id.example/token', scopes: {} };
+
+  it.each<[string, object, JsonObject]>([
+    [
+      'a key in a header',
+      { type: 'apiKey', in: 'header', name: 'X-Key' },
+      { type: 'api_key', key: hole('KEY'), name: 'X-Key', location: 'header' },
+    ],
+    [
+      'a key in the query',
+      { type: 'apiKey', in: 'query', name: 'k' },
+      { type: 'api_key', key: hole('KEY'), name: 'k', location: 'query' },
+    ],
+    [
+      'a user name and password',
+      { type: 'http', scheme: 'Basic' },
+      { type: 'basic', username: hole('USERNAME'), password: hole('PASSWORD') },
+    ],
+    ['a bearer token', { type: 'http', scheme: 'bearer' }, { type: 'bearer', token: hole('TOKEN') }],
+    [
+      'client credentials',
+      { type: 'oauth2', flows: { clientCredentials } },
+      {
+        type: 'client_id_secret',
+        client_id: hole('CLIENT_ID'),
+        client_secret: hole('CLIENT_SECRET'),
+        token_url: 'https://id.example/token',
+        scope: 'read write',
+      },
+    ],
+    [
+      'a token that people sign in for',
+      { type: 'oauth2', flows: { implicit: { authorizationUrl: 'https://id.example/', scopes: {} } } },
+      { type: 'bearer', token: hole('TOKEN') },
+    ],
+    [
+      'OpenID Connect',
+      { type: 'openIdConnect', openIdConnectUrl: 'https://id.example/' },
+      { type: 'bearer', token: hole('TOKEN') },
+    ],
+  ])('are places to fill in: %s', async (_what, scheme, expected) => {
+    expect(await authorizationOf(scheme, ['read', 'write'])).toEqual({ authorization: expected, notes: [] });
+  });
+
+  it.each([
+    ['a cookie', { type: 'apiKey', in: 'cookie', name: 'c' }],
+    ['a certificate', { type: 'mutualTLS' }],
+    ['another scheme of HTTP', { type: 'http', scheme: 'digest' }],
+  ])('that a quick app cannot send are told: %s', async (_what, scheme) => {
+    const { authorization, notes } = await authorizationOf(scheme);
+    expect([authorization, notes]).toEqual([null, ['pets asks for credentials that a quick app cannot send: petAuth.']]);
+  });
+
+  it('of several ways are the first that can be had alone', async () => {
+    const securitySchemes = {
+      cookie: { type: 'apiKey', in: 'cookie', name: 'c' },
+      key: { type: 'apiKey', in: 'header', name: 'k' },
+      bearer: { type: 'http', scheme: 'bearer' },
+    };
+    const security = [{}, { unknown: [] }, { cookie: [] }, { key: [], bearer: [] }, { bearer: [] }];
+    const { toolsets } = await read(openapi({ '/a': get('a') }, { components: { securitySchemes }, security }));
+    expect(toolsets.map(({ authorization }) => authorization?.type)).toEqual(['bearer']);
+  });
+
+  it('make a toolset each, and one for what needs none', async () => {
+    const securitySchemes = { one: { type: 'http', scheme: 'bearer' }, two: { type: 'oauth2', flows: { clientCredentials } } };
+    const paths = {
+      '/a': get('a', { security: [{ one: [] }] }),
+      '/b': get('b', { security: [] }),
+      '/c': get('c', { security: [{ two: ['x'] }] }),
+      '/d': get('d', { security: [{ two: ['y'] }] }),
+      '/e': get('e', { security: [{ one: [] }] }),
+    };
+    const { toolsets } = await read(openapi(paths, { components: { securitySchemes } }));
+    expect(toolsets).toMatchObject([
+      { name: 'Pet Shop (one)', authorization: { type: 'bearer' }, tools: [{}, {}] },
+      { name: 'Pet Shop (without credentials)', authorization: null, tools: [{}] },
+      { name: 'Pet Shop (two)', authorization: { scope: 'x y' }, tools: [{}, {}] },
+    ]);
+  });
+
+  it('of a scheme that is called as no other is are found under its own name', async () => {
+    const { authorization } = await authorizationOf({ type: 'http', scheme: 'bearer' });
+    expect(authorization).toBeDefined();
+    const { toolsets } = await read(openapi({ '/a': get('a', { security: [{ constructor: [] }] }) }));
+    expect(toolsets[0]?.authorization).toBeNull();
+  });
+});

@@ -1,0 +1,108 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { RestToolset } from '#contract/quick-app/web-toolset.ts';
+import { toRestApiTool, whyUnsayable } from '#domain/quick-app/to-rest-api-tool.ts';
+import type { RestToolDefinition } from '#domain/rest-tool.ts';
+import { type AskedScheme, toAuthorization } from './to-authorization.ts';
+import type { OpenApiTools } from './to-rest-tools.ts';
+
+/** Which operations are wanted, by name; absent: all. */
+export interface Choice {
+  readonly include?: readonly string[] | undefined;
+  readonly exclude?: readonly string[] | undefined;
+}
+
+/** A document as entries of a quick app's `web_api_toolset`, for people to look over. */
+export interface ImportedApi {
+  readonly toolsets: readonly RestToolset[];
+  /** What was left out, and what is left to do. */
+  readonly notes: readonly string[];
+}
+
+/** Tools that are told who calls in the same way. */
+interface Group {
+  readonly asked: AskedScheme | undefined;
+  readonly scopes: Set<string>;
+  readonly tools: RestToolDefinition[];
+}
+
+const longestName = 64;
+
+/** One toolset for each way in which operations ask who calls, since a toolset has one authorization. */
+export function toToolsets(api: OpenApiTools, choice: Choice): ImportedApi {
+  const notes = api.skipped.map(({ name, reason }) => leftOut(name, reason));
+  const groups = new Map<string | undefined, Group>();
+  const taken = new Set<string>();
+  for (const tool of wanted(api, choice, notes)) {
+    const reason = whyUnsayable(tool);
+    if (reason !== undefined) {
+      notes.push(leftOut(tool.name, reason));
+      continue;
+    }
+    const asked = chooseScheme(api, tool, notes);
+    const group = groups.get(asked?.name) ?? { asked, scopes: new Set(), tools: [] };
+    for (const scope of asked?.scopes ?? []) group.scopes.add(scope);
+    group.tools.push({ ...tool, name: freeName(tool.name, taken) });
+    groups.set(asked?.name, group);
+  }
+  return { toolsets: [...groups.values()].map((group) => toToolset(group, api.title, groups.size)), notes };
+}
+
+function* wanted({ tools }: OpenApiTools, { include, exclude = [] }: Choice, notes: string[]): Iterable<RestToolDefinition> {
+  const isIn = (names: readonly string[], { name }: RestToolDefinition) =>
+    names.includes(name) || names.includes(toReadable(name));
+  for (const name of [...(include ?? []), ...exclude]) {
+    if (!tools.some((tool) => isIn([name], tool)))
+      notes.push(`There is no operation named ${name.slice(0, 100)} that can be a tool.`);
+  }
+  for (const tool of tools) if ((include === undefined || isIn(include, tool)) && !isIn(exclude, tool)) yield tool;
+}
+
+/** The first scheme that stands alone in a requirement and that the form has words for; undefined where none is needed, or none can be had. */
+function chooseScheme(
+  { security, schemes, title }: OpenApiTools,
+  tool: RestToolDefinition,
+  notes: string[],
+): AskedScheme | undefined {
+  const requirements = (security.get(tool) ?? []).filter((requirement) => Object.keys(requirement).length > 0);
+  const found = requirements
+    .map((requirement) => toAsked(requirement, schemes))
+    .find((asked) => asked && toAuthorization(asked, title));
+  if (found === undefined && requirements.length > 0)
+    notes.push(`${tool.name} asks for credentials that a quick app cannot send: ${requirements.map(inWords).join(', or ')}.`);
+  return found;
+}
+
+function toAsked(requirement: JsonObject, schemes: JsonObject): AskedScheme | undefined {
+  const [[name, scopes], ...others] = Object.entries(requirement) as [[string, unknown], ...[string, unknown][]];
+  const scheme = Object.hasOwn(schemes, name) ? schemes[name] : undefined;
+  if (others.length > 0 || !isJsonObject(scheme)) return undefined;
+  return { name, scheme, scopes: Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string') : [] };
+}
+
+function inWords(requirement: JsonObject): string {
+  return Object.keys(requirement).join(' and ');
+}
+
+function toToolset({ asked, scopes, tools }: Group, title: string, groups: number): RestToolset {
+  const authorization = asked === undefined ? null : (toAuthorization({ ...asked, scopes: [...scopes] }, title) ?? null);
+  const name = groups === 1 ? title : `${title} (${asked?.name ?? 'without credentials'})`;
+  return { type: 'rest-api', name, authorization, tools: tools.map(toRestApiTool) };
+}
+
+/** A name that the form takes, and that no other tool has. */
+function freeName(wished: string, taken: Set<string>): string {
+  const readable = toReadable(wished);
+  let name = readable.slice(0, longestName);
+  for (let nth = 2; taken.has(name); nth += 1) name = `${readable.slice(0, longestName - String(nth).length - 1)}_${nth}`;
+  taken.add(name);
+  return name;
+}
+
+/** Letters, digits, `_` and `-` of a name. */
+function toReadable(name: string): string {
+  return name.replace(/[^a-zA-Z0-9_-]+/g, '_') || 'operation';
+}
+
+function leftOut(name: string, reason: string): string {
+  return `${name} was left out: ${reason}.`;
+}

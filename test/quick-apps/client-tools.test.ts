@@ -1,0 +1,279 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { calls, messageOf, type Rig, type SentMessage, says, stagesOf, startRig, user } from './support.ts';
+
+const city = { name: 'city', description: 'The city.', parameter_type: 'string' };
+const clientTools = {
+  client_toolset: [
+    { name: 'get_weather', description: 'Gives the weather.', parameters: [city] },
+    { name: 'open-door', description: 'Opens a door.', parameters: [] },
+    {
+      name: 'ring',
+      description: 'Rings a bell.',
+      parameters: [{ name: 'times', description: 'How often.', parameter_type: 'integer' }],
+    },
+  ],
+};
+
+let api: ScriptedUpstream;
+
+beforeAll(async () => {
+  api = await startScriptedUpstream();
+});
+
+beforeEach(() => api.script(({ received, response }) => void response.end(`from ${received.path}`)));
+
+afterAll(() => api.close());
+
+/** Client tools beside an operation `own` of an API. */
+function withOwn(): object {
+  const tool = {
+    rest_api_method_info: { method_url: `${api.url}/own`, method_type: 'get' },
+    open_ai_tool: { type: 'function', function: { name: 'own', description: 'Own.', parameters: {} } },
+  };
+  return { ...clientTools, web_api_toolset: [{ type: 'rest-api', name: 'API', tools: [tool] }] };
+}
+
+const rigOf = (app: object, ...replies: Parameters<typeof startRig>[0]['replies']): Promise<Rig> => startRig({ app, replies });
+const calledBy = (message: object) => (message as { function_call?: { name: string } }).function_call?.name;
+const result = (name: string, content: string): object => ({ role: 'function', name, content });
+const toolCall = (nth: number, name: string, args: object = {}) => ({
+  ...{ id: `call_${nth}`, type: 'function' },
+  function: { name, arguments: JSON.stringify(args) },
+});
+
+describe('a call of a client tool', () => {
+  it('is offered to the model as a function of its parameters', async () => {
+    await using rig = await rigOf(clientTools, says('Hello.'));
+    await rig.chat('Hello');
+    expect(rig.offered()[0]).toEqual({
+      type: 'function',
+      function: {
+        name: 'get_weather',
+        description: 'Gives the weather.',
+        parameters: { type: 'object', properties: { city: { type: 'string', description: 'The city.' } }, required: ['city'] },
+      },
+    });
+  });
+
+  it('stops the run, which goes on where it stood, with the same messages to the model', async () => {
+    await using rig = await rigOf(clientTools, calls('Let me look.', ['get_weather', { city: 'Oslo' }]), says('Take a coat.'));
+    const asked = [user('Do I need a coat in Oslo?')];
+    const stopped = await rig.chat(asked);
+    const { custom_content, ...message } = messageOf(stopped);
+    expect([message, stopped.completion.choices[0]?.finish_reason]).toEqual([
+      { role: 'assistant', content: 'Let me look.', function_call: { name: 'get_weather', arguments: '{"city":"Oslo"}' } },
+      'function_call',
+    ]);
+    expect(Object.keys(custom_content ?? {})).toEqual(['state']);
+    const before = rig.sent();
+    const resumed = await rig.chat([...asked, messageOf(stopped), result('get_weather', 'Rain.')]);
+    expect(messageOf(resumed).content).toBe('Take a coat.');
+    expect(rig.sent()).toEqual([
+      ...before,
+      { role: 'assistant', content: 'Let me look.', tool_calls: [toolCall(0, 'get_weather', { city: 'Oslo' })] },
+      { role: 'tool', tool_call_id: 'call_0', content: 'Rain.' },
+    ]);
+    expect(rig.offered()).toEqual(rig.offered(0));
+  });
+
+  it('streams whole: the call, its state, its end', async () => {
+    await using rig = await rigOf(clientTools, calls(['get_weather', { city: 'Oslo' }]));
+    const streamed = await (await rig.service.stream('app', { messages: [user('Weather?')] })).rest();
+    const deltas = streamed.deltas();
+    expect(deltas.filter(({ function_call }) => function_call)).toEqual([
+      { function_call: { name: 'get_weather', arguments: '{"city":"Oslo"}' } },
+    ]);
+    expect(deltas.filter(({ custom_content: custom }) => custom?.state)).toHaveLength(1);
+    expect(streamed.chunks.flatMap(({ choices: [choice] }) => choice?.finish_reason ?? [])).toEqual(['function_call']);
+  });
+
+  it('whose name has a dash is answered under it, or with underscores', async () => {
+    await using rig = await rigOf(clientTools, calls(['open-door', {}]), says('Open.'), calls(['open-door', {}]), says('Open.'));
+    const opened = await rig.chat('Open the door.');
+    expect(calledBy(messageOf(opened))).toBe('open-door');
+    // The name of a message may have no dash (spec 2.1).
+    const answered = await rig.chat([user('Open the door.'), messageOf(opened), result('open_door', 'It is open.')]);
+    expect(messageOf(answered).content).toBe('Open.');
+    expect(rig.sent().at(-1)).toEqual({ role: 'tool', tool_call_id: 'call_0', content: 'It is open.' });
+  });
+
+  it('counts among the 15 turns of its run', async () => {
+    await using rig = await startRig({
+      app: clientTools,
+      replies: [calls(['open-door', {}]), calls(['open-door', {}]), says('Enough.')],
+      configuration: { tools: { maxTurns: 3 } },
+    });
+    const messages = [user('Open all doors.')];
+    for (const nth of [0, 1]) {
+      const stopped = messageOf(await rig.chat(messages));
+      expect([nth, calledBy(stopped)]).toEqual([nth, 'open-door']);
+      messages.push(stopped, result('open_door', 'Open.'));
+    }
+    expect(messageOf(await rig.chat(messages)).content).toBe('Enough.');
+    expect(rig.offered()).toEqual([]);
+  });
+});
+
+describe('several calls in one reply', () => {
+  it('are handed out one a reply, and the model gets all results together', async () => {
+    const batch = calls(['get_weather', { city: 'Oslo' }], ['open-door', {}], ['ring', { times: 2 }]);
+    await using rig = await rigOf(clientTools, batch, says('Done.'));
+    const messages = [user('Do all three.')];
+    for (const [nth, name] of ['get_weather', 'open-door', 'ring'].entries()) {
+      const answered = await rig.chat(messages);
+      expect(calledBy(messageOf(answered))).toBe(name);
+      expect([nth, rig.model.requests.length]).toEqual([nth, 1]);
+      // Only the model costs something.
+      expect(answered.completion.usage?.total_tokens).toBe(nth === 0 ? 12 : 0);
+      messages.push(messageOf(answered), result(name.replace('-', '_'), `${name} is done`));
+    }
+    expect(messageOf(await rig.chat(messages)).content).toBe('Done.');
+    expect(rig.sent().slice(2)).toEqual([
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [toolCall(0, 'get_weather', { city: 'Oslo' }), toolCall(1, 'open-door'), toolCall(2, 'ring', { times: 2 })],
+      },
+      { role: 'tool', tool_call_id: 'call_0', content: 'get_weather is done' },
+      { role: 'tool', tool_call_id: 'call_1', content: 'open-door is done' },
+      { role: 'tool', tool_call_id: 'call_2', content: 'ring is done' },
+    ]);
+  });
+
+  it('go on from the newest state alone', async () => {
+    await using rig = await rigOf(clientTools, calls(['open-door', {}], ['ring', { times: 1 }]), says('Done.'));
+    const asked = user('Do both.');
+    const first = messageOf(await rig.chat([asked]));
+    const second = messageOf(await rig.chat([asked, first, result('open_door', 'Open.')]));
+    await rig.chat([asked, second, result('ring', 'Rang.')]);
+    expect(
+      rig
+        .sent()
+        .slice(-2)
+        .map(({ content }) => content),
+    ).toEqual(['Open.', 'Rang.']);
+  });
+
+  it('of both kinds run the own ones first, in the order asked to the model', async () => {
+    await using rig = await rigOf(withOwn(), calls(['open-door', {}], ['own', {}], ['ring', { times: 1 }]), says('Done.'));
+    const messages = [user('Do all.')];
+    const first = await rig.chat(messages);
+    expect(stagesOf(first).map(({ name, status }) => [name, status])).toEqual([['own', 'completed']]);
+    messages.push(messageOf(first), result('open_door', 'Open.'));
+    messages.push(messageOf(await rig.chat(messages)), result('ring', 'Rang.'));
+    const before = api.requests.length;
+    await rig.chat(messages);
+    expect(api.requests).toHaveLength(before);
+    expect(
+      rig
+        .sent()
+        .slice(-3)
+        .map(({ tool_call_id: id, content }) => [id, content]),
+    ).toEqual([
+      ['call_0', 'Open.'],
+      ['call_1', 'from /own'],
+      ['call_2', 'Rang.'],
+    ]);
+  });
+
+  it('do not take the name of a client tool from it', async () => {
+    const app = { ...withOwn(), client_toolset: [{ name: 'own', description: 'The caller’s.', parameters: [] }] };
+    await using rig = await rigOf(app, says('Hello.'));
+    await rig.chat('Hello');
+    expect(rig.offered().map((offered) => [offered.function.name, offered.function.description])).toEqual([
+      ['own', 'The caller’s.'],
+      [expect.stringMatching(/^own_[0-9a-f]{8}$/), 'Own.'],
+    ]);
+  });
+});
+
+describe('a result', () => {
+  it.each([
+    ['of another function', 'ring', 'messages[2].name', /open-door was asked for/],
+    ['of a function that is not there', 'nothing', 'messages[2].name', /open-door was asked for/],
+  ])('%s is refused', async (_what, name, param, said) => {
+    await using rig = await rigOf(clientTools, calls(['open-door', {}]));
+    const stopped = messageOf(await rig.chat('Open.'));
+    const { status, error } = await rig.chat([user('Open.'), stopped, result(name, 'x')]);
+    expect([status, error.param]).toEqual([400, param]);
+    expect(error.message).toMatch(said);
+    expect(rig.model.requests).toHaveLength(1);
+  });
+
+  it('that is one too many is refused', async () => {
+    await using rig = await rigOf(clientTools, calls(['open-door', {}]));
+    const stopped = messageOf(await rig.chat('Open.'));
+    const results = [result('open_door', 'a'), result('open_door', 'b')];
+    const { status, error } = await rig.chat([user('Open.'), stopped, ...results]);
+    expect([status, error.param]).toEqual([400, 'messages[3].name']);
+  });
+});
+
+describe('a run that nobody goes on with', () => {
+  const contents = (messages: readonly SentMessage[]) => messages.map(({ role, content }) => [role, content]);
+
+  it('is told to the model as what was left undone', async () => {
+    await using rig = await rigOf(withOwn(), calls(['own', {}], ['open-door', {}]), says('As you like.'));
+    const stopped = messageOf(await rig.chat('Open.'));
+    await rig.chat([user('Open.'), stopped, user('Leave it.')]);
+    expect(contents(rig.sent().slice(2))).toEqual([
+      ['assistant', null],
+      ['tool', 'from /own'],
+      ['tool', 'The tool was not run: the user went on without it.'],
+      ['user', 'Leave it.'],
+    ]);
+  });
+
+  it('keeps the results that it had', async () => {
+    await using rig = await rigOf(clientTools, calls(['open-door', {}], ['ring', { times: 1 }]), says('As you like.'));
+    const first = messageOf(await rig.chat('Do both.'));
+    const second = messageOf(await rig.chat([user('Do both.'), first, result('open_door', 'Open.')]));
+    await rig.chat([user('Do both.'), first, result('open_door', 'Open.'), second, user('Enough.')]);
+    expect(contents(rig.sent().slice(-3))).toEqual([
+      ['tool', 'Open.'],
+      ['tool', 'The tool was not run: the user went on without it.'],
+      ['user', 'Enough.'],
+    ]);
+  });
+
+  it('is gone where its state is', async () => {
+    await using rig = await rigOf(clientTools, calls(['open-door', {}]), says('Open.'));
+    const { function_call } = messageOf(await rig.chat('Open.'));
+    const stateless = { role: 'assistant', function_call };
+    const answered = await rig.chat([user('Open.'), stateless, result('open_door', 'It is open.')]);
+    expect(messageOf(answered).content).toBe('Open.');
+    expect(contents(rig.sent().slice(-2))).toEqual([
+      ['assistant', null],
+      ['tool', 'It is open.'],
+    ]);
+  });
+});
+
+it('a finished run with client tools gives all results back to the model next time', async () => {
+  await using rig = await rigOf(
+    clientTools,
+    calls(['open-door', {}]),
+    calls(['ring', { times: 1 }]),
+    says('Done.'),
+    says('Welcome.'),
+  );
+  const messages = [user('Open and ring.')];
+  for (const name of ['open_door', 'ring']) messages.push(messageOf(await rig.chat(messages)), result(name, `${name}!`));
+  messages.push(messageOf(await rig.chat(messages)), user('Thanks.'));
+  await rig.chat(messages);
+  expect(
+    rig
+      .sent()
+      .slice(1)
+      .map(({ role, content, tool_calls: [call] = [] }) => [role, content ?? call?.function.name]),
+  ).toEqual([
+    ['user', 'Open and ring.'],
+    ['assistant', 'open-door'],
+    ['tool', 'open_door!'],
+    ['assistant', 'ring'],
+    ['tool', 'ring!'],
+    ['assistant', 'Done.'],
+    ['user', 'Thanks.'],
+  ]);
+});

@@ -1,0 +1,306 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { StageDelta } from '#contract/chunk.ts';
+import { delta, finish, text, usage } from '#test/chunks.ts';
+import { eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { calls, messageOf, type Rig, says, stagesOf, startRig, toldTo, user } from './support.ts';
+
+let api: ScriptedUpstream;
+
+beforeAll(async () => {
+  api = await startScriptedUpstream();
+});
+
+beforeEach(() => api.script(({ received, response }) => void response.end(`from ${received.path}`)));
+
+afterAll(() => api.close());
+
+/** Operations of one API, each by its name at its own path. */
+function tools(...names: string[]): object {
+  const toTool = (name: string): object => ({
+    rest_api_method_info: { method_url: `${api.url}/${name}`, method_type: 'get' },
+    open_ai_tool: { type: 'function', function: { name, description: `Does ${name}.`, parameters: { type: 'object' } } },
+  });
+  return { web_api_toolset: [{ type: 'rest-api', name: 'API', tools: names.map(toTool) }] };
+}
+
+const rigOf = (app: object, ...replies: Parameters<typeof startRig>[0]['replies']): Promise<Rig> => startRig({ app, replies });
+
+describe('calls of one reply', () => {
+  it('run at once and are answered in the order asked', async () => {
+    let first: (() => void) | undefined;
+    api.script(async ({ received, response }) => {
+      // The first is answered only when the second is: one after the other would never end.
+      if (received.path === '/one') await new Promise<void>((resolve) => (first = resolve));
+      else first?.();
+      response.end(`from ${received.path}`);
+    });
+    await using rig = await rigOf(tools('one', 'two'), calls(['one', {}], ['two', {}]), says('Done.'));
+    const answered = await rig.chat('Do both.');
+    expect(rig.sent().slice(-2)).toEqual([
+      { role: 'tool', tool_call_id: 'call_0', content: 'from /one' },
+      { role: 'tool', tool_call_id: 'call_1', content: 'from /two' },
+    ]);
+    expect(stagesOf(answered).map(({ index, name, status }) => [index, name, status])).toEqual([
+      [0, 'one', 'completed'],
+      [1, 'two', 'completed'],
+    ]);
+  });
+
+  it('that fail leave the others and the run as they are', async () => {
+    api.script(({ received, response }) => void response.writeHead(received.path === '/one' ? 500 : 200).end('said'));
+    await using rig = await rigOf(tools('one', 'two'), calls(['one', {}], ['two', {}]), says('Done.'));
+    const answered = await rig.chat('Do both.');
+    expect(toldTo(rig)).toEqual(['HTTP 500: said', 'said']);
+    expect(stagesOf(answered).map(({ status }) => status)).toEqual(['failed', 'completed']);
+    expect(messageOf(answered).content).toBe('Done.');
+  });
+
+  it.each([
+    ['{"city": "Os', 'not a JSON object'],
+    ['[1]', 'not a JSON object'],
+    ['"x"', 'not a JSON object'],
+  ])('with the arguments %s are told so, and not run', async (args, said) => {
+    const before = api.requests.length;
+    await using rig = await rigOf(tools('one'), calls(['one', args]), calls(['one', {}]), says('Done.'));
+    const answered = await rig.chat('Do it.');
+    expect(toldTo(rig)).toEqual([expect.stringContaining(said), 'from /one']);
+    expect(api.requests).toHaveLength(before + 1);
+    expect(stagesOf(answered).map(({ status }) => status)).toEqual(['failed', 'completed']);
+  });
+
+  it('of a tool that is not there are told so', async () => {
+    await using rig = await rigOf(tools('one'), calls(['two', {}], ['__proto__', {}]), says('Done.'));
+    await rig.chat('Do it.');
+    expect(toldTo(rig)).toEqual(['There is no tool named two.', 'There is no tool named __proto__.']);
+  });
+
+  it('of a reply that was cut off are not run', async () => {
+    const before = api.requests.length;
+    const cut = eventsReply(
+      delta({ tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'one', arguments: '{"a":' } }] } as never),
+      finish('length'),
+    );
+    await using rig = await rigOf(tools('one'), cut);
+    const { completion } = await rig.chat('Do it.');
+    expect([completion.choices[0]?.finish_reason, api.requests.length]).toEqual(['length', before]);
+  });
+});
+
+describe('a run', () => {
+  it('asks its model 15 times, the last time without tools and with a word about it', async () => {
+    await using rig = await rigOf(tools('one'), ...Array.from({ length: 14 }, () => calls(['one', {}])), says('Enough.'));
+    const answered = await rig.chat('Go on and on.');
+    expect(rig.model.requests.map(({ body }) => Array.isArray(body.tools))).toEqual([...Array(14).fill(true), false]);
+    expect(toldTo(rig).at(-1)).toMatch(/^from \/one\n\n\[No more tools can be called in this run/);
+    expect(toldTo(rig).slice(0, -1)).toEqual(Array(13).fill('from /one'));
+    expect([messageOf(answered).content, answered.completion.choices[0]?.finish_reason]).toEqual(['Enough.', 'stop']);
+    expect(stagesOf(answered)).toHaveLength(14);
+  });
+
+  it('ends with an answer also where its model asks for tools that it no longer has', async () => {
+    await using rig = await startRig({
+      app: tools('one'),
+      replies: [calls(['one', {}])],
+      configuration: { tools: { maxTurns: 3 } },
+    });
+    const answered = await rig.chat('Go on.');
+    expect(messageOf(answered).content).toBe('The run ended after 3 calls of the model without an answer.');
+    expect([rig.model.requests.length, answered.completion.choices[0]?.finish_reason]).toEqual([3, 'stop']);
+  });
+
+  it('adds up what its calls used', async () => {
+    await using rig = await rigOf(tools('one'), calls(['one', {}]), calls(['one', {}]), says('Done.'));
+    const { completion } = await rig.chat('Do it twice.');
+    const sum = { prompt_tokens: 30, completion_tokens: 6, total_tokens: 36 };
+    expect(completion.usage).toEqual(sum);
+    expect(completion.statistics).toEqual({ usage_per_model: [{ index: 0, model: 'model', name: 'model', ...sum }] });
+  });
+
+  it('gives role, stages, text, state, end, usage and statistics in this order', async () => {
+    await using rig = await rigOf(tools('one'), calls('Let me see.', ['one', {}]), says('Done.'));
+    const stream = await rig.service.stream('app', { messages: [user('Do it.')] });
+    const streamed = await stream.rest();
+    expect(streamed.isDone).toBe(true);
+    expect(streamed.content()).toBe('Let me see.\n\nDone.');
+    const kinds = streamed.chunks.map(({ choices: [choice], usage: used, statistics }) => {
+      if (used) return 'usage';
+      if (statistics) return 'statistics';
+      if (choice?.finish_reason) return choice.finish_reason;
+      const { role, content, custom_content: custom } = choice?.delta ?? {};
+      const [stage] = custom?.stages ?? [];
+      return role ?? stage?.status ?? (stage ? 'stage' : custom?.state ? 'state' : content);
+    });
+    expect(kinds).toEqual([
+      'assistant',
+      'Let me see.',
+      'stage',
+      'completed',
+      '\n\nDone.',
+      'state',
+      'stop',
+      'usage',
+      'statistics',
+    ]);
+  });
+
+  it('shows at once what its model and its tools do', async () => {
+    let go: (() => void) | undefined;
+    api.script(async ({ response }) => {
+      await new Promise<void>((resolve) => (go = resolve));
+      response.end('at last');
+    });
+    await using rig = await rigOf(tools('one'), calls('Let me see.', ['one', {}]), says('Done.'));
+    const stream = await rig.service.stream('app', { messages: [user('Do it.')] });
+    for (let event = ''; !event.includes('"name":"one"'); ) event = (await stream.next()) ?? 'over "name":"one"';
+    while (go === undefined) await delay(1);
+    go();
+    expect((await stream.rest()).isDone).toBe(true);
+  });
+
+  it('that its model breaks closes its stages, says so, and ends', async () => {
+    await using rig = await rigOf(tools('one'), calls(['one', {}]), (answering) => {
+      answering.head();
+      answering.cut();
+    });
+    const streamed = await (await rig.service.stream('app', { messages: [user('Do it.')] })).rest();
+    expect([streamed.error?.code, streamed.isDone]).toEqual(['upstream_failed', true]);
+    const stages = streamed.deltas().flatMap(({ custom_content: custom }) => custom?.stages ?? []);
+    expect(stages.at(-1)?.status).toBe('completed');
+  });
+});
+
+/** Where a machine has other work, 100 ms can pass without a turn of this process. */
+const onBusyMachine = { retry: 3 };
+
+describe('a caller who leaves', () => {
+  it('cancels every tool within 100 ms', onBusyMachine, async () => {
+    api.script(() => undefined);
+    await using rig = await rigOf(tools('one', 'two', 'three'), calls(['one', {}], ['two', {}], ['three', {}]), says('Never.'));
+    const before = api.requests.length;
+    const stream = await rig.service.stream('app', { messages: [user('Do all.')] });
+    const asked = await Promise.all([0, 1, 2].map((nth) => api.request(before + nth)));
+    const leftAtMs = stream.leave();
+    for (const { closed } of asked) {
+      const { atMs, early } = await closed;
+      expect([early, atMs - leftAtMs < 100]).toEqual([true, true]);
+    }
+    expect(rig.model.requests).toHaveLength(1);
+  });
+
+  it('cancels a token that is being fetched and a model that is being asked', onBusyMachine, async () => {
+    api.script(() => undefined);
+    const authorization = { type: 'client_id_secret', client_id: 'c', client_secret: 's', token_url: `${api.url}/token` };
+    const [toolset] = (tools('one') as { web_api_toolset: object[] }).web_api_toolset;
+    await using rig = await rigOf({ web_api_toolset: [{ ...toolset, authorization }] }, calls(['one', {}]), says('Never.'));
+    const before = api.requests.length;
+    const leaving = rig.service.chatAndLeave('app', { messages: [user('Do it.')] });
+    await api.request(before);
+    leaving.leave();
+    rig.model.script(() => undefined);
+    const nextAsked = rig.model.requests.length;
+    const second = rig.service.chatAndLeave('app', { messages: [user('Again.')] });
+    const asked = await rig.model.request(nextAsked);
+    const leftAtMs = second.leave();
+    const { atMs, early } = await asked.closed;
+    expect([early, atMs - leftAtMs < 100]).toEqual([true, true]);
+  });
+});
+
+describe('names of tools', () => {
+  it('are unique, and each call finds its own', async () => {
+    const app = {
+      ...tools('same'),
+      web_api_toolset_alternative: (tools('same') as { web_api_toolset: object[] }).web_api_toolset,
+    };
+    await using rig = await rigOf(app, says('Hello.'));
+    await rig.chat('Hello');
+    const [first = '', second = ''] = rig.offered().map((offered) => offered.function.name);
+    expect([first, second]).toEqual(['same', expect.stringMatching(/^same_[0-9a-f]{8}$/)]);
+    rig.model.script(calls([second, {}]), says('Done.'));
+    await rig.chat('Call the second.');
+    expect(toldTo(rig)).toEqual(['from /same']);
+  });
+});
+
+describe('a toolset that cannot be had', () => {
+  it('is a failed stage, and the rest works', async () => {
+    const mcp_toolset = [
+      { type: 'mcp', name: 'Far away', mcp_server_info: { url: 'https://mcp.example/', protocol: 'streamable_http' } },
+    ];
+    await using rig = await rigOf({ ...tools('one'), mcp_toolset }, calls(['one', {}]), says('Done.'));
+    const answered = await rig.chat('Do it.');
+    expect(stagesOf(answered).map(({ name, status }) => [name, status])).toEqual([
+      ['Far away', 'failed'],
+      ['one', 'completed'],
+    ]);
+    expect(messageOf(answered).content).toBe('Done.');
+  });
+});
+
+describe('the next request', () => {
+  it('tells the model what the tools gave and each text once', async () => {
+    await using rig = await rigOf(tools('one'), calls('Let me see.', ['one', {}]), says('Done.'), says('You are welcome.'));
+    const first = messageOf(await rig.chat('Do it.'));
+    await rig.chat([user('Do it.'), first, user('Thanks.')]);
+    expect(rig.sent().slice(1)).toEqual([
+      { role: 'user', content: 'Do it.' },
+      {
+        role: 'assistant',
+        content: 'Let me see.',
+        tool_calls: [{ id: 'call_0', type: 'function', function: { name: 'one', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'call_0', content: 'from /one' },
+      { role: 'assistant', content: 'Done.' },
+      { role: 'user', content: 'Thanks.' },
+    ]);
+  });
+
+  it('without the state tells the model what the user was told', async () => {
+    await using rig = await rigOf(tools('one'), calls('Let me see.', ['one', {}]), says('Done.'), says('You are welcome.'));
+    const { content } = messageOf(await rig.chat('Do it.'));
+    await rig.chat([user('Do it.'), { role: 'assistant', content }, user('Thanks.')]);
+    expect(rig.sent()[2]).toEqual({ role: 'assistant', content: 'Let me see.\n\nDone.' });
+  });
+
+  it('needs no state where no tool was called', async () => {
+    await using rig = await rigOf(tools('one'), says('Hello.'));
+    expect(messageOf(await rig.chat('Hello'))).toEqual({ role: 'assistant', content: 'Hello.' });
+  });
+});
+
+it('a model that answers in one piece is run like any other', async () => {
+  const call = { id: 'a', type: 'function', function: { name: 'one', arguments: '{}' } };
+  const whole = (message: object, finish_reason: string) =>
+    jsonReply({
+      ...{ id: 'c', object: 'chat.completion', created: 1, usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } },
+      choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason }],
+    });
+  await using rig = await rigOf(
+    tools('one'),
+    whole({ content: null, tool_calls: [call] }, 'tool_calls'),
+    whole({ content: 'Done.' }, 'stop'),
+  );
+  const answered = await rig.chat('Do it.');
+  expect([messageOf(answered).content, toldTo(rig)]).toEqual(['Done.', ['from /one']]);
+  expect(answered.completion.usage?.total_tokens).toBe(4);
+});
+
+it('stages, attachments and controls of the model itself come up under indices of their own', async () => {
+  const show = (name: string) =>
+    eventsReply(
+      delta({ custom_content: { stages: [{ index: 0, name, status: null } as StageDelta] } }),
+      delta({ custom_content: { stages: [{ index: 0, content: 'x', status: 'completed' } as StageDelta] } }),
+      delta({ custom_content: { controls: [{ index: 0, label: name }] } }),
+      text('Done.'),
+      finish(),
+      usage(1, 1),
+    );
+  await using rig = await rigOf(tools('one'), calls(['one', {}]), show('inner'));
+  const answered = await rig.chat('Do it.');
+  expect(stagesOf(answered).map(({ index, name, status }) => [index, name, status])).toEqual([
+    [0, 'one', 'completed'],
+    [1, 'inner', 'completed'],
+  ]);
+  expect(messageOf(answered).custom_content?.controls).toEqual([{ index: 0, label: 'inner' }]);
+});

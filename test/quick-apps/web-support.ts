@@ -1,0 +1,55 @@
+import type { Received, ScriptedUpstream } from '#test/scripted-upstream.ts';
+import { calls, type Rig, says, startRig } from './support.ts';
+
+export interface Operation {
+  readonly method?: string;
+  readonly path?: string;
+  readonly properties?: object;
+  readonly required?: readonly string[];
+}
+
+/** The tool `find` of an API. */
+export function operation(
+  api: ScriptedUpstream,
+  { method = 'get', path = '/find', properties = {}, required = [] }: Operation = {},
+): object {
+  return {
+    rest_api_method_info: { method_url: api.url + path, method_type: method },
+    open_ai_tool: {
+      type: 'function',
+      function: { name: 'find', description: 'Finds.', parameters: { type: 'object', properties, required } },
+    },
+  };
+}
+
+export function toolset(tool: object, authorization: unknown = null): object {
+  return { web_api_toolset: [{ type: 'rest-api', name: 'API', authorization, tools: [tool] }] };
+}
+
+export interface Called {
+  readonly rig: Rig;
+  readonly request: Received | undefined;
+  readonly answered: Awaited<ReturnType<Rig['chat']>>;
+}
+
+/** Lets the model call the tool `find` once, and gives what the API was sent. The rig is closed by then; what its model was asked can still be read. */
+export async function callOnce(
+  api: ScriptedUpstream,
+  app: object,
+  { args, configuration = {} }: { args: unknown; configuration?: Record<string, unknown> },
+): Promise<Called> {
+  const before = api.requests.length;
+  const rig = await startRig({ app, replies: [calls(['find', args]), says('Done.')], configuration });
+  try {
+    const answered = await rig.chat('Find it.');
+    return { rig, request: api.requests[before], answered };
+  } finally {
+    await rig[Symbol.asyncDispose]();
+  }
+}
+
+/** A parameter that says where it goes. */
+export const placed = (type: string, key?: string) => ({
+  type: 'string',
+  parameter_info: { type, ...(key !== undefined && { key }) },
+});

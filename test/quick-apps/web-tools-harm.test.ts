@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { toldTo } from './support.ts';
+import { callOnce, operation as findOperation, type Operation, placed, toolset } from './web-support.ts';
+
+let api: ScriptedUpstream;
+
+beforeAll(async () => {
+  api = await startScriptedUpstream();
+});
+
+beforeEach(() => api.script(jsonReply({ ok: true })));
+
+afterAll(() => api.close());
+
+const operation = (of?: Operation) => findOperation(api, of);
+const call = (app: object, args: unknown, configuration?: Record<string, unknown>) =>
+  callOnce(api, app, { args, ...(configuration && { configuration }) });
+
+describe('a model that means harm', () => {
+  const inPath = () => operation({ path: '/shops/{a}/find', properties: { a: {} } });
+  const sees = async (tool: object, a: unknown): Promise<string | undefined> => (await call(toolset(tool), { a })).request?.path;
+
+  it.each(['..', '.', '%2e%2e', '', null])('cannot climb out of the path with %j', async (a) => {
+    const path = await sees(inPath(), a);
+    expect(path === undefined || path === '/shops/%252e%252e/find').toBe(true);
+  });
+
+  it.each([
+    ['../../admin', '/shops/..%2F..%2Fadmin/find'],
+    ['a?b=c#d', '/shops/a%3Fb%3Dc%23d/find'],
+    ['\\..\\admin', '/shops/%5C..%5Cadmin/find'],
+    ['@evil.example', '/shops/%40evil.example/find'],
+    ['a\r\nHost: evil.example', '/shops/a%0D%0AHost%3A%20evil.example/find'],
+    ['\u0000', '/shops/%00/find'],
+    ['\ud800', '/shops/%EF%BF%BD/find'],
+  ])('makes of %j a value like any other', async (a, expected) => {
+    expect(await sees(inPath(), a)).toBe(expected);
+  });
+
+  it('adds no parameter to the query', async () => {
+    const tool = operation({ path: '/find?key=1', properties: { a: {} } });
+    expect(await sees(tool, 'x&key=2#y')).toBe('/find?key=1&a=x%26key%3D2%23y');
+    expect(await sees(operation({ path: '/find?key=1', properties: { key: {} } }), 'x')).toBe('/find?key=1');
+  });
+
+  it('adds no header field', async () => {
+    const tool = operation({ properties: { a: placed('header', 'X-Trace') } });
+    const { rig, request } = await call(toolset(tool), { a: 'x\r\nX-Admin: 1' });
+    expect(request).toBeUndefined();
+    expect(toldTo(rig)).toEqual([expect.stringContaining('line breaks')]);
+  });
+
+  it('reaches nothing private, also by way of a redirect', async () => {
+    const tool = operation();
+    const { rig } = await call(toolset(tool), {}, { security: { allowPrivateNetworks: [] } });
+    expect(toldTo(rig)).toEqual([expect.stringContaining('may not reach')]);
+    api.script(({ response }) => void response.writeHead(302, { location: 'http://169.254.169.254/latest/meta-data' }).end());
+    const redirected = await call(toolset(tool, { type: 'bearer', token: 'sesame' }), {});
+    expect(toldTo(redirected.rig)).toEqual([expect.stringContaining('169.254.169.254 is, or leads to, an address')]);
+  });
+});
