@@ -1,0 +1,151 @@
+import type { Client, PriorDiscovery, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { Fetch } from '#base/guarded-fetch.ts';
+import { untilAborted } from '#base/until-aborted.ts';
+import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
+import type { ToolFault } from '#domain/tool.ts';
+import type { Authorizer } from '#tools/authorization/authorizer.ts';
+import packageJson from '../../../package.json' with { type: 'json' };
+import { brokenOffCode, serverFault, statusOf, toServerFault } from './server-fault.ts';
+import { ServerFetch } from './server-fetch.ts';
+
+type Sdk = typeof import('@modelcontextprotocol/client');
+type Transport = Parameters<Client['connect']>[0];
+
+const identity = { name: packageJson.name, version: packageJson.version };
+const closingMs = 2_000;
+/** A server decides when a broken stream is taken up again; this is the soonest. */
+const soonestReconnectionMs = 1_000;
+const reconnectionOptions = {
+  initialReconnectionDelay: soonestReconnectionMs,
+  maxReconnectionDelay: 30_000,
+  reconnectionDelayGrowFactor: 1.5,
+  maxRetries: 2,
+};
+
+export interface ConnectionOptions {
+  readonly settings: McpToolsetSettings;
+  /** Guarded. */
+  readonly fetch: Fetch;
+  readonly authorizer: Authorizer;
+  /** Milliseconds that connecting may take. */
+  readonly connectingMs: number;
+  /** What an earlier connection with the same credentials found out; undefined: it is found out. */
+  readonly revision: PriorDiscovery | undefined;
+  readonly onToolsChanged: () => void;
+  /** Whether somebody waits for an answer: else a broken stream is let go. */
+  readonly isBusy: () => boolean;
+}
+
+/** One MCP client that is connected: a session of the 2025 revisions, or what is known of a stateless server. */
+export class Connection {
+  readonly client: Client;
+  /** Takes the credentials out of a text of the server. */
+  readonly mask: (text: string) => string;
+  readonly #transport: Transport;
+  readonly #over: AbortController;
+
+  private constructor(client: Client, transport: Transport, parts: { mask: Connection['mask']; over: AbortController }) {
+    this.client = client;
+    this.mask = parts.mask;
+    this.#transport = transport;
+    this.#over = parts.over;
+  }
+
+  /** Rejects with ToolFault. */
+  static async open(options: ConnectionOptions): Promise<Connection> {
+    const { settings, revision, connectingMs } = options;
+    const sdk = await import('@modelcontextprotocol/client');
+    const over = new AbortController();
+    const server = new ServerFetch({ ...options, onTooLarge: (fault) => over.abort(fault) });
+    const transport = createTransport(sdk, options, server.fetch);
+    const client = new sdk.Client(identity, {
+      capabilities: {},
+      versionNegotiation: { mode: 'auto' },
+      inputRequired: { autoFulfill: false },
+    });
+    client.setNotificationHandler('notifications/tools/list_changed', options.onToolsChanged);
+    const prior = settings.protocol === 'sse' ? { kind: 'legacy' as const } : revision;
+    const timeUp = AbortSignal.timeout(connectingMs);
+    try {
+      const connecting = client.connect(transport, { timeout: connectingMs, ...(prior && { prior }) });
+      await untilAborted(connecting, AbortSignal.any([timeUp, over.signal]));
+    } catch (thrown) {
+      await transport.close();
+      if (timeUp.aborted) throw serverFault(settings.name, `did not answer within ${connectingMs / 1000} s`, thrown);
+      throw server.fault ?? toServerFault(settings.name, thrown);
+    }
+    const connection = new Connection(client, transport, { mask: server.mask, over });
+    connection.#watch(settings.name, sdk);
+    return connection;
+  }
+
+  /** Aborted once it cannot be used any more, with the ToolFault that says why. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /** Of the 2026-07-28 revision: every request stands alone. */
+  get isStateless(): boolean {
+    return this.client.getProtocolEra() === 'modern';
+  }
+
+  /** What it found out of the server, for the next one. */
+  get revision(): PriorDiscovery {
+    const discover = this.client.getDiscoverResult();
+    return discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover };
+  }
+
+  /** Whether the server refused the request because it does not know the session any more. Some answer 400 in place of 404. */
+  hasExpired(thrown: unknown): boolean {
+    const status = statusOf(thrown);
+    return this.#transport.sessionId !== undefined && (status === 404 || status === 400);
+  }
+
+  /** Ends the session at the server as well. */
+  async close(): Promise<void> {
+    const { terminateSession } = this.#transport as Partial<StreamableHTTPClientTransport>;
+    const ending = terminateSession?.call(this.#transport) ?? Promise.resolve();
+    await untilAborted(ending, AbortSignal.timeout(closingMs)).catch(() => undefined);
+    await this.client.close();
+  }
+
+  #watch(server: string, sdk: Sdk): void {
+    const end = (fault: ToolFault): void => this.#over.abort(fault);
+    this.client.onclose = () => end(serverFault(server, 'broke off the connection'));
+    // A stream of the older transport that broke would come back as another session, which nobody opened.
+    this.client.onerror = (error) => {
+      if (error instanceof sdk.SseError) end(serverFault(server, 'broke off the connection', error));
+    };
+    this.over.addEventListener('abort', () => void this.client.close(), { once: true });
+    if (this.over.aborted) void this.client.close();
+  }
+}
+
+function createTransport(sdk: Sdk, { settings, isBusy }: ConnectionOptions, fetch: Fetch): Transport {
+  const url = new URL(settings.url);
+  if (settings.protocol === 'sse') return new sdk.SSEClientTransport(url, { fetch });
+  const transport = new sdk.StreamableHTTPClientTransport(url, {
+    fetch,
+    reconnectionOptions,
+    reconnectionScheduler(reconnect, delayMs) {
+      const timer = setTimeout(() => isBusy() && reconnect(), Math.max(delayMs, soonestReconnectionMs));
+      return () => clearTimeout(timer);
+    },
+  });
+  return answeringAlways(transport);
+}
+
+/** Answers a request whose stream ended without an answer: the SDK would leave it waiting. */
+function answeringAlways(transport: StreamableHTTPClientTransport): Transport {
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    const onRequestStreamEnd = (): void => {
+      options?.onRequestStreamEnd?.();
+      if (Array.isArray(message) || !('method' in message) || !('id' in message)) return;
+      const error = { code: brokenOffCode, message: 'the stream ended without an answer' };
+      transport.onmessage?.({ jsonrpc: '2.0', id: message.id, error });
+    };
+    return send(message, { ...options, onRequestStreamEnd });
+  };
+  return transport;
+}

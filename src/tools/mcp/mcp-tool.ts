@@ -1,0 +1,119 @@
+import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/client';
+import type { JsonObject } from '#base/json.ts';
+import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
+import { type Tool, type ToolContext, ToolFault, type ToolQuestion, type ToolResult } from '#domain/tool.ts';
+import type { Connection } from './connection.ts';
+import { type Answers, takeAnswer, toQuestion } from './question.ts';
+import { refusalOf, serverFault, toServerFault } from './server-fault.ts';
+import type { Session } from './session.ts';
+import { showProgress } from './show-progress.ts';
+import { toParameters } from './to-parameters.ts';
+import { toToolResult } from './to-tool-result.ts';
+
+const longestDescription = 4000;
+const maxRounds = 10;
+const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
+
+/**
+ * What a stateless server is told that it may ask. One of an older revision is not told so: its question would have to be
+ * answered while the call waits, which no user is asked to hurry for.
+ */
+export const statelessMeta = { _meta: { [capabilitiesKey]: { elicitation: { form: {} } } } };
+
+export interface McpToolOptions {
+  readonly settings: McpToolsetSettings;
+  /** Gives the session of the user that the tool was made for. */
+  readonly session: () => Session;
+  /** Milliseconds that the server may be silent: without an answer and without progress. */
+  readonly timeoutMs: number;
+}
+
+/** A tool of an MCP server (contract 8, MCP). */
+export function createMcpTool(listed: ListedTool, options: McpToolOptions): Tool {
+  const { name, title = '', description = title } = listed;
+  return {
+    name,
+    description: description.slice(0, longestDescription),
+    parameters: toParameters(listed.inputSchema),
+    run: (args, context) => new McpCall(listed, options, context).run(args),
+  };
+}
+
+export function isAllowed({ allowedTools }: McpToolsetSettings, name: string): boolean {
+  return allowedTools === undefined || allowedTools.includes(name);
+}
+
+class McpCall {
+  readonly #tool: ListedTool;
+  readonly #options: McpToolOptions;
+  readonly #context: ToolContext;
+
+  constructor(tool: ListedTool, options: McpToolOptions, context: ToolContext) {
+    this.#tool = tool;
+    this.#options = options;
+    this.#context = context;
+  }
+
+  async run(args: JsonObject): Promise<ToolResult> {
+    const { settings, session } = this.#options;
+    const { signal, answer } = this.#context;
+    if (!isAllowed(settings, this.#tool.name))
+      throw new ToolFault(`${this.#tool.name} is not an allowed tool of ${settings.name}`);
+    const answers = answer === undefined ? {} : takeAnswer(settings.name, answer);
+    if ('label' in answers) return toAsking(answers);
+    try {
+      return await session().use(signal, (connection) => this.#call(connection, args, answers));
+    } catch (thrown) {
+      signal.throwIfAborted();
+      throw toServerFault(settings.name, thrown);
+    }
+  }
+
+  /** A server may want to be called again before it answers. */
+  async #call(connection: Connection, args: JsonObject, answers: Answers): Promise<ToolResult> {
+    let given = answers;
+    for (let round = 1; round <= maxRounds; round += 1) {
+      const result = await this.#send(connection, args, given);
+      if (typeof result === 'string') return { text: result, attachments: [], failed: true };
+      if (!isInputRequired(result)) return toToolResult(result, connection.mask);
+      const question = toQuestion(this.#options.settings.name, result);
+      if (question !== undefined) return toAsking({ ...question, message: connection.mask(question.message) });
+      given = { requestState: result.requestState ?? '' };
+    }
+    throw serverFault(this.#options.settings.name, `did not come to an answer in ${maxRounds} rounds`);
+  }
+
+  /** Gives the server's result, or its own words where it refused the call. */
+  async #send({ client, isStateless, mask }: Connection, args: JsonObject, answers: Answers): Promise<CallToolResult | string> {
+    const { name, inputSchema } = this.#tool;
+    const { signal, report } = this.#context;
+    try {
+      return await client.callTool(
+        { name, arguments: args, ...answers, ...(isStateless && statelessMeta) },
+        {
+          signal,
+          timeout: this.#options.timeoutMs,
+          resetTimeoutOnProgress: true,
+          onprogress: showProgress(report, mask),
+          // Without its output schema: what a server wrote there could be made to take for ever, and the model sees the result.
+          toolDefinition: { name, inputSchema },
+          allowInputRequired: true,
+        },
+      );
+    } catch (thrown) {
+      const refusal = refusalOf(thrown);
+      if (refusal === undefined) throw thrown;
+      return mask(refusal);
+    }
+  }
+}
+
+function toAsking(question: ToolQuestion): ToolResult {
+  return { text: '', attachments: [], failed: false, question };
+}
+
+function isInputRequired(
+  result: CallToolResult,
+): result is CallToolResult & { resultType: 'input_required'; requestState?: string } {
+  return (result as { resultType?: unknown }).resultType === 'input_required';
+}

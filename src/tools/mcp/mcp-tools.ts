@@ -1,0 +1,137 @@
+import type { Tool as ListedTool } from '@modelcontextprotocol/client';
+import type { Clock } from '#base/clock.ts';
+import { ExpiringCache, type Made } from '#base/expiring-cache.ts';
+import type { Fetch } from '#base/guarded-fetch.ts';
+import { untilAborted } from '#base/until-aborted.ts';
+import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
+import type { Tool } from '#domain/tool.ts';
+import { createAuthorizer } from '#tools/authorization/authorizer.ts';
+import type { TokenCache } from '#tools/authorization/token-cache.ts';
+import { hashOf } from './hash-of.ts';
+import { createMcpTool, isAllowed, statelessMeta } from './mcp-tool.ts';
+import { Revisions } from './revisions.ts';
+import { serverFault, toServerFault } from './server-fault.ts';
+import { Session } from './session.ts';
+
+const idleMs = 300_000;
+const listFreshMs = 60_000;
+const longestFreshMs = 3_600_000;
+const failureFreshMs = 10_000;
+const maxSessions = 1000;
+const maxTools = 512;
+
+/** How servers are reached under one configuration. */
+export interface McpNetwork {
+  /** Guarded. */
+  readonly fetch: Fetch;
+  readonly tokens: TokenCache;
+  /** Milliseconds that a server may be silent. */
+  readonly timeoutMs: number;
+  /** Milliseconds until the connection to a server stands, and until it listed its tools. */
+  readonly loadingMs: number;
+  /** What decides on all that: sessions are kept apart by it. */
+  readonly rules: string;
+}
+
+/** For whom tools are loaded. */
+export interface McpUser {
+  readonly signal: AbortSignal;
+  /** User subject: servers keep state in a session, and nobody sees that of another. */
+  readonly subject: string;
+  /** Id of the quick app, whose session is its own as well. */
+  readonly application: string;
+}
+
+/**
+ * The tools of MCP servers. A session belongs to one user and one toolset with all its settings, credentials included; it is
+ * kept while it is used, and five minutes longer. One for the process.
+ */
+export class McpTools {
+  readonly #clock: Clock;
+  readonly #revisions: Revisions;
+  readonly #lists: ExpiringCache<readonly ListedTool[]>;
+  readonly #sessions = new Map<string, Session>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#revisions = new Revisions(clock);
+    this.#lists = new ExpiringCache({ clock, maxEntries: maxSessions, failureFreshMs });
+  }
+
+  /** The allowed tools of a server, by name. Rejects with ToolFault where they cannot be had, or with the signal's reason. */
+  async load(
+    settings: McpToolsetSettings,
+    network: McpNetwork,
+    { signal, subject, application }: McpUser,
+  ): Promise<readonly Tool[]> {
+    const key = hashOf([subject, application, settings, network.rules]);
+    const session = (): Session => this.#session(key, settings, network);
+    const current = session();
+    const listing = this.#lists.get(`${key} ${current.listChanges}`, () => list(settings, current, network.loadingMs));
+    const listed = await untilAborted(listing, signal);
+    const allowed = listed.filter(({ name }) => isAllowed(settings, name));
+    if (allowed.length > maxTools)
+      throw serverFault(
+        settings.name,
+        `has ${allowed.length} tools, of which ${maxTools} can be offered at most; allowed_tools picks some`,
+      );
+    return allowed
+      .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+      .map((tool) => createMcpTool(tool, { settings, session, timeoutMs: network.timeoutMs }));
+  }
+
+  async close(): Promise<void> {
+    const sessions = [...this.#sessions.values()];
+    this.#sessions.clear();
+    await Promise.all(sessions.map((session) => session.close()));
+  }
+
+  #session(key: string, settings: McpToolsetSettings, network: McpNetwork): Session {
+    const session = this.#sessions.get(key) ?? this.#makeSession(key, settings, network);
+    this.#sessions.delete(key);
+    this.#sessions.set(key, session);
+    if (this.#sessions.size > maxSessions) this.#closeOldest();
+    return session;
+  }
+
+  #makeSession(key: string, settings: McpToolsetSettings, { fetch, tokens, loadingMs }: McpNetwork): Session {
+    const { authorization } = settings;
+    const inHeader = authorization?.type === 'api_key' ? { ...authorization, location: 'header' as const } : authorization;
+    return new Session({
+      settings,
+      fetch,
+      connectingMs: loadingMs,
+      authorizer: createAuthorizer(inHeader, tokens),
+      revisions: this.#revisions,
+      clock: this.#clock,
+      idleMs,
+      onIdle: () => this.#drop(key),
+    });
+  }
+
+  #closeOldest(): void {
+    const oldest = [...this.#sessions].find(([, session]) => !session.isBusy);
+    if (oldest !== undefined) this.#drop(oldest[0]);
+  }
+
+  #drop(key: string): void {
+    const session = this.#sessions.get(key);
+    this.#sessions.delete(key);
+    void session?.close();
+  }
+}
+
+async function list(settings: McpToolsetSettings, session: Session, listingMs: number): Promise<Made<readonly ListedTool[]>> {
+  const signal = AbortSignal.timeout(listingMs);
+  try {
+    return await session.use(signal, async ({ client, isStateless }) => {
+      if (client.getServerCapabilities()?.tools === undefined) return { value: [], freshMs: listFreshMs };
+      const options = { signal, timeout: listingMs, cacheMode: 'bypass' as const };
+      const { tools, ttlMs } = await client.listTools(isStateless ? statelessMeta : {}, options);
+      return { value: tools, freshMs: typeof ttlMs === 'number' ? Math.min(Math.max(ttlMs, 0), longestFreshMs) : listFreshMs };
+    });
+  } catch (thrown) {
+    if (signal.aborted) throw serverFault(settings.name, `did not list its tools within ${listingMs / 1000} s`, thrown);
+    throw toServerFault(settings.name, thrown);
+  }
+}

@@ -1,0 +1,67 @@
+import type { InputRequiredResult } from '@modelcontextprotocol/client';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { ToolAnswer, ToolQuestion } from '#domain/tool.ts';
+import { serverFault } from './server-fault.ts';
+import { toParameters } from './to-parameters.ts';
+
+const longestMessage = 2000;
+const longestState = 64 * 1024;
+const maxQuestions = 10;
+
+/** What of the questions of one call is done; the answers go back to the server all at once. */
+interface Resume extends JsonObject {
+  readonly state: string | undefined;
+  readonly open: readonly OpenQuestion[];
+  readonly answers: Readonly<Record<string, unknown>>;
+}
+
+interface OpenQuestion {
+  readonly key: string;
+  readonly message: string;
+  readonly schema: JsonObject;
+}
+
+/** What the server is sent when it is called again. */
+export interface Answers {
+  readonly inputResponses?: Readonly<Record<string, unknown>>;
+  readonly requestState?: string;
+}
+
+/**
+ * What the user is to be asked for the server; undefined where it only wants to be called again. Throws ToolFault for what it
+ * cannot be given.
+ */
+export function toQuestion(server: string, { inputRequests = {}, requestState }: InputRequiredResult): ToolQuestion | undefined {
+  if ((requestState?.length ?? 0) > longestState) throw serverFault(server, 'gives more state to keep than is taken');
+  const open = Object.entries(inputRequests).map(([key, request]) => toOpenQuestion(server, key, request));
+  if (open.length > maxQuestions) throw serverFault(server, `asks more than ${maxQuestions} questions at once`);
+  return nextQuestion(server, { state: requestState, open, answers: {} });
+}
+
+/** Takes the user's answer: gives the next question of the same call, or what the server is sent. */
+export function takeAnswer(server: string, { resume, value }: ToolAnswer): ToolQuestion | Answers {
+  const { state, open, answers } = resume as Resume;
+  const [answered, ...rest] = open;
+  const answer = value === undefined ? { action: 'decline' } : { action: 'accept', content: value };
+  const given = answered === undefined ? answers : { ...answers, [answered.key]: answer };
+  return (
+    nextQuestion(server, { state, open: rest, answers: given }) ?? {
+      inputResponses: given,
+      ...(state !== undefined && { requestState: state }),
+    }
+  );
+}
+
+function nextQuestion(server: string, resume: Resume): ToolQuestion | undefined {
+  const [next] = resume.open;
+  if (next === undefined) return undefined;
+  return { label: `Answer ${server}`, message: `**${server}** asks: ${next.message}`, schema: next.schema, resume };
+}
+
+function toOpenQuestion(server: string, key: string, request: unknown): OpenQuestion {
+  const { method, params } = isJsonObject(request) ? request : {};
+  const { mode = 'form', message, requestedSchema } = isJsonObject(params) ? params : {};
+  if (method !== 'elicitation/create' || mode !== 'form')
+    throw serverFault(server, `asks its client for what it cannot be given here (${String(method).slice(0, 80)})`);
+  return { key, message: String(message).slice(0, longestMessage), schema: toParameters(requestedSchema) };
+}

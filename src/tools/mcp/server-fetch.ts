@@ -1,0 +1,116 @@
+import { type Fetch, withinBytes } from '#base/guarded-fetch.ts';
+import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
+import { ToolFault } from '#domain/tool.ts';
+import type { Authorizer, Credentials } from '#tools/authorization/authorizer.ts';
+import { serverFault, toServerFault } from './server-fault.ts';
+
+const maxReplyBytes = 16 * 1024 * 1024;
+const shortestSecret = 4;
+
+export interface ServerFetchOptions {
+  readonly settings: McpToolsetSettings;
+  /** Guarded. */
+  readonly fetch: Fetch;
+  readonly authorizer: Authorizer;
+  /** Hears of an answer that is too large; the SDK would ask for it again and again. */
+  readonly onTooLarge: (fault: ToolFault) => void;
+}
+
+/** What the requests to one server go through: it adds the credentials, bounds the answers and knows what must not be shown. */
+export class ServerFetch {
+  readonly #options: ServerFetchOptions;
+  readonly #origin: string;
+  #secrets: readonly string[];
+  /** Why the last request that got no answer to read did not, which the SDK may not tell. */
+  fault: ToolFault | undefined;
+
+  constructor(options: ServerFetchOptions) {
+    this.#options = options;
+    this.#origin = new URL(options.settings.url).origin;
+    this.#secrets = secretsOf(options.settings.authorization);
+  }
+
+  /** A 401 is asked again once, where new credentials may be had. Credentials go to the origin of the configured address only. */
+  readonly fetch: Fetch = async (url, init = {}) => {
+    if (new URL(url).origin !== this.#origin) return this.#bounded(await this.#send(url, init));
+    const { authorizer } = this.#options;
+    let credentials = await this.#credentials(init.signal ?? undefined);
+    let response = await this.#send(url, { ...init, headers: withCredentials(init, credentials) });
+    if (response.status === 401 && authorizer.refused(credentials)) {
+      await response.body?.cancel();
+      credentials = await this.#credentials(init.signal ?? undefined);
+      response = await this.#send(url, { ...init, headers: withCredentials(init, credentials) });
+    }
+    if (response.status === 401 || response.status === 403) throw await this.#refusal(response);
+    return this.#bounded(response);
+  };
+
+  /** The text without the credentials, which a server may echo. */
+  readonly mask = (text: string): string =>
+    this.#secrets.reduce(
+      (masked, secret) => masked.replaceAll(secret, '***').replaceAll(encodeURIComponent(secret), '***'),
+      text,
+    );
+
+  async #send(url: string | URL, init: RequestInit): Promise<Response> {
+    try {
+      return await this.#options.fetch(url, init);
+    } catch (thrown) {
+      init.signal?.throwIfAborted();
+      throw this.#remembered(toServerFault(this.#options.settings.name, thrown, 'could not be reached'));
+    }
+  }
+
+  #remembered(fault: ToolFault): ToolFault {
+    this.fault = fault;
+    return fault;
+  }
+
+  async #credentials(signal = new AbortController().signal): Promise<Credentials> {
+    const { authorizer, settings } = this.#options;
+    try {
+      const credentials = await authorizer.credentials(signal);
+      const sent = Object.values(credentials.headers).map((value) => value.replace(/^(Bearer|Basic) /, ''));
+      this.#secrets = [...secretsOf(settings.authorization), ...sent].filter((secret) => secret.length >= shortestSecret);
+      return credentials;
+    } catch (thrown) {
+      if (!(thrown instanceof ToolFault)) throw thrown;
+      throw this.#remembered(serverFault(settings.name, `could not be called: ${thrown.message}`, thrown));
+    }
+  }
+
+  async #refusal({ body, status }: Response): Promise<ToolFault> {
+    await body?.cancel();
+    const { name, authorization } = this.#options.settings;
+    const asked = authorization === null ? 'asks for credentials, and none are configured' : 'refused its configured credentials';
+    return this.#remembered(serverFault(name, `${status === 401 ? asked : 'denied access'} (HTTP ${status})`));
+  }
+
+  #bounded(response: Response): Response {
+    const { settings, onTooLarge } = this.#options;
+    return withinBytes(response, maxReplyBytes, (cause) =>
+      onTooLarge(serverFault(settings.name, `answered with more than ${maxReplyBytes / 1024 / 1024} MiB`, cause)),
+    );
+  }
+}
+
+function withCredentials({ headers }: RequestInit, credentials: Credentials): Headers {
+  const all = new Headers(headers);
+  for (const [name, value] of Object.entries(credentials.headers)) all.set(name, value);
+  return all;
+}
+
+function secretsOf(authorization: McpToolsetSettings['authorization']): string[] {
+  switch (authorization?.type) {
+    case 'api_key':
+      return [authorization.key];
+    case 'basic':
+      return [authorization.password];
+    case 'bearer':
+      return [authorization.token];
+    case 'client_id_secret':
+      return [authorization.client_secret];
+    default:
+      return [];
+  }
+}

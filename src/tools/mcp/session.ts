@@ -1,0 +1,121 @@
+import type { Clock } from '#base/clock.ts';
+import { untilAborted } from '#base/until-aborted.ts';
+import { Connection, type ConnectionOptions } from './connection.ts';
+import type { Revisions } from './revisions.ts';
+import { refusalOf } from './server-fault.ts';
+
+export interface SessionOptions extends Omit<ConnectionOptions, 'revision' | 'isBusy' | 'onToolsChanged'> {
+  readonly revisions: Revisions;
+  readonly clock: Clock;
+  /** Milliseconds without use after which it is closed. */
+  readonly idleMs: number;
+  readonly onIdle: () => void;
+}
+
+/** The connection of one user to one server, opened when it is needed and again when it was lost. */
+export class Session {
+  readonly #options: SessionOptions;
+  #opening: Promise<Connection> | undefined;
+  /** What the opening came to. */
+  #connection: Connection | undefined;
+  #uses = 0;
+  #isClosed = false;
+  #resting = new AbortController();
+  #listChanges = 0;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#rest();
+  }
+
+  /** How often the server said that its tools are others now. */
+  get listChanges(): number {
+    return this.#listChanges;
+  }
+
+  get isBusy(): boolean {
+    return this.#uses > 0;
+  }
+
+  /** Rejects with the signal's reason, with ToolFault where there is no connection, or with what `work` throws. */
+  async use<Value>(signal: AbortSignal, work: (connection: Connection) => Promise<Value>): Promise<Value> {
+    this.#uses += 1;
+    this.#resting.abort();
+    try {
+      return await this.#work(signal, work);
+    } finally {
+      this.#uses -= 1;
+      if (!this.isBusy && !this.#isClosed) this.#rest();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#resting.abort();
+    const opening = this.#opening;
+    this.#opening = undefined;
+    const connection = await opening?.catch(() => undefined);
+    await connection?.close();
+  }
+
+  /** A session that the server forgot is opened anew, once: what it refused it did not do. */
+  async #work<Value>(signal: AbortSignal, work: (connection: Connection) => Promise<Value>): Promise<Value> {
+    for (let attempt = 1; ; attempt += 1) {
+      const connection = await untilAborted(this.#open(), signal);
+      try {
+        return await untilAborted(work(connection), AbortSignal.any([signal, connection.over]));
+      } catch (thrown) {
+        signal.throwIfAborted();
+        const hasExpired = connection.hasExpired(thrown);
+        if (hasExpired || (connection.isStateless && refusalOf(thrown) === undefined)) this.#forget(connection);
+        if (!hasExpired || attempt === 2) throw thrown;
+      }
+    }
+  }
+
+  #open(): Promise<Connection> {
+    this.#opening ??= this.#connect();
+    return this.#opening;
+  }
+
+  #connect(): Promise<Connection> {
+    const { revisions, settings } = this.#options;
+    const revision = revisions.find(settings);
+    const opening = Connection.open({
+      ...this.#options,
+      revision,
+      isBusy: () => this.isBusy,
+      onToolsChanged: () => {
+        this.#listChanges += 1;
+      },
+    });
+    opening.then(
+      (connection) => {
+        this.#connection = connection;
+        revisions.put(settings, connection.revision);
+        connection.over.addEventListener('abort', () => this.#forget(connection), { once: true });
+        if (connection.over.aborted) this.#forget(connection);
+      },
+      () => {
+        revisions.forget(settings);
+        if (this.#opening === opening) this.#opening = undefined;
+      },
+    );
+    return opening;
+  }
+
+  /** The next use opens another; what others still do with this one goes on. */
+  #forget(connection: Connection): void {
+    if (this.#connection !== connection) return;
+    this.#opening = undefined;
+    this.#connection = undefined;
+    if (connection.isStateless) this.#options.revisions.forget(this.#options.settings);
+  }
+
+  #rest(): void {
+    const resting = new AbortController();
+    this.#resting = resting;
+    const { clock, idleMs, onIdle } = this.#options;
+    clock.sleep(idleMs, resting.signal).then(onIdle, () => undefined);
+  }
+}

@@ -1,0 +1,43 @@
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+
+const maxChars = 32 * 1024;
+const combining = ['allOf', 'anyOf', 'oneOf'] as const;
+
+/**
+ * A schema that a server wrote, as models and pages take it: an object at the top whose properties can be listed, bounded in
+ * size and depth. What does not fit the bounds, or is no schema, becomes an object of anything.
+ */
+export function toParameters(written: unknown): JsonObject {
+  const { $schema: _dialect, not: _not, enum: _enum, allOf, anyOf, oneOf, ...schema } = boundedCopy(written);
+  const parts = combining.flatMap((keyword) => objectsOf({ allOf, anyOf, oneOf }[keyword]));
+  const required = [...namesOf(schema.required), ...objectsOf(allOf).flatMap((part) => namesOf(part.required))];
+  const properties = Object.fromEntries([...parts, schema].flatMap((part) => Object.entries(propertiesOf(part))));
+  return { ...schema, type: 'object', properties, ...(required.length > 0 && { required: [...new Set(required)] }) };
+}
+
+/** Parsed anew, which refuses what is nested too deeply or has keys that a copy would lose. */
+function boundedCopy(written: unknown): JsonObject {
+  const text = writeJson(written);
+  const copy = text.length <= maxChars ? tryParseJson(text) : undefined;
+  return isJsonObject(copy) ? copy : {};
+}
+
+function writeJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+function propertiesOf({ properties }: JsonObject): JsonObject {
+  return isJsonObject(properties) ? properties : {};
+}
+
+function objectsOf(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+function namesOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((name) => typeof name === 'string') : [];
+}

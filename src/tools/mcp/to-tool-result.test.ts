@@ -1,0 +1,66 @@
+import type { ContentBlock } from '@modelcontextprotocol/client';
+import { describe, expect, it } from 'vitest';
+import { toToolResult } from './to-tool-result.ts';
+
+const mask = (text: string): string => text.replaceAll('canary', '***');
+const resultOf = (...content: ContentBlock[]) => toToolResult({ content }, mask);
+
+describe('what a server answered', () => {
+  it('is its text, part by part', () => {
+    expect(resultOf({ type: 'text', text: 'one' }, { type: 'text', text: 'two' })).toEqual({
+      text: 'one\n\ntwo',
+      attachments: [],
+      failed: false,
+    });
+  });
+
+  it('is what it structured, where it wrote no text', () => {
+    const structuredContent = { a: [1, 'canary'] };
+    expect(toToolResult({ content: [], structuredContent }, mask).text).toBe('{"a":[1,"***"]}');
+    expect(toToolResult({ content: [{ type: 'text', text: 'a' }], structuredContent }, mask).text).toBe('a');
+  });
+
+  it('is text where a resource of bytes is text', () => {
+    const blob = Buffer.from('größer').toString('base64');
+    const { text, attachments } = resultOf({
+      type: 'resource',
+      resource: { uri: 'a:b', blob, mimeType: 'text/csv; charset=utf-8' },
+    });
+    expect([text, attachments]).toEqual(['größer', [expect.objectContaining({ type: 'text/csv', data: 'größer' })]]);
+  });
+
+  it('has nothing taken out of bytes, in which anything short is found somewhere', () => {
+    const { attachments } = resultOf({ type: 'image', data: 'AcanaryB', mimeType: 'image/png' });
+    expect(attachments).toMatchObject([{ data: 'AcanaryB' }]);
+  });
+
+  it('never leads a reader to an address that runs or holds something', () => {
+    const uris = ['javascript:alert(1)', ' JavaScript:alert(1)', 'data:text/html,x', 'vbscript:x', 'blob:x', 'no address'];
+    for (const uri of uris) {
+      const [attachment] = resultOf({ type: 'resource_link', uri, name: 'n' }).attachments;
+      expect(attachment).toEqual({ type: 'text/markdown', title: 'n', data: 'n' });
+    }
+  });
+
+  it.each(['', 'text', 'text/html\r\nx: y', '"><script>'])('is of no known type where the server names %j', (mimeType) => {
+    expect(resultOf({ type: 'image', data: 'AA==', mimeType }).attachments[0]?.type).toBe('application/octet-stream');
+  });
+
+  it('is bounded in its parts and titles', () => {
+    const { text, attachments } = resultOf(
+      ...Array.from(
+        { length: 300 },
+        (_, nth): ContentBlock => ({ type: 'resource_link', uri: `a:${nth}`, name: 'n'.repeat(999) }),
+      ),
+    );
+    expect(attachments).toHaveLength(200);
+    expect(attachments[0]?.title?.length).toBeLessThan(300);
+    expect(text).toContain('[100 more parts were left out.]');
+  });
+
+  it('says so of a part that is not known', () => {
+    expect(resultOf({ type: 'smell' } as unknown as ContentBlock).text).toBe(
+      '[A part of a kind that is not known was left out.]',
+    );
+  });
+});

@@ -1,0 +1,109 @@
+import type { CallToolResult, ContentBlock, EmbeddedResource, ResourceLink } from '@modelcontextprotocol/client';
+import type { Attachment, ToolResult } from '#domain/tool.ts';
+
+const maxBlocks = 200;
+const longestTitle = 200;
+
+/** One part of a result: what the model reads of it, and what the user is shown. */
+interface Part {
+  readonly text: string;
+  readonly attachment?: Attachment;
+  /** Whether the attachment's data is base64. */
+  readonly isBytes?: boolean;
+}
+
+/**
+ * What a server's answer is to the model and the user (contract 8): text stays text, everything else becomes an attachment and
+ * a line that says so; the model never reads base64. `mask` takes credentials out of a text.
+ */
+export function toToolResult(
+  { content, structuredContent, isError }: CallToolResult,
+  mask: (text: string) => string,
+): ToolResult {
+  const parts = content.slice(0, maxBlocks).map((block) => masked(toPart(block), mask));
+  const left = content.length - parts.length;
+  const lines = parts.map(({ text }) => text);
+  if (left > 0) lines.push(`[${left} more parts were left out.]`);
+  if (structuredContent !== undefined && !content.some(({ type }) => type === 'text'))
+    lines.unshift(mask(JSON.stringify(structuredContent)));
+  return {
+    text: lines.join('\n\n'),
+    attachments: parts.flatMap(({ attachment }) => attachment ?? []),
+    failed: isError === true,
+  };
+}
+
+function toPart(block: ContentBlock): Part {
+  switch (block.type) {
+    case 'text':
+      return { text: block.text };
+    case 'image':
+      return toMedia('Image', block);
+    case 'audio':
+      return toMedia('Audio', block);
+    case 'resource_link':
+      return toLink(block);
+    case 'resource':
+      return toResource(block);
+    default:
+      return { text: '[A part of a kind that is not known was left out.]' };
+  }
+}
+
+function toMedia(what: string, { data, mimeType }: { data: string; mimeType: string }): Part {
+  const type = toMediaType(mimeType, 'application/octet-stream');
+  return { text: `[${what} (${type}): the user was shown it.]`, attachment: { type, title: what, data }, isBytes: true };
+}
+
+/** An attachment has data or a url, and a link has neither: it is told in words, and where it leads stands beside them. */
+function toLink({ uri, name, title = name, description, mimeType }: ResourceLink): Part {
+  const shown = shorten(title);
+  const data = description === undefined ? shown : `${shown}\n\n${description}`;
+  const type = mimeType === undefined ? undefined : toMediaType(mimeType, 'application/octet-stream');
+  return {
+    text: `[Resource ${shown}: ${uri}${type === undefined ? '' : ` (${type})`}${description === undefined ? '' : `: ${description}`}]`,
+    attachment: { type: 'text/markdown', title: shown, data, ...toReference(uri, type) },
+  };
+}
+
+function toResource({ resource }: EmbeddedResource): Part {
+  const { uri, mimeType = '' } = resource;
+  const type = toMediaType(mimeType, 'text' in resource ? 'text/plain' : 'application/octet-stream');
+  const shown = { type, title: shorten(uri), ...toReference(uri, type) };
+  if ('text' in resource) return { text: resource.text, attachment: { ...shown, data: resource.text } };
+  const { blob } = resource;
+  const text = toText(blob, type);
+  if (text !== undefined) return { text, attachment: { ...shown, data: text } };
+  return {
+    text: `[Resource ${shown.title} (${type}): the user was shown it.]`,
+    attachment: { ...shown, data: blob },
+    isBytes: true,
+  };
+}
+
+/** Of bytes that are text, the text. */
+function toText(blob: string, type: string): string | undefined {
+  return /^text\/|[/+](json|xml|yaml)$/.test(type) ? Buffer.from(blob, 'base64').toString('utf8') : undefined;
+}
+
+/** No address that would run or hold something where it is opened. */
+function toReference(uri: string, type: string | undefined): Pick<Attachment, 'reference_url' | 'reference_type'> {
+  if (!URL.canParse(uri) || /^(javascript|vbscript|data|blob):/i.test(uri.trim())) return {};
+  return { reference_url: uri, ...(type !== undefined && { reference_type: type }) };
+}
+
+function toMediaType(written: string, otherwise: string): string {
+  const [type = ''] = written.toLowerCase().split(';');
+  return /^[\w.+-]+\/[\w.+-]+$/.test(type.trim()) ? type.trim() : otherwise;
+}
+
+/** Bytes are left as they are: in base64 anything short is found somewhere. */
+function masked({ text, attachment, isBytes = false }: Part, mask: (text: string) => string): Part {
+  if (attachment === undefined) return { text: mask(text) };
+  const shown = Object.entries(attachment).map(([key, value]) => [key, isBytes && key === 'data' ? value : mask(value)]);
+  return { text: mask(text), attachment: Object.fromEntries(shown) };
+}
+
+function shorten(text: string): string {
+  return text.length <= longestTitle ? text : `${text.slice(0, longestTitle)}…`;
+}

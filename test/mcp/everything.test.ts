@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { ask, callsTools, choiceOf, offered, says, startApp, startEverything, type ToolCalling, toolTexts } from './support.ts';
+
+/** The reference server over each of the transports of the 2025 revisions. */
+const transports = [
+  ['streamableHttp', 'streamable_http'],
+  ['sse', 'sse'],
+] as const;
+
+describe.each(transports)('the reference server over %s', (transport, protocol) => {
+  const start = async (...calls: readonly ToolCalling[]) => {
+    const server = await startEverything(transport);
+    return { server, ...(await startApp({ url: server.url, protocol }, [callsTools(...calls), says('Done.')])) };
+  };
+
+  it('has its tools offered to the model, by name', async () => {
+    const { service, model } = await start(['get-sum', { a: 2, b: 40 }]);
+    await service.chat('app', ask);
+    expect(offered(model)).toEqual(expect.arrayContaining(['echo', 'get-sum', 'get-tiny-image']));
+    expect(offered(model)).toEqual(offered(model).toSorted());
+    expect(model.requests[0]?.body.tools).toContainEqual({
+      type: 'function',
+      function: {
+        name: 'echo',
+        description: 'Echoes back the input string',
+        parameters: {
+          type: 'object',
+          properties: { message: { type: 'string', description: 'Message to echo' } },
+          required: ['message'],
+        },
+      },
+    });
+    expect(toolTexts(model)).toEqual(['The sum of 2 and 40 is 42.']);
+  });
+
+  it('gives the model text and the user what is no text', async () => {
+    const calls: ToolCalling[] = [['get-tiny-image'], ['get-structured-content', { location: 'New York' }]];
+    const { service, model } = await start(...calls, ['get-resource-links', { count: 1 }]);
+    const { message } = choiceOf(await service.chat('app', ask));
+    const [image, structured, link] = toolTexts(model);
+    expect(image).toContain('[Image (image/png): the user was shown it.]');
+    expect(JSON.parse(structured ?? '')).toMatchObject({ temperature: expect.any(Number) });
+    expect(link).toContain('demo://resource/dynamic/');
+    expect(message.custom_content.attachments).toMatchObject([
+      { index: 0, type: 'image/png', data: expect.stringMatching(/^iVBOR/) },
+      { index: 1, title: expect.stringContaining('Resource 1'), reference_url: expect.stringMatching(/^demo:/) },
+    ]);
+    expect(model.requests[1]?.text).not.toContain('iVBOR');
+  });
+
+  it('shows its progress while it works', async () => {
+    const { service } = await start(['trigger-long-running-operation', { duration: 0.6, steps: 3 }]);
+    const { message } = choiceOf(await service.chat('app', ask));
+    const [stage] = message.custom_content.stages ?? [];
+    expect(stage?.status).toBe('completed');
+    expect(stage?.content).toMatch(/1 of 3[\s\S]*2 of 3[\s\S]*Result/);
+  });
+
+  it('has its refusal of bad arguments told to the model', async () => {
+    const { service, model } = await start(['get-sum', { a: 'two' }]);
+    const { message } = choiceOf(await service.chat('app', ask));
+    expect(toolTexts(model)[0]).toContain('Input validation error');
+    expect(message.custom_content.stages).toMatchObject([{ name: 'get-sum', status: 'failed' }]);
+  });
+
+  it('fails the call alone when it is killed in the middle of it', async () => {
+    const { server, service, model } = await start(['trigger-long-running-operation', { duration: 60, steps: 120 }]);
+    const stream = await service.stream('app', ask);
+    for (let event: string | undefined = ''; !event?.includes('1 of 120'); event = await stream.next())
+      expect(event).toBeDefined();
+    await server.stop();
+    const { chunks, content } = await stream.rest();
+    expect(content()).toBe('Done.');
+    expect(chunks.some(({ choices }) => choices[0]?.finish_reason === 'stop')).toBe(true);
+    expect(toolTexts(model)).toEqual([expect.stringMatching(/^The tool failed: The MCP server Tools broke off/)]);
+  });
+
+  it('is connected to anew when it was started again', async () => {
+    const { server, service, model } = await start(['echo', { message: 'one' }]);
+    await service.chat('app', ask);
+    await server.stop();
+    await startEverything(transport, Number(new URL(server.url).port));
+    model.script(callsTools(['echo', { message: 'two' }]), says('Done.'));
+    await service.chat('app', ask);
+    expect(toolTexts(model, 3)).toEqual(['Echo: two']);
+  });
+});

@@ -1,0 +1,216 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { echo, instead, type ServedTool, startSessions, startStateless, text } from './servers.ts';
+import {
+  ask,
+  callsTools,
+  choiceOf,
+  freePort,
+  loadMcpTools,
+  offered,
+  says,
+  startApp,
+  startWebServer,
+  type Toolset,
+  toolTexts,
+} from './support.ts';
+
+/** What the user is told of a toolset that cannot be had. */
+async function reasonOf(toolset: Toolset, configuration: object = {}): Promise<string> {
+  const { service, model } = await startApp(toolset, [says('Done.')], { configuration });
+  const { message } = choiceOf(await service.chat('app', ask));
+  expect(message.content).toBe('Done.');
+  expect(offered(model)).toEqual([]);
+  const [stage] = message.custom_content.stages ?? [];
+  expect(stage).toMatchObject({ name: 'Tools', status: 'failed' });
+  return stage?.content ?? '';
+}
+
+const html = () => new Response('<html>', { headers: { 'content-type': 'text/html' } });
+
+describe.each(['streamable_http', 'sse'] as const)(
+  'a toolset over %s that cannot be had is a failed stage, and the rest works',
+  (protocol) => {
+    it('where nobody listens', async () => {
+      const url = `http://127.0.0.1:${await freePort()}/mcp`;
+      expect(await reasonOf({ url, protocol })).toBe('The MCP server Tools could not be reached: the connection was refused.');
+    });
+
+    it('where its host has no address', async () => {
+      expect(await reasonOf({ url: 'http://nowhere.invalid/mcp', protocol })).toMatch(/could not be reached: its host name/);
+    });
+
+    it.each([
+      'http://127.0.0.1:1/',
+      'http://[::1]:1/',
+      'http://169.254.169.254/',
+      'http://2130706433:1/',
+      'http://localhost:8080/',
+    ])('where its address is private: %s', async (url) => {
+      expect(await reasonOf({ url, protocol }, { security: {} })).toMatch(
+        /^The MCP server Tools may not be called: .*allowPrivateNetworks/,
+      );
+    });
+
+    it.each([
+      ['a page', html],
+      ['nothing it knows', () => new Response('', { status: 404 })],
+      ['a fault', () => new Response('stack trace', { status: 500 })],
+    ])('where it answers with %s', async (_what, serve) => {
+      const { url } = await startWebServer(serve);
+      expect(await reasonOf({ url, protocol })).toMatch(
+        /^The MCP server Tools (answered HTTP (404; perhaps .*|500)|does not speak MCP)\.$/,
+      );
+    });
+
+    it('where it leads to another origin, which hears nothing', async () => {
+      const other = await startWebServer(html);
+      const { url } = await startWebServer(() => Response.redirect(other.url, 307));
+      const authorization = { type: 'bearer', token: 'canary-token' };
+      expect(await reasonOf({ url, protocol, authorization })).toMatch(/redirects to another address|HTTP 307/);
+      expect(other.seen).toEqual([]);
+    });
+  },
+);
+
+describe('a server', () => {
+  it('may lead to another path of its own', async () => {
+    const server = await startSessions([echo], {
+      before: (request) => (request.url.endsWith('/mcp') ? undefined : Response.redirect(new URL('/mcp', request.url), 307)),
+    });
+    const { service, model } = await startApp({ url: server.url.replace('/mcp', '/old') }, [
+      callsTools(['echo', { text: 'hi' }]),
+      says('Done.'),
+    ]);
+    await service.chat('app', ask);
+    expect(toolTexts(model)).toEqual(['echo hi']);
+  });
+
+  it('that failed is left alone for ten seconds', async () => {
+    const server = await startWebServer(() => new Response('', { status: 500 }));
+    const { load, pass } = loadMcpTools(server.url);
+    await expect(load()).rejects.toThrow('HTTP 500');
+    pass(9_999);
+    await expect(load()).rejects.toThrow('HTTP 500');
+    expect(server.seen).toHaveLength(1);
+    pass(1);
+    await expect(load()).rejects.toThrow('HTTP 500');
+    expect(server.seen).toHaveLength(2);
+  });
+
+  it.each(['server/discover', 'tools/list'])('that never answers %s does not hold up the run for long', async (method) => {
+    const server = await startStateless([echo], {
+      before: instead(method, () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } })),
+    });
+    const { load } = loadMcpTools(server.url, { loadingMs: 100 });
+    await expect(load()).rejects.toThrow(/^The MCP server Tools did not (answer|list its tools) within 0.1 s\.$/);
+  });
+
+  it('is not waited for by a caller who left', async () => {
+    const server = await startStateless([echo], { before: instead('tools/list', () => new Response(new ReadableStream())) });
+    const leaving = new AbortController();
+    const loading = loadMcpTools(server.url).load(leaving.signal);
+    await vi.waitFor(() => expect(server.asked('tools/list')).toHaveLength(1));
+    leaving.abort(new Error('left'));
+    await expect(loading).rejects.toThrow('left');
+  });
+
+  it('may list what is no tool without hurting the others of the app', async () => {
+    const tools = [{ name: 'odd', inputSchema: { type: 'string' } }];
+    const server = await startSessions([echo], {
+      before: instead('tools/list', (id) => Response.json({ jsonrpc: '2.0', id, result: { tools } })),
+    });
+    expect(await reasonOf({ url: server.url })).toBe('The MCP server Tools does not speak MCP.');
+  });
+});
+
+describe('a call', () => {
+  const run = async (tool: ServedTool, configuration: object = {}) => {
+    const server = await startStateless([tool]);
+    const { service, model } = await startApp({ url: server.url }, [callsTools([tool.name]), says('Done.')], { configuration });
+    const { message } = choiceOf(await service.chat('app', ask));
+    expect(message.content).toBe('Done.');
+    return { server, text: toolTexts(model)[0] ?? '', stage: message.custom_content.stages?.[0] };
+  };
+
+  it('that takes longer than a tool may is stopped, at the server too', async () => {
+    const { server, text: told } = await run(
+      { name: 'slow', run: () => new Promise(() => undefined) },
+      { tools: { timeoutMs: 300 } },
+    );
+    expect(told).toMatch(/took longer than 0.3 s|did not answer in time/);
+    await server.asked('tools/call')[0]?.closed;
+  });
+
+  it('goes on beyond the limit of silence as long as there is progress, and ends in silence', async () => {
+    const working = (steps: number): ServedTool => ({
+      name: 'works',
+      async run(_args, { mcpReq }) {
+        for (let progress = 1; progress <= steps; progress += 1) {
+          await mcpReq.notify({
+            method: 'notifications/progress',
+            params: { progressToken: mcpReq._meta?.progressToken ?? '', progress },
+          });
+          await pause(100);
+        }
+        return steps > 3 ? text('done') : new Promise(() => undefined);
+      },
+    });
+    const call = async (steps: number) => {
+      const server = await startStateless([working(steps)]);
+      const [tool] = await loadMcpTools(server.url, { timeoutMs: 400 }).load();
+      return tool?.run({}, { signal: new AbortController().signal, report: () => Promise.resolve() });
+    };
+    expect(await call(8)).toMatchObject({ text: 'done', failed: false });
+    await expect(call(1)).rejects.toThrow('The MCP server Tools did not answer in time.');
+  });
+
+  it('whose text is long is cut for the model and whole for the user', async () => {
+    const long = 'word '.repeat(20_000);
+    const { text: told, stage } = await run({ name: 'long', run: () => text(long) });
+    expect(told.length).toBeLessThan(41_000);
+    expect(told).toContain('[Cut here: the result has 100000 bytes');
+    expect(stage?.attachments).toMatchObject([{ title: 'Whole result', data: long }]);
+  });
+
+  it.each([
+    ['JSON', 'application/json', (body: string) => body],
+    ['events', 'text/event-stream', (body: string) => `id: 1\nretry: 1\ndata:\n\ndata: ${body}\n\n`],
+  ])('answered with far too much %s is broken off, once', async (_what, type, frame) => {
+    const huge = text('x'.repeat(17 * 1024 * 1024));
+    const answer = (id: unknown) =>
+      new Response(frame(JSON.stringify({ jsonrpc: '2.0', id, result: huge })), { headers: { 'content-type': type } });
+    const server = await startSessions([echo], { before: instead('tools/call', answer) });
+    const { service, model } = await startApp({ url: server.url }, [callsTools(['echo']), says('Done.')]);
+    await service.chat('app', ask);
+    expect(toolTexts(model)).toEqual(['The tool failed: The MCP server Tools answered with more than 16 MiB.']);
+    await pause(1500);
+    expect(server.seen.filter(({ headers }) => headers['last-event-id'] !== undefined)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'an end without an answer',
+      () => new Response('', { headers: { 'content-type': 'text/event-stream' } }),
+      'broke off its answer',
+    ],
+    [
+      'half of one',
+      () => new Response('{"jsonrpc":"2.0",', { headers: { 'content-type': 'application/json' } }),
+      'does not speak MCP',
+    ],
+    [
+      'what is no result',
+      (id: unknown) => Response.json({ jsonrpc: '2.0', id, result: { content: [{ type: 'text' }] } }),
+      'does not speak MCP',
+    ],
+    ['a page', html, 'does not speak MCP'],
+    ['a fault', () => new Response('secret stack', { status: 502 }), 'answered HTTP 502'],
+  ])('answered with %s fails alone', async (_what, answer, reason) => {
+    const server = await startSessions([echo], { before: instead('tools/call', answer) });
+    const { service, model } = await startApp({ url: server.url }, [callsTools(['echo']), says('Done.')]);
+    const { message } = choiceOf(await service.chat('app', ask));
+    expect(message.content).toBe('Done.');
+    expect(toolTexts(model)).toEqual([`The tool failed: The MCP server Tools ${reason}.`]);
+  });
+});

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type CallToolResult,
+  createMcpHandler,
+  type InputRequiredResult,
+  Server,
+  type ServerContext,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import { type Serve, startWebServer } from './support.ts';
+
+type Arguments = Readonly<Record<string, unknown>>;
+
+/** A tool of a server under test. */
+export interface ServedTool {
+  readonly name: string;
+  readonly description?: string;
+  readonly inputSchema?: object;
+  readonly run: (args: Arguments, context: ServerContext) => Served | Promise<Served>;
+}
+
+type Served = Partial<CallToolResult> | InputRequiredResult;
+
+export interface ServerOptions {
+  /** Absent: all on one page. */
+  readonly pageSize?: number;
+  readonly ttlMs?: number;
+  /** What stands in front of the server; gives undefined to let a request through. */
+  readonly before?: (request: Request) => Response | undefined | Promise<Response | undefined>;
+}
+
+/** A server of the 2026-07-28 revision and no other. */
+export function startStateless(tools: readonly ServedTool[], options: ServerOptions = {}) {
+  const handler = createMcpHandler(() => toServer(() => tools, options), { legacy: 'reject' });
+  return startWebServer(through(options, (request) => handler.fetch(request)));
+}
+
+interface Sessions {
+  /** By session id, in the order they were opened. */
+  readonly open: ReadonlyMap<string, Server>;
+  /** Forgets all sessions, as a server does that is started again. */
+  forget(): void;
+}
+
+/** A server of the 2025 revisions that keeps sessions. Tools may change while it runs. */
+export async function startSessions(tools: ServedTool[], options: ServerOptions = {}) {
+  const transports = new Map<string, WebStandardStreamableHTTPServerTransport>();
+  const open = new Map<string, Server>();
+  const serve: Serve = async (request) => {
+    const known = transports.get(request.headers.get('mcp-session-id') ?? '');
+    if (known !== undefined) return known.handleRequest(request);
+    if (request.headers.has('mcp-session-id'))
+      return Response.json({ jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } }, { status: 404 });
+    const server = toServer(() => tools, options);
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized(id) {
+        transports.set(id, transport);
+        open.set(id, server);
+      },
+      onsessionclosed(id) {
+        transports.delete(id);
+        open.delete(id);
+      },
+    });
+    await server.connect(transport);
+    return transport.handleRequest(request);
+  };
+  const forget = (): void => {
+    transports.clear();
+    open.clear();
+  };
+  const web = await startWebServer(through(options, serve));
+  return { ...web, sessions: { open, forget } satisfies Sessions };
+}
+
+/** The JSON-RPC message of a request, which stays as it is for others; empty where there is none. */
+async function messageOf(request: Request): Promise<{ readonly method?: string; readonly id?: unknown }> {
+  return request.method === 'POST' ? ((await request.clone().json()) as { method: string; id: unknown }) : {};
+}
+
+/** Answers what asks for this method in place of the server. */
+export function instead(method: string, answer: (id: unknown) => Response): NonNullable<ServerOptions['before']> {
+  return async (request) => {
+    const message = await messageOf(request);
+    return message.method === method ? answer(message.id) : undefined;
+  };
+}
+
+export function text(value: string): { content: [{ type: 'text'; text: string }] } {
+  return { content: [{ type: 'text', text: value }] };
+}
+
+/** A tool that echoes its argument `text`. */
+export const echo: ServedTool = {
+  name: 'echo',
+  inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+  run: (args) => text(`echo ${args.text}`),
+};
+
+function through({ before }: ServerOptions, serve: Serve): Serve {
+  return async (request) => (await before?.(request)) ?? serve(request);
+}
+
+function toServer(tools: () => readonly ServedTool[], { pageSize = 1000, ttlMs }: ServerOptions): Server {
+  const server = new Server({ name: 'under-test', version: '1' }, { capabilities: { tools: { listChanged: true } } });
+  server.setRequestHandler('tools/list', ({ params }) => {
+    const start = Number(params?.cursor ?? 0);
+    const end = start + pageSize;
+    return {
+      tools: tools()
+        .slice(start, end)
+        .map(({ run: _run, inputSchema = { type: 'object' }, ...tool }) => ({
+          ...tool,
+          inputSchema: inputSchema as { type: 'object' },
+        })),
+      ...(end < tools().length && { nextCursor: String(end) }),
+      ...(ttlMs !== undefined && { ttlMs }),
+    };
+  });
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    const tool = tools().find(({ name }) => name === params.name);
+    if (tool === undefined) return { ...text(`there is no ${params.name}`), isError: true };
+    const served = await tool.run(params.arguments ?? {}, context);
+    return { content: [], ...served } as CallToolResult;
+  });
+  return server;
+}

@@ -1,0 +1,192 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { callerKey } from '#test/start-service.ts';
+import { echo, instead, type ServedTool, type ServerOptions, startSessions, startStateless, text } from './servers.ts';
+import { ask, callsTools, choiceOf, loadMcpTools, offered, says, startApp, toolTexts } from './support.ts';
+
+const callsEcho = callsTools(['echo', { text: 'hi' }]);
+const otherUser = { 'api-key': 'other-key' };
+const twoUsers = { keys: { [callerKey]: { project: 'one' }, 'other-key': { project: 'other' } } };
+
+async function start(tools: ServedTool[] = [echo], options: ServerOptions = {}) {
+  const server = await startSessions(tools, options);
+  const app = await startApp({ url: server.url }, [callsEcho, says('Done.')], { configuration: twoUsers });
+  const run = (headers?: Record<string, string>) => {
+    app.model.script(callsEcho, says('Done.'));
+    return app.service.chat('app', ask, headers);
+  };
+  return { server, run, ...app };
+}
+
+describe('a session', () => {
+  it('is opened for the first call of a user and used for those after it', async () => {
+    const { server, run, model } = await start();
+    await run();
+    await run();
+    expect(toolTexts(model, 3)).toEqual(['echo hi']);
+    expect(server.asked('initialize')).toHaveLength(1);
+    expect(server.asked('tools/list')).toHaveLength(1);
+    const [one, two] = server.asked('tools/call').map(({ headers }) => headers);
+    expect(one).toMatchObject({ 'mcp-session-id': [...server.sessions.open.keys()][0], 'mcp-protocol-version': '2025-11-25' });
+    expect(two?.['mcp-session-id']).toBe(one?.['mcp-session-id']);
+  });
+
+  it('is never that of another user', async () => {
+    const { server, run } = await start();
+    await run();
+    await run(otherUser);
+    expect(new Set(server.asked('tools/call').map(({ headers }) => headers['mcp-session-id'])).size).toBe(2);
+    expect(server.sessions.open.size).toBe(2);
+  });
+
+  it('is asked for its revision once for all users', async () => {
+    const { server, run } = await start();
+    await run();
+    await run(otherUser);
+    expect(server.asked('server/discover')).toHaveLength(1);
+  });
+
+  it('is opened anew where the server forgot it, and the call is made there', async () => {
+    const { server, run, model } = await start();
+    await run();
+    server.sessions.forget();
+    await run();
+    expect(toolTexts(model, 3)).toEqual(['echo hi']);
+    expect(server.asked('initialize')).toHaveLength(2);
+    expect(server.asked('tools/call')).toHaveLength(3);
+  });
+
+  it('is not opened a third time where the server forgets every one', async () => {
+    const forgetful = { before: instead('tools/call', () => new Response('', { status: 404 })) };
+    const { server, run, model } = await start([echo], forgetful);
+    await run();
+    expect(toolTexts(model)[0]).toContain('answered HTTP 404');
+    expect(server.asked('tools/call')).toHaveLength(2);
+  });
+
+  it('is ended at the server when the service stops', async () => {
+    const { server, run, service } = await start();
+    await run();
+    await service.close();
+    expect(server.sessions.open.size).toBe(0);
+    expect(server.seen.at(-1)?.method).toBe('DELETE');
+  });
+
+  it('is ended five minutes after its last use', async () => {
+    const server = await startSessions([echo]);
+    const { tools, load, pass } = loadMcpTools(server.url);
+    const [tool] = await load();
+    await tool?.run({ text: 'hi' }, { signal: new AbortController().signal, report: () => Promise.resolve() });
+    pass(299_999);
+    await pause(20);
+    expect(server.sessions.open.size).toBe(1);
+    pass(1);
+    await vi.waitFor(() => expect(server.sessions.open.size).toBe(0));
+    await tools.close();
+  });
+
+  it.each([404, 405, 406])('does without a stream of its own where the server answers %i to it', async (status) => {
+    const { run, model } = await start([echo], {
+      before: ({ method }) => (method === 'GET' ? new Response('no', { status }) : undefined),
+    });
+    await run();
+    expect(toolTexts(model)).toEqual(['echo hi']);
+  });
+
+  it('that is cancelled is told so within 100 ms', async () => {
+    let heard: (atMs: number) => void = () => undefined;
+    const cancelled = new Promise<number>((resolve) => {
+      heard = resolve;
+    });
+    const waits: ServedTool = {
+      name: 'echo',
+      run: (_args, { mcpReq }) => new Promise(() => mcpReq.signal.addEventListener('abort', () => heard(performance.now()))),
+    };
+    const { server, service } = await start([waits]);
+    const { leave } = service.chatAndLeave('app', ask);
+    await vi.waitFor(() => expect(server.asked('tools/call')).toHaveLength(1));
+    const leftMs = leave();
+    expect((await cancelled) - leftMs).toBeLessThan(100);
+    expect(server.asked('notifications/cancelled')).toHaveLength(1);
+  });
+});
+
+describe('the list of tools', () => {
+  const named = (name: string): ServedTool => ({ name, run: () => text(name) });
+
+  it('is read to its last page, and offered by name', async () => {
+    const names = ['e', 'b', 'echo', 'a', 'd'];
+    const { run, model } = await start(names.map(named), { pageSize: 2 });
+    await run();
+    expect(offered(model)).toEqual(['a', 'b', 'd', 'e', 'echo']);
+  });
+
+  it('that has no last page is given up', async () => {
+    let page = 0;
+    const endless = instead('tools/list', (id) => {
+      page += 1;
+      return Response.json({ jsonrpc: '2.0', id, result: { tools: [], nextCursor: `${page}` } });
+    });
+    const { run } = await start([echo], { before: endless });
+    const { message } = choiceOf(await run());
+    expect(message.custom_content.stages?.[0]).toMatchObject({
+      name: 'Tools',
+      status: 'failed',
+      content: expect.stringContaining('without end'),
+    });
+    expect(page).toBeLessThan(100);
+  });
+
+  it('is read again when the server says that it changed', async () => {
+    const tools = [echo];
+    const { server, run, model } = await start(tools);
+    await run();
+    await vi.waitFor(() => expect(server.seen.some(({ method }) => method === 'GET')).toBe(true));
+    tools.push(named('more'));
+    for (const each of server.sessions.open.values()) await each.sendToolListChanged();
+    await vi.waitFor(async () => {
+      await run();
+      expect(offered(model, model.requests.length - 2)).toEqual(['echo', 'more']);
+    });
+    expect(server.asked('tools/list')).toHaveLength(2);
+  });
+
+  it.each([
+    ['once, where it may be kept', 60_000, 1],
+    ['for each run, where it may not', 0, 2],
+  ])('is read %s', async (_what, ttlMs, times) => {
+    const server = await startStateless([echo], { ttlMs });
+    const { service, model } = await startApp({ url: server.url }, [callsEcho, says('Done.')]);
+    await service.chat('app', ask);
+    model.script(callsEcho, says('Done.'));
+    await service.chat('app', ask);
+    expect(server.asked('tools/list')).toHaveLength(times);
+  });
+
+  it('is read once for all who ask at the same time', async () => {
+    const { server, service, model } = await start();
+    model.script(says('Done.'));
+    await Promise.all(Array.from({ length: 5 }, () => service.chat('app', ask)));
+    expect([server.asked('initialize').length, server.asked('tools/list').length]).toEqual([1, 1]);
+  });
+
+  it('holds only what is allowed, and nothing else is called', async () => {
+    const server = await startSessions([echo, named('other')]);
+    const script = [callsTools(['other'], ['echo', { text: 'hi' }]), says('Done.')];
+    const { service, model } = await startApp({ url: server.url, allowed_tools: ['echo', 'absent'] }, script);
+    await service.chat('app', ask);
+    expect(offered(model)).toEqual(['echo']);
+    expect(toolTexts(model)).toEqual(['There is no tool named other.', 'echo hi']);
+    expect(server.asked('tools/call')).toHaveLength(1);
+  });
+
+  it('that is longer than a model can use is refused, and may be cut by what is allowed', async () => {
+    const server = await startSessions(Array.from({ length: 600 }, (_, nth) => named(`tool${nth}`)));
+    const { service } = await startApp({ url: server.url }, [says('Done.')]);
+    const { message } = choiceOf(await service.chat('app', ask));
+    expect(message.custom_content.stages?.[0]?.content).toContain('600 tools');
+    const some = await startApp({ url: server.url, allowed_tools: ['tool599'] }, [says('Done.')]);
+    await some.service.chat('app', ask);
+    expect(offered(some.model)).toEqual(['tool599']);
+  });
+});

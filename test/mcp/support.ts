@@ -1,0 +1,270 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import type { Clock } from '#base/clock.ts';
+import { guardClient } from '#base/guarded-client.ts';
+import { createGuardedFetch } from '#base/guarded-fetch.ts';
+import { LeanClient } from '#base/http/lean-client.ts';
+import { NetGuard } from '#base/net-guard.ts';
+import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
+import type { Answered } from '#test/ask.ts';
+import { eventsReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService } from '#test/start-service.ts';
+import { spawnTied } from '#test/tied-process.ts';
+import { TokenCache } from '#tools/authorization/token-cache.ts';
+import { McpTools } from '#tools/mcp/mcp-tools.ts';
+
+const everything = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'));
+
+export interface EverythingServer {
+  readonly url: string;
+  /** Ends it, and whatever it is doing. */
+  stop(): Promise<void>;
+}
+
+/** The reference server with tools of all kinds, in a process of its own. */
+export async function startEverything(transport: 'streamableHttp' | 'sse', port?: number): Promise<EverythingServer> {
+  const at = port ?? (await freePort());
+  const { child, stop } = spawnTied(['env', `PORT=${at}`, process.execPath, everything, transport], { stopSignal: 'TERM' });
+  let said = '';
+  await new Promise<void>((resolve, reject) => {
+    child.once('close', () => reject(new Error(`the server ended: ${said}`)));
+    child.stderr?.on('data', (piece) => {
+      said += piece;
+      if (/on port \d+/.test(said)) resolve();
+    });
+  });
+  onTestFinished(stop);
+  return { url: `http://127.0.0.1:${at}/${transport === 'sse' ? 'sse' : 'mcp'}`, stop };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createTcpServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** One request as a server received it. */
+export interface Seen {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The JSON-RPC message, where there is one. */
+  readonly message: { readonly method?: string; readonly params?: { readonly [key: string]: unknown } };
+  /** Resolves when the exchange is over. */
+  readonly closed: Promise<void>;
+}
+
+export type Serve = (request: Request) => Response | Promise<Response>;
+
+/** A server over HTTP of what answers web requests, which remembers what it was asked. */
+export async function startWebServer(serve: Serve) {
+  const seen: Seen[] = [];
+  const server = createServer(async (incoming, outgoing) => {
+    const body = await buffer(incoming);
+    seen.push(toSeen(incoming, outgoing, body));
+    const leaving = new AbortController();
+    outgoing.once('close', () => leaving.abort());
+    const response = await serve(toRequest(incoming, body, leaving.signal));
+    outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+    outgoing.flushHeaders();
+    if (response.body === null) outgoing.end();
+    else
+      Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0])
+        .on('error', () => outgoing.destroy())
+        .pipe(outgoing);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const stop = async (): Promise<void> => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
+  onTestFinished(stop);
+  const { port } = server.address() as AddressInfo;
+  const asked = (method: string): Seen[] => seen.filter(({ message }) => message.method === method);
+  return { url: `http://127.0.0.1:${port}/mcp`, port, seen, asked, stop };
+}
+
+function toSeen({ method = '', headers }: IncomingMessage, outgoing: ServerResponse, body: Buffer): Seen {
+  const closed = new Promise<void>((resolve) => outgoing.once('close', () => resolve()));
+  const isJson = headers['content-type'] === 'application/json';
+  return { method, headers, message: isJson ? JSON.parse(body.toString()) : {}, closed };
+}
+
+function toRequest({ method = 'GET', headers, url = '/' }: IncomingMessage, body: Buffer, signal: AbortSignal): Request {
+  const given = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
+  const hasBody = method === 'POST';
+  return new Request(`http://${headers.host}${url}`, {
+    method,
+    headers: given,
+    signal,
+    ...(hasBody && { body: new Uint8Array(body) }),
+  });
+}
+
+/** How an app is told of a server; what is left out is as most servers have it. */
+export interface Toolset {
+  readonly url: string;
+  readonly protocol?: 'streamable_http' | 'sse';
+  readonly authorization?: object;
+  readonly allowed_tools?: readonly string[];
+}
+
+export interface AppUnderTest {
+  readonly service: TestService;
+  readonly model: ScriptedUpstream;
+}
+
+export interface AppOptions {
+  /** Takes the place of whole keys. */
+  readonly configuration?: object;
+  /** Further fields of the quick app. */
+  readonly properties?: object;
+}
+
+/** A service with the quick app `app`, whose toolset is named Tools and whose model says what it is told to. */
+export async function startApp(
+  toolset: Toolset,
+  script: readonly Reply[],
+  { configuration = {}, properties = {} }: AppOptions = {},
+): Promise<AppUnderTest> {
+  const model = await startScriptedUpstream(...script);
+  const { url, protocol = 'streamable_http', authorization, ...rest } = toolset;
+  const service = await startService({
+    models: { model: { upstreams: [{ protocol: 'openai', endpoint: model.endpoint, key: 'upstream-key' }] } },
+    applications: {
+      app: {
+        applicationTypeSchemaId: 'https://host/custom_application_schemas/quickapps',
+        applicationProperties: {
+          temperature: 0,
+          instructions: 'Use the tools.',
+          model: 'model',
+          mcp_toolset: [
+            { type: 'mcp', name: 'Tools', mcp_server_info: { url, protocol, ...(authorization && { authorization }) }, ...rest },
+          ],
+          ...properties,
+        },
+      },
+    },
+    security: { allowPrivateNetworks: ['127.0.0.1'] },
+    ...configuration,
+  });
+  onTestFinished(async () => {
+    await service.close();
+    await model.close();
+  });
+  return { service, model };
+}
+
+export type ToolCalling = readonly [name: string, args?: object];
+
+/** The model calls tools. */
+export function callsTools(...wanted: readonly ToolCalling[]): Reply {
+  const tool_calls = wanted.map(([name, args = {}], index) => ({
+    index,
+    id: `call_${name}_${index}`,
+    type: 'function',
+    function: { name, arguments: JSON.stringify(args) },
+  }));
+  return eventsReply(chunk({ role: 'assistant', content: null, tool_calls }), chunk({}, 'tool_calls'));
+}
+
+/** The model answers. */
+export function says(text: string): Reply {
+  return eventsReply(chunk({ role: 'assistant', content: text }), chunk({}, 'stop'));
+}
+
+function chunk(delta: object, finish_reason: string | null = null): object {
+  return { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] };
+}
+
+/** What the model was sent in the nth request from 0. */
+export function messagesOf(model: ScriptedUpstream, nth: number): { readonly role: string; readonly content: string }[] {
+  return (model.requests[nth]?.body.messages ?? []) as { role: string; content: string }[];
+}
+
+/** What the model was told of its tool calls. */
+export function toolTexts(model: ScriptedUpstream, nth = 1): string[] {
+  const told = messagesOf(model, nth).filter(({ role }) => role === 'tool');
+  return told.map(({ content }) => content);
+}
+
+/** Names of the tools that the model was offered in the nth request. */
+export function offered(model: ScriptedUpstream, nth = 0): string[] {
+  const tools = (model.requests[nth]?.body.tools ?? []) as { function: { name: string } }[];
+  return tools.map(({ function: { name } }) => name);
+}
+
+export interface Said {
+  readonly role: 'assistant';
+  readonly content?: string;
+  readonly function_call?: { readonly name: string };
+  readonly custom_content: {
+    readonly controls?: readonly object[];
+    readonly attachments?: readonly object[];
+    readonly stages?: readonly {
+      readonly name: string;
+      readonly content: string;
+      readonly status: string;
+      readonly attachments?: object[];
+    }[];
+  };
+}
+
+/** The reply, which must be one. */
+export function choiceOf({ json }: Answered): { readonly message: Said; readonly finish_reason: string } {
+  return (json as { choices: [{ message: Said; finish_reason: string }] }).choices[0];
+}
+
+export const ask = { messages: [{ role: 'user', content: 'Do it.' }] };
+
+/** MCP tools without an app around them, at a time that passes when it is told to. */
+export function loadMcpTools(url: string, limits: { timeoutMs?: number; loadingMs?: number } = {}) {
+  const clock = manualClock();
+  const guard = new NetGuard(['127.0.0.1']);
+  const http = guardClient(guard, (lookup) => new LeanClient({ lookup }));
+  const timeouts = { connectMs: 1000, firstByteMs: 1000, idleMs: 1000 };
+  const network = {
+    fetch: createGuardedFetch(guard, 1000),
+    tokens: new TokenCache({ http, clock, timeouts }),
+    timeoutMs: 5000,
+    loadingMs: 5000,
+    rules: '',
+    ...limits,
+  };
+  const settings: McpToolsetSettings = {
+    kind: 'mcp',
+    name: 'Tools',
+    url,
+    protocol: 'streamable_http',
+    authorization: null,
+    allowedTools: undefined,
+  };
+  const tools = new McpTools(clock);
+  onTestFinished(() => tools.close());
+  const load = (signal = new AbortController().signal) =>
+    tools.load(settings, network, { signal, subject: 'user', application: 'app' });
+  return { tools, load, pass: clock.pass };
+}
+
+function manualClock(): Clock & { pass: (ms: number) => void } {
+  let nowMs = 0;
+  const sleeping: { untilMs: number; wake: () => void }[] = [];
+  return {
+    nowMs: () => nowMs,
+    epochMs: () => nowMs,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        sleeping.push({ untilMs: nowMs + ms, wake: resolve });
+        signal.addEventListener('abort', () => reject(signal.reason));
+      }),
+    pass(ms) {
+      nowMs += ms;
+      for (const { untilMs, wake } of sleeping) if (untilMs <= nowMs) wake();
+    },
+  };
+}
