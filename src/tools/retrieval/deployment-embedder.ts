@@ -1,0 +1,39 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
+import { ToolFault } from '#domain/tool.ts';
+import type { TextEmbedder } from './text-embedder.ts';
+
+/** Sends an embeddings request to the deployment; rejects with a ParleyError. */
+export type AskEmbeddings = (request: EmbeddingsRequest, signal: AbortSignal) => Promise<JsonObject>;
+
+/** Vectors made by a deployment of type `embedding` (contract 2, `retrieval.embeddingModel`). `model` must be another where it makes other vectors. */
+export class DeploymentEmbedder implements TextEmbedder {
+  readonly model: string;
+  readonly #ask: AskEmbeddings;
+
+  constructor(model: string, ask: AskEmbeddings) {
+    this.model = model;
+    this.#ask = ask;
+  }
+
+  async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+    const { data } = await this.#ask({ input: [...texts], encoding_format: 'float' }, signal);
+    const vectors = new Array<Float32Array | undefined>(texts.length).fill(undefined);
+    for (const [at, item] of (Array.isArray(data) ? data : []).entries()) {
+      const { index = at, embedding } = isJsonObject(item) ? item : {};
+      if (typeof index === 'number' && index in vectors) vectors[index] = toVector(embedding);
+    }
+    const [length] = vectors.map((vector) => vector?.length);
+    return vectors.map((vector) => {
+      if (vector !== undefined && vector.length === length) return vector;
+      throw new ToolFault(`the embedding model ${this.model} did not give a vector of one length for each text`);
+    });
+  }
+}
+
+/** Of length 1; undefined where it is no vector. */
+function toVector(embedding: unknown): Float32Array | undefined {
+  if (!Array.isArray(embedding) || embedding.length === 0 || !embedding.every(Number.isFinite)) return undefined;
+  const length = Math.sqrt(embedding.reduce((sum: number, value: number) => sum + value * value, 0)) || 1;
+  return Float32Array.from(embedding, (value: number) => value / length);
+}

@@ -1,0 +1,108 @@
+import type { Clock } from '#base/clock.ts';
+import type { BlobStore } from '#domain/blob-store.ts';
+import type { IndexedFile } from '#domain/file-index.ts';
+import type { IndexedDocument, PassageIndex } from '#domain/passage-index.ts';
+import { DocumentFault } from '../loading/document-fault.ts';
+import { type DocumentBounds, type LoadedDocument, loadDocument } from '../loading/load-document.ts';
+import { weigh } from '../loading/weigh.ts';
+import { documentOf, labelOf, readContent } from './read-content.ts';
+
+const leaseMs = 120_000;
+const lookAgainMs = 250;
+const passagesAtOnce = 500;
+
+export interface DocumentReaderParts {
+  readonly index: PassageIndex;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  /** Of this node, unlike that of any other. */
+  readonly owner: string;
+  readonly bounds: DocumentBounds;
+}
+
+/** Brings the words of stored files into the index: each content once, whatever number of nodes and files has it. */
+export class DocumentReader {
+  readonly #parts: DocumentReaderParts;
+
+  constructor(parts: DocumentReaderParts) {
+    this.#parts = parts;
+  }
+
+  /** What is in the index of a file, after it was read if it was not yet. A fault of the document is its `failure`. Throws StoreFault, the signal's reason. */
+  async read(file: IndexedFile, signal: AbortSignal): Promise<IndexedDocument> {
+    const { index } = this.#parts;
+    const noted = await index.contentOf(file.blob);
+    const known = noted === undefined ? undefined : await index.find(documentOf(noted));
+    if (known !== undefined) return known;
+    try {
+      return await this.#readAnew(file, signal);
+    } catch (thrown) {
+      signal.throwIfAborted();
+      // What may end otherwise next time is nothing to keep; the document has no content that could be named.
+      if (thrown instanceof DocumentFault) return toFailed('', thrown);
+      throw thrown;
+    }
+  }
+
+  async #readAnew(file: IndexedFile, signal: AbortSignal): Promise<IndexedDocument> {
+    const { index, blobs, bounds, clock } = this.#parts;
+    const { maxBytes } = bounds;
+    if (file.contentLength > maxBytes)
+      throw new DocumentFault(
+        `It has ${toMegabytes(file.contentLength)} MB; documents of up to ${toMegabytes(maxBytes)} MB are read.`,
+      );
+    const content = await readContent(blobs, file, maxBytes);
+    await index.noteContent(file.blob, content.name);
+    const id = documentOf(content.name);
+    for (;;) {
+      signal.throwIfAborted();
+      const known = await index.find(id);
+      if (known !== undefined) return known;
+      if (await this.#claim(id)) break;
+      await clock.sleep(lookAgainMs, signal);
+    }
+    try {
+      await index.begin(id, content.name);
+      return await this.#store(id, await loadDocument(content.bytes, labelOf(file), { ...bounds, signal }));
+    } catch (thrown) {
+      if (!(thrown instanceof DocumentFault) || thrown.isPassing) throw thrown;
+      const failed = toFailed(id, thrown);
+      await index.finish(failed);
+      return failed;
+    } finally {
+      await index.release({ name: leaseOf(id), owner: this.#parts.owner });
+    }
+  }
+
+  async #store(id: string, { title, format, passages, note }: LoadedDocument): Promise<IndexedDocument> {
+    const { index } = this.#parts;
+    for (let from = 0; from < passages.length; from += passagesAtOnce) {
+      if (!(await this.#claim(id)))
+        throw new DocumentFault('Reading it took too long; another node reads it now.', { isPassing: true });
+      await index.addPassages({ id, title }, passages.slice(from, from + passagesAtOnce));
+    }
+    const tokens = Math.ceil(passages.reduce((sum, { text }) => sum + weigh(text), 0));
+    const document = { id, title, format, passages: passages.length, tokens, note, failure: undefined };
+    if (await index.finish(document)) return document;
+    await index.drop(id);
+    throw new DocumentFault('It was deleted while it was read.', { isPassing: true });
+  }
+
+  #claim(id: string): Promise<boolean> {
+    const { index, clock, owner } = this.#parts;
+    const nowMs = clock.epochMs();
+    return index.claim({ name: leaseOf(id), owner, nowMs, untilMs: nowMs + leaseMs });
+  }
+}
+
+function leaseOf(document: string): string {
+  return `read ${document}`;
+}
+
+function toFailed(id: string, { message }: DocumentFault): IndexedDocument {
+  return { id, title: '', format: '', passages: 0, tokens: 0, note: undefined, failure: message };
+}
+
+function toMegabytes(bytes: number): string {
+  return (bytes / 1024 ** 2).toFixed(1);
+}

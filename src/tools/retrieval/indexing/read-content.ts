@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import type { BlobStore } from '#domain/blob-store.ts';
+import type { IndexedFile } from '#domain/file-index.ts';
+import { DocumentFault } from '../loading/document-fault.ts';
+import { type FileLabel, sniffFormat } from '../loading/sniff-format.ts';
+
+/** Raised with every change of what loaders or the chunker make of the same bytes: documents are then read anew. */
+const loaderVersion = 1;
+
+export interface Content {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** Alike for equal bytes of the same format. */
+  readonly name: string;
+}
+
+/** The bytes of a stored file. Throws DocumentFault where there are too many or none, StoreFault. */
+export async function readContent(blobs: BlobStore, file: IndexedFile, maxBytes: number): Promise<Content> {
+  const stream = await blobs.read(file.blob, undefined);
+  if (stream === undefined) throw new DocumentFault('It was deleted or replaced while it was to be read.', { isPassing: true });
+  const bytes = new Uint8Array(file.contentLength);
+  const hash = createHash('sha256');
+  let length = 0;
+  for await (const piece of stream as AsyncIterable<Uint8Array>) {
+    if (length + piece.length > Math.min(bytes.length, maxBytes))
+      throw new DocumentFault('It is longer than the index of files says.');
+    bytes.set(piece, length);
+    length += piece.length;
+    hash.update(piece);
+  }
+  return { bytes, name: `${hash.digest('hex')}.${formatOf(bytes, labelOf(file))}` };
+}
+
+export function labelOf({ path, contentType }: IndexedFile): FileLabel {
+  return { name: path.slice(path.lastIndexOf('/') + 1), contentType };
+}
+
+/** Id of the document that this version makes of a content. */
+export function documentOf(content: string): string {
+  return createHash('sha256').update(`${loaderVersion} ${content}`).digest('hex');
+}
+
+function formatOf(bytes: Uint8Array, label: FileLabel): string {
+  try {
+    return sniffFormat(bytes, label);
+  } catch (thrown) {
+    if (thrown instanceof DocumentFault) return 'unknown';
+    throw thrown;
+  }
+}

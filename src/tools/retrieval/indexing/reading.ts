@@ -1,0 +1,48 @@
+import type { IndexedFile } from '#domain/file-index.ts';
+import type { IndexedDocument } from '#domain/passage-index.ts';
+
+/** A file on its way into the index. */
+export class Reading {
+  readonly file: IndexedFile;
+  /** What came of it; undefined as long as it is not over. Rejects where the stores failed. */
+  readonly done: Promise<IndexedDocument>;
+  /** Models whose vectors are asked for already. */
+  readonly models = new Set<string>();
+  #document: IndexedDocument | undefined;
+  #hasBegun = false;
+  #isOver = false;
+  readonly #resolvers = Promise.withResolvers<IndexedDocument>();
+
+  constructor(file: IndexedFile) {
+    this.file = file;
+    this.done = this.#resolvers.promise;
+    this.done.catch(() => undefined);
+  }
+
+  get document(): IndexedDocument | undefined {
+    return this.#document;
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  begin(): void {
+    this.#hasBegun = true;
+  }
+
+  end(document: IndexedDocument): void {
+    this.#isOver = true;
+    this.#document = document;
+    this.#resolvers.resolve(document);
+  }
+
+  fail(thrown: unknown): void {
+    this.#isOver = true;
+    this.#resolvers.reject(thrown);
+  }
+}

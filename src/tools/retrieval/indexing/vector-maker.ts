@@ -1,0 +1,68 @@
+import type { Clock } from '#base/clock.ts';
+import type { IndexedDocument, Passage, PassageIndex } from '#domain/passage-index.ts';
+import type { TextEmbedder } from '../text-embedder.ts';
+
+const leaseMs = 120_000;
+const passagesAtOnce = 32;
+/** Characters of title and headings before the text: more would push it out of what the model reads. */
+const longestHead = 160;
+
+/** A document whose passages shall have vectors of one model. */
+export interface Wish {
+  readonly document: IndexedDocument;
+  readonly embedder: TextEmbedder;
+}
+
+export interface VectorMakerParts {
+  readonly index: PassageIndex;
+  readonly clock: Clock;
+  readonly owner: string;
+}
+
+/** Gives passages their vectors, some at a time: what is done stays done. */
+export class VectorMaker {
+  readonly #parts: VectorMakerParts;
+
+  constructor(parts: VectorMakerParts) {
+    this.#parts = parts;
+  }
+
+  /** One step. `elsewhere` where another node is at it. Throws StoreFault, what the embedder throws, the signal's reason. */
+  async step({ document, embedder }: Wish, signal: AbortSignal): Promise<'more' | 'done' | 'elsewhere'> {
+    const { index, clock, owner } = this.#parts;
+    const key = { document: document.id, model: embedder.model };
+    const name = `vectors ${document.id} ${embedder.model}`;
+    const first = await index.countVectors(key);
+    if (first >= document.passages) return 'done';
+    const nowMs = clock.epochMs();
+    if (!(await index.claim({ name, owner, nowMs, untilMs: nowMs + leaseMs }))) return 'elsewhere';
+    const passages = await index.read(document.id, first, first + passagesAtOnce);
+    try {
+      const texts = passages.map((passage) => toText(document.title, passage));
+      await index.addVectors(key, { first, count: passages.length, vectors: joined(await embedder.embed(texts, signal)) });
+    } catch (thrown) {
+      await index.release({ name, owner });
+      throw thrown;
+    }
+    if (first + passages.length < document.passages) return 'more';
+    await index.release({ name, owner });
+    return 'done';
+  }
+}
+
+/** What is searched of a passage: where it stands, and its text. */
+function toText(title: string, { headings, text }: Passage): string {
+  const [outermost] = headings;
+  const head = [...(title === '' || title === outermost ? [] : [title]), ...headings].join(' › ');
+  return head === '' ? text : `${head.slice(-longestHead)}\n${text}`;
+}
+
+function joined(vectors: readonly Float32Array[]): Float32Array {
+  const all = new Float32Array(vectors.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const vector of vectors) {
+    all.set(vector, at);
+    at += vector.length;
+  }
+  return all;
+}

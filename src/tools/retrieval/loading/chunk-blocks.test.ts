@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Block } from './block.ts';
+import { chunkBlocks, passageTokens } from './chunk-blocks.ts';
+import { splitText } from './split-text.ts';
+import { weigh } from './weigh.ts';
+
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 3000 }),
+  fc.lorem({ maxCount: 300 }),
+  fc
+    .array(fc.constantFrom('a', ' ', '\n', '.', '! ', '猫', '\u{1f600}', '3.5 '), { maxLength: 1500 })
+    .map((parts) => parts.join('')),
+);
+const page = fc.option(fc.integer({ min: 1, max: 3 }));
+const cells = fc.array(fc.string({ maxLength: 30 }), { minLength: 1, maxLength: 4 });
+const block: fc.Arbitrary<Block> = fc.oneof(
+  fc.record({
+    kind: fc.constant('heading' as const),
+    level: fc.integer({ min: 1, max: 6 }),
+    text: fc.lorem({ maxCount: 4 }),
+    page,
+  }),
+  fc.record({ kind: fc.constant('text' as const), text, page }),
+  fc.record({ kind: fc.constant('table' as const), header: cells, rows: fc.array(cells, { maxLength: 40 }), page }),
+);
+
+function letters(parts: readonly string[]): string {
+  return parts.join('').replace(/\s+/g, '');
+}
+
+/** What must be found again, as far as it may not be cut. */
+function partsOf(each: Block): readonly string[] {
+  if (each.kind === 'heading') return [each.text];
+  return each.kind === 'text' ? splitText(each.text, passageTokens) : each.rows.flat();
+}
+
+describe('splitting a text', () => {
+  it('loses nothing but space at the cuts, and keeps to the bound', () => {
+    fc.assert(
+      fc.property(text, fc.integer({ min: 4, max: 200 }), (whole, most) => {
+        const pieces = splitText(whole, most);
+        expect(letters(pieces)).toBe(letters([whole]));
+        for (const piece of pieces) {
+          expect(weigh(piece)).toBeLessThanOrEqual(most);
+          expect(piece.trim()).not.toBe('');
+          expect(piece.isWellFormed()).toBe(whole.isWellFormed() || piece.isWellFormed());
+        }
+      }),
+    );
+  });
+
+  it('cuts between sentences where it can, and not within numbers', () => {
+    expect(splitText('It weighs 3.5 kg. It is red. It sings.', 7)).toEqual(['It weighs 3.5 kg.', 'It is red. It sings.']);
+    expect(splitText('一二三。四五六。七八九。', 8)).toEqual(['一二三。四五六。', '七八九。']);
+  });
+
+  it('cuts a word only where it alone is too long', () => {
+    expect(splitText(`short ${'x'.repeat(50)} end`, 5)).toEqual(['short', 'x'.repeat(20), 'x'.repeat(20), 'x'.repeat(10), 'end']);
+  });
+});
+
+describe('cutting a document', () => {
+  it('loses no text, no row and no heading', () => {
+    fc.assert(
+      fc.property(fc.array(block, { maxLength: 20 }), (blocks) => {
+        const passages = chunkBlocks(blocks);
+        const said = letters(passages.map((passage) => passage.text));
+        const heads = letters(passages.flatMap(({ headings }) => headings));
+        for (const each of blocks) {
+          const shown = each.kind === 'heading' ? heads + said : said;
+          for (const part of partsOf(each)) expect(shown).toContain(letters([part]));
+        }
+      }),
+    );
+  });
+
+  it('numbers passages in their order and keeps to the bound', () => {
+    fc.assert(
+      fc.property(fc.array(block, { maxLength: 20 }), (blocks) => {
+        for (const [index, { nth, text: said }] of chunkBlocks(blocks).entries()) {
+          expect(nth).toBe(index);
+          expect(weigh(said)).toBeLessThanOrEqual(passageTokens + 61);
+        }
+      }),
+    );
+  });
+
+  it('goes over no heading and no page', () => {
+    const passages = chunkBlocks([
+      { kind: 'heading', level: 1, text: 'A', page: 1 },
+      { kind: 'text', text: 'one', page: 1 },
+      { kind: 'text', text: 'two', page: 1 },
+      { kind: 'text', text: 'three', page: 2 },
+      { kind: 'heading', level: 2, text: 'B', page: 2 },
+      { kind: 'text', text: 'four', page: 2 },
+      { kind: 'heading', level: 1, text: 'C', page: 2 },
+      { kind: 'text', text: 'five', page: 2 },
+    ]);
+    expect(passages.map(({ page: at, headings, text: said }) => [at, headings.join('/'), said])).toEqual([
+      [1, 'A', 'one\ntwo'],
+      [2, 'A', 'three'],
+      [2, 'A/B', 'four'],
+      [2, 'C', 'five'],
+    ]);
+  });
+
+  it('keeps headings that nothing stands under', () => {
+    const heading = (level: number, said: string): Block => ({ kind: 'heading', level, text: said, page: null });
+    const passages = chunkBlocks([heading(1, 'A'), heading(2, 'B'), heading(2, 'C'), heading(1, 'D')]);
+    expect(passages.map(({ headings, text: said }) => [headings.join('/'), said])).toEqual([
+      ['A/B', 'B'],
+      ['A/C', 'C'],
+      ['D', 'D'],
+    ]);
+  });
+
+  it('repeats the header of a table unless it is too long to', () => {
+    const rows = Array.from({ length: 30 }, (_, nth) => [`AB-${nth}`, 'a part of some length that has a long name']);
+    const repeated = chunkBlocks([{ kind: 'table', header: ['Part', 'Name'], rows, page: null }]);
+    expect(repeated.length).toBeGreaterThan(2);
+    for (const passage of repeated) expect(passage.text.split('\n')[0]).toBe('Part | Name');
+    const header = ['a very long header '.repeat(20), 'Name'];
+    const once = chunkBlocks([{ kind: 'table', header, rows, page: null }]);
+    expect(once.filter((passage) => passage.text.includes('very long header'))).toHaveLength(1);
+  });
+});

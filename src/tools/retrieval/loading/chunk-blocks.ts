@@ -1,0 +1,110 @@
+import type { Passage } from '#domain/passage-index.ts';
+import type { Block, TableBlock } from './block.ts';
+import { splitText } from './split-text.ts';
+import { weigh } from './weigh.ts';
+
+/** Tokens of a passage, without its headings: with them it is still within what a small model of sentences reads. */
+export const passageTokens = 160;
+const headerTokens = 60;
+const maxDepth = 6;
+const longestHeading = 200;
+
+/** Cuts a document into passages: none goes over a heading or a page, each row of a table stands under its header. */
+export function chunkBlocks(blocks: readonly Block[]): Passage[] {
+  const chunker = new Chunker();
+  for (const block of blocks) chunker.take(block);
+  return chunker.done();
+}
+
+interface Heading {
+  readonly level: number;
+  readonly text: string;
+  readonly page: number | null;
+}
+
+class Chunker {
+  readonly #passages: Passage[] = [];
+  #headings: Heading[] = [];
+  /** Whether nothing stands under the innermost heading yet. */
+  #isBare = false;
+  #lines: string[] = [];
+  #weight = 0;
+  #page: number | null = null;
+
+  take(block: Block): void {
+    if (block.page !== this.#page) this.#flush();
+    if (block.kind === 'heading') this.#head(block);
+    else this.#fill(block);
+  }
+
+  done(): Passage[] {
+    this.#flush();
+    this.#keepBare();
+    return this.#passages;
+  }
+
+  #fill(block: Exclude<Block, { kind: 'heading' }>): void {
+    this.#page = block.page;
+    if (block.kind === 'table') this.#table(block);
+    else for (const piece of splitText(block.text, passageTokens)) this.#add(piece);
+  }
+
+  #head({ level, text, page }: Heading): void {
+    this.#flush();
+    const innermost = this.#headings.at(-1);
+    if (innermost !== undefined && innermost.level >= level) this.#keepBare();
+    this.#headings = [...this.#headings.filter((each) => each.level < level), { level, text, page }].slice(-maxDepth);
+    this.#isBare = true;
+    this.#page = page;
+  }
+
+  /** A heading with nothing under it would be lost, as would one that is too long to be repeated. */
+  #keepBare(): void {
+    const innermost = this.#headings.at(-1);
+    if (!this.#isBare || innermost === undefined) return;
+    for (const piece of splitText(innermost.text, passageTokens)) this.#put(piece, innermost.page);
+  }
+
+  #table({ header, rows }: TableBlock): void {
+    const shown = toLine(header);
+    const isRepeated = rows.length > 0 && weigh(shown) <= headerTokens;
+    if (!isRepeated) for (const piece of splitText(shown, passageTokens)) this.#add(piece);
+    this.#flush();
+    for (const row of rows) {
+      for (const piece of splitText(toLine(row), passageTokens)) this.#addRow(piece, isRepeated ? shown : undefined);
+    }
+    this.#flush();
+  }
+
+  #addRow(piece: string, header: string | undefined): void {
+    const weight = weigh(piece);
+    const headers = header === undefined ? 0 : 1;
+    if (this.#lines.length > headers && this.#weight + weight > passageTokens) this.#flush();
+    if (this.#lines.length === 0 && header !== undefined) this.#add(header);
+    this.#lines.push(piece);
+    this.#weight += weight;
+  }
+
+  #add(piece: string): void {
+    const weight = weigh(piece);
+    if (this.#weight + weight > passageTokens) this.#flush();
+    this.#lines.push(piece);
+    this.#weight += weight;
+  }
+
+  #flush(): void {
+    if (this.#lines.length > 0) this.#put(this.#lines.join('\n'), this.#page);
+    this.#lines = [];
+    this.#weight = 0;
+  }
+
+  #put(text: string, page: number | null): void {
+    this.#isBare = false;
+    const headings = this.#headings.map((heading) => heading.text.slice(0, longestHeading));
+    this.#passages.push({ nth: this.#passages.length, page, headings, text });
+  }
+}
+
+function toLine(cells: readonly string[]): string {
+  return cells.join(' | ');
+}

@@ -1,0 +1,63 @@
+import { read, type WorkSheet } from '@e965/xlsx';
+import { zipSync } from 'fflate';
+import type { Block, LoadBounds, LoadedBlocks } from './block.ts';
+import { readZip } from './read-zip.ts';
+
+const maxRows = 200_000;
+
+interface Cell {
+  readonly w?: string;
+  readonly v?: unknown;
+}
+
+/** A workbook: a sheet is a page with its name as heading, its first row of several cells the header. */
+export function loadXlsx(bytes: Uint8Array, { maxUnpackedBytes, maxPages }: LoadBounds): LoadedBlocks {
+  const parts = readZip(bytes, maxUnpackedBytes, (name) => /\.(xml|rels)$/.test(name));
+  const clean = zipSync(Object.fromEntries(parts), { level: 0 });
+  const book = read(clean, {
+    type: 'array',
+    dense: true,
+    cellDates: true,
+    cellFormula: false,
+    cellHTML: false,
+    sheetRows: maxRows,
+  });
+  const names = book.SheetNames.slice(0, maxPages);
+  const left = book.SheetNames.length - names.length;
+  const blocks = names.flatMap((name, index) => toBlocks(name, book.Sheets[name], index + 1));
+  return {
+    title: '',
+    blocks,
+    note: left > 0 ? `Only the first ${maxPages} sheets were read; ${left} were left out.` : undefined,
+  };
+}
+
+function toBlocks(name: string, sheet: WorkSheet | undefined, page: number): Block[] {
+  const rows = rowsOf(sheet).filter((cells) => cells.some((cell) => cell !== ''));
+  const start = rows.findIndex((cells) => cells.filter((cell) => cell !== '').length > 1);
+  if (rows.length === 0) return [];
+  const heading: Block = { kind: 'heading', level: 1, text: name, page };
+  const above = rows
+    .slice(0, start === -1 ? rows.length : start)
+    .map((cells): Block => ({ kind: 'text', text: cells.join(' ').trim(), page }));
+  const [header = [], ...rest] = start === -1 ? [] : rows.slice(start);
+  return [heading, ...above, ...(start === -1 ? [] : [{ kind: 'table' as const, header, rows: rest, page }])];
+}
+
+/** Only cells that are there: the size that a sheet says it has is not believed. */
+function rowsOf(sheet: WorkSheet | undefined): string[][] {
+  const data = (sheet?.['!data'] ?? []) as readonly (readonly (Cell | undefined)[] | undefined)[];
+  const rows: string[][] = [];
+  for (const row of data) if (row !== undefined) rows.push(toCells(row));
+  return rows;
+}
+
+function toCells(row: readonly (Cell | undefined)[]): string[] {
+  const last = row.findLastIndex((cell) => cell !== undefined);
+  return Array.from({ length: Math.min(last + 1, 1000) }, (_, index) => toText(row[index]));
+}
+
+function toText(cell: Cell | undefined): string {
+  const value = cell?.v instanceof Date ? cell.v.toISOString().replace(/T00:00:00.*/, '') : (cell?.w ?? cell?.v ?? '');
+  return String(value).replace(/\s+/g, ' ').trim();
+}

@@ -1,0 +1,148 @@
+import type { Block, TableBlock } from './block.ts';
+
+/** What is used of a node of the DOM. */
+export interface DomNode {
+  readonly nodeType: number;
+  readonly nodeName: string;
+  readonly textContent: string | null;
+  readonly childNodes: Iterable<DomNode>;
+}
+
+const elementNode = 1;
+const textNode = 3;
+const hidden = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD', 'SVG', 'IFRAME', 'OBJECT', 'SELECT', 'BUTTON']);
+const inline = new Set(
+  'A ABBR B BDI BDO CITE CODE DATA DEL DFN EM FONT I INS KBD LABEL MARK Q S SAMP SMALL SPAN STRIKE STRONG SUB SUP TIME TT U VAR WBR'.split(
+    ' ',
+  ),
+);
+const headings = /^H([1-6])$/;
+
+/** The headings, tables and texts of a document, in their order. */
+export function readElements(root: DomNode, pageMark: string | undefined): Block[] {
+  const reader = new ElementReader(pageMark);
+  reader.walk(root);
+  return reader.done();
+}
+
+class ElementReader {
+  readonly #pageMark: string | undefined;
+  readonly #blocks: Block[] = [];
+  #text = '';
+  #page: number | null;
+  #isPreformatted = false;
+
+  constructor(pageMark: string | undefined) {
+    this.#pageMark = pageMark;
+    this.#page = pageMark === undefined ? null : 1;
+  }
+
+  done(): Block[] {
+    this.#flush();
+    return this.#blocks;
+  }
+
+  walk(node: DomNode): void {
+    for (const child of node.childNodes) {
+      if (child.nodeType === textNode) this.#say(child.textContent ?? '');
+      else if (child.nodeType === elementNode) this.#enter(child);
+    }
+  }
+
+  #enter(element: DomNode): void {
+    const name = element.nodeName.toUpperCase();
+    const level = headings.exec(name)?.[1];
+    if (hidden.has(name)) return;
+    if (name === 'BR') this.#text += '\n';
+    else if (inline.has(name)) this.walk(element);
+    else if (level !== undefined) this.#head(element, Number(level));
+    else if (name === 'TABLE' && isData(element)) this.#table(element);
+    else this.#block(element, name);
+  }
+
+  #block(element: DomNode, name: string): void {
+    this.#flush();
+    if (name === 'LI') this.#text = '- ';
+    const before = this.#isPreformatted;
+    this.#isPreformatted ||= name === 'PRE';
+    this.walk(element);
+    this.#flush();
+    this.#isPreformatted = before;
+  }
+
+  #head(element: DomNode, level: number): void {
+    this.#flush();
+    const text = clean(this.#turnPages(textOf(element)));
+    if (text !== '') this.#blocks.push({ kind: 'heading', level, text, page: this.#page });
+  }
+
+  #table(element: DomNode): void {
+    this.#flush();
+    const rows = rowsOf(element).map((row) => cellsOf(row).map((cell) => clean(this.#turnPages(textOf(cell)))));
+    const [header = [], ...rest] = rows.filter((cells) => cells.some((cell) => cell !== ''));
+    const table: TableBlock = { kind: 'table', header, rows: rest, page: this.#page };
+    if (header.length > 0) this.#blocks.push(table);
+  }
+
+  #say(text: string): void {
+    const said = this.#isPreformatted ? text : text.replace(/\s+/g, ' ');
+    const [first = '', ...others] = this.#pageMark === undefined ? [said] : said.split(this.#pageMark);
+    this.#text += first;
+    for (const other of others) {
+      this.#flush();
+      this.#page = (this.#page ?? 0) + 1;
+      this.#text = other;
+    }
+  }
+
+  #turnPages(text: string): string {
+    if (this.#pageMark === undefined) return text;
+    const parts = text.split(this.#pageMark);
+    this.#page = (this.#page ?? 0) + parts.length - 1;
+    return parts.join('');
+  }
+
+  #flush(): void {
+    const text = this.#text.replace(/[^\S\n]*\n[^\S\n]*/g, (gap) => (this.#isPreformatted ? gap : '\n')).trim();
+    this.#text = '';
+    if (text !== '' && text !== '-') this.#blocks.push({ kind: 'text', text, page: this.#page });
+  }
+}
+
+function textOf(element: DomNode): string {
+  let text = '';
+  for (const child of element.childNodes) {
+    if (child.nodeType === textNode) text += child.textContent ?? '';
+    else if (child.nodeType === elementNode && !hidden.has(child.nodeName.toUpperCase())) {
+      const isInline = inline.has(child.nodeName.toUpperCase());
+      text += isInline ? textOf(child) : ` ${textOf(child)} `;
+    }
+  }
+  return text;
+}
+
+function clean(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+/** Pages were once laid out with tables: one that holds another, or has a single column, is no table. */
+function isData(table: DomNode): boolean {
+  const rows = rowsOf(table);
+  return rows.length > 1 && rows.some((row) => cellsOf(row).length > 1) && !rows.some((row) => cellsOf(row).some(holdsTable));
+}
+
+function holdsTable(node: DomNode): boolean {
+  return [...node.childNodes].some((child) => child.nodeName.toUpperCase() === 'TABLE' || holdsTable(child));
+}
+
+function rowsOf(table: DomNode): DomNode[] {
+  return [...table.childNodes].flatMap((child) => {
+    const name = child.nodeName.toUpperCase();
+    if (name === 'TR') return [child];
+    return ['THEAD', 'TBODY', 'TFOOT'].includes(name) ? rowsOf(child) : [];
+  });
+}
+
+function cellsOf(row: DomNode): DomNode[] {
+  return [...row.childNodes].filter(({ nodeName }) => /^t[dh]$/i.test(nodeName));
+}

@@ -1,0 +1,62 @@
+import { DocumentFault } from './document-fault.ts';
+import { listZip } from './read-zip.ts';
+
+export type Format = 'txt' | 'md' | 'html' | 'csv' | 'json' | 'pdf' | 'docx' | 'xlsx' | 'pptx';
+
+/** What a file says of itself beside its content. */
+export interface FileLabel {
+  readonly name: string;
+  readonly contentType: string;
+}
+
+const mainParts: readonly (readonly [part: string, format: Format])[] = [
+  ['word/document.xml', 'docx'],
+  ['xl/workbook.xml', 'xlsx'],
+  ['ppt/presentation.xml', 'pptx'],
+];
+
+const byContentType: Readonly<Record<string, Format>> = {
+  'text/html': 'html',
+  'application/xhtml+xml': 'html',
+  'text/markdown': 'md',
+  'text/x-markdown': 'md',
+  'text/csv': 'csv',
+  'text/tab-separated-values': 'csv',
+  'application/json': 'json',
+};
+
+const byExtension: Readonly<Record<string, Format>> = {
+  html: 'html',
+  htm: 'html',
+  xhtml: 'html',
+  md: 'md',
+  markdown: 'md',
+  csv: 'csv',
+  tsv: 'csv',
+  json: 'json',
+};
+
+/** How a file is to be read: its first bytes decide, then its content type, then its name; what is left is plain text. Throws DocumentFault. */
+export function sniffFormat(bytes: Uint8Array, { name, contentType }: FileLabel): Format {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).toString('latin1');
+  const [type = ''] = contentType.toLowerCase().split(';');
+  const extension = /\.([^./]+)$/.exec(name.toLowerCase())?.[1] ?? '';
+  if (head.trimStart().startsWith('%PDF-') || (extension === 'pdf' && head.includes('%PDF-'))) return 'pdf';
+  if (head.startsWith('PK\x03\x04')) return zipFormat(bytes);
+  if (head.startsWith('\xd0\xcf\x11\xe0'))
+    throw new DocumentFault('It is encrypted, or of the Office formats before 2007; save it as docx, xlsx or pptx.');
+  const said = lookUp(byContentType, type.trim()) ?? lookUp(byExtension, extension);
+  if (said !== undefined) return said;
+  return /^(\xef\xbb\xbf)?\s*(<!doctype html|<html[\s>])/i.test(head) ? 'html' : 'txt';
+}
+
+function lookUp(formats: Readonly<Record<string, Format>>, key: string): Format | undefined {
+  return Object.hasOwn(formats, key) ? formats[key] : undefined;
+}
+
+function zipFormat(bytes: Uint8Array): Format {
+  const names = new Set(listZip(bytes));
+  const found = mainParts.find(([part]) => names.has(part));
+  if (found !== undefined) return found[1];
+  throw new DocumentFault('It is an archive, but neither docx nor xlsx nor pptx.');
+}

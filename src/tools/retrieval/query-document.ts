@@ -1,0 +1,90 @@
+import type { Clock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
+import type { PassageIndex } from '#domain/passage-index.ts';
+import { type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tool.ts';
+import { awaitReadings, type ReadFile } from './await-readings.ts';
+import { gatherPassages, gatherWhole } from './gather-passages.ts';
+import type { DocumentIndexer } from './indexing/document-indexer.ts';
+import type { PassageSearch } from './searching/passage-search.ts';
+import type { ShelvedFile } from './shelf.ts';
+import type { TextEmbedder } from './text-embedder.ts';
+import { toAnswer } from './to-answer.ts';
+
+const longestQuery = 2000;
+const mostNamed = 40;
+/** Documents that together have no more tokens are shown whole, where there is room for so many bytes. */
+const wholeTokens = 8000;
+const bytesPerToken = 5;
+
+export interface QueryDocumentParts {
+  readonly index: PassageIndex;
+  readonly indexer: DocumentIndexer;
+  readonly search: PassageSearch;
+  readonly embedder: TextEmbedder;
+  readonly clock: Clock;
+  readonly maxResultBytes: number;
+}
+
+/** Looks something up in stored files (contract 8). */
+export function createQueryDocument(files: readonly ShelvedFile[], parts: QueryDocumentParts): Tool {
+  return {
+    name: 'query_document',
+    description: describe(files),
+    parameters: {
+      type: 'object',
+      properties: {
+        query: { type: 'string', description: 'What is looked for, as a complete question or the words that name it.' },
+        files: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'Names of the documents to look in. Absent: all of them.',
+        },
+      },
+      required: ['query'],
+    },
+    run: (args, context) => lookUp(toQuestion(args, files), { ...parts, context }),
+  };
+}
+
+function describe(files: readonly ShelvedFile[]): string {
+  const names = files.slice(0, mostNamed).map(({ name }) => name);
+  const more = files.length > names.length ? ` and ${files.length - names.length} more` : '';
+  return `Search the documents of this application for passages that answer a question: ${names.join(', ')}${more}.`;
+}
+
+interface Question {
+  readonly text: string;
+  readonly files: readonly ShelvedFile[];
+}
+
+function toQuestion({ query, files: asked }: JsonObject, files: readonly ShelvedFile[]): Question {
+  if (typeof query !== 'string' || query.trim() === '') throw new ToolFault('The argument query is missing: it must be a text.');
+  const text = query.trim().slice(0, longestQuery);
+  const names = (Array.isArray(asked) ? asked : [asked]).filter((name) => typeof name === 'string' && name !== '');
+  if (names.length === 0) return { text, files };
+  const named = files.filter(({ name, reference }) => names.some((each) => isSame(each, name) || each === reference));
+  if (named.length > 0) return { text, files: named };
+  throw new ToolFault(`There is no document named ${names.join(' or ').slice(0, 200)}; ${describe(files)}`);
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.trim().toLowerCase() === other.toLowerCase();
+}
+
+async function lookUp({ text, files }: Question, parts: QueryDocumentParts & { context: ToolContext }): Promise<ToolResult> {
+  const { index, indexer, search, embedder, clock, maxResultBytes, context } = parts;
+  const wanted = files.map((shelved) => ({ shelved, reading: indexer.want(shelved.file, embedder) }));
+  const { read, notes } = await awaitReadings(wanted, context, clock);
+  if (read.length === 0) return { text: notes.join('\n'), attachments: [], failed: true };
+  const documents = read.map(({ document }) => document);
+  const { hits, byMeaning } = await search.search({ text, documents, embedder, signal: context.signal });
+  const gathering = { index, read, hits };
+  const isSmall = countTokens(read) <= Math.min(wholeTokens, maxResultBytes / bytesPerToken);
+  const passages = isSmall ? await gatherWhole(gathering) : await gatherPassages(gathering);
+  const byWords = 'Searched by words only: what the passages mean is still being worked out.';
+  return toAnswer({ passages, notes: byMeaning || isSmall ? notes : [...notes, byWords], maxBytes: maxResultBytes });
+}
+
+function countTokens(read: readonly ReadFile[]): number {
+  return read.reduce((sum, { document }) => sum + document.tokens, 0);
+}

@@ -1,0 +1,84 @@
+import type { IndexedDocument, PassageHit, PassageIndex, WordHit } from '#domain/passage-index.ts';
+import type { TextEmbedder } from '../text-embedder.ts';
+import { fuse } from './fuse.ts';
+import { type NearHit, nearest } from './nearest.ts';
+import { VectorCache } from './vector-cache.ts';
+
+const maxVectorBytes = 256 * 1024 ** 2;
+/** Of each list, before they are joined. */
+const listed = 30;
+/** A question's vector that takes longer is done without. */
+const vectorMs = 5000;
+/** Characters of a question that its vector is made of: each word more costs a millisecond. */
+const longestAsked = 500;
+/** A passage that is not nearer than this is about something else. */
+const leastSimilarity = 0.1;
+
+export interface PassageQuery {
+  readonly text: string;
+  readonly documents: readonly IndexedDocument[];
+  readonly embedder: TextEmbedder;
+  readonly signal: AbortSignal;
+}
+
+export interface Found {
+  /** Best first. */
+  readonly hits: readonly PassageHit[];
+  /** Whether the vectors of all passages were searched. */
+  readonly byMeaning: boolean;
+}
+
+/** Finds passages by their words and by what they mean. */
+export class PassageSearch {
+  readonly #index: PassageIndex;
+  readonly #vectors: VectorCache;
+
+  constructor(index: PassageIndex) {
+    this.#index = index;
+    this.#vectors = new VectorCache(index, maxVectorBytes);
+  }
+
+  /** Both ways at once, joined: what words find counts by the share of the question's words that it has. Throws StoreFault, the signal's reason. */
+  async search(query: PassageQuery): Promise<Found> {
+    const [words, near] = await Promise.all([this.byWords(query), this.byMeaning(query)]);
+    const byWords = words.map((hit) => ({ ...hit, weight: hit.share }));
+    const byMeaning = near.hits.filter(({ similarity }) => similarity >= leastSimilarity).map((hit) => ({ ...hit, weight: 1 }));
+    return { hits: fuse([byWords, byMeaning]), byMeaning: near.isWhole };
+  }
+
+  byWords({ text, documents }: PassageQuery): Promise<readonly WordHit[]> {
+    return this.#index.searchWords(
+      text,
+      documents.map(({ id }) => id),
+      listed,
+    );
+  }
+
+  /** None where there are no vectors yet, or the question gets none. */
+  async byMeaning({ text, documents, embedder, signal }: PassageQuery): Promise<{ hits: readonly NearHit[]; isWhole: boolean }> {
+    const sets = await Promise.all(
+      documents.map(async (document) => {
+        return { document: document.id, passages: document.passages, vectors: await this.#vectors.get(document, embedder.model) };
+      }),
+    );
+    if (sets.every(({ vectors }) => vectors.length === 0)) return { hits: [], isWhole: false };
+    const asked = await embed(text, embedder, signal);
+    if (asked === undefined) return { hits: [], isWhole: false };
+    const isWhole = sets.every(({ passages, vectors }) => vectors.length === passages * asked.length);
+    return { hits: await nearest(asked, sets, listed), isWhole };
+  }
+}
+
+async function embed(text: string, embedder: TextEmbedder, signal: AbortSignal): Promise<Float32Array | undefined> {
+  try {
+    const [vector] = await embedder.embed(
+      [text.slice(0, longestAsked)],
+      AbortSignal.any([signal, AbortSignal.timeout(vectorMs)]),
+    );
+    return vector;
+  } catch {
+    // The words are enough to go on with.
+    signal.throwIfAborted();
+    return undefined;
+  }
+}

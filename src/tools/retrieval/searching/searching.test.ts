@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import type { IndexedDocument, PassageIndex, VectorRun } from '#domain/passage-index.ts';
+import { fuse } from './fuse.ts';
+import { nearest } from './nearest.ts';
+import { VectorCache } from './vector-cache.ts';
+
+describe('joining lists', () => {
+  const hit = (nth: number, weight = 1) => ({ document: 'd', nth, weight });
+
+  it('puts first what stands high in several', () => {
+    expect(
+      fuse([
+        [hit(1), hit(2), hit(3)],
+        [hit(9), hit(2)],
+      ]).map(({ nth }) => nth),
+    ).toEqual([2, 1, 9, 3]);
+  });
+
+  it('lets a finding count by its weight', () => {
+    expect(
+      fuse([
+        [hit(1, 0.2), hit(2, 0.2)],
+        [hit(3), hit(4)],
+      ]).map(({ nth }) => nth),
+    ).toEqual([3, 4, 1, 2]);
+  });
+
+  it('keeps apart what has the same number in two documents', () => {
+    expect(fuse([[hit(1)], [{ document: 'e', nth: 1, weight: 1 }]])).toHaveLength(2);
+    expect(fuse([])).toEqual([]);
+  });
+});
+
+describe('the nearest vectors', () => {
+  it('are found among many, best first, as a plain count says', async () => {
+    const dimensions = 7;
+    const vectors = Float32Array.from({ length: dimensions * 500 }, (_, at) => Math.sin(at * 12.9898));
+    const asked = Float32Array.from({ length: dimensions }, (_, at) => Math.cos(at));
+    const plain = Array.from({ length: 500 }, (_, nth) => {
+      return { nth, similarity: asked.reduce((sum, value, at) => sum + value * (vectors[nth * dimensions + at] ?? 0), 0) };
+    });
+    const expected = plain.sort((one, other) => other.similarity - one.similarity).slice(0, 9);
+    const sets = [0, 200].map((from, at) => {
+      return { document: `d${at}`, vectors: vectors.subarray(from * dimensions, (at === 0 ? 200 : 500) * dimensions) };
+    });
+    const found = await nearest(asked, sets, 9);
+    expect(found.map(({ document, nth }) => (document === 'd0' ? nth : nth + 200))).toEqual(expected.map(({ nth }) => nth));
+    for (const [at, { similarity }] of found.entries()) expect(similarity).toBeCloseTo(expected[at]?.similarity ?? 0, 4);
+  });
+
+  it('are fewer where there are fewer', async () => {
+    expect(await nearest(Float32Array.of(1), [{ document: 'd', vectors: Float32Array.of(0.5) }], 3)).toHaveLength(1);
+    expect(await nearest(Float32Array.of(1), [], 3)).toEqual([]);
+  });
+
+  it('leave others a turn', async () => {
+    let turns = 0;
+    const timer = setInterval(() => (turns += 1), 0);
+    await nearest(new Float32Array(384), [{ document: 'd', vectors: new Float32Array(384 * 40_000) }], 3);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(3);
+  });
+});
+
+describe('the cache of vectors', () => {
+  const documentOf = (id: string, passages: number): IndexedDocument => {
+    return { id, title: '', format: 'txt', passages, tokens: 0, note: undefined, failure: undefined };
+  };
+
+  function counted(runs: Record<string, VectorRun[]>) {
+    const asked: string[] = [];
+    const index = {
+      async vectors({ document }: { document: string }) {
+        asked.push(document);
+        return runs[document] ?? [];
+      },
+    } as Partial<PassageIndex> as PassageIndex;
+    return { asked, index };
+  }
+
+  const run = (first: number, ...values: number[]): VectorRun => ({
+    first,
+    count: values.length,
+    vectors: Float32Array.from(values),
+  });
+
+  it('puts runs together and asks for them once, as soon as they are whole', async () => {
+    const runs = { d: [run(0, 1, 2)] };
+    const { asked, index } = counted(runs);
+    const cache = new VectorCache(index, 1000);
+    expect([...(await cache.get(documentOf('d', 3), 'm'))]).toEqual([1, 2]);
+    runs.d.push(run(2, 3));
+    for (let times = 0; times < 3; times += 1) expect([...(await cache.get(documentOf('d', 3), 'm'))]).toEqual([1, 2, 3]);
+    expect(asked).toEqual(['d', 'd']);
+    await cache.get(documentOf('d', 3), 'other model');
+    expect(asked).toHaveLength(3);
+  });
+
+  it('lets go of what was not used for longest when it is full', async () => {
+    const { asked, index } = counted({ a: [run(0, 1, 2)], b: [run(0, 3, 4)], c: [run(0, 5, 6)] });
+    const cache = new VectorCache(index, 16);
+    for (const id of ['a', 'b', 'a', 'c', 'a', 'b']) await cache.get(documentOf(id, 2), 'm');
+    expect(asked).toEqual(['a', 'b', 'c', 'b']);
+  });
+});

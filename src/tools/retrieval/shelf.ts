@@ -1,0 +1,57 @@
+import { bucketOf } from '#domain/bucket.ts';
+import type { FileIndex, IndexedFile } from '#domain/file-index.ts';
+import { type FilePlace, toFilePlace, toReference } from '#domain/file-references.ts';
+
+const scheme = 'files/';
+
+/** A stored file that questions are looked up in. */
+export interface ShelvedFile {
+  /** As the model and the user know it, unlike the others. */
+  readonly name: string;
+  readonly reference: string;
+  readonly file: IndexedFile;
+}
+
+export interface Shelf {
+  readonly files: readonly ShelvedFile[];
+  /** What could not be had, for the user. */
+  readonly missing: readonly { readonly name: string; readonly reason: string }[];
+}
+
+interface Looked {
+  readonly reference: string;
+  readonly file: IndexedFile | undefined;
+  /** Why there is no file. */
+  readonly reason: string;
+}
+
+/**
+ * The files that an application names: any for what the configuration has, those of its owner for what a user made; null stands
+ * for the configuration. Throws StoreFault.
+ */
+export async function openShelf(references: readonly string[], owner: string | null, index: FileIndex): Promise<Shelf> {
+  const looked = await Promise.all([...new Set(references)].map((reference) => look(reference, owner, index)));
+  const found = looked.flatMap(({ reference, file }) => (file === undefined ? [] : [{ reference, file }]));
+  const names = found.map(({ file }) => file.path.slice(file.path.lastIndexOf('/') + 1));
+  return {
+    files: found.map(({ reference, file }, at) => {
+      const name = names[at] ?? '';
+      return { name: names.indexOf(name) === names.lastIndexOf(name) ? name : file.path, reference, file };
+    }),
+    missing: looked.flatMap(({ reference, file, reason }) => (file === undefined ? [{ name: reference, reason }] : [])),
+  };
+}
+
+async function look(given: string, owner: string | null, index: FileIndex): Promise<Looked> {
+  const place = given.startsWith(scheme) ? toFilePlace(given.slice(scheme.length)) : undefined;
+  if (place === undefined) return { reference: given, file: undefined, reason: 'This is not the reference of a stored file.' };
+  const reference = toReference(place);
+  if (!mayRead(place, owner))
+    return { reference, file: undefined, reason: 'The application may only read files of its owner, and this is none.' };
+  const file = await index.find(place.bucket, place.path);
+  return { reference, file, reason: 'There is no stored file of this path; it was moved or deleted.' };
+}
+
+function mayRead({ bucket }: FilePlace, owner: string | null): boolean {
+  return owner === null || bucketOf(owner) === bucket;
+}

@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest';
+import type { Paper } from '../../bench/retrieval/corpus/paper.ts';
+import { makeDocument } from '../../bench/retrieval/make/make-document.ts';
+import { makeDocxOf, makeZip, wordParagraph } from '../../bench/retrieval/make/make-office.ts';
+import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
+import { load } from './loading.ts';
+
+const table = {
+  header: ['Code', 'Meaning'],
+  rows: [
+    ['E-1', 'tank "empty"'],
+    ['E-2', 'door & lid, open'],
+  ],
+};
+const parts = [
+  { heading: 'Cleaning', paragraphs: ['Rinse the sieve.', 'Dry it <well>.'] },
+  { heading: 'Errors', table },
+];
+
+function paper(file: string): Paper {
+  return { file, title: 'The manual', parts };
+}
+
+describe('a document', () => {
+  it.each([
+    ['docx', 1, 2],
+    ['pptx', 1, 2],
+    ['md', null, null],
+    ['html', null, null],
+  ])('as %s gives its text by headings and pages, and its table whole', async (format, first, second) => {
+    const { passages, ...rest } = await load(makeDocument(paper(`manual.${format}`)), `manual.${format}`);
+    const [cleaning, errors] = passages;
+    expect(rest).toEqual({ title: format === 'pptx' ? 'Cleaning' : 'The manual', format, note: undefined });
+    expect(passages).toHaveLength(2);
+    expect(cleaning).toMatchObject({ nth: 0, page: first, text: 'Rinse the sieve.\nDry it <well>.' });
+    expect(cleaning?.headings.at(-1)).toBe('Cleaning');
+    expect(errors).toMatchObject({ nth: 1, page: second, text: 'Code | Meaning\nE-1 | tank "empty"\nE-2 | door & lid, open' });
+    expect(errors?.headings.at(-1)).toBe('Errors');
+  });
+
+  it('as PDF gives pages, headings by the size of their letters, and columns', async () => {
+    const pages = [
+      [
+        { text: 'The manual', size: 20 },
+        { text: 'of everything', size: 20 },
+        { text: 'Cleaning', size: 15 },
+        { text: 'Rinse the sieve', size: 11 },
+        { text: 'under the tap.', size: 11 },
+        { text: '', size: 30 },
+        { text: 'Dry it (well).', size: 11 },
+      ],
+      [{ text: 'More of it.', size: 11 }],
+      [],
+    ];
+    const { title, passages, note } = await load(makePdf(pages), 'manual.pdf');
+    expect(title).toBe('The manual of everything');
+    expect(note).toBe('1 of its 3 pages have no text; pictures are not read.');
+    expect(passages).toEqual([
+      {
+        nth: 0,
+        page: 1,
+        headings: ['The manual of everything', 'Cleaning'],
+        text: 'Rinse the sieve\nunder the tap.\nDry it (well).',
+      },
+      { nth: 1, page: 2, headings: ['The manual of everything', 'Cleaning'], text: 'More of it.' },
+    ]);
+  });
+
+  it('as XLSX has a page a sheet, without the empty rows, and dates as dates', async () => {
+    const header = ['Part', 'Since'];
+    const sheets = [
+      {
+        heading: 'Stock',
+        table: {
+          header,
+          rows: [
+            ['AB-1', '2026-01-31'],
+            ['', ''],
+            ['AB-2', ''],
+          ],
+        },
+      },
+      { heading: 'Empty' },
+      { heading: 'Old', table: { header, rows: [['ZZ-9', '1999-12-31']] } },
+    ];
+    const { passages, format } = await load(makeDocument({ file: 'a.xlsx', title: '', parts: sheets }), 'a.xlsx');
+    expect(format).toBe('xlsx');
+    expect(passages.map(({ page, headings, text }) => [page, headings, text])).toEqual([
+      [1, ['Stock'], 'Part | Since\nAB-1 | 2026-01-31\nAB-2 |'],
+      [3, ['Old'], 'Part | Since\nZZ-9 | 1999-12-31'],
+    ]);
+  });
+
+  it.each([',', ';', '\t', '|'])('as CSV with %j between its values keeps quoted ones whole', async (separator) => {
+    const text = [
+      ['Part', 'Note'],
+      ['AB-1', `"one${separator} ""two""\r\nlines"`],
+      ['', ''],
+      ['AB-2', ''],
+    ]
+      .map((row) => row.join(separator))
+      .join('\r\n');
+    const { passages } = await load(text, 'parts.csv');
+    expect(passages.map((passage) => passage.text)).toEqual([`Part | Note\nAB-1 | one${separator} "two"\r\nlines\nAB-2 |`]);
+  });
+
+  it('as CSV repeats its header wherever it is cut', async () => {
+    const rows = Array.from({ length: 200 }, (_, nth) => `AB-${nth},a part with a name of some length`);
+    const { passages } = await load(['Part,Name', ...rows].join('\n'), 'parts.csv');
+    expect(passages.length).toBeGreaterThan(5);
+    for (const { text } of passages) expect(text).toMatch(/^Part \| Name\nAB-/);
+  });
+
+  it('as JSON gives tables where objects are alike, lines elsewhere, under the keys as headings', async () => {
+    const value = {
+      name: 'edge',
+      limits: {
+        perMinute: 30,
+        plans: [
+          { plan: 'free', price: 0 },
+          { plan: 'team', price: 9 },
+        ],
+      },
+      tags: ['a', 'b'],
+      people: [
+        { name: 'Ann', skills: [{ of: 'go' }] },
+        { name: 'Bo', likes: { tea: true } },
+      ],
+      __proto__name: null,
+    };
+    const { passages } = await load(JSON.stringify(value), 'settings.json');
+    expect(passages.map(({ headings, text }) => [headings.join('/'), text])).toEqual([
+      ['', 'name: edge\ntags: a, b\n__proto__name: null'],
+      ['limits', 'perMinute: 30'],
+      ['limits/plans', 'plan | price\nfree | 0\nteam | 9'],
+      ['people/Ann', 'name: Ann'],
+      ['people/Ann/skills/1', 'of: go'],
+      ['people/Bo', 'name: Bo'],
+      ['people/Bo/likes', 'tea: true'],
+    ]);
+  });
+
+  it('as plain text has headings where lines look like it, and pages at form feeds', async () => {
+    const text = 'Report\n======\n\nFirst lines\nof it.\n\n1.2 The cause\n\nIt rained.\n\fLESSONS LEARNED\n\nTake AB-12 along.\n';
+    const { title, passages } = await load(text, 'report.txt');
+    expect(title).toBe('Report');
+    expect(passages.map(({ page, headings, text: said }) => [page, headings, said])).toEqual([
+      [1, ['Report'], 'First lines\nof it.'],
+      [1, ['Report', '1.2 The cause'], 'It rained.'],
+      [2, ['LESSONS LEARNED'], 'Take AB-12 along.'],
+    ]);
+  });
+
+  it('as Markdown leaves code alone and knows underlined headings', async () => {
+    const text =
+      'Guide\n=====\nIntro.\n\n```sh\n# no heading\n| a | b |\n|---|---|\n```\n\nUsage\n---\n| a\\|b | c |\n|:--|--:|\n| 1 | 2 |\nafter';
+    const { passages } = await load(text, 'guide.md');
+    expect(passages.map(({ headings, text: said }) => [headings, said])).toEqual([
+      [['Guide'], 'Intro.\n```sh\n# no heading\n| a | b |\n|---|---|\n```'],
+      [['Guide', 'Usage'], 'a|b | c\n1 | 2'],
+      [['Guide', 'Usage'], 'after'],
+    ]);
+  });
+
+  it('as HTML leaves out what is not shown, and takes tables that only lay out for text', async () => {
+    const html = `<html><head><title>A &amp; B</title><style>p{}</style></head><body><script>var x = 1</script>
+      <table><tr><td><h1>Top</h1><p>One<b>two</b> &lt;three&gt;</p></td></tr></table>
+      <ul><li>first<li>second <i>part</i></ul><pre>a\n  b</pre><noscript>off</noscript>
+      <table><thead><tr><th>x</th><th>y</th></tr></thead><tbody><tr><td>1</td><td>2<br>3</td></tr></tbody></table></body></html>`;
+    const { title, passages } = await load(html, 'page.html');
+    expect(title).toBe('A & B');
+    expect(passages.map(({ headings, text }) => [headings, text])).toEqual([
+      [['Top'], 'Onetwo <three>\n- first\n- second part\na\n  b'],
+      [['Top'], 'x | y\n1 | 2 3'],
+    ]);
+  });
+
+  it('as DOCX counts the pages that were shown when it was saved, where it has them', async () => {
+    const shown = '<w:r><w:lastRenderedPageBreak/><w:t>on page two</w:t></w:r>';
+    const asked = '<w:p><w:r><w:br w:type="page"/></w:r></w:p>';
+    const body = `${wordParagraph('one')}${asked}<w:p>${shown}</w:p>${wordParagraph('still two')}`;
+    const { passages } = await load(makeDocxOf(body), 'a.docx');
+    expect(passages.map(({ page, text }) => [page, text])).toEqual([
+      [1, 'one'],
+      [2, 'on page two\nstill two'],
+    ]);
+  });
+
+  it('as PPTX comes in the order it is shown, with notes', async () => {
+    const deck = makeDocument(paper('a.pptx'));
+    const { unzipSync } = await import('fflate');
+    const files = unzipSync(deck);
+    const space = 'xmlns:p="p" xmlns:a="a"';
+    const note = `<p:notes ${space}><p:sp><p:ph type="body"/><a:p><a:t>say it slowly</a:t></a:p></p:sp><p:sp><p:ph type="sldNum"/><a:p><a:t>7</a:t></a:p></p:sp></p:notes>`;
+    const relations = '<Relationships><Relationship Id="rId1" Target="../notesSlides/notesSlide1.xml"/></Relationships>';
+    const shown = Buffer.from(files['ppt/presentation.xml'] ?? []).toString();
+    const turned = shown.replace('rId1', 'rIdX').replace('rId2', 'rId1').replace('rIdX', 'rId2');
+    const bytes = makeZip({
+      ...files,
+      'ppt/presentation.xml': turned,
+      'ppt/notesSlides/notesSlide1.xml': note,
+      'ppt/slides/_rels/slide1.xml.rels': relations,
+    });
+    const { passages } = await load(bytes, 'a.pptx');
+    expect(passages.map(({ page, headings }) => [page, headings.at(-1)])).toEqual([
+      [1, 'Errors'],
+      [2, 'Cleaning'],
+    ]);
+    expect(passages[1]?.text).toContain('Notes: say it slowly');
+    expect(passages[1]?.text).not.toContain('7');
+  });
+});

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { BlobStore } from '#domain/blob-store.ts';
+import type { IndexedFile } from '#domain/file-index.ts';
+import type { TextEmbedder } from '../../src/tools/retrieval/text-embedder.ts';
+
+/** Contents that are gone with the test, and how often each was read. */
+export class MemoryBlobs implements BlobStore {
+  readonly contents = new Map<string, Uint8Array>();
+  readonly reads: string[] = [];
+
+  async write(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of bytes) pieces.push(piece);
+    this.contents.set(name, Buffer.concat(pieces));
+  }
+
+  async read(name: string): Promise<Readable | undefined> {
+    this.reads.push(name);
+    const bytes = this.contents.get(name);
+    return bytes && Readable.from(bytes.length === 0 ? [] : [Buffer.from(bytes)]);
+  }
+
+  async delete(name: string): Promise<void> {
+    this.contents.delete(name);
+  }
+
+  /** Lays a content down as a file of its own. */
+  file(path: string, content: string | Uint8Array, bucket = 'bucket'): IndexedFile {
+    const blob = randomUUID();
+    const bytes = Buffer.from(content);
+    this.contents.set(blob, bytes);
+    const times = { createdAtMs: 1, updatedAtMs: 1 };
+    return { bucket, path, contentType: 'text/plain', contentLength: bytes.length, etag: blob, blob, ...times };
+  }
+}
+
+/** Vectors of the letters a to d in a text, and what was asked for. It can be held up and made to fail. */
+export class LetterEmbedder implements TextEmbedder {
+  readonly model: string;
+  readonly asked: string[] = [];
+  fault: Error | undefined;
+  gate: Promise<void> = Promise.resolve();
+
+  constructor(model = 'letters') {
+    this.model = model;
+  }
+
+  async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+    await this.gate;
+    signal.throwIfAborted();
+    if (this.fault !== undefined) throw this.fault;
+    this.asked.push(...texts);
+    return texts.map((text) => toUnit([...'abcd'].map((letter) => text.split(letter).length - 1)));
+  }
+}
+
+function toUnit(values: readonly number[]): Float32Array {
+  const length = Math.hypot(...values) || 1;
+  return Float32Array.from(values, (value) => value / length);
+}
+
+/** Resolves once it is so. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
+}

@@ -1,0 +1,23 @@
+import { type DocumentBounds, defaultDocumentBounds, loadDocument } from '../../src/tools/retrieval/loading/load-document.ts';
+
+type Loaded = ReturnType<typeof loadDocument>;
+
+/** Reads a document as the service does, with a name and bounds of the test's own. */
+export function load(
+  content: string | Uint8Array,
+  name: string,
+  bounds: Partial<DocumentBounds> & { contentType?: string } = {},
+): Loaded {
+  const bytes = Uint8Array.from(typeof content === 'string' ? Buffer.from(content) : content);
+  const { contentType = 'application/octet-stream', ...given } = bounds;
+  const signal = new AbortController().signal;
+  return loadDocument(bytes, { name, contentType }, { ...defaultDocumentBounds, ...given, signal });
+}
+
+/** What is thrown for a document that cannot be read. */
+export async function faultOf(loading: Loaded): Promise<string> {
+  return loading.then(
+    ({ passages }) => `it was read: ${passages.length} passages`,
+    (thrown: Error) => thrown.message,
+  );
+}

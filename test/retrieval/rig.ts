@@ -1,0 +1,68 @@
+import type { ResponseAttachment } from '#contract/chunk.ts';
+import { toReference } from '#domain/file-references.ts';
+import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
+import type { OpenDatabase } from '#stores/sql/sql-database.ts';
+import type { Answered } from '#test/ask.ts';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
+import type { Reply } from '#test/scripted-upstream.ts';
+import type { ServiceOptions } from '#test/start-service.ts';
+import { calls, messageOf, type Rig, says, startRig } from '../quick-apps/support.ts';
+import { type FreshDatabase, freshSqlite } from '../stores/sql/engines.ts';
+import { MemoryBlobs } from './library.ts';
+
+/** Stored files and the index of what stands in them; services may come and go. */
+export class TestShelves implements AsyncDisposable {
+  readonly files = new MemoryFileIndex();
+  readonly blobs = new MemoryBlobs();
+  readonly index: SqlPassageIndex;
+  readonly #fresh: FreshDatabase;
+  readonly #database: OpenDatabase;
+
+  private constructor(fresh: FreshDatabase, database: OpenDatabase) {
+    this.#fresh = fresh;
+    this.#database = database;
+    this.index = new SqlPassageIndex(database.database);
+  }
+
+  static async open(): Promise<TestShelves> {
+    const fresh = await freshSqlite();
+    return new TestShelves(fresh, await fresh.open());
+  }
+
+  /** Stores a file; gives its reference. */
+  async put(path: string, content: string | Uint8Array, bucket = 'bucket'): Promise<string> {
+    const file = this.blobs.file(path, content, bucket);
+    await this.files.put({ ...file, contentType: 'text/plain' }, undefined, Number.MAX_SAFE_INTEGER);
+    return toReference({ bucket, path });
+  }
+
+  get options(): ServiceOptions {
+    return { files: { index: this.files, blobs: this.blobs }, passages: { index: this.index, owner: 'node' } };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#database.close();
+    await this.#fresh[Symbol.asyncDispose]();
+  }
+}
+
+interface Given {
+  readonly replies?: readonly Reply[];
+  readonly options?: ServiceOptions;
+  readonly configuration?: Record<string, unknown>;
+}
+
+/** A quick app over these files whose model asks for `query` and then says "Done.". */
+export function startWith(shelves: TestShelves, references: readonly string[], args: object, given: Given = {}): Promise<Rig> {
+  const { replies = [calls(['query_document', args]), says('Done.')], options = {}, configuration = {} } = given;
+  return startRig({
+    app: { document_relative_url: [...references] },
+    replies,
+    options: { ...shelves.options, ...options },
+    configuration,
+  });
+}
+
+export function attachmentsOf(answered: Answered): readonly ResponseAttachment[] {
+  return messageOf(answered).custom_content?.attachments ?? [];
+}
