@@ -127,5 +127,5 @@ function toMessage({ role: _role, content, ...rest }: Partial<Message> = {}): Me
 
 function toWhole(rest: JsonObject): JsonObject {
   if (!Array.isArray(rest.tool_calls)) return rest;
-  return { ...rest, tool_calls: rest.tool_calls.map(({ index: _index, ...call }) => call) };
+  return { ...rest, tool_calls: rest.tool_calls.filter(isJsonObject).map(({ index: _index, ...call }) => call) };
 }

@@ -1,3 +1,5 @@
+import { isJsonObject } from '#base/json.ts';
+
 /** Token counts of a reply (spec 2.8); total = prompt + completion. */
 export interface Usage {
   prompt_tokens: number;
@@ -133,5 +135,6 @@ export function toChunk(completion: Completion): Chunk {
 function toDelta(message: CompletionChoice['message']): Delta {
   const calls = message?.tool_calls;
   if (!Array.isArray(calls)) return message as Delta;
-  return { ...message, tool_calls: calls.map((call: ToolCallDelta, position) => ({ ...call, index: call.index ?? position })) };
+  const numbered = calls.filter(isJsonObject).map((call, position) => ({ ...call, index: call.index ?? position }));
+  return { ...message, tool_calls: numbered as ToolCallDelta[] };
 }

@@ -30,7 +30,7 @@ function twice(depth: number): object {
 const hello: Message = { role: 'user', content: 'Hello' };
 
 function check(completed: CompletedControl, offered: Message = offering(controls)): () => void {
-  return () => checkCompletedControl([hello, offered, completing(completed)], true);
+  return () => checkCompletedControl([hello, offered, completing(completed)]);
 }
 
 function refusal(field: string, message: unknown): unknown {
@@ -68,7 +68,7 @@ describe('a control that was not offered', () => {
 
   test('is refused where an earlier reply offered it', () => {
     const messages = [hello, offering(controls), hello, offering([]), completing({ label: 'Cancel' })];
-    expect(() => checkCompletedControl(messages, false)).toThrow(expect.objectContaining({ code: 'control_not_offered' }));
+    expect(() => checkCompletedControl(messages)).toThrow(expect.objectContaining({ code: 'control_not_offered' }));
   });
 });
 
@@ -79,10 +79,9 @@ describe('where the last reply recorded no controls', () => {
     ['a reply with another state', [{ role: 'assistant', content: 'a', custom_content: { state: { a: 1 } } }]],
     ['a record that is no list', [offering({})]],
     ['a record of an earlier reply', [offering(controls), { role: 'assistant', content: 'a' }]],
-  ])('%s: the caller decides', (_name, before) => {
+  ])('nothing can be completed: %s', (_name, before) => {
     const messages = [...before, completing({ label: 'Cancel' })];
-    expect(() => checkCompletedControl(messages, false)).not.toThrow();
-    expect(() => checkCompletedControl(messages, true)).toThrow(expect.objectContaining({ code: 'control_not_offered' }));
+    expect(() => checkCompletedControl(messages)).toThrow(expect.objectContaining({ code: 'control_not_offered' }));
   });
 });
 
@@ -93,7 +92,7 @@ describe('other last messages pass', () => {
     ['one after a completed control', [offering(controls), completing({ label: 'Pay' }), hello]],
     ['one of the assistant', [{ role: 'assistant', content: 'a', custom_content: { completed_control: { label: 'Pay' } } }]],
   ])('%s', (_name, messages) => {
-    expect(() => checkCompletedControl(messages, true)).not.toThrow();
+    expect(() => checkCompletedControl(messages)).not.toThrow();
   });
 });
 

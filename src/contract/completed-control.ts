@@ -20,16 +20,15 @@ const unusable = 'the schema cannot be used';
 
 /**
  * Checks that the control which the last message completes was offered by the last reply, and that its value follows the schema
- * (spec 2.5). Other last messages pass. Where the reply recorded no controls, `mustBeOffered` decides. Whether the state is
- * one that the service issued is not looked at. Throws control_not_offered.
+ * (spec 2.5). Other last messages pass. `recorded` is what that reply offered; absent, its state tells, and whether the state
+ * is one that the service issued is not looked at. Throws control_not_offered.
  */
-export function checkCompletedControl(messages: readonly Message[], mustBeOffered: boolean): void {
+export function checkCompletedControl(messages: readonly Message[], recorded?: readonly OfferedControl[]): void {
   const last = messages.at(-1);
   const completed = last?.role === 'user' ? last.custom_content?.completed_control : undefined;
   if (completed === undefined) return;
   const at = `messages[${messages.length - 1}].custom_content.completed_control`;
-  const offered = offeredControls(messages);
-  if (offered === undefined && !mustBeOffered) return;
+  const offered = recorded ?? offeredControls(messages);
   const control = offered?.find(({ label }) => label === completed.label);
   if (control === undefined) throw notOffered(`${at}.label`, 'is not the label of a control of the last reply');
   if (control.schema === undefined) return;

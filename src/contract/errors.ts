@@ -95,7 +95,11 @@ export const errorKinds = {
     type: 'invalid_request_error',
     says: 'The resource was changed in the meantime, or exists already.',
   },
-  payload_too_large: { status: 413, type: 'invalid_request_error', says: 'The body is larger than `security.maxBodyBytes`.' },
+  payload_too_large: {
+    status: 413,
+    type: 'invalid_request_error',
+    says: 'The body is larger than `security.maxBodyBytes`, or a file than a file or bucket may be.',
+  },
   unsupported_media_type: {
     status: 415,
     type: 'invalid_request_error',
@@ -127,7 +131,11 @@ export const errorKinds = {
     type: 'upstream_error',
     says: 'The upstream failed, refused the configured credentials, or broke off its answer.',
   },
-  overloaded: { status: 503, type: 'server_overloaded', says: 'Too much is under way; try again later.' },
+  overloaded: {
+    status: 503,
+    type: 'server_overloaded',
+    says: 'Too much is under way, or something the answer needs cannot be reached: the shared store, an identity provider; try again later.',
+  },
   upstream_unavailable: {
     status: 503,
     type: 'server_overloaded',

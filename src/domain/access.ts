@@ -19,6 +19,8 @@ export function requireAccess({ limits }: Directory, caller: Caller, deployment:
   throw new ParleyError('access_denied', `Your roles leave no use of ${id}: their limit of ${kind} per ${period} is 0 or less.`);
 }
 
-function isOpenTo({ roles }: Caller, { userRoles }: Deployment): boolean {
-  return userRoles === null || userRoles.some((role) => roles.includes(role));
+/** What a user made is open to that user, and to the roles it names; to everyone only where it is of the configuration. */
+function isOpenTo({ subject, roles }: Caller, { userRoles, made }: Deployment): boolean {
+  if (made !== null && made.owner === subject) return true;
+  return userRoles === null ? made === null : userRoles.some((role) => roles.includes(role));
 }

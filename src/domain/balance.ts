@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Upstream, UpstreamFault } from './upstream.ts';
 
 /** How long a 429 without Retry-After switches an upstream off. */
@@ -16,6 +17,14 @@ interface Health {
   credit: number;
 }
 
+/** What one choice depends on. */
+export interface Picking {
+  /** Ids of upstreams that this call has tried. */
+  readonly tried: ReadonlySet<string>;
+  readonly nowMs: number;
+  readonly affinity?: string | undefined;
+}
+
 export interface UpstreamState {
   readonly id: string;
   readonly off: boolean;
@@ -30,8 +39,11 @@ export interface UpstreamState {
 export class Balance {
   readonly #health = new Map<string, Health>();
 
-  /** The next upstream to try; one that this call has tried only when no other is left. Undefined when all are off. */
-  pick(upstreams: readonly Upstream[], tried: ReadonlySet<string>, nowMs: number): Upstream | undefined {
+  /**
+   * The next upstream to try; one that this call has tried only when no other is left. Calls of one affinity get the same
+   * one of a tier, spread by weight. Undefined when all are off.
+   */
+  pick(upstreams: readonly Upstream[], { tried, nowMs, affinity }: Picking): Upstream | undefined {
     const [only] = upstreams;
     if (upstreams.length === 1 && only !== undefined) return only.weight > 0 && this.#isOpen(only.id, nowMs) ? only : undefined;
     const open = upstreams.filter((upstream) => upstream.weight > 0 && this.#isOpen(upstream.id, nowMs));
@@ -39,7 +51,8 @@ export class Balance {
     const candidates = fresh.length > 0 ? fresh : open;
     if (candidates.length < 2) return candidates[0];
     const tier = Math.min(...candidates.map((upstream) => upstream.tier));
-    return this.#choose(candidates.filter((upstream) => upstream.tier === tier));
+    const equals = candidates.filter((upstream) => upstream.tier === tier);
+    return affinity === undefined ? this.#choose(equals) : nearest(equals, affinity);
   }
 
   succeeded(upstream: Upstream): void {
@@ -123,4 +136,22 @@ export class Balance {
     }
     return health;
   }
+}
+
+/** Weighted rendezvous: each upstream draws its own lot for the affinity, so that one that goes or comes moves no other calls than its own. */
+function nearest(upstreams: readonly Upstream[], affinity: string): Upstream | undefined {
+  let best: Upstream | undefined;
+  let bestScore = Number.NEGATIVE_INFINITY;
+  for (const upstream of upstreams) {
+    const score = Math.log(lot(`${affinity}\n${upstream.id}`)) / upstream.weight;
+    if (score <= bestScore) continue;
+    best = upstream;
+    bestScore = score;
+  }
+  return best;
+}
+
+/** Between 0 and 1, both left out. */
+function lot(text: string): number {
+  return (Number.parseInt(hash('sha256', text, 'hex').slice(0, 12), 16) + 1) / (2 ** 48 + 1);
 }

@@ -5,6 +5,7 @@ import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Caller } from './caller.ts';
 import type { CallRecord } from './telemetry.ts';
+import type { NativeRequest } from './upstream.ts';
 
 /** One request to one deployment. */
 export interface Call<Request = ChatRequest> {
@@ -19,6 +20,10 @@ export interface Call<Request = ChatRequest> {
   readonly record: CallRecord;
   /** The validated request; throws the 400 that the body deserves. Called after access and consent were checked. */
   readonly read: () => Request;
+  /** The request in the dialect its caller speaks, where that is not the compat wire: for an upstream that speaks it too. Taken once, after `read`. */
+  readonly native?: () => NativeRequest | undefined;
+  /** Calls with the same value go to the same upstream as long as it serves. Absent: they are spread. */
+  readonly affinity?: string | undefined;
 }
 
 /** The answer to a call: `frames` may throw a ParleyError at any point. */
@@ -32,6 +37,9 @@ export interface Reply {
 
 /** Answers one call; rejects with a ParleyError where the call is refused. Inner calls use the same function. */
 export type Complete = (call: Call) => Promise<Reply>;
+
+/** Tokens of the request of a call, counted or estimated; rejects with a ParleyError. Nothing is charged. */
+export type CountTokens = (call: Call) => Promise<number>;
 
 export type EmbeddingsCall = Call<EmbeddingsRequest>;
 

@@ -1,3 +1,4 @@
+import type { QuickApp } from './quick-app/quick-app.ts';
 import type { Upstream } from './upstream.ts';
 
 /** A named model or application. */
@@ -24,13 +25,18 @@ export interface Deployment {
   /** How often one call is tried in all, the first time included. */
   readonly maxAttempts: number;
   /** Set for an application without code. */
-  readonly typed: TypedApplication | undefined;
+  readonly quickApp: QuickApp | undefined;
+  /** Of one that a user made through the API; null for what the configuration has. */
+  readonly made: Made | null;
 }
 
-/** An application that is settings of a type Parley runs itself. */
-interface TypedApplication {
-  readonly schemaId: string;
-  readonly properties: Readonly<Record<string, unknown>>;
+/** Who made an application through the API, and when. */
+export interface Made {
+  /** User subject. */
+  readonly owner: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
 }
 
 /** Tokens that one call may have. */
@@ -48,7 +54,7 @@ interface Pricing {
   readonly cacheWrite?: number;
 }
 
-/** Whether Parley itself makes the deployment's replies, and so records in their state the controls it offers (contract 5). */
-export function keepsControls({ typed, upstreams }: Deployment): boolean {
-  return typed !== undefined || (upstreams.length > 0 && upstreams.every(({ protocol }) => protocol === 'demo'));
+/** Whether the demo makes the deployment's replies, which records in their state the controls it offers (contract 5). */
+export function keepsControls({ upstreams }: Deployment): boolean {
+  return upstreams.length > 0 && upstreams.every(({ protocol }) => protocol === 'demo');
 }

@@ -3,9 +3,11 @@ import { Secret } from '#base/secret.ts';
 import type { KeyEntry } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ApplicationEntry, ModelEntry, UpstreamEntry } from '#contract/configuration/deployments.ts';
-import type { Deployment } from './deployment.ts';
+import { completeQuickApp } from '#contract/quick-app/quick-app-faults.ts';
+import type { Deployment, Made } from './deployment.ts';
 import { KeyRing } from './key-ring.ts';
 import { RoleLimits } from './limits.ts';
+import { toQuickApp } from './quick-app/to-quick-app.ts';
 import type { Upstream } from './upstream.ts';
 
 const applicationTimeouts = { connectMs: 10_000, firstByteMs: 300_000, idleMs: 300_000 };
@@ -34,23 +36,23 @@ function toModel(id: string, entry: ModelEntry): Deployment {
     limits: entry.limits,
     pricing: entry.pricing,
     upstreams: entry.upstreams.map((upstream) => toUpstream(id, upstream)),
-    typed: undefined,
+    quickApp: undefined,
+    made: null,
   };
 }
 
-function toApplication(id: string, entry: ApplicationEntry): Deployment {
-  const { endpoint, applicationTypeSchemaId, applicationProperties } = entry;
+/** An application of the configuration, or one that its owner made through the API. */
+export function toApplication(id: string, entry: ApplicationEntry, made: Made | null = null): Deployment {
+  const { endpoint, applicationProperties } = entry;
   return {
     ...toCommon(id, entry),
     kind: 'application',
     type: 'chat',
     limits: undefined,
     pricing: undefined,
-    upstreams: endpoint === undefined ? [] : [toApplicationUpstream(id, endpoint)],
-    typed:
-      applicationTypeSchemaId === undefined
-        ? undefined
-        : { schemaId: applicationTypeSchemaId, properties: applicationProperties ?? {} },
+    upstreams: endpoint === undefined ? [] : [toApplicationUpstream(id, endpoint, made !== null)],
+    quickApp: applicationProperties === undefined ? undefined : toQuickApp(completeQuickApp(applicationProperties)),
+    made,
   };
 }
 
@@ -87,7 +89,7 @@ function toUpstream(model: string, entry: UpstreamEntry): Upstream {
   };
 }
 
-function toApplicationUpstream(application: string, endpoint: string): Upstream {
+function toApplicationUpstream(application: string, endpoint: string, isGuarded: boolean): Upstream {
   return {
     id: upstreamId(application, [endpoint]),
     protocol: 'application',
@@ -100,6 +102,7 @@ function toApplicationUpstream(application: string, endpoint: string): Upstream 
     weight: 1,
     tier: 0,
     timeouts: applicationTimeouts,
+    isGuarded,
   };
 }
 

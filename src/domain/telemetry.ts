@@ -55,6 +55,8 @@ export interface CallRecord {
   /** More bytes of the stream leave; once a write, however many events it holds. */
   chunk(atMs: number): void;
   upstreamTry(upstreamId: string, atMs: number): TryRecord;
+  /** What the call was charged, in billionths of a USD; before its end. */
+  charged(cost: number): void;
   /** Once; later ones are ignored. */
   end(end: CallEnd): void;
 }
@@ -75,6 +77,7 @@ const silentRecord: CallRecord = {
   firstByte() {},
   chunk() {},
   upstreamTry: () => silentTry,
+  charged() {},
   end() {},
 };
 

@@ -21,6 +21,8 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** Tells the user how the run goes; resolves once it was read, which holds back a tool that is faster than its reader. */
   readonly report: (progress: ToolProgress) => Promise<void>;
+  /** What the user answered to the question that the run before this one ended with. */
+  readonly answer?: ToolAnswer | undefined;
 }
 
 /** What a tool has to say while it runs. */
@@ -42,6 +44,27 @@ export interface ToolResult {
   /** For the user. */
   readonly attachments: readonly Attachment[];
   readonly failed: boolean;
+  /** What the user is asked in place of all that: the run is not over, and is run again with the answer. */
+  readonly question?: ToolQuestion;
+}
+
+/** What a tool needs to know of the user before it can go on. */
+export interface ToolQuestion {
+  /** Of the control that the user answers with. */
+  readonly label: string;
+  /** For the user, as markdown: who asks, and what. */
+  readonly message: string;
+  /** JSON Schema of the answer: an object. */
+  readonly schema: JsonObject;
+  /** What the tool goes on from; the user keeps it, signed, not hidden. */
+  readonly resume: JsonObject;
+}
+
+export interface ToolAnswer {
+  /** As the question gave it. */
+  readonly resume: JsonObject;
+  /** Follows the schema; undefined where the user declined. */
+  readonly value: JsonObject | undefined;
 }
 
 /** Why a tool could not do it; the message is told to the model and the user. */

@@ -1,9 +1,11 @@
 import { ParleyError } from '#contract/errors.ts';
 import { rateLimitedSeconds } from './balance.ts';
-import type { Upstream, UpstreamFault } from './upstream.ts';
+import { type Upstream, UpstreamFault } from './upstream.ts';
 
 const unavailable = new Set([408, 425, 502, 503, 504, 529]);
 const longestMessage = 2000;
+/** Shorter values cannot be told from ordinary words. */
+const shortestSecret = 6;
 
 /** Whether another try may help; to be asked only before the first frame (contract 5). */
 export function isRetryable(fault: UpstreamFault): boolean {
@@ -13,7 +15,7 @@ export function isRetryable(fault: UpstreamFault): boolean {
 
 /** What the caller is told of an upstream's fault: its own mistakes as the upstream put them, our misconfiguration as ours. */
 export function toCallerError(fault: UpstreamFault, deployment: string, upstream: Upstream): ParleyError {
-  const said = withoutSecrets(fault.message, upstream);
+  const said = shortened(withoutSecrets(fault, upstream).message);
   const details = { cause: fault, param: fault.param, upstreamCode: fault.code ?? 'invalid_request' };
   switch (fault.status) {
     case 400:
@@ -50,8 +52,24 @@ export function toCallerError(fault: UpstreamFault, deployment: string, upstream
     : new ParleyError('upstream_failed', message, { cause: fault });
 }
 
-function withoutSecrets(message: string, upstream: Upstream): string {
-  const key = upstream.key?.reveal();
-  const text = message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
-  return key ? text.replaceAll(key, '***') : text;
+/** The same fault, where the upstream says back what it was sent to know us by: without its key, configured values and `others`. */
+export function withoutSecrets(fault: UpstreamFault, upstream: Upstream, others: readonly string[] = []): UpstreamFault {
+  const secrets = [...secretsOf(upstream), ...others].filter((secret) => fault.message.includes(secret));
+  if (secrets.length === 0) return fault;
+  const message = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), fault.message);
+  const { kind, status, param, code, retryAfterSeconds, cause } = fault;
+  return new UpstreamFault(kind, message, {
+    ...{ param, code, cause },
+    ...(status !== undefined && { status }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
+}
+
+function secretsOf({ key, headers, endpoint }: Upstream): string[] {
+  const values = [...Object.values(headers), ...(endpoint?.searchParams.values() ?? [])];
+  return [key?.reveal() ?? '', ...values.filter(({ length }) => length >= shortestSecret)].filter((value) => value !== '');
+}
+
+function shortened(message: string): string {
+  return message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
 }

@@ -2,9 +2,18 @@ import type { JsonObject } from '#base/json.ts';
 import type { Secret } from '#base/secret.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
-import type { Frame } from '#contract/frame.ts';
+import type { Frame, Native } from '#contract/frame.ts';
 
-export type ProtocolName = 'openai' | 'azure' | 'anthropic' | 'bedrock' | 'vertex' | 'gemini' | 'demo' | 'application';
+export type ProtocolName =
+  | 'openai'
+  | 'azure'
+  | 'anthropic'
+  | 'bedrock'
+  | 'vertex'
+  | 'gemini'
+  | 'mistral'
+  | 'demo'
+  | 'application';
 
 /** An outside endpoint that serves a deployment, as configured. */
 export interface Upstream {
@@ -22,6 +31,17 @@ export interface Upstream {
   readonly weight: number;
   readonly tier: number;
   readonly timeouts: { readonly connectMs: number; readonly firstByteMs: number; readonly idleMs: number };
+  /** Whether it is reached only behind the network guard, since a user says where it is. */
+  readonly isGuarded?: boolean;
+}
+
+/** A request as its caller sent it in a dialect other than the compat wire. */
+export interface NativeRequest {
+  readonly dialect: Native['dialect'];
+  /** The validated body. An upstream that speaks the dialect is sent it with its own name of the model, and nothing else changed. */
+  readonly body: JsonObject;
+  /** Header fields that belong to the dialect, such as its version; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** One try at one upstream. */
@@ -31,6 +51,13 @@ export interface Ask<Request = ChatRequest> {
   readonly signal: AbortSignal;
   /** Header fields sent on: trace context, request id, and for an application its per-request key. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Tokens that a reply of the deployment may have; absent where the configuration does not say. For dialects that must name a bound. */
+  readonly maxCompletionTokens?: number | undefined;
+  /**
+   * The same request in the caller's own dialect: a protocol that speaks it relays this in place of `request`, and gives
+   * frames with `native`. Others answer `request` on the compat wire.
+   */
+  readonly native?: NativeRequest;
 }
 
 export type EmbeddingsAsk = Ask<EmbeddingsRequest>;
@@ -43,6 +70,8 @@ export interface ChatProtocol {
   chat(ask: Ask): AsyncIterable<Frame>;
   /** The reply to an embeddings request, as OpenAI's API gives it; absent where the protocol has none. */
   embed?(ask: EmbeddingsAsk): Promise<JsonObject>;
+  /** Tokens of the request in `native`, as the upstream counts them; absent where the protocol has no way to ask. */
+  countTokens?(ask: Ask): Promise<number>;
 }
 
 export type UpstreamFaultKind =

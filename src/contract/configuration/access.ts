@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { httpUrl, named, strict, text, texts } from './fields.ts';
+import { named, strict, text, texts } from './fields.ts';
+import { isHttpUrl } from './values.ts';
 
 /** Who holds a key. Its name in `keys` is the key itself, unless `key` says it. */
 export const KeyEntry = strict(
@@ -55,19 +56,49 @@ export const RoleEntry = strict(
 );
 export type RoleEntry = Static<typeof RoleEntry>;
 
+/** An https: address, or an http: one of this machine: what comes from elsewhere could be anybody's. */
+export function isSecureUrl(text: string): boolean {
+  if (!isHttpUrl(text)) return false;
+  const { protocol, hostname, username, password } = new URL(text);
+  const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  return (protocol === 'https:' || isLoopback) && username === '' && password === '';
+}
+
+const secureUrl = (description: string) =>
+  Type.Refine(
+    text(description),
+    isSecureUrl,
+    () => 'must be an https:// address without user name and password, or an http:// address of this machine',
+  );
+
+const claim = (options: { readonly description: string; readonly default?: string }) =>
+  Type.Refine(
+    Type.String({ minLength: 1, ...options }),
+    (path) => path.split('.').every((part) => part !== '' && part === part.trim()),
+    () => 'must be a claim or a dotted path of claims, none of them empty or with spaces around it',
+  );
+
 /** Who issues tokens that are accepted wherever a key is. */
 export const IdentityProviderEntry = strict(
   {
-    issuer: text('The `iss` claim that its tokens carry.'),
-    jwksUrl: httpUrl('Where its public keys are read.'),
+    issuer: secureUrl('The `iss` claim of its tokens, to the letter: a slash at its end counts.'),
+    jwksUrl: Type.Optional(
+      secureUrl('Where its public keys are read. Absent: what `<issuer>/.well-known/openid-configuration` says.'),
+    ),
     audience: Type.Optional(
       text('The `aud` claim that tokens must carry. Absent: any, which is safe only where the issuer serves nobody else.'),
     ),
-    userIdClaim: Type.String({ minLength: 1, default: 'sub', description: 'The claim that names the user.' }),
+    userIdClaim: claim({ default: 'sub', description: 'The claim that names the user, such as `sub` or `profile.id`.' }),
     rolesClaim: Type.Optional(
-      text('The claim that lists the roles, as a dotted path such as `realm_access.roles`. Absent: the role `default`.'),
+      claim({
+        description:
+          'The claim that lists the roles, such as `realm_access.roles`: a list, or text with spaces between. Absent: the role `default`.',
+      }),
     ),
   },
-  { description: 'An issuer of tokens (JWT) that are accepted wherever a key is.' },
+  {
+    description:
+      'An issuer of tokens (JWT) that are accepted wherever a key is. Users of the first one go by their plain claim, those of the others by `jwt:<name>:<claim>`.',
+  },
 );
 export type IdentityProviderEntry = Static<typeof IdentityProviderEntry>;

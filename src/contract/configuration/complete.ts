@@ -1,14 +1,13 @@
 import type { TSchema } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { childOf, formsFor, readSchema, type SchemaNode } from './schema-node.ts';
+import { childOf, formOf, readSchema, type SchemaNode } from './schema-node.ts';
 
 /**
  * A copy of the value with the defaults of the schema put in where keys are absent. What the value gets wrong is left as it is. Objects of the copy have
  * no prototype, so keys such as `__proto__` and `constructor` are keys like any other.
  */
 export function complete(schema: TSchema, value: unknown): unknown {
-  const whole = readSchema(schema);
-  const node = whole.anyOf === undefined ? whole : (formsFor(whole.anyOf, value)[0] ?? {});
+  const node = formOf(readSchema(schema), value);
   if (Array.isArray(value)) return value.map((item, index) => complete(childOf(node, index), item));
   return isJsonObject(value) ? completeObject(node, value) : value;
 }

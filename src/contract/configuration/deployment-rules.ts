@@ -1,18 +1,22 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { parseChatRequest } from '../chat-request.ts';
 import { isDeploymentId } from '../deployment-path.ts';
+import { ParleyError } from '../errors.ts';
+import { quickAppFaults } from '../quick-app/quick-app-faults.ts';
+import { isQuickAppSchemaId, quickAppSuffix } from '../quick-app/schema-id.ts';
 import { entriesOf, objectsOf } from './entries.ts';
-import type { Fault } from './fault.ts';
+import type { Fault, Path } from './fault.ts';
+import { nearest } from './nearest.ts';
+import { readUpstreamKey } from './upstream-key.ts';
 import { isHeaderName } from './values.ts';
-
-const quickAppSuffix = '/custom_application_schemas/quickapps';
-
-/** Whether an application type is that of quick apps; the base before the suffix may be any address (spec 2.14). */
-function isQuickAppSchemaId(schemaId: string): boolean {
-  return schemaId.endsWith(quickAppSuffix);
-}
 
 /** What the schema cannot say of models and applications. */
 export function* deploymentFaults(configuration: unknown): Iterable<Fault> {
+  for (const section of ['models', 'applications']) {
+    for (const [id, { defaults, type }] of entriesOf(configuration, section)) {
+      if (type !== 'embedding' && isJsonObject(defaults)) yield* defaultFaults(defaults, [section, id, 'defaults']);
+    }
+  }
   const models = entriesOf(configuration, 'models');
   const applications = entriesOf(configuration, 'applications');
   for (const [id, model] of models) {
@@ -25,7 +29,8 @@ export function* deploymentFaults(configuration: unknown): Iterable<Fault> {
     if (modelIds.has(id)) {
       yield { path: ['applications', id], message: 'is the id of a model as well; models and applications share one namespace' };
     }
-    for (const fault of applicationFaults(application)) yield { ...fault, path: ['applications', id, ...fault.path] };
+    const ids = new Set([...modelIds, ...applications.map(([other]) => other)]);
+    for (const fault of applicationFaults(application, ids)) yield { ...fault, path: ['applications', id, ...fault.path] };
   }
 }
 
@@ -39,6 +44,32 @@ function* idFaults(section: string, id: string): Iterable<Fault> {
 }
 
 const needEndpoint: ReadonlySet<unknown> = new Set(['openai', 'azure', 'anthropic']);
+const needKey: ReadonlySet<unknown> = new Set(['gemini', 'mistral']);
+
+/** Defaults are checked as a request would be that has them. */
+function* defaultFaults(defaults: JsonObject, path: Path): Iterable<Fault> {
+  if (defaults.messages !== undefined) yield { path: [...path, 'messages'], message: 'cannot be a default' };
+  try {
+    parseChatRequest({ ...defaults, messages: [{ role: 'user', content: '' }] });
+  } catch (thrown) {
+    if (!(thrown instanceof ParleyError)) throw thrown;
+    const param = thrown.param ?? '';
+    const claim = thrown.message.slice(param.length + 1).replace(/\.$/, '');
+    yield { path: [...path, ...param.split('.').filter((key) => key !== '')], message: claim };
+  }
+}
+
+/** Fields that frame a request. */
+const ownHeaders: ReadonlySet<string> = new Set([
+  'host',
+  'content-length',
+  'transfer-encoding',
+  'connection',
+  'upgrade',
+  'te',
+  'trailer',
+  'expect',
+]);
 
 function* modelFaults(id: string, model: JsonObject): Iterable<Fault> {
   for (const [index, upstream] of objectsOf(model.upstreams)) {
@@ -47,14 +78,30 @@ function* modelFaults(id: string, model: JsonObject): Iterable<Fault> {
     if (needEndpoint.has(protocol) && upstream.endpoint === undefined) {
       yield { path: [...path, 'endpoint'], message: `is missing; an upstream with the protocol ${protocol} needs it` };
     }
+    for (const fault of keyFaults(protocol, upstream)) yield { ...fault, path: [...path, ...fault.path] };
     for (const name of Object.keys(isJsonObject(upstream.headers) ? upstream.headers : {})) {
       if (!isHeaderName(name)) yield { path: [...path, 'headers', name], message: 'cannot be the name of a header field' };
+      else if (ownHeaders.has(name.toLowerCase()))
+        yield { path: [...path, 'headers', name], message: 'is set by the service itself, and cannot be configured' };
     }
   }
 }
 
-/** What the schema cannot say of one application; paths begin at its entry. */
-function* applicationFaults(application: JsonObject): Iterable<Fault> {
+/** Of the credentials of one upstream, and the region they are for. */
+function* keyFaults(protocol: unknown, { key, region }: JsonObject): Iterable<Fault> {
+  if (key === undefined && needKey.has(protocol))
+    yield { path: ['key'], message: `is missing; an upstream with the protocol ${protocol} needs it` };
+  const read = typeof key === 'string' && key !== '' ? readUpstreamKey(protocol, key) : undefined;
+  if (read !== undefined && 'fault' in read) yield { path: ['key'], message: read.fault };
+  if (typeof region === 'string' && region !== '' && !/^[a-z0-9-]{1,63}$/.test(region))
+    yield {
+      path: ['region'],
+      message: 'must be the name of a region, such as eu-central-1: lower-case letters, digits and hyphens',
+    };
+}
+
+/** What the schema cannot say of one application; paths begin at its entry. `ids` are those of all deployments. */
+export function* applicationFaults(application: JsonObject, ids: ReadonlySet<string>): Iterable<Fault> {
   const { endpoint, applicationTypeSchemaId: schemaId, applicationProperties: properties } = application;
   if (endpoint !== undefined) {
     const superfluous = ['applicationTypeSchemaId', 'applicationProperties'].filter((key) => application[key] !== undefined);
@@ -71,6 +118,7 @@ function* applicationFaults(application: JsonObject): Iterable<Fault> {
     }
     if (properties === undefined)
       yield { path: ['applicationProperties'], message: 'is missing; applicationTypeSchemaId needs it' };
+    else if (typeof schemaId === 'string' && isQuickAppSchemaId(schemaId)) yield* propertyFaults(properties, ids);
   } else if (properties !== undefined) {
     yield { path: ['applicationTypeSchemaId'], message: 'is missing; applicationProperties needs it' };
   } else {
@@ -79,4 +127,19 @@ function* applicationFaults(application: JsonObject): Iterable<Fault> {
       message: 'is missing; an application has it, or applicationTypeSchemaId with applicationProperties',
     };
   }
+}
+
+/** A quick app needs a model; which of the deployments in its tools exist is looked up with each call. What is no object the schema has refused. */
+function* propertyFaults(properties: unknown, ids: ReadonlySet<string>): Iterable<Fault> {
+  if (!isJsonObject(properties)) return;
+  const faults = quickAppFaults(properties);
+  for (const fault of faults) yield { ...fault, path: ['applicationProperties', ...fault.path] };
+  const { model } = properties;
+  if (typeof model !== 'string' || model === '' || ids.has(model) || model.startsWith('applications/')) return;
+  const meant = nearest(model, ids);
+  yield {
+    path: ['applicationProperties', 'model'],
+    message: 'names a deployment that is not configured',
+    ...(meant === undefined ? {} : { hint: `did you mean ${meant}?` }),
+  };
 }

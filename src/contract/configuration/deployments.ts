@@ -17,22 +17,28 @@ const Timeouts = strict(
 /** One outside endpoint that serves a model. */
 export const UpstreamEntry = strict(
   {
-    protocol: Type.Enum(['openai', 'azure', 'anthropic', 'bedrock', 'vertex', 'gemini', 'demo'], {
+    protocol: Type.Enum(['openai', 'azure', 'anthropic', 'bedrock', 'vertex', 'gemini', 'mistral', 'demo'], {
       default: 'openai',
       description: 'The language the upstream speaks. `demo` answers by itself, without a network.',
     }),
     endpoint: Type.Optional(
       httpUrl(
-        'Base address: `…/v1` for `openai` and `anthropic`, `…/openai/deployments/<name>` for `azure`. Required there; absent elsewhere: the vendor’s own address.',
+        'Base address: `…/v1` for `openai`, `anthropic` and `mistral`, `…/openai/deployments/<name>` for `azure`, `…/v1beta` for `gemini`, `…/publishers/google` for `vertex`, the host alone for `bedrock`. Required for the dialects of OpenAI and Anthropic; absent elsewhere: the vendor’s own address.',
       ),
     ),
     apiVersion: Type.Optional(
       apiVersion('Version named to an `azure` upstream, `YYYY-MM-DD` or `YYYY-MM-DD-preview`. Absent: none is named.'),
     ),
     region: Type.Optional(
-      text('Region of the vendor, for `bedrock` and `vertex`. Absent: the one of the process’s own surroundings.'),
+      text(
+        'Region of the vendor, such as `eu-central-1`, for `bedrock` and `vertex`. Absent: `AWS_REGION` or `GOOGLE_VERTEX_LOCATION` of the environment; `vertex` in express mode has none.',
+      ),
     ),
-    key: Type.Optional(headerValue('Secret key of the upstream, best read from the environment. Absent: none is sent.')),
+    key: Type.Optional(
+      text(
+        'Secret key of the upstream, best read from the environment. `bedrock`: a Bedrock API key, or `accessKeyId:secretAccessKey`, or `accessKeyId:secretAccessKey:sessionToken`. `vertex`: a key of express mode, or the JSON of a service account as one string. Required for `gemini` and `mistral`. Absent: none is sent; `bedrock` and `vertex` then use the credentials of the environment (`AWS_*`, Google’s application default credentials).',
+      ),
+    ),
     model: Type.Optional(text('The name the upstream knows the model by. Absent: the id of the model.')),
     headers: named(headerValue('Value of the header field.'), {
       by: 'field',

@@ -5,6 +5,7 @@ import { nearest } from './nearest.ts';
 /** What can be meant but seldom is; it keeps no configuration from being used. */
 export function* doubts(configuration: Configuration): Iterable<Fault> {
   const ids = new Set([...Object.keys(configuration.models), ...Object.keys(configuration.applications)]);
+  yield* nothingServed(configuration, ids);
   yield* danglingDependencies(configuration, ids);
   yield* limitsOfNothing(configuration, ids);
   for (const [index, { id }] of configuration.addin.models.entries()) {
@@ -21,6 +22,16 @@ export function* doubts(configuration: Configuration): Iterable<Fault> {
       if (protocol === 'azure' && apiVersion === undefined)
         yield { path, message: 'is missing; most azure upstreams answer 404 without it' };
     }
+  }
+}
+
+function* nothingServed({ keys, identityProviders, models }: Configuration, ids: ReadonlySet<string>): Iterable<Fault> {
+  if (ids.size === 0) yield { path: ['models'], message: 'is empty; nothing is served' };
+  if (Object.keys(keys).length + Object.keys(identityProviders).length === 0)
+    yield { path: ['keys'], message: 'is empty, and there are no identityProviders; nobody can call' };
+  for (const [id, { upstreams }] of Object.entries(models)) {
+    if (upstreams.every(({ weight }) => weight === 0))
+      yield { path: ['models', id, 'upstreams'], message: 'have a weight of 0 each; none of them is ever asked' };
   }
 }
 

@@ -53,13 +53,23 @@ export function apiVersion(description: string) {
   return Type.Refine(text(description), isApiVersion, () => 'must be a calendar date YYYY-MM-DD, optionally with -preview');
 }
 
-/** Text sent in a header field, such as a key. */
+const notInHeader = 'must not hold a line break or another character that a header field cannot carry';
+
+/** Text sent in a header field. */
 export function headerValue(description: string) {
-  return Type.Refine(
-    text(description),
-    isHeaderValue,
-    () => 'must not hold a line break or another character that a header field cannot carry',
-  );
+  return Type.Refine(text(description), isHeaderValue, () => notInHeader);
+}
+
+const hidden = { format: 'password', writeOnly: true } as const;
+
+/** Text that is never shown again once it was written. */
+export function secretText(description: string) {
+  return Type.String({ ...hidden, description });
+}
+
+/** Text sent in a header field, never shown again once it was written. */
+export function secretHeaderValue(description: string) {
+  return Type.Refine(Type.String({ minLength: 1, ...hidden, description }), isHeaderValue, () => notInHeader);
 }
 
 /** A network in CIDR notation, or an address. */

@@ -1,12 +1,13 @@
 import { deploymentFaults } from './deployment-rules.ts';
 import type { Fault } from './fault.ts';
-import { aliasFaults, keyFaults, retrievalFaults } from './service-rules.ts';
+import { aliasFaults, identityProviderFaults, keyFaults, retrievalFaults } from './service-rules.ts';
 
 /** What the schema cannot say. Takes any value, so that these faults are found beside those of the schema. */
 export function ruleFaults(configuration: unknown): readonly Fault[] {
   return [
     ...deploymentFaults(configuration),
     ...keyFaults(configuration),
+    ...identityProviderFaults(configuration),
     ...aliasFaults(configuration),
     ...retrievalFaults(configuration),
   ];

@@ -1,4 +1,5 @@
 import type { TSchema } from 'typebox';
+import { isJsonObject } from '#base/json.ts';
 import type { Path } from './fault.ts';
 
 /** The part of JSON Schema that the configuration is written in, read as plain data. */
@@ -15,6 +16,8 @@ export interface SchemaNode {
   readonly anyOf?: readonly SchemaNode[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
+  /** Never shown again once it was written. */
+  readonly writeOnly?: boolean;
 }
 
 const anything: SchemaNode = {};
@@ -29,6 +32,11 @@ export function childOf(node: SchemaNode, key: string | number): SchemaNode {
   if (typeof key === 'number') return node.items ?? anything;
   if (node.properties !== undefined && Object.hasOwn(node.properties, key)) return node.properties[key] ?? anything;
   return node.additionalProperties || anything;
+}
+
+/** The schema that a value is meant to follow, where there are several forms the one it can be meant as. */
+export function formOf(node: SchemaNode, value: unknown): SchemaNode {
+  return node.anyOf === undefined ? node : (formsFor(node.anyOf, value)[0] ?? anything);
 }
 
 /** The schema of the value at a path. */
@@ -48,11 +56,17 @@ export function discriminatorOf(forms: readonly SchemaNode[]): string | undefine
   return Object.keys(first?.properties ?? {}).find((key) => forms.every((form) => form.properties?.[key]?.const !== undefined));
 }
 
-/** The forms of a union that a value can be meant as: those of its kind and, where a key tells them apart, with its constant. */
+/**
+ * The forms of a union that a value can be meant as: those of its kind and, where a key tells them apart, with its constant;
+ * where none does, those that know most of the value's keys.
+ */
 export function formsFor(forms: readonly SchemaNode[], value: unknown): readonly SchemaNode[] {
   const ofKind = forms.filter((form) => form.type === kindOf(value));
+  if (ofKind.length < 2 || !isJsonObject(value)) return ofKind;
   const discriminator = discriminatorOf(ofKind);
-  if (ofKind.length < 2 || discriminator === undefined) return ofKind;
-  const word = (value as Readonly<Record<string, unknown>>)[discriminator];
-  return ofKind.filter((form) => form.properties?.[discriminator]?.const === word);
+  if (discriminator !== undefined) {
+    return ofKind.filter((form) => form.properties?.[discriminator]?.const === value[discriminator]);
+  }
+  const known = ofKind.map(({ properties = {} }) => Object.keys(value).filter((key) => Object.hasOwn(properties, key)).length);
+  return ofKind.filter((_, nth) => known[nth] === Math.max(...known));
 }

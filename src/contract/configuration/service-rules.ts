@@ -25,6 +25,18 @@ export function* keyFaults(configuration: unknown): Iterable<Fault> {
   }
 }
 
+/** What the schema cannot say of identity providers: a token belongs to one, and which stands first must not be a matter of its name. */
+export function* identityProviderFaults(configuration: unknown): Iterable<Fault> {
+  const seen = new Set<unknown>();
+  for (const [name, { issuer }] of entriesOf(configuration, 'identityProviders')) {
+    if (/^\d+$/.test(name))
+      yield { path: ['identityProviders', name], message: 'cannot be a name: one of digits only would be put before the others' };
+    if (seen.has(issuer))
+      yield { path: ['identityProviders', name, 'issuer'], message: 'is the issuer of another entry as well' };
+    if (issuer !== undefined) seen.add(issuer);
+  }
+}
+
 const takenPrefixes: ReadonlySet<string> = new Set([
   'compat',
   'msgapi',

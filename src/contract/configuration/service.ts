@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Authorization } from './authorization.ts';
 import { httpUrl, milliseconds, network, networkOrHost, strict, text } from './fields.ts';
-import { isPathPrefix } from './values.ts';
+import { isOrigin, isPathPrefix } from './values.ts';
 
 /** Tools that a request can name under `addons`. */
 export const AddonEntry = strict(
@@ -16,6 +16,12 @@ export const AddonEntry = strict(
 export type AddonEntry = Static<typeof AddonEntry>;
 
 /** A model as the add-in gateway lists it (spec 4.5). */
+const origin = Type.Refine(
+  text('Scheme, host and port, such as `https://addin.example`.'),
+  isOrigin,
+  () => 'must be scheme, host and port as browsers send them, such as https://addin.example',
+);
+
 const AddinModel = strict(
   { id: text('Id of the deployment.'), display_name: text('Name shown to people.') },
   { description: 'A model offered to the add-in.' },
@@ -32,7 +38,7 @@ export const AddinSettings = strict(
     ),
     models: Type.Array(AddinModel, { default: [], description: 'The models it lists, in this order.' }),
     allowedOrigins: Type.Optional(
-      Type.Array(text('Scheme, host and port, such as `https://addin.example`.'), {
+      Type.Array(origin, {
         description: 'Origins that may call it. Absent: any. Empty: none.',
       }),
     ),

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 /** An absolute http: or https: address. */
 export function isHttpUrl(text: string): boolean {
@@ -8,7 +8,7 @@ export function isHttpUrl(text: string): boolean {
 /** An IP address, or a network in CIDR notation. */
 export function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
-  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
+  const bits = ipaddr.IPv4.isValidFourPartDecimal(address) ? 32 : ipaddr.IPv6.isValid(address) ? 128 : 0;
   if (bits === 0 || rest.length > 0) return false;
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
 }
@@ -32,4 +32,9 @@ export function isHeaderName(text: string): boolean {
 /** Segments of a path, each of letters, digits and `.`, `_`, `~`, `-`, none of them `.` or `..`, without a slash at either end. */
 export function isPathPrefix(text: string): boolean {
   return text.split('/').every((segment) => /^[\w.~-]+$/.test(segment) && segment !== '.' && segment !== '..');
+}
+
+/** Whether the text is an origin exactly as a browser sends it: `https://addin.example`, or `null` for a page without one. */
+export function isOrigin(text: string): boolean {
+  return text === 'null' || (URL.canParse(text) && new URL(text).origin === text);
 }

@@ -1,42 +1,69 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/clock.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { requireAccess } from '#domain/access.ts';
+import type { Caller } from '#domain/caller.ts';
+import type { Catalog } from '#domain/catalog.ts';
+import type { Deployment } from '#domain/deployment.ts';
 import type { Directory } from '#domain/directory.ts';
 import type { Identify } from '#domain/identify.ts';
 import { type LimitCounters, toAccount } from '#domain/limit-counters.ts';
 import { readCredentials } from '../http/credentials.ts';
 import { toLimitStats } from './limit-stats.ts';
+import { toStarterForm } from './starter-form.ts';
 
 export interface CallerTools {
   readonly directory: () => Directory;
+  readonly catalog: Catalog;
   readonly identify: Identify;
   readonly counters: LimitCounters;
   readonly clock: Clock;
 }
 
-const deploymentsBase = '/v1/deployments/';
-const limitsSuffix = '/limits';
+/** A deployment that the caller may use, under the configuration in force. */
+interface Usable {
+  readonly caller: Caller;
+  readonly deployment: Deployment;
+  readonly directory: Directory;
+}
 
-/** `/v1/user/info` and `/v1/deployments/{id}/limits`: what a caller is, and what is left to it (contract 3). */
-export function callerRoutes(app: FastifyInstance, { directory, identify, counters, clock }: CallerTools): void {
+type View = (tools: CallerTools, usable: Usable) => unknown;
+
+const views: Readonly<Record<string, View>> = {
+  async limits({ counters, clock }, { caller, deployment, directory }) {
+    const limits = directory.limits.of(caller.roles, deployment.id);
+    return toLimitStats(await counters.read(toAccount(caller.subject, deployment.id, limits)), clock.epochMs());
+  },
+  configuration: (_tools, { deployment }) => toStarterForm(deployment.quickApp?.starters ?? []),
+};
+
+const deploymentsBase = '/v1/deployments/';
+
+/** `/v1/user/info`, `/v1/deployments/{id}/limits` and `/configuration`: what a caller is, what is left to it, how it may begin (contract 3). */
+export function callerRoutes(app: FastifyInstance, tools: CallerTools): void {
   app.get('/v1/user/info', async (request) => {
-    const { subject, project, roles } = await identify(readCredentials(request.headers));
+    const { subject, project, roles } = await tools.identify(readCredentials(request.headers));
     return { user: subject, project, roles };
   });
   app.get(`${deploymentsBase}*`, async (request) => {
-    const caller = await identify(readCredentials(request.headers));
-    const [path = ''] = (request.raw.url ?? '').split('?', 1);
-    if (!path.endsWith(limitsSuffix))
-      throw new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
-    const id = toDeploymentId(path.slice(deploymentsBase.length, -limitsSuffix.length));
-    const now = directory();
-    const deployment = id === undefined ? undefined : now.deployments.get(id);
+    const caller = await tools.identify(readCredentials(request.headers));
+    const { view, encodedId } = toTarget(request);
+    const directory = tools.directory();
+    const id = toDeploymentId(encodedId);
+    const deployment = id === undefined ? undefined : await tools.catalog.find(directory, id);
     if (deployment === undefined) throw new ParleyError('deployment_not_found', 'There is no deployment of this id.');
-    requireAccess(now, caller, deployment);
-    const limits = now.limits.of(caller.roles, deployment.id);
-    const standings = await counters.read(toAccount(caller.subject, deployment.id, limits));
-    return toLimitStats(standings, clock.epochMs());
+    requireAccess(directory, caller, deployment);
+    return view(tools, { caller, deployment, directory });
   });
+}
+
+/** What is asked of which deployment: ids may hold slashes, so the last segment says what. */
+function toTarget({ raw }: FastifyRequest): { view: View; encodedId: string } {
+  const [path = ''] = (raw.url ?? '').split('?', 1);
+  const end = path.lastIndexOf('/');
+  const name = path.slice(end + 1);
+  const view = end >= deploymentsBase.length - 1 && Object.hasOwn(views, name) ? views[name] : undefined;
+  if (view === undefined) throw new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
+  return { view, encodedId: path.slice(deploymentsBase.length, end) };
 }

@@ -1,7 +1,14 @@
+import { bucketOf } from '#domain/bucket.ts';
 import type { Deployment } from '#domain/deployment.ts';
+import { declaredDependencies } from '#domain/quick-app/deployments-as-tools.ts';
+
+const operator = 'organization-owner';
 
 /** A deployment as listings show it (contract, "Shapes the spec does not give"); what is not configured is left out. */
 export function toListItem(deployment: Deployment, createdSeconds: number): Record<string, unknown> {
+  const { made } = deployment;
+  const owner = made === null ? operator : bucketOf(made.owner);
+  const created = made === null ? createdSeconds : Math.floor(made.createdAtMs / 1000);
   const item: Record<string, unknown> = {
     id: deployment.id,
     object: deployment.kind,
@@ -9,13 +16,14 @@ export function toListItem(deployment: Deployment, createdSeconds: number): Reco
     display_version: deployment.displayVersion,
     description: deployment.description,
     icon_url: deployment.iconUrl,
-    owner: 'organization-owner',
-    owned_by: 'organization-owner',
+    owner,
+    owned_by: owner,
     status: 'succeeded',
-    created: createdSeconds,
-    created_at: createdSeconds,
-    updated_at: createdSeconds,
+    created,
+    created_at: created,
+    updated_at: made === null ? createdSeconds : Math.floor(made.updatedAtMs / 1000),
     features: deployment.features,
+    dependencies: toDependencies(deployment),
     input_attachment_types: deployment.inputAttachmentTypes,
     max_input_attachments: deployment.maxInputAttachments,
   };
@@ -36,4 +44,9 @@ export function toListItem(deployment: Deployment, createdSeconds: number): Reco
       cache_write: deployment.pricing.cacheWrite,
     },
   };
+}
+
+function toDependencies(deployment: Deployment): readonly string[] | undefined {
+  const declared = [...new Set(declaredDependencies(deployment))];
+  return declared.length === 0 ? undefined : declared;
 }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { mayUse, requireAccess } from '#domain/access.ts';
+import type { Catalog } from '#domain/catalog.ts';
 import type { Deployment } from '#domain/deployment.ts';
 import type { Directory } from '#domain/directory.ts';
 import type { Identify } from '#domain/identify.ts';
@@ -10,10 +11,11 @@ import { toListItem } from './list-item.ts';
 
 export interface ListingTools {
   readonly directory: () => Directory;
+  readonly catalog: Catalog;
   readonly identify: Identify;
   /** Prefixes that have the listings, such as `openai`. */
   readonly prefixes: readonly string[];
-  /** Shown as the time a deployment was made; seconds since the epoch. */
+  /** Shown as the time a deployment of the configuration was made; seconds since the epoch. */
   readonly createdSeconds: number;
 }
 
@@ -43,7 +45,7 @@ function list(app: FastifyInstance, tools: ListingTools, { base, isOfKind }: Lis
   app.get(base, async (request) => {
     const caller = await tools.identify(readCredentials(request.headers));
     const directory = tools.directory();
-    const usable = [...directory.deployments.values()].filter(
+    const usable = (await tools.catalog.list(directory)).filter(
       (deployment) => isOfKind(deployment) && mayUse(directory, caller, deployment),
     );
     return { object: 'list', data: usable.map((deployment) => toListItem(deployment, tools.createdSeconds)) };
@@ -56,7 +58,7 @@ function list(app: FastifyInstance, tools: ListingTools, { base, isOfKind }: Lis
     const caller = await tools.identify(readCredentials(request.headers));
     const id = idBelow(request, `${base}/`);
     const directory = tools.directory();
-    const deployment = id === undefined ? undefined : directory.deployments.get(id);
+    const deployment = id === undefined ? undefined : await tools.catalog.find(directory, id);
     if (deployment === undefined || !isOfKind(deployment))
       throw new ParleyError('deployment_not_found', 'There is no deployment of this id.');
     requireAccess(directory, caller, deployment);

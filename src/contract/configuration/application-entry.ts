@@ -1,0 +1,34 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { keepSecrets } from '../quick-app/secrets.ts';
+import { complete } from './complete.ts';
+import { applicationFaults } from './deployment-rules.ts';
+import { ApplicationEntry } from './deployments.ts';
+import { explain } from './explain.ts';
+import type { Fault } from './fault.ts';
+
+/** What an application is measured against. */
+export interface EntryContext {
+  /** Ids of the deployments that may be its model. */
+  readonly ids: ReadonlySet<string>;
+  /** Settings of the application as it is stored: its secrets stand for those that come back hidden. */
+  readonly storedProperties: JsonObject | undefined;
+}
+
+/** An application as somebody wrote it, with all that is wrong with it. */
+export interface ReadEntry {
+  /** As it was written, with its secrets; to be used only where there are no faults. */
+  readonly entry: ApplicationEntry;
+  readonly faults: readonly Fault[];
+}
+
+/** Reads an entry of `applications`; takes any value. */
+export function readApplicationEntry(value: unknown, { ids, storedProperties }: EntryContext): ReadEntry {
+  const completed = complete(ApplicationEntry, value);
+  const rules = isJsonObject(completed) ? [...applicationFaults(completed, ids)] : [];
+  const faults = [...explain(ApplicationEntry, completed), ...rules];
+  const entry = value as ApplicationEntry;
+  if (faults.length > 0 || entry.applicationProperties === undefined) return { entry, faults };
+  const kept = keepSecrets(entry.applicationProperties, storedProperties);
+  const inProperties = kept.faults.map((fault) => ({ ...fault, path: ['applicationProperties', ...fault.path] }));
+  return { entry: { ...entry, applicationProperties: kept.properties }, faults: inProperties };
+}

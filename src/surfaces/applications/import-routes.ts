@@ -1,0 +1,59 @@
+import type { FastifyInstance } from 'fastify';
+import { ParleyError } from '#contract/errors.ts';
+import { parseImportRequest } from '#contract/import-request.ts';
+import type { Directory } from '#domain/directory.ts';
+import type { Identify } from '#domain/identify.ts';
+import { requireOwn } from '#domain/require-own.ts';
+import { ToolFault } from '#domain/tool.ts';
+import { readCredentials } from '../http/credentials.ts';
+import { refuseLargeBody, requireJson } from '../http/read-body.ts';
+import { readJsonBody } from '../http/read-json-body.ts';
+import { serveEarly } from '../http/serve-early.ts';
+
+/** What is to be imported. */
+interface Importing {
+  /** The document; undefined: what is found at `url`. */
+  readonly text: string | undefined;
+  readonly url: URL;
+  readonly include: readonly string[] | undefined;
+  readonly exclude: readonly string[] | undefined;
+  /** Of a document that is fetched. */
+  readonly maxBytes: number;
+}
+
+/** Toolsets of a quick app, and what is to be known of them. */
+interface Imported {
+  readonly toolsets: readonly object[];
+  readonly notes: readonly string[];
+}
+
+export interface ImportTools {
+  readonly directory: () => Directory;
+  readonly identify: Identify;
+  /** Rejects with ToolFault for what is no OpenAPI document or cannot be had. */
+  readonly importDocument: (importing: Importing) => Promise<Imported>;
+}
+
+/** Reading a document holds up everything else for a moment; `security.maxBodyBytes` may be less. */
+const maxDocumentBytes = 2 * 1024 ** 2;
+const nowhere = 'none:/';
+
+/** `POST /v1/import-openapi`: an OpenAPI document as toolsets of a quick app, to be looked over before they are saved. */
+export function importRoutes(app: FastifyInstance, { directory, identify, importDocument }: ImportTools): void {
+  serveEarly(app, { method: 'POST', url: '/v1/import-openapi' }, async ({ raw, headers }) => {
+    const maxBytes = Math.min(maxDocumentBytes, directory().configuration.security.maxBodyBytes);
+    refuseLargeBody(raw, maxBytes);
+    requireOwn(await identify(readCredentials(headers)), 'import documents');
+    requireJson(raw);
+    const body = await readJsonBody(raw, maxBytes);
+    const { url = nowhere, document, include, exclude } = parseImportRequest(body());
+    const text = typeof document === 'object' ? JSON.stringify(document) : document;
+    try {
+      return await importDocument({ text, url: new URL(url), include, exclude, maxBytes });
+    } catch (cause) {
+      if (!(cause instanceof ToolFault)) throw cause;
+      const param = text === undefined ? 'url' : 'document';
+      throw new ParleyError('invalid_request', `The document cannot be imported: ${cause.message}.`, { param, cause });
+    }
+  });
+}

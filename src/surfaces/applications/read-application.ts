@@ -1,0 +1,102 @@
+import { isJsonObject } from '#base/json.ts';
+import { AddressRefused, NetGuard } from '#base/net-guard.ts';
+import { readApplicationEntry } from '#contract/configuration/application-entry.ts';
+import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
+import { type Fault, formatPath } from '#contract/configuration/fault.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { mayUse } from '#domain/access.ts';
+import type { ApplicationPlace } from '#domain/application-place.ts';
+import type { StoredApplication } from '#domain/application-store.ts';
+import type { Caller } from '#domain/caller.ts';
+import type { Catalog } from '#domain/catalog.ts';
+import type { Directory } from '#domain/directory.ts';
+import { fileScheme, toFilePlace } from '#domain/file-references.ts';
+
+/** An application that is to be saved. */
+export interface Saving {
+  readonly caller: Caller;
+  readonly place: ApplicationPlace;
+  readonly directory: Directory;
+  readonly catalog: Catalog;
+  /** As it is now; undefined where it is new. */
+  readonly stored: StoredApplication | undefined;
+}
+
+const mostToldFaults = 5;
+const longestPath = 200;
+const answerFields = new Set(['id', 'etag', 'createdAt', 'updatedAt']);
+
+/** The entry in a body, which may also be what a GET answered. Throws invalid_request, which names the faults. */
+export async function readApplication(body: unknown, saving: Saving): Promise<ApplicationEntry> {
+  const written = isJsonObject(body) ? withoutAnswerFields(body) : body;
+  const ids = await possibleModels(written, saving);
+  const storedProperties = saving.stored?.entry.applicationProperties;
+  const { entry, faults } = readApplicationEntry(written, { ids, storedProperties });
+  refuse(faults);
+  refuse([...endpointFaults(entry, saving), ...modelFaults(entry, ids), ...documentFaults(entry, saving.place)]);
+  return entry;
+}
+
+function withoutAnswerFields(body: object): object {
+  return Object.fromEntries(Object.entries(body).filter(([key]) => !answerFields.has(key)));
+}
+
+/** Of the deployments that users made only the one that is named; nobody learns of those that are closed to them. */
+async function possibleModels(written: unknown, { caller, catalog, directory }: Saving): Promise<ReadonlySet<string>> {
+  const properties = isJsonObject(written) ? written.applicationProperties : undefined;
+  const model = isJsonObject(properties) ? properties.model : undefined;
+  const named = typeof model === 'string' ? await catalog.find(directory, model) : undefined;
+  const all = [...directory.deployments.values(), ...(named === undefined ? [] : [named])];
+  return new Set(all.filter((each) => each.type === 'chat' && mayUse(directory, caller, each)).map(({ id }) => id));
+}
+
+/** What the guard of outgoing calls will refuse is said at once, as far as the address itself tells. */
+function* endpointFaults({ endpoint }: ApplicationEntry, { directory }: Saving): Iterable<Fault> {
+  if (endpoint === undefined) return;
+  try {
+    new NetGuard(directory.configuration.security.allowPrivateNetworks).checkUrl(new URL(endpoint));
+  } catch (thrown) {
+    if (!(thrown instanceof AddressRefused)) throw thrown;
+    yield { path: ['endpoint'], message: `cannot be called: ${thrown.message}` };
+  }
+}
+
+/** Of a configured application the model may be one that is made later; here it must be there. */
+function* modelFaults({ applicationProperties: properties }: ApplicationEntry, ids: ReadonlySet<string>): Iterable<Fault> {
+  if (properties === undefined || ids.has(String(properties.model))) return;
+  yield { path: ['applicationProperties', 'model'], message: 'names a deployment that does not exist, or is not open to you' };
+}
+
+/** An application is answered with the documents of its maker: it names nobody else's. */
+function* documentFaults({ applicationProperties: properties }: ApplicationEntry, { bucket }: ApplicationPlace): Iterable<Fault> {
+  const written = properties?.document_relative_url;
+  const path = ['applicationProperties', 'document_relative_url'];
+  const message = `must be a file of your own bucket, ${fileScheme}${bucket}/…`;
+  if (typeof written === 'string' && !isOf(bucket, written)) yield { path, message };
+  if (!Array.isArray(written)) return;
+  for (const [index, reference] of written.entries()) if (!isOf(bucket, reference)) yield { path: [...path, index], message };
+}
+
+function isOf(bucket: string, reference: string): boolean {
+  return toFilePlace(reference.slice(fileScheme.length))?.bucket === bucket;
+}
+
+function refuse(faults: readonly Fault[]): void {
+  const [first] = faults;
+  if (first === undefined) return;
+  const told = faults.slice(0, mostToldFaults).map(toSentence);
+  const more = faults.length - told.length;
+  const message = [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+  throw new ParleyError('invalid_request', `${message}.`, { param: toParam(first) || null });
+}
+
+/** Keys may be as long as the body. */
+function toParam({ path }: Fault): string {
+  const param = formatPath(path);
+  return param.length <= longestPath ? param : `${param.slice(0, longestPath)}…`;
+}
+
+function toSentence(fault: Fault): string {
+  const { message, hint } = fault;
+  return `${toParam(fault) || 'The body'} ${message}${hint === undefined ? '' : ` (${hint})`}`;
+}

@@ -1,0 +1,42 @@
+import type { FastifyRequest } from 'fastify';
+import { ParleyError } from '#contract/errors.ts';
+import { mayUse } from '#domain/access.ts';
+import type { ApplicationPlace } from '#domain/application-place.ts';
+import { bucketOf } from '#domain/bucket.ts';
+import type { Caller } from '#domain/caller.ts';
+import type { Catalog } from '#domain/catalog.ts';
+import type { Directory } from '#domain/directory.ts';
+import type { Identify } from '#domain/identify.ts';
+import { requireOwn } from '#domain/require-own.ts';
+import { readCredentials } from '../http/credentials.ts';
+
+/** The one whose applications these are; no application stands in for its user. */
+export async function identifyUser({ identify }: { identify: Identify }, { headers }: FastifyRequest): Promise<Caller> {
+  const caller = await identify(readCredentials(headers));
+  requireOwn(caller, 'see or change applications');
+  return caller;
+}
+
+export function isOwner({ subject }: Caller, { bucket }: Pick<ApplicationPlace, 'bucket'>): boolean {
+  return bucketOf(subject) === bucket;
+}
+
+/** Throws `access_denied` where the bucket is somebody else's. */
+export function requireOwner(caller: Caller, place: Pick<ApplicationPlace, 'bucket'>): void {
+  if (!isOwner(caller, place)) throw denied();
+}
+
+/** Somebody else's application is open to the roles it names; whether it exists is told to nobody else. Throws `access_denied`. */
+export async function requireOpen(
+  { catalog, directory }: { readonly catalog: Catalog; readonly directory: () => Directory },
+  caller: Caller,
+  { id }: ApplicationPlace,
+): Promise<void> {
+  const now = directory();
+  const found = await catalog.find(now, id);
+  if (found === undefined || !mayUse(now, caller, found)) throw denied();
+}
+
+function denied(): ParleyError {
+  return new ParleyError('access_denied', 'These applications are not yours; GET /v1/bucket names the bucket that is.');
+}

@@ -1,0 +1,160 @@
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { plainCompletion } from '#test/chunks.ts';
+import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+import { bucketOfProject, ownBucket, pathOf, quickApp, remove, save, show } from './support.ts';
+
+const hello = [{ role: 'user', content: 'Hello' }];
+let host: ScriptedUpstream;
+let service: TestService;
+
+const staff = { 'api-key': 'staff' };
+const other = { 'api-key': 'other' };
+
+beforeAll(async () => {
+  host = await startScriptedUpstream(jsonReply(plainCompletion('from the application')));
+  service = await startService({
+    models: { demo: { upstreams: [{ protocol: 'demo' }] }, closed: { upstreams: [{ protocol: 'demo' }], userRoles: ['staff'] } },
+    applications: { outer: { endpoint: `${host.url}/outer` } },
+    keys: {
+      'caller-key': { project: 'test' },
+      twin: { project: 'test', role: 'twin' },
+      staff: { project: 'staff', role: 'staff' },
+      other: { project: 'other' },
+    },
+    security: { allowPrivateNetworks: ['127.0.0.1'] },
+  });
+  await save(service, pathOf('private'), quickApp());
+  await save(
+    service,
+    pathOf('shared'),
+    quickApp({ instructions: 'inner words' }, { displayName: 'Shared', userRoles: ['staff'] }),
+  );
+});
+
+afterAll(async () => {
+  await service.close();
+  await host.close();
+});
+
+const idOf = (name: string): string => `applications/${ownBucket}/${name}`;
+
+describe('an application of somebody else', () => {
+  it('is 403, whether it exists or not', async () => {
+    for (const name of ['private', 'shared', 'never']) {
+      for (const answer of [
+        await show(service, pathOf(name), 'other'),
+        await save(service, pathOf(name), quickApp(), other),
+        await remove(service, pathOf(name), other),
+      ]) {
+        expect([answer.status, answer.error.code]).toEqual([403, 'access_denied']);
+        expect(answer.error.message).not.toContain(name);
+      }
+    }
+    expect((await show(service, pathOf(''), 'other')).status).toBe(403);
+  });
+
+  it('is shown to the roles it names, without its settings, and changed by its owner only', async () => {
+    const { status, json, text } = await show(service, pathOf('shared'), 'staff');
+    expect([status, json]).toMatchObject([200, { id: idOf('shared'), displayName: 'Shared' }]);
+    expect(text).not.toMatch(/inner words|applicationProperties|userRoles/);
+    expect((await save(service, pathOf('shared'), quickApp(), staff)).status).toBe(403);
+    expect((await remove(service, pathOf('shared'), staff)).status).toBe(403);
+  });
+
+  it('answers those roles, and nobody else', async () => {
+    expect((await service.chat(idOf('shared'), { messages: hello }, staff)).status).toBe(200);
+    expect((await service.chat(idOf('shared'), { messages: hello }, other)).error.code).toBe('access_denied');
+    expect((await service.chat(idOf('private'), { messages: hello }, staff)).error.code).toBe('access_denied');
+  });
+
+  it('gives nobody a model that is closed to them', async () => {
+    const closed = quickApp({ model: 'closed' }, { userRoles: ['default'] });
+    const refused = await save(service, pathOf('closed'), closed);
+    expect([refused.status, refused.error.param]).toEqual([400, 'applicationProperties.model']);
+    const made = await save(service, pathOf('open', bucketOfProject('staff')), closed, staff);
+    expect(made.status).toBe(201);
+    const used = await service.chat(`applications/${bucketOfProject('staff')}/open`, { messages: hello }, other);
+    expect([used.status, used.error.code]).toEqual([403, 'access_denied']);
+  });
+});
+
+describe('an owner', () => {
+  it('is every key of the project', async () => {
+    expect((await show(service, pathOf('private'), 'twin')).json).toMatchObject(quickApp());
+  });
+
+  it('is listed what it owns, in order and with nothing of others', async () => {
+    const { json } = await show(service, pathOf(''));
+    expect(json).toMatchObject({ object: 'list', data: [{ id: idOf('private') }, { id: idOf('shared') }] });
+    const bare = `/v1/applications/${ownBucket}`;
+    expect((await show(service, bare)).json).toEqual(json);
+  });
+
+  it('needs a key', async () => {
+    for (const method of ['GET', 'PUT', 'DELETE']) {
+      expect((await service.ask({ method, path: pathOf('private') })).error.code).toBe('missing_credentials');
+    }
+  });
+});
+
+describe('a per-request key', () => {
+  it('neither reads nor changes applications, also those of its user', async () => {
+    const answers: number[] = [];
+    host.script(async (answering: Answering) => {
+      const headers = withKey(String(answering.received.headers['api-key']));
+      const asked = (method: string, path: string) => service.ask({ method, path, headers, body: quickApp() });
+      for (const method of ['GET', 'PUT', 'DELETE']) answers.push((await asked(method, pathOf('private'))).status);
+      answers.push((await asked('GET', pathOf(''))).status);
+      await jsonReply(plainCompletion('done'))(answering);
+    });
+    expect((await service.chat('outer', { messages: hello })).status).toBe(200);
+    expect(answers).toEqual([403, 403, 403, 403]);
+  });
+});
+
+describe('the endpoint of an application that a user made', () => {
+  it('is called with a per-request key and the request as it is', async () => {
+    host.script(jsonReply(plainCompletion('from mine')));
+    await save(service, pathOf('mine'), { endpoint: `${host.url}/mine?x=1` });
+    const answer = await service.chat(idOf('mine'), { messages: hello });
+    expect(answer.completion.choices[0]?.message.content).toBe('from mine');
+    const last = host.requests.at(-1);
+    expect([last?.path, last?.body.messages]).toEqual(['/mine?x=1', hello]);
+    expect(last?.headers['api-key']).not.toBe('caller-key');
+  });
+
+  it('is not called where the network guard refuses it, in place of an address that a name hides', async () => {
+    const reached: string[] = [];
+    const server = createServer((request, response) => {
+      reached.push(String(request.url));
+      response.end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    await using own = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
+    // The name tells nothing of its address: it is refused when it is looked up.
+    expect((await save(own, pathOf('local'), { endpoint: `http://localhost:${port}/` })).status).toBe(201);
+    const answer = await own.chat(idOf('local'), { messages: hello });
+    expect([answer.status, answer.error.type, reached]).toEqual([500, 'upstream_error', []]);
+    server.close();
+  });
+
+  it('is called again as soon as the configuration allows it', async () => {
+    await using own = await startService({ security: { allowPrivateNetworks: ['127.0.0.1'] } });
+    const before = host.requests.length;
+    await save(own, pathOf('local'), { endpoint: `${host.url}/local` });
+    own.reload({});
+    expect((await own.chat(idOf('local'), { messages: hello })).status).toBe(500);
+    expect(host.requests).toHaveLength(before);
+    own.reload({ security: { allowPrivateNetworks: ['127.0.0.0/8'] } });
+    expect((await own.chat(idOf('local'), { messages: hello })).status).toBe(200);
+  });
+
+  it('is called without the guard where the configuration names it', async () => {
+    await using own = await startService({ applications: { configured: { endpoint: `${host.url}/configured` } } });
+    const { status } = await own.ask({ path: chatPath('configured'), headers: withKey(), body: { messages: hello } });
+    expect(status).toBe(200);
+  });
+});

@@ -1,0 +1,132 @@
+import swagger from '@fastify/swagger';
+import fastify, { type FastifyInstance } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answered } from '#test/ask.ts';
+import { plainCompletion } from '#test/chunks.ts';
+import { type Answering, jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { ownBucket, pathOf, quickApp, save } from './support.ts';
+
+let shop: FastifyInstance;
+let shopUrl: string;
+let service: TestService;
+
+/** A shop that describes itself, made with other people's tools. */
+async function startShop(): Promise<FastifyInstance> {
+  const app = fastify();
+  await app.register(swagger, {
+    openapi: {
+      info: { title: 'Shop', version: '1' },
+      components: { securitySchemes: { shopKey: { type: 'apiKey', in: 'header', name: 'x-shop-key' } } },
+      security: [{ shopKey: [] }],
+    },
+  });
+  const schema = {
+    operationId: 'countStock',
+    description: 'Counts what is in stock.',
+    params: { type: 'object', properties: { item: { type: 'string' } } },
+    querystring: { type: 'object', properties: { colour: { type: 'string' } } },
+  };
+  app.get<{ Params: { item: string }; Querystring: { colour: string } }>('/stock/:item', { schema }, (request) => {
+    const { item } = request.params;
+    return { said: `7 ${request.query.colour} ${item} for ${request.headers['x-shop-key']}` };
+  });
+  app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
+  return app;
+}
+
+beforeAll(async () => {
+  shop = await startShop();
+  shopUrl = await shop.listen({ host: '127.0.0.1', port: 0 });
+  service = await startService({ security: { allowPrivateNetworks: ['127.0.0.1'] } });
+});
+
+afterAll(async () => {
+  await service.close();
+  await shop.close();
+});
+
+function importOf(body: unknown, headers = withKey(), to = service): Promise<Answered> {
+  return to.ask({ path: '/v1/import-openapi', headers, body });
+}
+
+interface Imported {
+  readonly toolsets: { authorization: { key: string } }[];
+  readonly notes: string[];
+}
+
+describe('a document that is imported', () => {
+  it('becomes tools that call what it describes, once its key is filled in', async () => {
+    const { status, json } = await importOf({ url: `${shopUrl}/openapi.json` });
+    const { toolsets, notes } = json as Imported;
+    expect([status, notes, toolsets]).toMatchObject([
+      200,
+      [],
+      [{ name: 'Shop', authorization: { type: 'api_key', name: 'x-shop-key', location: 'header' } }],
+    ]);
+    await using model = await startScriptedUpstream(callCountStock);
+    await using own = await startService({
+      models: { model: { upstreams: [{ endpoint: model.endpoint }] } },
+      security: { allowPrivateNetworks: ['127.0.0.1'] },
+    });
+    const [toolset] = toolsets;
+    const filled = [{ ...toolset, authorization: { ...toolset?.authorization, key: 'sesame' } }];
+    expect((await save(own, pathOf('shop'), quickApp({ model: 'model', web_api_toolset: filled }))).status).toBe(201);
+    const messages = [{ role: 'user', content: 'How many red shoes are there?' }];
+    const { completion } = await own.chat(`applications/${ownBucket}/shop`, { messages });
+    // What the server echoes of its key is masked.
+    expect(completion.choices[0]?.message.content).toBe('{"said":"7 red shoes & socks for ***"}');
+  });
+
+  it('may be sent along, as an object or as text, with where it is from', async () => {
+    const document = shop.swagger();
+    for (const sent of [document, JSON.stringify(document)]) {
+      const { json } = await importOf({ document: sent, url: 'https://shop.example/docs/openapi.json' });
+      expect(JSON.stringify(json)).toContain('"method_url":"https://shop.example/stock/{item}"');
+      expect(await importOf({ document: sent, exclude: ['countStock'] })).toMatchObject({ json: { toolsets: [] } });
+    }
+  });
+});
+
+async function callCountStock(answering: Answering): Promise<void> {
+  const messages = answering.received.body.messages as { role: string; content: string }[];
+  const last = messages.at(-1);
+  if (last?.role === 'tool') return jsonReply(plainCompletion(last.content))(answering);
+  const args = JSON.stringify({ item: 'shoes & socks', colour: 'red' });
+  const call = { id: 'call_1', type: 'function', function: { name: 'countStock', arguments: args } };
+  const message = { role: 'assistant', content: null, tool_calls: [call] };
+  return jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))(answering);
+}
+
+describe('an import is refused', () => {
+  it.each<[string, unknown, string | null]>([
+    ['that names no document', {}, 'url'],
+    ['of an address that is none', { url: 'file:///etc/passwd' }, 'url'],
+    ['with an unknown field', { url: 'https://x.example/', urls: [] }, 'urls'],
+    ['of names that are no list', { url: 'https://x.example/', include: 'a' }, 'include'],
+    ['of what is no OpenAPI document', { document: 'hello' }, 'document'],
+    [
+      'of a document that leaves itself',
+      { document: { openapi: '3.1.0', paths: { '/a': { $ref: '/etc/passwd' } } } },
+      'document',
+    ],
+    ['of what is not there', { url: 'http://127.0.0.1:9/' }, 'url'],
+  ])('%s', async (_what, body, param) => {
+    const { status, error } = await importOf(body);
+    expect([status, error.code, error.param]).toEqual([400, 'invalid_request', param]);
+  });
+
+  it('where the network guard refuses the address', async () => {
+    await using own = await startService({});
+    const { error } = await importOf({ url: `${shopUrl}/openapi.json` }, withKey(), own);
+    expect(error.message).toContain('127.0.0.1 is, or leads to, an address that outgoing calls may not reach');
+  });
+
+  it('without a key, of another type, and where the document is too large', async () => {
+    expect((await importOf({}, { 'content-type': 'application/json' })).status).toBe(401);
+    expect((await importOf('{}', { ...withKey(), 'content-type': 'text/plain' })).status).toBe(415);
+    expect((await importOf({ document: 'x'.repeat(3_000_000) })).status).toBe(413);
+    await using large = await startScriptedUpstream(({ response }) => void response.end('x'.repeat(3_000_000)));
+    expect((await importOf({ url: large.url })).error.param).toBe('url');
+  });
+});

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MemoryApplicationStore } from '#test/memory-application-store.ts';
+import { startService, type TestService } from '#test/start-service.ts';
+import { ownBucket, pathOf, quickApp, save, show } from './support.ts';
+
+let service: TestService;
+const store = new MemoryApplicationStore();
+const id = `applications/${ownBucket}/team/mine`;
+
+beforeAll(async () => {
+  service = await startService(
+    {
+      models: { demo: { upstreams: [{ protocol: 'demo' }] } },
+      keys: { 'caller-key': { project: 'test' }, staff: { project: 'staff', role: 'staff' }, other: { project: 'other' } },
+      roles: { default: { limits: { '*': { minute: 1000 } } } },
+    },
+    { applications: store },
+  );
+  const starters = ['Hello', 'Say hello'];
+  await save(service, pathOf('team/mine'), quickApp({ starters }, { displayName: 'Mine', userRoles: ['staff'] }));
+  const stored = await store.find(id);
+  if (stored !== undefined) await store.put({ ...stored, updatedAtMs: stored.createdAtMs + 60_000 }, undefined);
+});
+
+afterAll(() => service.close());
+
+interface Item {
+  readonly id: string;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+async function itemsAt(path: string, key?: string): Promise<Item[]> {
+  return ((await show(service, path, key)).json as { data: Item[] }).data;
+}
+
+describe('an application that a user made', () => {
+  it.each(['/openai/deployments', '/openai/applications', '/compat/applications', '/v1/models'])(
+    'is listed at %s to its owner and the roles it names',
+    async (path) => {
+      for (const [key, isListed] of [
+        ['caller-key', true],
+        ['staff', true],
+        ['other', false],
+      ] as const) {
+        expect((await itemsAt(path, key)).some((item) => item.id === id)).toBe(isListed);
+      }
+    },
+  );
+
+  it('is listed with its own times, and with nothing that its maker did not mean for others', async () => {
+    const [item] = await itemsAt('/openai/applications', 'staff');
+    expect(item).toMatchObject({ object: 'application', display_name: 'Mine', owner: ownBucket });
+    expect((item?.updated_at ?? 0) - (item?.created_at ?? 0)).toBe(60);
+    expect(JSON.stringify(item)).not.toMatch(/key:test|Be kind/);
+  });
+
+  it('is found by its id, with or without its slashes encoded', async () => {
+    for (const path of [id, encodeURIComponent(id)]) {
+      expect((await show(service, `/openai/applications/${path}`)).json).toMatchObject({ id });
+      expect((await show(service, `/openai/applications/${path}`, 'other')).status).toBe(403);
+    }
+    expect((await show(service, `/openai/models/${id}`)).status).toBe(404);
+  });
+
+  it('has limits like any other', async () => {
+    expect((await show(service, `/v1/deployments/${id}/limits`)).json).toMatchObject({ minuteTokenStats: { total: 1000 } });
+    expect((await show(service, `/v1/deployments/${id}/limits`, 'other')).status).toBe(403);
+  });
+});
+
+describe('the configuration of a deployment', () => {
+  it('offers the starters of a quick app, and the schema of the choice', async () => {
+    expect((await show(service, `/v1/deployments/${id}/configuration`)).json).toEqual({
+      starters: ['Hello', 'Say hello'],
+      schema: {
+        type: 'object',
+        properties: {
+          starter: { type: 'string', title: 'Starter', description: 'A prompt to begin with.', enum: ['Hello', 'Say hello'] },
+        },
+      },
+    });
+  });
+
+  it('offers none where there are none', async () => {
+    const { json } = await show(service, '/v1/deployments/demo/configuration');
+    expect(json).toEqual({ starters: [], schema: { type: 'object', properties: {} } });
+  });
+
+  it('is closed to those who may not use the deployment, and not there for what is none', async () => {
+    expect((await show(service, `/v1/deployments/${id}/configuration`, 'other')).status).toBe(403);
+    expect((await show(service, '/v1/deployments/none/configuration')).error.code).toBe('deployment_not_found');
+    for (const path of ['demo', 'demo/', 'demo/constructor'])
+      expect((await show(service, `/v1/deployments/${path}`)).error.code).toBe('route_not_found');
+  });
+});

@@ -1,0 +1,18 @@
+import { validate } from '@scalar/openapi-parser';
+import { expect, it } from 'vitest';
+import { apiOperations } from '#app/api-operations.ts';
+import { applicationOperations } from '#surfaces/ops/api/application-operations.ts';
+import { toOpenApi } from '#surfaces/ops/openapi.ts';
+
+it('the OpenAPI document has applications and what is needed to make them, validly', async () => {
+  const document = toOpenApi(applicationOperations);
+  expect((await validate(JSON.parse(JSON.stringify(document)) as Record<string, unknown>)).errors ?? []).toEqual([]);
+  expect(apiOperations({ aliases: { compat: [], msgapi: [] } })).toEqual(expect.arrayContaining([...applicationOperations]));
+  const { paths } = document as { paths: Record<string, Record<string, { responses: Record<string, unknown> }>> };
+  const methods = paths['/v1/applications/{bucket}/{path}'] ?? {};
+  expect(Object.entries(methods).map(([method, { responses }]) => [method, Object.keys(responses).join()])).toEqual([
+    ['get', '200,304,400,401,403,404,412,500,503'],
+    ['put', '200,201,400,401,403,404,412,413,415,500,503'],
+    ['delete', '204,400,401,403,404,412,500,503'],
+  ]);
+});

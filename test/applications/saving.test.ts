@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AuditRecord } from '#domain/journal.ts';
+import { hello } from '#test/chunks.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { ownBucket, pathOf, quickApp, remove, save, show } from './support.ts';
+
+const audited: Partial<AuditRecord>[] = [];
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService(
+    {
+      models: { demo: { upstreams: [{ protocol: 'demo' }] }, vectors: { type: 'embedding', upstreams: [{ protocol: 'demo' }] } },
+    },
+    { noteAudit: (event) => audited.push(event) },
+  );
+});
+
+afterAll(() => service.close());
+
+interface Shown {
+  readonly id: string;
+  readonly etag: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+describe('an application that is saved', () => {
+  it('is the object that was sent, with its id, ETag and times, and runs', async () => {
+    const app = quickApp({ starters: ['Hi'] }, { displayName: 'Kind' });
+    const made = await save(service, pathOf('kind'), app);
+    const { id, etag, createdAt, updatedAt, ...rest } = made.json as Shown;
+    expect([made.status, made.headers.etag, rest]).toEqual([201, `"${etag}"`, app]);
+    expect([id, createdAt]).toEqual([`applications/${ownBucket}/kind`, updatedAt]);
+    const shown = await show(service, pathOf('kind'));
+    expect([shown.status, shown.headers.etag, shown.json]).toEqual([200, `"${etag}"`, made.json]);
+    const answer = await service.chat(id, { messages: hello });
+    expect([answer.status, answer.completion.choices[0]?.finish_reason]).toEqual([200, 'stop']);
+  });
+
+  it('has another ETag after each change, and keeps the time it was made', async () => {
+    const first = (await save(service, pathOf('changed'), quickApp())).json as Shown;
+    const changed = await save(service, pathOf('changed'), quickApp({ temperature: 1 }));
+    const second = changed.json as Shown;
+    expect([changed.status, second.createdAt]).toEqual([200, first.createdAt]);
+    expect(second.updatedAt).toBeGreaterThanOrEqual(first.updatedAt);
+    expect(second.etag).not.toBe(first.etag);
+  });
+
+  it('can be sent back as it was shown', async () => {
+    const app = quickApp({}, { displayName: 'Again' });
+    const made = await save(service, pathOf('again'), app);
+    const again = await save(service, pathOf('again'), made.json);
+    expect([again.status, again.json]).toMatchObject([200, app]);
+  });
+
+  it('is gone once it is deleted', async () => {
+    await save(service, pathOf('gone'), quickApp());
+    expect((await remove(service, pathOf('gone'))).status).toBe(204);
+    expect((await remove(service, pathOf('gone'))).error.code).toBe('deployment_not_found');
+    expect((await show(service, pathOf('gone'))).error.code).toBe('deployment_not_found');
+    expect((await service.chat(`applications/${ownBucket}/gone`, { messages: hello })).status).toBe(404);
+  });
+
+  it('is in the audit log, saved and deleted', async () => {
+    audited.length = 0;
+    await save(service, pathOf('noted'), quickApp());
+    await save(service, pathOf('noted'), { ...quickApp(), nonsense: true });
+    await remove(service, pathOf('noted'));
+    const noted = { subject: 'key:test', object: `applications/${ownBucket}/noted` };
+    expect(audited).toEqual([
+      { action: 'application.saved', ...noted },
+      { action: 'application.deleted', ...noted },
+    ]);
+  });
+
+  it('may have a path of several segments, decoded once', async () => {
+    await save(service, pathOf('team%2Fa b/c%25'.replace(' ', '%20')), quickApp());
+    const { id } = (await show(service, pathOf('team/a%20b/c%25'))).json as Shown;
+    expect(id).toBe(`applications/${ownBucket}/team/a b/c%`);
+  });
+
+  it.each([
+    ...['..', '%2e%2e/x', 'a//b', 'a/', 'a%00'].map((name) => [name, name]),
+    ['a path of too many characters', 'x'.repeat(1024)],
+    ['a path of too many bytes', '%F0%9F%99%82'.repeat(400)],
+  ])('cannot be at %s', async (_what, name) => {
+    const answer = await save(service, pathOf(name), quickApp());
+    expect([answer.status, answer.error.code]).toEqual([404, 'deployment_not_found']);
+  });
+
+  it('may be named __proto__', async () => {
+    expect((await save(service, pathOf('__proto__'), quickApp())).status).toBe(201);
+    expect((await show(service, pathOf('constructor'))).status).toBe(404);
+  });
+});
+
+describe('a condition', () => {
+  it('If-None-Match: * makes and never changes', async () => {
+    const ifAbsent = { 'if-none-match': '*' };
+    expect((await save(service, pathOf('once'), quickApp(), ifAbsent)).status).toBe(201);
+    const again = await save(service, pathOf('once'), quickApp({ temperature: 1 }), ifAbsent);
+    expect([again.status, again.error.code]).toEqual([412, 'precondition_failed']);
+    expect((await show(service, pathOf('once'))).json).toMatchObject(quickApp());
+  });
+
+  it('If-Match changes and deletes only what it names', async () => {
+    const first = (await save(service, pathOf('matched'), quickApp())).headers.etag as string;
+    const ifFirst = { 'if-match': first };
+    expect((await save(service, pathOf('matched'), quickApp({ temperature: 1 }), ifFirst)).status).toBe(200);
+    expect((await save(service, pathOf('matched'), quickApp(), ifFirst)).status).toBe(412);
+    expect((await remove(service, pathOf('matched'), ifFirst)).status).toBe(412);
+    expect((await save(service, pathOf('never'), quickApp(), ifFirst)).status).toBe(412);
+    expect((await remove(service, pathOf('matched'), { 'if-match': '*' })).status).toBe(204);
+  });
+
+  it('lets one of several writers win', async () => {
+    const { headers } = await save(service, pathOf('raced'), quickApp());
+    const ifMatch = { 'if-match': headers.etag as string };
+    const all = await Promise.all(
+      [0, 0.5, 1].map((temperature) => save(service, pathOf('raced'), quickApp({ temperature }), ifMatch)),
+    );
+    expect(all.map(({ status }) => status).sort()).toEqual([200, 412, 412]);
+  });
+
+  it('answers 304 to a reader who has it', async () => {
+    const { headers } = await save(service, pathOf('known'), quickApp());
+    const known = await show(service, pathOf('known'), undefined, { 'if-none-match': headers.etag as string });
+    expect([known.status, known.text]).toEqual([304, '']);
+  });
+});
+
+describe('a secret', () => {
+  const mcp = (token: string) =>
+    quickApp({
+      mcp_toolset: [
+        {
+          type: 'mcp',
+          name: 'a',
+          mcp_server_info: { url: 'https://mcp.example/', protocol: 'sse', authorization: { type: 'bearer', token } },
+        },
+      ],
+    });
+
+  it('is never shown, and kept where it comes back hidden', async () => {
+    const made = await save(service, pathOf('secret'), mcp('canary-1'));
+    expect(made.json).toMatchObject(mcp('***'));
+    const kept = await save(service, pathOf('secret'), { ...mcp('***'), displayName: 'Kept' });
+    const all = [made, kept, await show(service, pathOf('secret')), await show(service, pathOf(''))];
+    for (const { status, text } of all) {
+      expect(status).toBeLessThan(300);
+      expect(text).not.toContain('canary');
+    }
+  });
+
+  it('must be given anew where none is stored', async () => {
+    const { error, status } = await save(service, pathOf('unknown'), mcp('***'));
+    expect([status, error.param]).toEqual([400, 'applicationProperties.mcp_toolset[0].mcp_server_info.authorization.token']);
+  });
+
+  it('is in no refusal', async () => {
+    const { text } = await save(service, pathOf('secret'), { ...mcp('canary-2\n'), nonsense: 'canary-3' });
+    expect(text).not.toContain('canary');
+  });
+});
+
+const property = 'applicationProperties';
+const faults: readonly (readonly [what: string, body: unknown, param: string | null])[] = [
+  ['no object', [], null],
+  ['nothing in it', {}, 'endpoint'],
+  ['an unknown key', { ...quickApp(), displayname: 'x' }, 'displayname'],
+  ['a wrong type', quickApp({}, { displayName: 1 }), 'displayName'],
+  ['settings beside an endpoint', quickApp({}, { endpoint: 'https://app.example/' }), 'applicationTypeSchemaId'],
+  ['an endpoint that is none', { endpoint: 'ftp://app.example/' }, 'endpoint'],
+  ['a private endpoint', { endpoint: 'http://127.0.0.1:1/' }, 'endpoint'],
+  ['a private endpoint spelled oddly', { endpoint: 'http://0x7f.1/' }, 'endpoint'],
+  ['a metadata endpoint', { endpoint: 'http://169.254.169.254/latest' }, 'endpoint'],
+  ['credentials in an endpoint', { endpoint: 'https://user:pass@app.example/' }, 'endpoint'],
+  ['an unknown model', quickApp({ model: 'demos' }), `${property}.model`],
+  ['a model that makes embeddings', quickApp({ model: 'vectors' }), `${property}.model`],
+  ['the model of an application that is not there', quickApp({ model: 'applications/x/y' }), `${property}.model`],
+  ['a temperature above 1', quickApp({ temperature: 1.1 }), `${property}.temperature`],
+  ['a document of somebody else', quickApp({ document_relative_url: 'files/other/a.txt' }), `${property}.document_relative_url`],
+  [
+    'one of several documents of somebody else',
+    quickApp({ document_relative_url: [`files/${ownBucket}/a.txt`, `files/${ownBucket}/../other/a.txt`] }),
+    `${property}.document_relative_url[1]`,
+  ],
+];
+
+describe('an application that cannot be saved', () => {
+  it.each(faults)('has %s', async (_what, body, param) => {
+    const { status, error } = await save(service, pathOf('faulty'), body);
+    expect([status, error.code, error.param]).toEqual([400, 'invalid_request', param]);
+    expect((await show(service, pathOf('faulty'))).status).toBe(404);
+  });
+
+  it('is told all that is wrong, and what was meant', async () => {
+    const { error } = await save(service, pathOf('faulty'), quickApp({ model: 'demos', temperature: 2 }, { iconurl: 'x' }));
+    expect(error.message).toBe(
+      'iconurl is not a known key (did you mean iconUrl?); applicationProperties.temperature must be 1 or less; ' +
+        'applicationProperties.model names a deployment that is not configured (did you mean demo?).',
+    );
+  });
+
+  it('is told the first of many faults', async () => {
+    const many = Object.fromEntries(Array.from({ length: 9 }, (_, nth) => [`key${nth}`, 1]));
+    const { error } = await save(service, pathOf('faulty'), { ...quickApp(), ...many });
+    expect(error.message).toMatch(/^key0 .*key4 is not a known key; and 4 more\.$/);
+  });
+
+  it('is told so in few words, however long its keys are', async () => {
+    const { status, text } = await save(service, pathOf('faulty'), { ...quickApp(), ['x'.repeat(100_000)]: 1 });
+    expect([status, text.length < 1000]).toEqual([400, true]);
+  });
+
+  it('is no JSON, of another type, or too large', async () => {
+    expect((await save(service, pathOf('faulty'), '{')).error.code).toBe('invalid_json');
+    expect((await save(service, pathOf('faulty'), quickApp(), { 'content-type': 'text/plain' })).status).toBe(415);
+    const large = quickApp({ instructions: 'x'.repeat(600_000) });
+    expect((await save(service, pathOf('faulty'), large)).error.code).toBe('payload_too_large');
+  });
+
+  it('is one more than one may have', async () => {
+    await using own = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
+    for (let nth = 0; nth < 200; nth += 1) expect((await save(own, pathOf(`n${nth}`), quickApp())).status).toBe(201);
+    expect((await save(own, pathOf('more'), quickApp())).error.code).toBe('payload_too_large');
+    expect((await save(own, pathOf('n0'), quickApp())).status).toBe(200);
+  });
+
+  it('takes no other method', async () => {
+    const answer = await service.ask({ method: 'POST', path: pathOf('x'), headers: withKey(), body: quickApp() });
+    expect([answer.status, answer.headers.allow]).toEqual([405, expect.stringContaining('PUT')]);
+  });
+});

@@ -1,0 +1,41 @@
+import { bucketOf } from '#domain/bucket.ts';
+import type { Answered } from '#test/ask.ts';
+import { callerKey, type TestService, withKey } from '#test/start-service.ts';
+
+export const schemaId = 'https://any.example/custom_application_schemas/quickapps';
+
+/** The bucket of a key whose project is this. */
+export function bucketOfProject(project: string): string {
+  return bucketOf(`key:${project}`);
+}
+
+/** The bucket of whoever sends `callerKey`. */
+export const ownBucket = bucketOfProject('test');
+
+/** An entry of `applications` that runs without code. */
+export function quickApp(properties: object = {}, fields: object = {}): Record<string, unknown> {
+  return {
+    applicationTypeSchemaId: schemaId,
+    applicationProperties: { temperature: 0, instructions: 'Be kind.', model: 'demo', ...properties },
+    ...fields,
+  };
+}
+
+type Service = Pick<TestService, 'ask'>;
+type Headers = Readonly<Record<string, string>>;
+
+export function pathOf(name: string, bucket = ownBucket): string {
+  return `/v1/applications/${bucket}/${name}`;
+}
+
+export function save(service: Service, path: string, body: unknown, headers: Headers = {}): Promise<Answered> {
+  return service.ask({ method: 'PUT', path, headers: { ...withKey(), ...headers }, body });
+}
+
+export function show(service: Service, path: string, key = callerKey, headers: Headers = {}): Promise<Answered> {
+  return service.ask({ method: 'GET', path, headers: { 'api-key': key, ...headers } });
+}
+
+export function remove(service: Service, path: string, headers: Headers = {}): Promise<Answered> {
+  return service.ask({ method: 'DELETE', path, headers: { 'api-key': callerKey, ...headers } });
+}
