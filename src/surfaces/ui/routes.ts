@@ -1,0 +1,54 @@
+import { fileURLToPath } from 'node:url';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { type PageFile, readPageFiles } from './page-files.ts';
+import { pagePolicy, sheetPolicy } from './policies.ts';
+
+/** Where `npm run build:web` puts the page. */
+const builtPage = fileURLToPath(new URL('../../../web/dist', import.meta.url));
+
+const policies: ReadonlyMap<string, string> = new Map([
+  ['index.html', pagePolicy],
+  ['sheet.html', sheetPolicy],
+]);
+const notBuilt =
+  'The page is not built. `npm start` builds it; so does `npm run build:web`, after which Parley has to be started anew.\n';
+
+/** `/` and what belongs to it: the page for people, out of a folder that is read once (contract 3). No key is needed to load it. */
+export function uiRoutes(app: FastifyInstance, folder: string = builtPage): void {
+  const files = readPageFiles(folder);
+  if (files.length === 0) {
+    app.get('/', (_request, reply) => reply.code(503).type('text/plain; charset=utf-8').send(notBuilt));
+    return;
+  }
+  for (const file of files) {
+    const send = (request: FastifyRequest, reply: FastifyReply): FastifyReply => sendFile(request, reply, file);
+    app.get(`/${file.path}`, send);
+    if (file.path === 'index.html') app.get('/', send);
+  }
+}
+
+function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: PageFile): FastifyReply {
+  const policy = policies.get(file.path);
+  reply.headers({
+    'cache-control': file.path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+    etag: file.etag,
+    vary: 'accept-encoding',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    ...(policy !== undefined && { 'content-security-policy': policy }),
+  });
+  if (headers['if-none-match']?.includes(file.etag)) return reply.code(304).send();
+  const [encoding, bytes] = choose(file, headers['accept-encoding']);
+  if (encoding !== undefined) reply.header('content-encoding', encoding);
+  return reply.type(file.contentType).send(bytes);
+}
+
+/** The smallest copy that the caller can unpack. */
+function choose(file: PageFile, accepted = ''): readonly [encoding: string | undefined, bytes: Buffer] {
+  const takes = (name: string): boolean =>
+    new RegExp(`(^|[,\\s])${name}\\s*(,|;(?!\\s*q=0(\\.0*)?\\s*(,|$))|$)`, 'i').test(accepted);
+  if (file.brotli !== undefined && takes('br')) return ['br', file.brotli];
+  if (file.gzip !== undefined && takes('gzip')) return ['gzip', file.gzip];
+  return [undefined, file.plain];
+}

@@ -1,0 +1,121 @@
+import axe from 'axe-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PageHouse, startPageHouse } from './support.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+/** What axe finds wrong with what is shown now. */
+async function violations(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate('axe.run({ resultTypes: ["violations"] })');
+  const { violations: list } = found as { violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] };
+  return list.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
+  );
+}
+
+const looks: readonly (readonly [string, BrowserContextOptions])[] = [
+  ['light', { colorScheme: 'light' }],
+  ['dark', { colorScheme: 'dark' }],
+  ['phone', { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }],
+];
+
+describe.each(looks)('in the look %s', (_look, options) => {
+  it('nothing keeps anyone out: signing in', async () => {
+    const { page } = await house.openAt('/', options);
+    await page.getByLabel('Key').waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+
+  it('nothing keeps anyone out: a conversation with everything, the choice, consent', async () => {
+    const { page, say, answer } = await house.open('demo', options);
+    expect(await violations(page)).toEqual([]);
+    await say('Show me everything');
+    await answer();
+    await page.locator('.stages > summary').click();
+    for (const stage of await page.locator('.stage > summary').all()) await stage.click();
+    await page.locator('.usage > summary').click();
+    expect(await violations(page)).toEqual([]);
+    await page.locator('.picker').click();
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.evaluate("location.hash = '#/consent/assistant'");
+    await page.locator('.graph').waitFor();
+    expect(await violations(page)).toEqual([]);
+    if (await page.getByRole('button', { name: 'Show conversations' }).isVisible()) {
+      await page.getByRole('button', { name: 'Show conversations' }).click();
+    }
+    await page.getByText('Settings').click();
+    expect(await violations(page)).toEqual([]);
+  });
+
+  it('nothing runs out of the window at the side', async () => {
+    const { page, say, answer } = await house.open('demo', options);
+    await say(`Show me everything ${'long'.repeat(60)}`);
+    await answer();
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  });
+});
+
+describe('by keyboard alone', () => {
+  it('a deployment is chosen, asked, stopped and asked again', async () => {
+    const { page, answer } = await house.open('assistant');
+    await page.locator('.picker').focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('demo');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.locator('.beginning').getByText('Answers by rules.').waitFor();
+    await page.locator('#message').focus();
+    await page.keyboard.type('Count to 700');
+    await page.keyboard.press('Enter');
+    await page.locator('.markdown').getByText('1 2 3').waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Stop');
+    await page.keyboard.press('Space');
+    expect(await answer()).toMatch(/^1 2 3/);
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.type('Show me controls');
+    await page.keyboard.press('Enter');
+    await answer();
+    await page.getByRole('button', { name: 'red' }).focus();
+    await page.keyboard.press('Enter');
+    expect(await answer()).toContain('{"colour":"red"}');
+  });
+
+  it('the first stop leads past the conversations to the message', async () => {
+    const { page } = await house.open('demo');
+    await page.locator(':is(a, button, input)').first().focus();
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.id')).toBe('message');
+  });
+});
+
+describe('who listens', () => {
+  it('is told when an answer begins and ends, and nothing in between', async () => {
+    const { page, say, answer } = await house.open('demo');
+    await page.evaluate(`{
+      globalThis.heard = [];
+      const status = document.querySelector('[role=status]');
+      new MutationObserver(() => heard.push(status.textContent)).observe(status, { subtree: true, childList: true, characterData: true });
+    }`);
+    await say('Count to 30');
+    await answer();
+    expect(await page.evaluate('heard')).toEqual(['Demo is answering.', 'The answer is complete, 30 words.']);
+    expect(await page.locator('.thread [aria-live], .thread [role=log], .thread [role=alert]').count()).toBe(0);
+  });
+
+  it('in German hears German', async () => {
+    const { page, say } = await house.open('demo', { locale: 'de-DE' });
+    await say('Hello');
+    await page.getByRole('status').getByText('Demo antwortet.').or(page.getByRole('status').getByText('vollständig')).waitFor();
+    expect(await page.evaluate('document.documentElement.lang')).toBe('de');
+  });
+});

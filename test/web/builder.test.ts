@@ -1,0 +1,280 @@
+import { readFile } from 'node:fs/promises';
+import axe from 'axe-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startProcess, type TestProcess } from '#test/start-process.ts';
+import { callerKey, startService } from '#test/start-service.ts';
+import { startBrowser, type TestPage } from './support.ts';
+
+let browser: Awaited<ReturnType<typeof startBrowser>>;
+let service: TestProcess;
+
+const models = {
+  demo: { displayName: 'Demo', description: 'Answers by rules.', upstreams: [{ protocol: 'demo' }] },
+  other: { displayName: 'Other model', upstreams: [{ protocol: 'demo' }] },
+};
+const longestStepMs = 10_000;
+/** Of what looks at many states of the page with axe. */
+const longestLookMs = 60_000;
+const token = 'canary-of-the-builder';
+const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  service = await startProcess({ configuration: { models } });
+});
+
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+  await service[Symbol.asyncDispose]();
+});
+
+async function openBuilder(options?: BrowserContextOptions, at = service.url): Promise<TestPage> {
+  const opened = await browser.open(`${at}/#key=${callerKey}`, options);
+  opened.page.setDefaultTimeout(longestStepMs);
+  await opened.page.locator('#message').waitFor();
+  await opened.page.evaluate("location.hash = '#/build'");
+  await opened.page.locator('.sheet[aria-busy=false] h1').waitFor();
+  return opened;
+}
+
+async function begin(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'New application' }).click();
+  await page.getByLabel('Name', { exact: true }).fill(name);
+  await page.getByLabel(/^Instructions/).fill('You help visitors of Oslo.');
+}
+
+async function save(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Everything is saved').waitFor();
+}
+
+/** The kind of tools of this name, unfolded. */
+async function unfold(page: Page, name: string) {
+  const section = page.locator('.builder-tools', { has: page.locator('summary', { hasText: new RegExp(`^${name}`) }) });
+  await section.locator('> summary').click();
+  return section;
+}
+
+async function stored(name: string): Promise<Record<string, unknown> & { applicationProperties: Record<string, unknown> }> {
+  const { json } = await service.ask({ method: 'GET', path: '/v1/bucket', headers });
+  const answer = await service.ask({
+    method: 'GET',
+    path: `/v1/applications/${(json as { bucket: string }).bucket}/${name}`,
+    headers,
+  });
+  return answer.json as Awaited<ReturnType<typeof stored>>;
+}
+
+async function violations(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate('axe.run({ resultTypes: ["violations"] })');
+  const { violations: list } = found as { violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] };
+  return list.map(
+    ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
+  );
+}
+
+it('An application with nothing but what is needed is made, tried, changed and deleted', async () => {
+  const { page, say, answer, troubles } = await openBuilder();
+  await begin(page, 'Oslo guide');
+  await page.getByRole('button', { name: 'Add to Starters' }).click();
+  await page.keyboard.type('What is there to see?');
+  await page.getByRole('button', { name: 'Try it' }).click();
+  await page.locator('.picker', { hasText: 'Oslo guide' }).waitFor();
+  await page.getByRole('button', { name: 'What is there to see?' }).waitFor();
+  expect((await stored('oslo-guide')).applicationProperties).toEqual({
+    ...{ instructions: 'You help visitors of Oslo.', model: 'demo', temperature: 0.5 },
+    starters: ['What is there to see?'],
+  });
+  await say('Hello');
+  expect(await answer()).not.toBe('');
+
+  await page.getByRole('link', { name: 'Your applications' }).click();
+  await page.getByRole('link', { name: 'Oslo guide', exact: true }).click();
+  await page.getByLabel(/^Model/).selectOption({ label: 'Other model' });
+  await page.keyboard.press('Control+s');
+  await page.getByText('Everything is saved').waitFor();
+  expect((await stored('oslo-guide')).applicationProperties.model).toBe('other');
+
+  await page.getByRole('link', { name: 'All applications' }).click();
+  page.once('dialog', (dialog) => void dialog.accept());
+  await page.locator('summary[aria-label="More for Oslo guide"]').click();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('link', { name: 'Oslo guide', exact: true }).waitFor({ state: 'detached' });
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});
+
+it('What the service refuses is shown at its field, in the form and beside the JSON', async () => {
+  const { page } = await openBuilder();
+  await begin(page, 'Faulty');
+  const servers = await unfold(page, 'MCP servers');
+  await servers.getByRole('button', { name: 'Add to MCP servers' }).click();
+  await servers.getByLabel(/^Name/).fill('Board');
+  await servers.getByLabel(/^Address/).fill('nowhere');
+  await servers.locator('> summary').click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const address = servers.getByLabel(/^Address/);
+  await servers.getByText('must be an address that begins with http:// or https://').waitFor();
+  expect(await address.getAttribute('aria-invalid')).toBe('true');
+  expect(await page.evaluate('document.activeElement.value')).toBe('nowhere');
+
+  await page.getByRole('radio', { name: 'JSON' }).check();
+  const text = page.getByLabel('The whole application');
+  await page.locator('.builder-refusal').getByText('mcp_toolset[0].mcp_server_info.url').waitFor();
+  await text.fill('{ "displayName": ');
+  await page.getByText('This is no JSON object.').waitFor();
+  expect(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true);
+  await text.fill(JSON.stringify({ applicationTypeSchemaId: 'x/custom_application_schemas/quickapps', displayName: 'Mended' }));
+  await page.getByRole('radio', { name: 'Form' }).check();
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Mended');
+});
+
+it('A secret is written and never shown again; it stays where it is not touched, and is not copied', async () => {
+  const { page } = await openBuilder();
+  await begin(page, 'Secretive');
+  const servers = await unfold(page, 'MCP servers');
+  await servers.getByRole('button', { name: 'Add to MCP servers' }).click();
+  await servers.getByLabel(/^Name/).fill('Board');
+  await servers.getByLabel(/^Address/).fill('https://mcp.example/');
+  await servers.getByLabel('Authorization: Kind').selectOption({ label: 'A fixed bearer token' });
+  await servers.getByLabel(/^Token/).fill(token);
+  await save(page);
+  const field = servers.getByLabel(/^Token/);
+  expect([await field.inputValue(), await field.getAttribute('type')]).toEqual(['', 'password']);
+  expect(await field.getAttribute('placeholder')).toContain('Stored and hidden');
+  expect(await page.content()).not.toContain(token);
+
+  await field.fill('another');
+  await field.fill('');
+  await page.getByLabel('Description').first().fill('With a secret.');
+  await save(page);
+  await page.getByRole('radio', { name: 'JSON' }).check();
+  expect(await page.getByLabel('The whole application').inputValue()).toMatch(/"token": "\*\*\*"/);
+
+  await page.getByRole('link', { name: 'All applications' }).click();
+  const menu = page.locator('summary[aria-label="More for Secretive"]');
+  await menu.click();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export' }).click()]);
+  const file = await readFile(await download.path(), 'utf8');
+  expect(file).not.toContain(token);
+  await menu.click();
+  await page.getByRole('button', { name: 'Duplicate' }).click();
+  await page.getByText('Secrets are never copied').waitFor();
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Secretive (copy)');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.locator('.builder-refusal').getByText('authorization.token').waitFor();
+
+  page.once('dialog', (dialog) => void dialog.accept());
+  await page.getByRole('link', { name: 'All applications' }).click();
+  await page
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'app.json', mimeType: 'application/json', buffer: Buffer.from(file) });
+  await page.getByText('Secrets are never copied').waitFor();
+  expect(await page.getByLabel('Description').first().inputValue()).toBe('With a secret.');
+});
+
+it('What was changed elsewhere is not written over unasked', async () => {
+  const { page } = await openBuilder();
+  await begin(page, 'Shared');
+  await save(page);
+  const entry = await stored('shared');
+  const path = `/v1/${entry.id}`;
+  await service.ask({ method: 'PUT', path, headers, body: { ...entry, description: 'From elsewhere' } });
+  await page.getByLabel('Description').first().fill('From here');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('It was changed elsewhere').waitFor();
+  expect((await stored('shared')).description).toBe('From elsewhere');
+  await page.getByRole('button', { name: 'Save mine over it' }).click();
+  await page.getByText('Everything is saved').waitFor();
+  expect((await stored('shared')).description).toBe('From here');
+});
+
+it('Tools are put together: by name, by conditions, out of an OpenAPI document, from a file', async () => {
+  const { page } = await openBuilder();
+  await begin(page, 'Toolbox');
+  const others = await unfold(page, 'Deployments as tools');
+  await others.getByRole('searchbox').fill('other');
+  await page.keyboard.press('Enter');
+  await others.getByRole('button', { name: 'Remove Other model' }).waitFor();
+  await others.getByRole('button', { name: 'Add a group of conditions' }).click();
+  await others.getByLabel('What is looked at').selectOption({ label: 'Id' });
+  await others.getByLabel('How').selectOption({ label: 'matches the pattern' });
+  await others.getByLabel('Value').fill('^de(');
+  await others.locator('.trouble').getByText('RE2').waitFor();
+  await others.getByLabel('Value').fill('^de');
+  await others.getByText('Meets them now: 1').waitFor();
+  expect(await others.locator('.builder-matches li').allTextContents()).toEqual(['Demo']);
+
+  const web = await unfold(page, 'Web APIs');
+  await web.getByText('Import an OpenAPI document').click();
+  const operation = (operationId: string) => ({ operationId, summary: `Does ${operationId}`, responses: {} });
+  const document = {
+    ...{ openapi: '3.0.0', info: { title: 'Shop', version: '1' }, servers: [{ url: 'https://shop.example' }] },
+    paths: { '/items': { get: operation('listItems'), delete: operation('dropItems') } },
+  };
+  await web.getByLabel('or the document itself').fill('nothing of the kind');
+  await web.getByRole('button', { name: 'Read it' }).click();
+  await web.getByRole('alert').getByText('cannot be imported').waitFor();
+  await web.getByLabel('or the document itself').fill(JSON.stringify(document));
+  await web.getByRole('button', { name: 'Read it' }).click();
+  await web.getByRole('checkbox', { name: /dropItems/ }).uncheck();
+  await web.getByRole('button', { name: 'Take over 1 operation' }).click();
+  await web.locator('.builder-card-name', { hasText: 'listItems' }).waitFor();
+
+  const documents = await unfold(page, 'Documents');
+  await documents
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'hand book.txt', mimeType: 'text/plain', buffer: Buffer.from('Lunch is at noon.') });
+  await documents.getByRole('button', { name: 'Remove hand book.txt' }).waitFor();
+  await save(page);
+  const { applicationProperties: properties } = await stored('toolbox');
+  expect(properties).toMatchObject({
+    applications_as_tools: ['other', { conditions: [{ condition_type: 'match', property_name: 'id', expression: '^de' }] }],
+    web_api_toolset: [{ name: 'Shop', tools: [{ rest_api_method_info: { method_url: 'https://shop.example/items' } }] }],
+    document_relative_url: [expect.stringMatching(/^files\/.+\/hand%20book\.txt$/)],
+  });
+  expect((properties.web_api_toolset as { tools: object[] }[])[0]?.tools).toHaveLength(1);
+});
+
+describe('nobody is kept out', () => {
+  it.each<[string, BrowserContextOptions]>([
+    ['in the light', { colorScheme: 'light' }],
+    ['in the dark', { colorScheme: 'dark' }],
+    ['on a phone', { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }],
+  ])(
+    '%s',
+    async (_look, options) => {
+      const { page } = await openBuilder(options);
+      expect(await violations(page)).toEqual([]);
+      await begin(page, `Look ${'long'.repeat(30)}`);
+      for (const summary of await page.locator('.builder-tools > summary').all()) await summary.click();
+      for (const add of await page.locator('.builder-tools-body > .builder-list > .button:not([hidden])').all()) {
+        if (!/Upload/.test((await add.textContent()) ?? '')) await add.click();
+      }
+      await page.locator('.builder-import > summary').first().click();
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.locator('.builder-refusal').waitFor();
+      expect(await violations(page)).toEqual([]);
+      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+      await page.getByRole('radio', { name: 'JSON' }).check();
+      expect(await violations(page)).toEqual([]);
+    },
+    longestLookMs,
+  );
+
+  it('in German', async () => {
+    const { page } = await openBuilder({ locale: 'de-DE' });
+    await page.getByRole('button', { name: 'Neue Anwendung' }).click();
+    await page.getByLabel(/^Anweisungen/).fill('Hilf.');
+    await page.getByRole('button', { name: 'Hinzufügen: Einstiege' }).waitFor();
+  });
+});
+
+it('Where nothing is kept for users, the page says so', async () => {
+  await using bare = await startService({ models });
+  const { page } = await openBuilder({}, bare.url);
+  await page.getByText('keeps no applications of its users').waitFor();
+  expect(await page.getByRole('button', { name: 'New application' }).count()).toBe(0);
+});

@@ -1,0 +1,325 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { delta, finish, plainReply, text } from '#test/chunks.ts';
+import { eventsReply, refusal } from '#test/scripted-upstream.ts';
+import { callerKey } from '#test/start-service.ts';
+import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+const nothing = { outside: [], faults: [] };
+
+describe('signing in', () => {
+  it('takes the key out of the link and out of the address', async () => {
+    const { page } = await house.openAt(`/#key=${callerKey}`);
+    await page.locator('#message').waitFor();
+    expect(page.url()).not.toContain(callerKey);
+    expect(await page.evaluate('JSON.stringify([localStorage, document.cookie])')).not.toContain(callerKey);
+    await page.reload();
+    await page.locator('#message').waitFor();
+    await page.evaluate(`location.hash = '#key=${callerKey}'`);
+    await page.waitForURL((url) => url.hash === '');
+    await page.locator('#message').waitFor();
+  });
+
+  it('asks for a key, refuses a wrong one in words, and ends with signing out', async () => {
+    const { page } = await house.openAt('/');
+    await page.getByLabel('Key').fill('wrong');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('not known here').waitFor();
+    await page.getByLabel('Key').fill(callerKey);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.locator('#message').waitFor();
+    await page.getByText('Settings').click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Key').waitFor();
+    expect(await page.evaluate('sessionStorage.length')).toBe(0);
+  });
+});
+
+describe('a conversation with the demo', () => {
+  it('shows everything: steps, text, an attachment, controls, tokens', async () => {
+    const { page, say, answer, troubles } = await house.open('demo');
+    await say('Show me everything');
+    expect(await answer()).toContain('one that went well');
+    await page.getByText('3 steps').or(page.getByText('4 steps')).first().click();
+    await page.getByText('A stage that fails on purpose').waitFor();
+    await page.getByRole('cell', { name: 'Passages to read' }).waitFor();
+    expect(await page.locator('.usage summary').textContent()).toMatch(/^\d+ tokens/);
+    await page.getByRole('button', { name: 'green' }).click();
+    expect(await answer()).toContain('You used the control Pick a colour with the value {"colour":"green"}');
+    expect(await page.locator('.reply').first().locator('.chosen').textContent()).toBe('Pick a colour · colour: green');
+    expect(await page.locator('.reply').first().getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+    expect(troubles).toEqual(nothing);
+  });
+
+  it('fills in a form, and says what is wrong with it before anything is sent', async () => {
+    const { page, say, answer } = await house.open('demo');
+    await say('Show me controls');
+    await answer();
+    const form = page.locator('fieldset', { hasText: 'Rate this answer' });
+    await form.getByLabel('Stars').fill('9');
+    await form.getByRole('button', { name: 'Send' }).click();
+    await form.getByText('At most 5.').waitFor();
+    await form.getByLabel('Stars').fill('4');
+    await form.getByLabel('Remark').fill('fine');
+    await form.getByRole('button', { name: 'Send' }).click();
+    expect(await answer()).toContain('{"stars":4,"remark":"fine"}');
+  });
+
+  it('is stopped, keeps what came, and is asked again as another version', async () => {
+    const { page, say, answer } = await house.open('demo');
+    await say('Count to 900');
+    await page.locator('.markdown').getByText('1 2 3').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    expect(await answer()).toMatch(/^1 2 3/);
+    await page.getByText('You stopped this answer.').waitFor();
+    await page.locator('.question').hover();
+    await page.getByRole('button', { name: 'Edit and ask again' }).click();
+    await page.getByRole('textbox', { name: 'Edit and ask again' }).fill('Count to 3');
+    await page.keyboard.press('Enter');
+    await page.locator('.markdown').getByText('1 2 3', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.locator('.reply .branches').waitFor();
+    expect(await page.locator('.reply .branches').textContent()).toBe('2/2');
+    await page.locator('.question').hover();
+    await page.locator('.question').getByRole('button', { name: 'Earlier version' }).click();
+    await page.getByText('You stopped this answer.').waitFor();
+    expect(await page.locator('.question-text').textContent()).toBe('Count to 900');
+  });
+
+  it('survives a reload in mid-stream with what had come, and can be found', async () => {
+    const { page, say, reload } = await house.open('demo');
+    await say('Count to 901');
+    await page.locator('.markdown').getByText('40 41').waitFor();
+    await page.waitForTimeout(600);
+    await reload();
+    await page.getByText('The page was closed while this answer came').waitFor();
+    expect(await page.locator('.markdown').textContent()).toContain('20 21 22');
+    await page.getByRole('link', { name: 'New conversation' }).click();
+    await page.getByLabel('Search conversations').fill('nothing of this');
+    await page.getByText('Nothing about').waitFor();
+    await page.getByLabel('Search conversations').fill('901 COUNT');
+    await page.getByRole('link', { name: 'Count to 901' }).click();
+    await page.locator('.question-text').getByText('Count to 901').waitFor();
+  });
+
+  it('continued in two tabs keeps what either said', async () => {
+    const { page, say, answer, reload } = await house.open('demo');
+    await say('Count to 2');
+    await answer();
+    const other = await page.context().newPage();
+    await other.goto(`${house.service.url}/#key=${callerKey}`);
+    await other.getByRole('link', { name: 'Count to 2' }).click();
+    await other.locator('.reply').waitFor();
+    await say('Count to 3');
+    await answer();
+    await other.locator('#message').fill('Count to 4');
+    await other.keyboard.press('Enter');
+    await other.locator('.markdown').getByText('1 2 3 4', { exact: true }).waitFor();
+    await other.locator('.reply').last().locator('.actions').waitFor();
+    await page.waitForTimeout(500);
+    await reload();
+    await page.locator('.question').nth(1).locator('.branches').waitFor();
+    expect(await page.locator('.question').nth(1).locator('.branches').textContent()).toMatch(/^[12]\/2$/);
+  });
+
+  it('goes on while another is read', async () => {
+    const { page, say, answer } = await house.open('demo');
+    await say('Count to 150');
+    await page.locator('.markdown').getByText('1 2 3').waitFor();
+    await page.getByRole('link', { name: 'New conversation' }).click();
+    await say('Count to 4');
+    expect(await answer()).toBe('1 2 3 4');
+    await page.getByRole('link', { name: 'Count to 150' }).click();
+    expect(await answer()).toMatch(/149 150$/);
+  });
+
+  it('takes files by choosing, and sends them along', async () => {
+    const { page, say, answer } = await house.open('demo');
+    const buffer = Buffer.from('Employees get 30 days of vacation a year. The canteen serves lunch at noon.');
+    await page.locator('input[type=file]').setInputFiles({ name: 'handbook.txt', mimeType: 'text/plain', buffer });
+    await page.getByText('handbook.txt').waitFor();
+    await say('How many vacation days do employees get?');
+    expect(await answer()).toContain('30 days of vacation');
+    await page.locator('.question').getByText('handbook.txt').waitFor();
+  });
+});
+
+describe('what fails', () => {
+  async function failing(deployment: string): Promise<TestPage> {
+    const opened = await house.open(deployment);
+    await opened.say('Hello');
+    return opened;
+  }
+
+  it('is said in words with what helps', async () => {
+    house.upstream.script(refusal(429, { 'retry-after': '20' }));
+    const { page } = await failing('scripted');
+    await page.getByText(/rate limited/).waitFor();
+    await page.getByText('Try again in 20 seconds.').waitFor();
+  });
+
+  it('in mid-stream keeps what came, and trying again mends it', async () => {
+    house.upstream.script(
+      async (answering) => {
+        answering.head();
+        await answering.events(delta({ role: 'assistant' }), text('It begins'));
+        answering.cut();
+      },
+      eventsReply(...plainReply('Whole.')),
+    );
+    const { page, answer } = await failing('raw');
+    expect(await answer()).toBe('It begins');
+    await page.locator('.fault').waitFor();
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Whole.').waitFor();
+    expect(await page.locator('.fault').count()).toBe(0);
+  });
+
+  it('for a key that holds no more leads to signing in', async () => {
+    await using other = await startPageHouse();
+    const { page, say } = await other.open('demo');
+    other.service.reload({ models: { demo: { upstreams: [{ protocol: 'demo' }] } }, keys: { another: { project: 'test' } } });
+    await say('Hello');
+    await page.locator('.fault').getByRole('button', { name: 'Sign in' }).click();
+    await page.getByLabel('Key').waitFor();
+  });
+});
+
+describe('an odd answer', () => {
+  it.each([
+    ['nothing at all', [delta({ role: 'assistant' }), finish()]],
+    [
+      'controls with broken schemas',
+      [
+        delta({
+          custom_content: {
+            controls: [
+              { index: 0, label: 'Odd', schema: { properties: { a: { enum: 'x', type: 7 } }, required: 5 } },
+              { index: 1, label: 'Odder', schema: 'no' as never },
+            ],
+          },
+        }),
+        finish(),
+      ],
+    ],
+    [
+      'a schema that contains itself by reference',
+      [delta({ custom_content: { controls: [{ index: 0, label: 'Loop', schema: { $ref: '#' } }] } }), finish()],
+    ],
+    [
+      'attachments with broken content',
+      [
+        delta({
+          custom_content: {
+            attachments: [
+              { index: 0, type: 'image/png', data: '%%%' },
+              { index: 1, type: 'application/vnd.plotly.v1+json', data: '{' },
+              { index: 2 },
+              { index: 3, type: 'text/csv', data: '"a' },
+            ],
+          },
+        }),
+        finish(),
+      ],
+    ],
+    [
+      'a stage of a megabyte',
+      [
+        delta({ custom_content: { stages: [{ index: 0, name: 'Big', status: 'completed', content: '# x\n'.repeat(250_000) }] } }),
+        finish(),
+      ],
+    ],
+  ])('with %s does not take the page with it', async (_what, events) => {
+    const odd = await startPageHouse();
+    odd.upstream.script(eventsReply(...events));
+    const { page, say, answer, troubles } = await odd.open('raw');
+    await say('Hello');
+    await answer();
+    for (const summary of await page.locator('.reply summary').all()) await summary.click();
+    expect(await page.locator('#message').isVisible()).toBe(true);
+    expect(troubles).toEqual(nothing);
+    await odd[Symbol.asyncDispose]();
+  });
+});
+
+describe('files', () => {
+  const transferOf = (name: string) => `{
+    const transfer = new DataTransfer();
+    transfer.items.add(new File(['The canteen serves lunch at noon.'], '${name}', { type: 'text/plain' }));
+    `;
+
+  it('come by dropping and pasting, and are taken away again', async () => {
+    const { page } = await house.open('demo');
+    await page.evaluate(`${transferOf('dropped.txt')}
+      document.querySelector('.composer').dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: transfer })); }`);
+    await page.getByText('dropped.txt').waitFor();
+    await page.evaluate(`${transferOf('pasted.txt')}
+      document.querySelector('#message').dispatchEvent(new ClipboardEvent('paste', { bubbles: true, cancelable: true, clipboardData: transfer })); }`);
+    await page.getByText('pasted.txt').waitFor();
+    await page.getByRole('button', { name: 'Remove dropped.txt' }).click();
+    await page.getByText('dropped.txt').waitFor({ state: 'detached' });
+  });
+
+  it('too large to go along say so where the service keeps none', async () => {
+    const { page } = await house.open('demo');
+    const buffer = Buffer.alloc(600 * 1024, 'x');
+    await page.locator('input[type=file]').setInputFiles({ name: 'big.bin', mimeType: 'application/octet-stream', buffer });
+    await page.getByText('big.bin could not be sent: the service keeps no files').waitFor();
+    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+  });
+});
+
+describe('a long conversation', () => {
+  it('of 200 messages is opened whole, goes on, and is taken along', async () => {
+    const turns = Array.from({ length: 200 }, (_, at) => {
+      const links = { id: `t${at}`, parent: at === 0 ? '' : `t${at - 1}`, atMs: at };
+      if (at % 2 === 0) return { ...links, kind: 'question', text: `Question ${at}`, attachments: [] };
+      return {
+        ...links,
+        kind: 'reply',
+        deployment: 'demo',
+        state: 'done',
+        text: `**Answer** ${at}\n\n- a\n- b`,
+        custom: {},
+        stageTimes: {},
+      };
+    });
+    const conversation = {
+      id: 'long',
+      title: 'Long',
+      deployment: 'demo',
+      createdAtMs: 0,
+      updatedAtMs: 0,
+      shown: {},
+    };
+    const { page, say, answer } = await house.open('demo');
+    await page.evaluate(`new Promise((resolve) => {
+      indexedDB.open('parley key:test').onsuccess = ({ target }) => {
+        const change = target.result.transaction(['heads', 'conversations', 'turns'], 'readwrite');
+        change.objectStore('heads').put({ id: 'long', title: 'Long', deployment: 'demo', updatedAtMs: 0, said: 'long' });
+        change.objectStore('conversations').put(${JSON.stringify(conversation)});
+        for (const turn of ${JSON.stringify(turns)}) change.objectStore('turns').put({ ...turn, conversation: 'long' });
+        change.oncomplete = resolve;
+      };
+    })`);
+    await page.reload();
+    await page.getByRole('link', { name: 'Long' }).click();
+    await page.getByText('Answer 199').waitFor();
+    expect(await page.locator('article').count()).toBe(200);
+    await say('Count to 3');
+    expect(await answer()).toBe('1 2 3');
+    await page.getByLabel('Download this conversation').click();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'As Markdown' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('Long.md');
+  });
+});

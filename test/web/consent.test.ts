@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { callerKey } from '#test/start-service.ts';
+import { type PageHouse, startPageHouse } from './support.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+const standing = async () => {
+  const { json } = await house.service.ask({ method: 'GET', path: '/v1/consent/assistant', headers: { 'api-key': callerKey } });
+  return (json as { accepted: boolean }).accepted;
+};
+
+it('What needs consent is marked where deployments are chosen', async () => {
+  const { page } = await house.open('demo');
+  await page.locator('.picker').click();
+  await page.locator('.option', { hasText: 'Mailbox' }).getByText('Asks for consent').waitFor();
+  expect(await page.locator('.option').count()).toBe(5);
+  expect(await page.getByText('Asks for consent').count()).toBe(1);
+});
+
+it('A step that fails for want of consent leads to the form and back, and then it works; withdrawing ends it', async () => {
+  const { page, answer, troubles } = await house.open('assistant');
+  await page.getByText('Assistant would like to reach others in your name.').waitFor();
+  await page.getByRole('button', { name: 'Look into my mailbox' }).click();
+  expect(await answer()).toContain('needs the consent');
+  await page.getByText('lacks your consent').waitFor();
+  await page.getByRole('link', { name: 'Look at it' }).click();
+  await page.getByRole('heading', { name: 'May Assistant act for you?' }).waitFor();
+  await page.getByRole('img', { name: 'Whom Assistant reaches' }).waitFor();
+  expect(await page.locator('.reached.asking li').allTextContents()).toEqual(['Mailbox']);
+  await page.getByRole('button', { name: 'Accept' }).click();
+  await page.locator('.question-text').getByText('Look into my mailbox').waitFor();
+  expect(await standing()).toBe(true);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.locator('.reply .branches').waitFor();
+  expect(await answer()).not.toContain('needs the consent');
+
+  await page.getByRole('link', { name: 'Consent' }).click();
+  await page.getByRole('button', { name: 'Withdraw: Assistant' }).click();
+  await page.getByText('You have accepted nothing so far.').waitFor();
+  expect(await standing()).toBe(false);
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});
+
+it('Declining and putting off store nothing', async () => {
+  const { page } = await house.open('assistant');
+  await page.getByRole('button', { name: 'Later' }).click();
+  expect(await page.locator('.banner').count()).toBe(0);
+  await page.evaluate("location.hash = '#/consent/assistant'");
+  await page.getByRole('button', { name: 'Decline' }).click();
+  await page.locator('.starter').first().waitFor();
+  expect(await standing()).toBe(false);
+});
+
+it('A refusal for want of consent leads to the form, and back to where trying again works', async () => {
+  await using strict = await startPageHouse({ consent: { directCalls: 'require' } });
+  const { page, say, answer } = await strict.open('mailbox');
+  await say('Hello');
+  await page.locator('.fault').getByText('Look at what it asks for').waitFor();
+  await page.locator('.fault').getByRole('link', { name: 'Look at it' }).click();
+  await page.getByRole('heading', { name: 'May Mailbox act for you?' }).waitFor();
+  await page.getByRole('button', { name: 'Accept' }).click();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.locator('.reply .branches').waitFor();
+  expect(await answer()).toContain('Hello');
+});
+
+it('A form of nobody is said in words', async () => {
+  const { page } = await house.open('demo');
+  await page.evaluate("location.hash = '#/consent/nobody'");
+  await page.getByRole('alert').getByText('There is no deployment of this id.').waitFor();
+});

@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fastify } from 'fastify';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { uiRoutes } from '#surfaces/ui/routes.ts';
+import { type PageHouse, startPageHouse } from './support.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+const get = (url: string, headers: Record<string, string> = {}) => house.service.app.inject({ url, headers });
+
+/** Addresses of what the page loads first. */
+async function firstAssets(): Promise<readonly string[]> {
+  const { body } = await get('/');
+  return [...body.matchAll(/(?:src|href)="\.(\/assets\/[^"]+)"/g)].map(([, address]) => address ?? '');
+}
+
+describe('the page', () => {
+  it('is served without a key, under a policy that allows nothing inline and nothing from elsewhere', async () => {
+    const answer = await get('/');
+    expect([answer.statusCode, answer.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    const policy = String(answer.headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("connect-src 'self'");
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
+    expect(answer.headers).toMatchObject({
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-cache',
+    });
+  });
+
+  it('loads assets that never change, packed as the browser takes them', async () => {
+    const assets = await firstAssets();
+    expect(assets.length).toBeGreaterThanOrEqual(2);
+    for (const asset of assets) {
+      const plain = await get(asset);
+      expect(plain.headers['cache-control']).toBe('public, max-age=31536000, immutable');
+      expect(plain.headers['content-encoding']).toBeUndefined();
+      for (const [accepted, given] of [
+        ['gzip, br', 'br'],
+        ['gzip', 'gzip'],
+        ['br;q=0, gzip', 'gzip'],
+        ['br;q=0', undefined],
+      ] as const) {
+        const packed = await get(asset, { 'accept-encoding': accepted });
+        expect([accepted, packed.headers['content-encoding'], packed.headers.vary]).toEqual([accepted, given, 'accept-encoding']);
+      }
+      expect((await get(asset, { 'if-none-match': String(plain.headers.etag) })).statusCode).toBe(304);
+    }
+  });
+
+  it('begins with at most 180 kB of packed script', async () => {
+    const scripts = (await firstAssets()).filter((asset) => asset.endsWith('.js'));
+    const sizes = await Promise.all(
+      scripts.map(async (script) => (await get(script, { 'accept-encoding': 'gzip' })).rawPayload.length),
+    );
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(180_000);
+  });
+
+  it('takes no path of the API', async () => {
+    for (const path of ['/index', '/assets', '/assets/', '/assets/../package.json', '/chat', '/.stamp', '/v1']) {
+      expect([path, (await get(path)).statusCode]).toEqual([path, 404]);
+    }
+    expect((await get('/openai/deployments')).statusCode).toBe(401);
+  });
+
+  it('that is not built says how to build it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'parley-page-'));
+    const app = fastify();
+    uiRoutes(app, folder);
+    const answer = await app.inject('/');
+    expect([answer.statusCode, answer.body]).toEqual([503, expect.stringContaining('npm run build:web')]);
+    await rm(folder, { recursive: true });
+  });
+});

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { delta, plainReply } from '#test/chunks.ts';
+import { eventsReply } from '#test/scripted-upstream.ts';
+import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+const attacks = [
+  '<script>globalThis.hacked = 1</script>',
+  '<img src=x onerror="globalThis.hacked = 2">',
+  '<iframe src="https://evil.example"></iframe><svg onload="globalThis.hacked = 3">',
+  '[click](javascript:globalThis.hacked=4) and [this]( java\u0001script:globalThis.hacked=5) and [that](data:text/html,<script>alert(1)</script>)',
+  '![picture](https://evil.example/spy.png?secret=1) ![inline](data:image/svg+xml;base64,PHN2Zy8+)',
+  '<https://fine.example/> [ref][r]\n\n[r]: vbscript:x',
+  '$$\\href{javascript:alert(1)}{x} \\includegraphics{https://evil.example/a.png}$$',
+  '<style>body { display: none }</style><a href="javascript:alert(1)">x</a>',
+  '```html\n<script>globalThis.hacked = 6</script>\n```',
+].join('\n\n');
+
+async function hear(attachments: readonly object[], text = 'Here.'): Promise<TestPage> {
+  house.upstream.script(
+    eventsReply(
+      delta({ role: 'assistant', custom_content: { attachments: attachments as never } }),
+      ...plainReply(text).slice(1),
+    ),
+  );
+  const opened = await house.open('raw');
+  await opened.say('Hello');
+  await opened.answer();
+  return opened;
+}
+
+describe('hostile markdown', () => {
+  it('runs nothing, links only to the web, and loads nothing', async () => {
+    const { page, troubles } = await hear([], attacks);
+    await page.getByText('evil.example, not loaded').waitFor();
+    await page.locator('.katex').waitFor();
+    expect(await page.evaluate('globalThis.hacked')).toBeUndefined();
+    expect(await page.locator('.reply a[href]').evaluateAll((links) => links.map((link) => String(link)))).toEqual([
+      'https://evil.example/spy.png?secret=1',
+      'https://fine.example/',
+    ]);
+    expect(await page.locator('.reply :is(script, iframe, object, embed, style, form)').count()).toBe(0);
+    expect(await page.locator('.reply img').count()).toBe(0);
+    await page.getByText('<img src=x onerror=').waitFor();
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+});
+
+describe('attachments', () => {
+  it('of HTML are shown in a frame without an origin, where no script runs', async () => {
+    const html =
+      '<style>h1 { color: rgb(1, 2, 3) }</style><h1>Report</h1><script>document.body.textContent = "ran"</script>' +
+      '<img src="https://evil.example/a.png" onerror="document.body.textContent = 1"><form action="https://evil.example"><button>Go</button></form>';
+    const { page } = await hear([{ index: 0, type: 'text/html', title: 'Report', data: html }]);
+    await page.getByRole('button', { name: 'Report', exact: true }).click();
+    const frame = page.frameLocator('iframe');
+    await frame.getByRole('heading', { name: 'Report' }).waitFor();
+    expect(await page.locator('iframe').getAttribute('sandbox')).toBe('allow-scripts');
+    expect(await frame.locator('body').textContent()).not.toMatch(/^(ran|1)$/);
+    await frame.getByRole('button', { name: 'Go' }).click();
+    await frame.getByRole('heading', { name: 'Report' }).waitFor();
+    expect(await page.evaluate("[...document.querySelectorAll('iframe')][0].contentDocument")).toBeNull();
+  });
+
+  it('elsewhere are named and not loaded, whatever their type', async () => {
+    const { page, troubles } = await hear([
+      { index: 0, type: 'image/png', title: 'Spy', url: 'https://evil.example/spy.png' },
+      { index: 1, type: 'text/html', title: 'Trap', url: 'javascript:alert(1)' },
+      { index: 2, title: 'Paper', data: 'Words.', reference_url: 'https://example.com/paper', reference_type: 'text/html' },
+    ]);
+    await page.getByRole('link', { name: 'Open the source at evil.example' }).waitFor();
+    await page.getByRole('link', { name: 'Open the source at example.com' }).waitFor();
+    expect(await page.locator('.attachment a').count()).toBe(2);
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('are shown by their type', async () => {
+    const { page, troubles } = await hear([
+      { index: 0, type: 'text/csv', title: 'Cities', data: 'City,People\n"Paris, FR",2102650\n' },
+      {
+        index: 1,
+        type: 'application/vnd.plotly.v1+json',
+        title: 'Sums',
+        data: '{"data":[{"type":"bar","x":["a","b"],"y":[1,2]}]}',
+      },
+      { index: 2, type: 'application/json', title: 'Facts', data: '{"fact": true}' },
+      {
+        index: 3,
+        type: 'image/svg+xml',
+        title: 'Drawing',
+        data: '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" onload="globalThis.hacked=1"/>',
+      },
+      { index: 4, type: 'application/zip', title: 'Archive.zip', data: 'UEsFBg==' },
+    ]);
+    await page.getByRole('cell', { name: 'Paris, FR' }).waitFor();
+    await page.getByRole('img', { name: 'Sums' }).waitFor();
+    await page.getByText('"fact"').waitFor();
+    await page.getByRole('img', { name: 'Drawing' }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download: Archive.zip' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('Archive.zip');
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+});

@@ -1,0 +1,131 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { callerKey, startService, type TestService } from '#test/start-service.ts';
+
+/** What must never happen, as it happened. */
+interface Troubles {
+  /** Requests to anything but the service. */
+  readonly outside: string[];
+  /** Breaches of the page's own policy, and errors of its scripts. */
+  readonly faults: string[];
+}
+
+export interface TestPage {
+  readonly page: Page;
+  readonly troubles: Troubles;
+  /** Writes a message and sends it. */
+  say(text: string): Promise<void>;
+  /** Resolves when the last answer is complete; gives its text. */
+  answer(): Promise<string>;
+  reload(): Promise<void>;
+}
+
+export interface PageHouse extends AsyncDisposable {
+  readonly service: TestService;
+  /** What the deployment `scripted` says, and the application `raw`. */
+  readonly upstream: ScriptedUpstream;
+  /** A browser of its own, signed in, beginning a conversation with a deployment. */
+  open(deployment: string, options?: BrowserContextOptions): Promise<TestPage>;
+  /** The same at any address, signed in by nothing but that. */
+  openAt(address: string, options?: BrowserContextOptions): Promise<TestPage>;
+}
+
+/** What these tests need of an element of the page; the types of a browser are not theirs. */
+interface ElementLike {
+  querySelector(selector: string): { readonly textContent: string | null } | null;
+}
+
+const quickApp = (fields: object) => ({
+  applicationTypeSchemaId: 'https://example.com/custom_application_schemas/quickapps',
+  ...fields,
+});
+
+const properties = (fields: object = {}) => ({ temperature: 0, instructions: 'Help.', model: 'demo', ...fields });
+
+/** The page as it is written now, built, and a browser for it. */
+export async function startBrowser(): Promise<
+  AsyncDisposable & { open(url: string, options?: BrowserContextOptions): Promise<TestPage> }
+> {
+  const built = spawnSync(process.execPath, [
+    fileURLToPath(new URL('../../scripts/build-web.ts', import.meta.url)),
+    '--when-needed',
+  ]);
+  if (built.status !== 0) throw new Error(`the page cannot be built: ${built.stderr}`);
+  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  return { open: (url, options) => openPage(browser, url, options), [Symbol.asyncDispose]: () => browser.close() };
+}
+
+/** The service with its page as it is built now, and a browser. */
+export async function startPageHouse(configuration: object = {}): Promise<PageHouse> {
+  const browser = await startBrowser();
+  const upstream = await startScriptedUpstream();
+  const service = await startService({
+    ...configuration,
+    models: {
+      demo: { displayName: 'Demo', description: 'Answers by rules.', upstreams: [{ protocol: 'demo' }] },
+      scripted: { displayName: 'Scripted', upstreams: [{ endpoint: upstream.endpoint }] },
+      vectors: { type: 'embedding', upstreams: [{ protocol: 'demo' }] },
+    },
+    applications: {
+      raw: { displayName: 'Raw', endpoint: `${upstream.url}/raw` },
+      mailbox: quickApp({ displayName: 'Mailbox', features: { consentRequired: true }, applicationProperties: properties() }),
+      assistant: quickApp({
+        displayName: 'Assistant',
+        applicationProperties: properties({ applications_as_tools: ['mailbox'], starters: ['Look into my mailbox'] }),
+      }),
+    },
+  });
+  const openAt = (address: string, options?: BrowserContextOptions) => browser.open(`${service.url}${address}`, options);
+  return {
+    service,
+    upstream,
+    openAt,
+    async open(deployment, options) {
+      const opened = await openAt(`/#key=${callerKey}`, options);
+      await opened.page.locator('#message').waitFor();
+      await opened.page.evaluate(`location.hash = '#/?with=${deployment}'`);
+      await opened.page.locator('.picker', { hasText: new RegExp(deployment, 'i') }).waitFor();
+      await opened.page.locator('.starter').first().waitFor();
+      return opened;
+    },
+    async [Symbol.asyncDispose]() {
+      await browser[Symbol.asyncDispose]();
+      await service.close();
+      await upstream.close();
+    },
+  };
+}
+
+async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<TestPage> {
+  const context = await browser.newContext({ locale: 'en-GB', ...options });
+  const page = await context.newPage();
+  const troubles: Troubles = { outside: [], faults: [] };
+  const { origin } = new URL(url);
+  page.on('request', (request) => {
+    if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(origin)) troubles.outside.push(request.url());
+  });
+  page.on('pageerror', (error) => troubles.faults.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) troubles.faults.push(message.text());
+  });
+  await page.goto(url);
+  return {
+    page,
+    troubles,
+    async say(text) {
+      await page.locator('#message').fill(text);
+      await page.keyboard.press('Enter');
+    },
+    async answer() {
+      const last = page.locator('.reply').last();
+      await last.locator('.actions').waitFor();
+      return last.evaluate((reply: ElementLike) => reply.querySelector(':scope > .markdown')?.textContent ?? '');
+    },
+    async reload() {
+      await page.reload();
+      await page.locator('#message').waitFor();
+    },
+  };
+}

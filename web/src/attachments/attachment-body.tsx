@@ -1,0 +1,91 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { CodeBlock } from '../markdown/code-block.tsx';
+import { Markdown } from '../markdown/markdown.tsx';
+import { usePage } from '../page/page.tsx';
+import { useWords } from '../words/words.tsx';
+import { Chart } from './chart.tsx';
+import { HtmlSheet } from './html-sheet.tsx';
+import { type AttachmentKind, isTextKind, type ShownAttachment } from './kind-of.ts';
+import { readContent } from './read-content.ts';
+import { TableView } from './table-view.tsx';
+
+interface AttachmentBodyProps {
+  readonly attachment: ShownAttachment;
+  readonly kind: AttachmentKind;
+}
+
+/** The content of an attachment, shown by its kind. */
+export function AttachmentBody({ attachment, kind }: AttachmentBodyProps) {
+  const words = useWords();
+  const content = useContent(attachment);
+  if (content === undefined) return <p className="soft small attachment-body">{words.loading}</p>;
+  if (content === 'broken') return <p className="trouble attachment-body">{words.brokenAttachment}</p>;
+  const isText = isTextKind(kind, attachment.type) && kind !== 'image';
+  return (
+    <div className="attachment-body">
+      {isText ? textView({ attachment, kind }, content.text) : <BlobView {...{ attachment, kind }} blob={content.blob} />}
+    </div>
+  );
+}
+
+function textView({ attachment, kind }: AttachmentBodyProps, text: string): ReactNode {
+  if (kind === 'markdown') return <Markdown text={text} isGrowing={false} />;
+  if (kind === 'table') return <TableView text={text} />;
+  if (kind === 'chart') return <Chart text={text} title={attachment.title ?? ''} />;
+  if (kind === 'html') return <HtmlSheet html={text} title={attachment.title ?? ''} />;
+  return <CodeBlock text={text} language={languageOf(attachment)} isWhole />;
+}
+
+function BlobView({ attachment, kind, blob }: AttachmentBodyProps & { readonly blob: Blob }) {
+  const words = useWords();
+  const url = useAddress(blob);
+  const title = attachment.title ?? words.attachment;
+  if (url === undefined) return null;
+  if (kind === 'image') return <img className="attachment-image" src={url} alt={title} />;
+  // biome-ignore lint/a11y/useMediaCaption: what an assistant sends has no captions
+  if (kind === 'audio') return <audio controls src={url} />;
+  return <iframe className="attachment-frame" src={url} title={title} />;
+}
+
+interface Content {
+  readonly blob: Blob;
+  readonly text: string;
+}
+
+function useContent(attachment: ShownAttachment): Content | 'broken' | undefined {
+  const { service } = usePage();
+  const [content, setContent] = useState<Content | 'broken'>();
+  const { type, data, url } = attachment;
+  useEffect(() => {
+    let isGone = false;
+    const asked = { ...(type !== undefined && { type }), ...(data === undefined ? { url: url ?? '' } : { data }) };
+    const read = async (): Promise<Content> => {
+      const blob = await readContent(service, asked);
+      return { blob, text: await blob.text() };
+    };
+    read().then(
+      (found) => !isGone && setContent(found),
+      () => !isGone && setContent('broken'),
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [service, type, data, url]);
+  return content;
+}
+
+/** An address inside the browser, as long as it is shown. */
+function useAddress(blob: Blob): string | undefined {
+  const [address, setAddress] = useState<string>();
+  useEffect(() => {
+    const made = URL.createObjectURL(blob);
+    setAddress(made);
+    return () => URL.revokeObjectURL(made);
+  }, [blob]);
+  return address;
+}
+
+function languageOf({ type = '', title = '' }: ShownAttachment): string {
+  const ending = /\.(\w{1,5})$/.exec(title)?.[1];
+  return ending ?? /([a-z]+)$/.exec(type.split(';')[0] ?? '')?.[1] ?? '';
+}

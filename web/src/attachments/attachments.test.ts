@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { kindOf } from './kind-of.ts';
+import { readChart } from './read-chart.ts';
+import { readTable } from './read-table.ts';
+
+describe('an attachment', () => {
+  it.each([
+    [{ data: 'x' }, 'markdown'],
+    [{ data: 'x', type: 'image/PNG' }, 'image'],
+    [{ data: 'x', type: 'image/x-icon' }, 'file'],
+    [{ data: 'x', type: 'text/csv; charset=utf-8' }, 'table'],
+    [{ data: 'x', type: 'application/vnd.plotly.v1+json' }, 'chart'],
+    [{ data: 'x', type: 'application/ld+json' }, 'text'],
+    [{ data: 'x', type: 'text/html' }, 'html'],
+    [{ data: 'x', type: 'application/pdf' }, 'pdf'],
+    [{ data: 'x', type: 'application/zip' }, 'file'],
+    [{ url: 'files/b/a.png', type: 'image/png' }, 'image'],
+    [{ url: 'https://example.com/a.png', type: 'image/png' }, 'link'],
+    [{ url: 'javascript:x', type: 'text/html' }, 'link'],
+    [{ reference_url: 'https://example.com' }, 'link'],
+  ] as const)('%j is a %s', (attachment, kind) => {
+    expect(kindOf(attachment)).toBe(kind);
+  });
+});
+
+describe('a table', () => {
+  it('has cells that hold commas, quotes and line ends', () => {
+    expect(readTable('a,b\r\n"x, ""y""\nz",2\n', 10)).toEqual({
+      rows: [
+        ['a', 'b'],
+        ['x, "y"\nz', '2'],
+      ],
+      isCut: false,
+    });
+  });
+
+  it('may have tabs between cells, empty cells, and quotes that never end', () => {
+    expect(readTable('a\tb\n\t2', 10).rows).toEqual([
+      ['a', 'b'],
+      ['', '2'],
+    ]);
+    expect(readTable('a,"b\nc', 10).rows.flat().join('|')).toContain('"b');
+    expect(readTable('', 10).rows).toEqual([['']]);
+  });
+
+  it('that is long is cut', () => {
+    expect(readTable('a\n'.repeat(50), 3)).toEqual({ rows: [['a'], ['a'], ['a']], isCut: true });
+  });
+});
+
+describe('chart data', () => {
+  it('of Plotly gives its bars, lines and dots', () => {
+    const figure = {
+      data: [
+        { type: 'bar', name: 'N', x: ['a', 'b'], y: [1, 2] },
+        { y: [3, null, 4] },
+        { mode: 'markers', y: [1] },
+        { type: 'pie', values: [1] },
+      ],
+      layout: { title: 'T' },
+    };
+    expect(readChart(JSON.stringify(figure))).toEqual({
+      title: 'T',
+      series: [
+        {
+          name: 'N',
+          kind: 'bars',
+          points: [
+            { x: 'a', y: 1 },
+            { x: 'b', y: 2 },
+          ],
+        },
+        {
+          name: '2',
+          kind: 'line',
+          points: [
+            { x: 0, y: 3 },
+            { x: 2, y: 4 },
+          ],
+        },
+        { name: '3', kind: 'dots', points: [{ x: 0, y: 1 }] },
+      ],
+    });
+  });
+
+  it.each(['', '[]', '{}', '{"data": {}}', '{"data": [{"y": "x"}, null]}', '{"data": [{"y": []}]}'])('%s gives none', (text) => {
+    expect(readChart(text)).toBeUndefined();
+  });
+});

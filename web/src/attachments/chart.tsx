@@ -1,0 +1,127 @@
+import { CodeBlock } from '../markdown/code-block.tsx';
+import { useSpeech } from '../words/words.tsx';
+import { type ChartData, readChart, type Series } from './read-chart.ts';
+
+const [width, height, left, bottom, top] = [640, 300, 52, 34, 12];
+const steps = 4;
+
+/** Chart data drawn as lines, bars or dots, with the same numbers as a table below. What cannot be drawn is shown as it is. */
+export function Chart({ text, title }: { readonly text: string; readonly title: string }) {
+  const { words } = useSpeech();
+  const chart = readChart(text);
+  if (chart === undefined) return <CodeBlock text={text} language="json" isWhole />;
+  const name = chart.title || title;
+  return (
+    <figure className="chart">
+      {name !== '' && <figcaption>{name}</figcaption>}
+      <Drawing chart={chart} name={name} />
+      {chart.series.length > 1 && (
+        <ul className="legend">
+          {chart.series.map((series, at) => (
+            <li key={series.name} className={`series-${at % 6}`}>
+              {series.name}
+            </li>
+          ))}
+        </ul>
+      )}
+      <details>
+        <summary className="small soft">{words.asTable}</summary>
+        <Numbers chart={chart} />
+      </details>
+    </figure>
+  );
+}
+
+function Drawing({ chart: { series }, name }: { readonly chart: ChartData; readonly name: string }) {
+  const { language } = useSpeech();
+  const labels = [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))];
+  const ys = series.flatMap(({ points }) => points.map(({ y }) => y));
+  const [low, high] = [Math.min(0, ...ys), Math.max(0, ...ys)];
+  const span = high - low || 1;
+  const toY = (y: number): number => top + ((high - y) / span) * (height - top - bottom);
+  const slot = (width - left) / labels.length;
+  const toX = (x: string | number): number => left + (labels.indexOf(x) + 0.5) * slot;
+  const everyLabel = Math.ceil(labels.length / 8);
+  const bars = series.filter(({ kind }) => kind === 'bars');
+  return (
+    <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={name}>
+      {Array.from({ length: steps + 1 }, (_, step) => low + (span * step) / steps).map((y) => (
+        <g key={y}>
+          <line className="grid-line" x1={left} x2={width} y1={toY(y)} y2={toY(y)} />
+          <text className="axis" x={left - 8} y={toY(y) + 4} textAnchor="end">
+            {y.toLocaleString(language, { maximumSignificantDigits: 3, notation: 'compact' })}
+          </text>
+        </g>
+      ))}
+      {labels.map(
+        (x, at) =>
+          at % everyLabel === 0 && (
+            <text key={String(x)} className="axis" x={toX(x)} y={height - 12} textAnchor="middle">
+              {String(x).slice(0, 12)}
+            </text>
+          ),
+      )}
+      {series.map((each, at) => (
+        <g key={each.name} className={`series-${at % 6}`}>
+          {each.kind === 'bars'
+            ? each.points.map(({ x, y }) => {
+                const wide = (slot * 0.7) / bars.length;
+                const from = toX(x) - slot * 0.35 + wide * bars.indexOf(each);
+                return (
+                  <rect
+                    key={String(x)}
+                    x={from}
+                    width={Math.max(wide - 1, 1)}
+                    y={Math.min(toY(y), toY(0))}
+                    height={Math.abs(toY(y) - toY(0))}
+                    rx="2"
+                  />
+                );
+              })
+            : curve(each, toX, toY)}
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+function curve({ kind, points }: Series, toX: (x: string | number) => number, toY: (y: number) => number) {
+  const dots = points.map(({ x, y }) => [toX(x), toY(y)] as const);
+  return (
+    <>
+      {kind === 'line' && <polyline points={dots.map((dot) => dot.join(',')).join(' ')} />}
+      {(kind === 'dots' || dots.length <= 40) && dots.map(([x, y]) => <circle key={`${x} ${y}`} cx={x} cy={y} r="3" />)}
+    </>
+  );
+}
+
+function Numbers({ chart: { series } }: { readonly chart: ChartData }) {
+  const { language } = useSpeech();
+  const labels = [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))];
+  return (
+    <table>
+      <thead>
+        <tr>
+          <td />
+          {series.map(({ name }) => (
+            <th key={name} scope="col">
+              {name}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {labels.map((label) => (
+          <tr key={String(label)}>
+            <th scope="row">{label}</th>
+            {series.map(({ name, points }) => (
+              <td key={name} className="number">
+                {points.find(({ x }) => x === label)?.y.toLocaleString(language)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,53 @@
+import type { ResponseAttachment } from '#contract/chunk.ts';
+
+/** An attachment of a reply, or of a question. */
+export type ShownAttachment = Omit<ResponseAttachment, 'index'> & { readonly index?: number };
+
+/** How an attachment is shown. `link`: something elsewhere, which is named and not loaded. */
+export type AttachmentKind = 'markdown' | 'image' | 'table' | 'chart' | 'pdf' | 'html' | 'audio' | 'text' | 'link' | 'file';
+
+const byType: readonly (readonly [RegExp, AttachmentKind])[] = [
+  [/^text\/(markdown|x-markdown)/, 'markdown'],
+  [/^image\/(png|jpe?g|gif|webp|avif|bmp|svg\+xml)/, 'image'],
+  [/^text\/(csv|tab-separated-values)/, 'table'],
+  [/^application\/vnd\.plotly/, 'chart'],
+  [/^application\/pdf/, 'pdf'],
+  [/^(text\/html|application\/xhtml\+xml)/, 'html'],
+  [/^audio\//, 'audio'],
+  [/^(text\/|application\/(json|xml|yaml|x-yaml|sql|javascript|typescript|[^;]*\+json|[^;]*\+xml))/, 'text'],
+];
+
+/** By where it is and by its type; what names neither content nor place is a link to its reference. */
+export function kindOf({ type, data, url }: ShownAttachment): AttachmentKind {
+  if (data === undefined && (url === undefined || isElsewhere(url))) return 'link';
+  const known = byType.find(([pattern]) => pattern.test((type ?? 'text/markdown').toLowerCase()));
+  return known?.[1] ?? 'file';
+}
+
+/** Whether `data` is text as it stands, and not base64. */
+export function isTextKind(kind: AttachmentKind, type: string | undefined): boolean {
+  return ['markdown', 'table', 'chart', 'html', 'text'].includes(kind) || /svg\+xml/i.test(type ?? '');
+}
+
+/** Whether an address leads beyond this service: such content is never loaded by the page. */
+function isElsewhere(url: string): boolean {
+  return !/^(data:|files\/)/i.test(url);
+}
+
+const extensions: Readonly<Record<string, string>> = {
+  'text/markdown': 'md',
+  'text/plain': 'txt',
+  'text/csv': 'csv',
+  'text/html': 'html',
+  'application/json': 'json',
+  'application/pdf': 'pdf',
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/svg+xml': 'svg',
+};
+
+/** The ending of a file of this type. */
+export function extensionOf(type: string): string {
+  const [plain = ''] = type.toLowerCase().split(';');
+  return extensions[plain.trim()] ?? 'bin';
+}

@@ -1,0 +1,116 @@
+import { useState } from 'react';
+import type { JsonObject } from '#base/json.ts';
+import { useBuilderWords } from './builder-words.ts';
+import { DeploymentsEditor } from './deployments-editor.tsx';
+import { DocumentsEditor } from './documents-editor.tsx';
+import { valueAt } from './draft.ts';
+import type { BuilderForm, EditorProps } from './form.ts';
+import { ModelEditor } from './model-editor.tsx';
+import { titleOf } from './properties.tsx';
+import { useSchemaWords } from './schema-words.ts';
+import { type Property, toShape } from './shape.ts';
+import { ShareSection } from './share-section.tsx';
+import { WebApisEditor } from './web-apis-editor.tsx';
+
+interface AppFormProps {
+  readonly schema: JsonObject;
+  readonly entry: JsonObject;
+  readonly form: BuilderForm;
+  /** Of the application, once it is saved. */
+  readonly id: string | undefined;
+}
+
+const line = { type: 'string', minLength: 1 };
+const settings = 'applicationProperties';
+
+/** The editors of those settings for which a field drawn from the schema alone would not be clear. */
+const ownEditors = new Map([
+  ['model', ModelEditor],
+  ['applications_as_tools', DeploymentsEditor],
+  ['web_api_toolset', WebApisEditor],
+  ['web_api_toolset_alternative', WebApisEditor],
+  ['document_relative_url', DocumentsEditor],
+]);
+
+/** Everything of a quick app, as its schema has it. */
+export function AppForm({ schema, entry, form, id }: AppFormProps) {
+  const words = useBuilderWords();
+  const shape = toShape(schema);
+  const properties = shape.kind === 'group' ? shape.properties : [];
+  const general = [
+    { key: 'displayName', label: words.name, hint: words.nameHint },
+    { key: 'description', label: words.description, hint: words.descriptionHint },
+    { key: 'iconUrl', label: words.iconUrl, hint: words.iconUrlHint },
+  ];
+  return (
+    <>
+      <section className="builder-section" aria-label={words.general}>
+        <h2>{words.general}</h2>
+        {general.map(({ key, ...said }) => (
+          <form.Value
+            key={key}
+            {...{ ...said, form, schema: line, isRequired: false, path: [key], value: valueAt(entry, [key]) }}
+          />
+        ))}
+      </section>
+      <section className="builder-section" aria-label={words.behaviour}>
+        <h2>{words.behaviour}</h2>
+        {properties.filter(isPlain).map((property) => (
+          <Setting key={property.name} {...{ property, entry, form }} />
+        ))}
+      </section>
+      <section className="builder-section" aria-label={words.tools}>
+        <h2>{words.tools}</h2>
+        {properties
+          .filter((property) => !isPlain(property))
+          .map((property) => (
+            <ToolSection key={property.name} {...{ property, entry, form }} />
+          ))}
+      </section>
+      <ShareSection {...{ entry, form, id }} />
+    </>
+  );
+}
+
+interface SettingProps {
+  readonly property: Property;
+  readonly entry: JsonObject;
+  readonly form: BuilderForm;
+}
+
+function Setting({ property: { name, schema, isRequired }, entry, form }: SettingProps) {
+  const say = useSchemaWords();
+  const path = [settings, name];
+  const props: EditorProps = {
+    ...{ schema, path, form, isRequired, value: valueAt(entry, path) },
+    label: say(titleOf(schema, name)),
+    hint: say(typeof schema.description === 'string' ? schema.description : ''),
+  };
+  const Editor = ownEditors.get(name) ?? form.Value;
+  return <Editor {...props} />;
+}
+
+/** A kind of tools, folded as long as there are none. */
+function ToolSection({ property, entry, form }: SettingProps) {
+  const say = useSchemaWords();
+  const value = valueAt(entry, [settings, property.name]);
+  const [wasFilled] = useState(value !== undefined);
+  const count = Array.isArray(value) ? value.length : value === undefined ? 0 : 1;
+  return (
+    <details className="builder-tools" open={wasFilled}>
+      <summary>
+        <span>{say(titleOf(property.schema, property.name))}</span>
+        {count > 0 && <span className="tag">{count}</span>}
+      </summary>
+      <div className="builder-tools-body">
+        <Setting {...{ property, entry, form }} />
+      </div>
+    </details>
+  );
+}
+
+function isPlain({ name, schema }: Property): boolean {
+  const shape = toShape(schema);
+  if (shape.kind === 'list') return toShape(shape.item).kind === 'text';
+  return ['text', 'number', 'switch', 'choice'].includes(shape.kind) && name !== 'document_relative_url';
+}

@@ -1,0 +1,162 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { usePage } from '../page/page.tsx';
+import { toHash } from '../page/place.ts';
+import { Icon } from '../parts/icon.tsx';
+import { Menu } from '../parts/menu.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { saveFile, toFileName } from '../parts/save-file.ts';
+import { type Fault, faultOf } from '../service/fault.ts';
+import { adviceFor } from '../words/advice.ts';
+import { useSpeech, useWords } from '../words/words.tsx';
+import { deleteApplication, listApplications, nameOf, type OwnApplication, readSchema, toEntry } from './applications.ts';
+import type { Beginning } from './beginning.ts';
+import { useBuilderWords } from './builder-words.ts';
+import { withoutHiddenSecrets } from './copied-entry.ts';
+
+interface AppListProps {
+  readonly openMenu: () => void;
+  readonly begin: (beginning?: Beginning) => void;
+}
+
+/** The user's own applications, each with what can be done with it. */
+export function AppList({ openMenu, begin }: AppListProps) {
+  const words = useWords();
+  const builderWords = useBuilderWords();
+  const { service, announce, refresh } = usePage();
+  const [applications, setApplications] = useState<readonly OwnApplication[]>();
+  const [fault, setFault] = useState<Fault>();
+  const load = useCallback(
+    () => listApplications(service).then(setApplications, (thrown: unknown) => setFault(faultOf(thrown))),
+    [service],
+  );
+  useEffect(() => void load(), [load]);
+  useEffect(() => {
+    document.title = `${builderWords.title} · ${words.product}`;
+  }, [builderWords, words]);
+  const fail = (thrown: unknown): void => setFault(faultOf(thrown));
+  const remove = (application: OwnApplication): void => {
+    if (!confirm(words.deleteQuestion(nameOf(application)))) return;
+    deleteApplication(service, application).then(() => {
+      announce(builderWords.removed(nameOf(application)));
+      void load();
+      void refresh().catch(() => undefined);
+    }, fail);
+  };
+  const copy = (answer: unknown, toName: (name: string) => string): void => {
+    if (!isJsonObject(answer)) {
+      setFault({ status: 400, code: 'invalid_json', message: builderWords.notAnEntry });
+      return;
+    }
+    const entry = toEntry(answer);
+    const name = typeof entry.displayName === 'string' ? toName(entry.displayName) : undefined;
+    readSchema(service).then((schema) => {
+      const { entry: copied, isChanged } = withoutHiddenSecrets(schema, {
+        ...entry,
+        ...(name !== undefined && { displayName: name }),
+      });
+      begin({ entry: copied, note: isChanged ? builderWords.secretsLeftOut : '' });
+    }, fail);
+  };
+  const canBuild = fault?.code !== 'route_not_found';
+  return (
+    <main className="content">
+      <PageHeader openMenu={openMenu}>
+        <span className="page-name">{builderWords.title}</span>
+      </PageHeader>
+      <div className="sheet" aria-busy={applications === undefined && fault === undefined}>
+        <h1>{builderWords.title}</h1>
+        <p className="soft">{builderWords.intro}</p>
+        {fault !== undefined && (
+          <p className="trouble" role="alert">
+            {canBuild ? `${fault.message} ${adviceFor(fault, words)}` : builderWords.noStore}
+          </p>
+        )}
+        {canBuild && (
+          <div className="row">
+            <button type="button" className="button primary" onClick={() => begin()}>
+              <Icon name="plus" />
+              {builderWords.create}
+            </button>
+            <ImportButton take={(text) => copy(tryParseJson(text), (name) => name)} />
+          </div>
+        )}
+        {applications?.length === 0 && <p className="soft">{builderWords.none}</p>}
+        <ul className="consents">
+          {applications?.map((application) => (
+            <AppItem
+              key={application.id}
+              application={application}
+              duplicate={() => copy(application.entry, builderWords.copyOf)}
+              remove={() => remove(application)}
+            />
+          ))}
+        </ul>
+      </div>
+    </main>
+  );
+}
+
+function ImportButton({ take }: { readonly take: (text: string) => void }) {
+  const builderWords = useBuilderWords();
+  const picker = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        {...{ ref: picker, type: 'file', accept: '.json,application/json', hidden: true, 'aria-label': builderWords.importFile }}
+        onChange={({ target }) => {
+          void target.files?.[0]?.text().then(take);
+          target.value = '';
+        }}
+      />
+      <button type="button" className="button" onClick={() => picker.current?.click()}>
+        {builderWords.importFile}
+      </button>
+    </>
+  );
+}
+
+interface AppItemProps {
+  readonly application: OwnApplication;
+  readonly duplicate: () => void;
+  readonly remove: () => void;
+}
+
+function AppItem({ application, duplicate, remove }: AppItemProps) {
+  const { language } = useSpeech();
+  const builderWords = useBuilderWords();
+  const { id, entry, updatedAtMs } = application;
+  const name = nameOf(application);
+  const date = new Date(updatedAtMs).toLocaleDateString(language, { dateStyle: 'long' });
+  const exportFile = (): void => {
+    const text = `${JSON.stringify(entry, undefined, 2)}\n`;
+    saveFile(toFileName(name, 'json'), new Blob([text], { type: 'application/json' }));
+  };
+  return (
+    <li className="consent">
+      <div className="builder-item">
+        <h2>
+          <a href={toHash({ at: 'applications', id })}>{name}</a>
+        </h2>
+        {typeof entry.description === 'string' && <p className="small">{entry.description}</p>}
+        <p className="soft small">{builderWords.changedOn(date)}</p>
+      </div>
+      <div className="row builder-item-actions">
+        <a className="button" href={toHash({ at: 'new', deployment: id })} aria-label={`${builderWords.tryIt}: ${name}`}>
+          {builderWords.tryIt}
+        </a>
+        <Menu label={builderWords.actionsOf(name)} icon={<Icon name="down" />}>
+          <button type="button" onClick={duplicate}>
+            {builderWords.duplicate}
+          </button>
+          <button type="button" onClick={exportFile}>
+            {builderWords.exportFile}
+          </button>
+          <button type="button" onClick={remove}>
+            {builderWords.remove}
+          </button>
+        </Menu>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,109 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { faultOf } from '../service/fault.ts';
+import { inPath, type Service } from '../service/service.ts';
+
+/** An application that the user made: what was saved, and what the service knows of it. */
+export interface OwnApplication {
+  readonly id: string;
+  readonly etag: string;
+  readonly updatedAtMs: number;
+  readonly entry: JsonObject;
+}
+
+const schemaPath = 'custom_application_schemas/quickapps';
+const answerFields = ['id', 'etag', 'createdAt', 'updatedAt'];
+const longestNameChars = 40;
+const mostNames = 20;
+
+/** The JSON Schema that the settings of a quick app follow. */
+export async function readSchema(service: Service): Promise<JsonObject> {
+  const schema = await service.json(schemaPath);
+  return isJsonObject(schema) ? schema : {};
+}
+
+/** The id of the type of quick apps at this service. */
+export function quickAppType(): string {
+  return new URL(schemaPath, document.baseURI).href.replace(/#.*$/, '');
+}
+
+export function isQuickApp({ applicationTypeSchemaId: type }: JsonObject): boolean {
+  return typeof type === 'string' && type.endsWith(`/${schemaPath}`);
+}
+
+/** Throws ServiceFault 404 where the service keeps nothing for its users. */
+export async function readBucket(service: Service): Promise<string> {
+  const answer = await service.json('v1/bucket');
+  return isJsonObject(answer) ? String(answer.bucket) : '';
+}
+
+/** One's own, the last changed first. */
+export async function listApplications(service: Service): Promise<readonly OwnApplication[]> {
+  const answer = await service.json(`v1/applications/${inPath(await readBucket(service))}/`);
+  const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
+  return items.map(toOwn).sort((one, other) => other.updatedAtMs - one.updatedAtMs);
+}
+
+export async function readApplication(service: Service, id: string): Promise<OwnApplication> {
+  const answer = await service.json(`v1/${inPath(id)}`);
+  return toOwn(isJsonObject(answer) ? answer : {});
+}
+
+export async function deleteApplication(service: Service, { id, etag }: OwnApplication): Promise<void> {
+  await service.send(`v1/${inPath(id)}`, { method: 'DELETE', headers: { 'if-match': `"${etag}"` } });
+}
+
+/** Writes over what was read before, and over nothing else (412). */
+export function saveApplication(service: Service, entry: JsonObject, { id, etag }: OwnApplication): Promise<OwnApplication> {
+  return put(service, id, { entry, condition: { 'if-match': `"${etag}"` } });
+}
+
+/** Saves a new one under an id made of its name; of names that are taken the next free one. */
+export async function createApplication(service: Service, entry: JsonObject): Promise<OwnApplication> {
+  const base = `applications/${await readBucket(service)}/${toSegment(String(entry.displayName ?? ''))}`;
+  for (let count = 1; ; count += 1) {
+    const id = count === 1 ? base : `${base}-${count}`;
+    try {
+      return await put(service, id, { entry, condition: { 'if-none-match': '*' } });
+    } catch (thrown) {
+      if (faultOf(thrown).status !== 412 || count === mostNames) throw thrown;
+    }
+  }
+}
+
+async function put(
+  service: Service,
+  id: string,
+  { entry, condition }: { entry: JsonObject; condition: Readonly<Record<string, string>> },
+): Promise<OwnApplication> {
+  const answer = await service.json(`v1/${inPath(id)}`, { method: 'PUT', body: entry, headers: condition });
+  return toOwn(isJsonObject(answer) ? answer : {});
+}
+
+/** A name as one segment of an address. */
+function toSegment(name: string): string {
+  const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  return (
+    plain
+      .replace(/[^a-z0-9]+/g, '-')
+      .replace(/^-|-$/g, '')
+      .slice(0, longestNameChars) || 'app'
+  );
+}
+
+export function nameOf({ id, entry }: OwnApplication): string {
+  return typeof entry.displayName === 'string' ? entry.displayName : (id.split('/').at(-1) ?? id);
+}
+
+/** What of an answer, or of an exported file, is to be saved. */
+export function toEntry(answer: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(answer).filter(([key]) => !answerFields.includes(key)));
+}
+
+function toOwn(answer: JsonObject): OwnApplication {
+  return {
+    id: String(answer.id),
+    etag: String(answer.etag),
+    updatedAtMs: Number(answer.updatedAt),
+    entry: toEntry(answer),
+  };
+}

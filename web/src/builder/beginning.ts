@@ -1,0 +1,7 @@
+import type { JsonObject } from '#base/json.ts';
+
+/** What a new application begins with. */
+export interface Beginning {
+  readonly entry: JsonObject;
+  readonly note: string;
+}

@@ -1,0 +1,121 @@
+import { useId, useState } from 'react';
+import { isJsonObject } from '#base/json.ts';
+import { useNameOf, usePage } from '../page/page.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { useWords } from '../words/words.tsx';
+import { useBuilderWords } from './builder-words.ts';
+import { ConditionsEditor } from './conditions-editor.tsx';
+import type { EditorProps } from './form.ts';
+import { elementId } from './form.ts';
+import { FaultAt } from './frame.tsx';
+
+const mostOffered = 8;
+
+/** Other deployments as tools: some chosen by name, others found by conditions. */
+export function DeploymentsEditor({ value, path, form, label, hint }: EditorProps) {
+  const words = useBuilderWords();
+  const nameOf = useNameOf();
+  const items: readonly unknown[] = Array.isArray(value) ? value : [];
+  const indexed = items.map((item, index) => ({ item, index }));
+  const put = (next: readonly unknown[]): void => form.change(path, next.length === 0 ? undefined : next);
+  const remove = (index: number): void => put(items.filter((_, at) => at !== index));
+  const groups = indexed.filter(({ item }) => isJsonObject(item));
+  return (
+    <fieldset className="builder-list" id={elementId(form, path)}>
+      <legend>{label}</legend>
+      <p className="soft small">{hint}</p>
+      <FaultAt {...{ form, path }} />
+      <h3 className="overline">{words.deploymentIds}</h3>
+      <ul className="builder-chips">
+        {indexed.map(
+          ({ item, index }) =>
+            typeof item === 'string' && (
+              <li key={item} className="upload" id={elementId(form, [...path, index])}>
+                <span className="upload-name" title={item}>
+                  {nameOf(item)}
+                </span>
+                <button
+                  type="button"
+                  className="icon-button"
+                  aria-label={words.removeItem(nameOf(item))}
+                  onClick={() => remove(index)}
+                >
+                  <Icon name="close" />
+                </button>
+                <FaultAt {...{ form, path: [...path, index] }} />
+              </li>
+            ),
+        )}
+      </ul>
+      <DeploymentSearch taken={items} add={(id) => put([...items, id])} />
+      <h3 className="overline">{words.conditionSets}</h3>
+      <p className="soft small">{words.conditionsHint}</p>
+      <ul>
+        {groups.map(({ item, index }, number) => (
+          <li key={index} className="builder-card">
+            <ConditionsEditor
+              {...{ form, value: item, path: [...path, index] }}
+              name={words.conditionGroup(number + 1)}
+              remove={() => remove(index)}
+            />
+          </li>
+        ))}
+      </ul>
+      <button
+        type="button"
+        className="button"
+        onClick={() => put([...items, { conditions: [{ condition_type: 'eq', property_name: 'application', const: 'model' }] }])}
+      >
+        <Icon name="plus" />
+        {words.addConditions}
+      </button>
+    </fieldset>
+  );
+}
+
+function DeploymentSearch({ taken, add }: { readonly taken: readonly unknown[]; readonly add: (id: string) => void }) {
+  const words = useWords();
+  const builderWords = useBuilderWords();
+  const { deployments } = usePage();
+  const [query, setQuery] = useState('');
+  const id = useId();
+  const sought = query.trim().toLowerCase();
+  const found = deployments.filter(
+    (each) => !taken.includes(each.id) && `${each.id} ${each.name} ${each.description}`.toLowerCase().includes(sought),
+  );
+  const pick = (picked: string): void => {
+    setQuery('');
+    add(picked);
+    document.getElementById(id)?.focus();
+  };
+  return (
+    <div className="builder-search">
+      <div className="search">
+        <Icon name="search" />
+        <label className="heard-only" htmlFor={id}>
+          {builderWords.findDeployment}
+        </label>
+        <input
+          {...{ id, type: 'search', value: query, placeholder: builderWords.findDeployment }}
+          onChange={({ target }) => setQuery(target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter') return;
+            event.preventDefault();
+            if (sought !== '' && found[0] !== undefined) pick(found[0].id);
+          }}
+        />
+      </div>
+      {sought !== '' && found.length === 0 && <p className="soft small">{words.noDeploymentFound(query.trim())}</p>}
+      {sought !== '' && (
+        <div className="options">
+          {found.slice(0, mostOffered).map((each) => (
+            <button key={each.id} type="button" className="button" title={each.id} onClick={() => pick(each.id)}>
+              <Icon name="plus" />
+              {each.name}
+            </button>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}

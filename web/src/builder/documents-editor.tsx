@@ -1,0 +1,152 @@
+import { useEffect, useRef, useState } from 'react';
+import { isJsonObject } from '#base/json.ts';
+import { usePage } from '../page/page.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { faultOf } from '../service/fault.ts';
+import { inPath, type Service } from '../service/service.ts';
+import { useWords } from '../words/words.tsx';
+import { readBucket } from './applications.ts';
+import { useBuilderWords } from './builder-words.ts';
+import type { EditorProps } from './form.ts';
+import { elementId } from './form.ts';
+import { FaultAt } from './frame.tsx';
+
+interface Sending {
+  readonly id: string;
+  readonly name: string;
+  /** From 0 to 1. */
+  readonly share: number;
+  /** Why it was not stored. */
+  readonly trouble?: string;
+}
+
+/** Documents that answers are looked up in: uploaded here, kept in the files of the user. */
+export function DocumentsEditor({ value, path, form, label, hint }: EditorProps) {
+  const words = useWords();
+  const builderWords = useBuilderWords();
+  const { service, announce } = usePage();
+  const references = toReferences(value);
+  const [sending, setSending] = useState<readonly Sending[]>([]);
+  const latest = useRef(references);
+  const leaving = useRef(new AbortController());
+  const picker = useRef<HTMLInputElement>(null);
+  const id = elementId(form, path);
+  useEffect(() => {
+    latest.current = references;
+  });
+  useEffect(() => {
+    leaving.current = new AbortController();
+    return () => leaving.current.abort();
+  }, []);
+  const put = (next: readonly string[]): void => {
+    latest.current = next;
+    form.change(path, next.length === 0 ? undefined : next);
+  };
+  const send = async (file: File): Promise<void> => {
+    const one: Sending = { id: crypto.randomUUID(), name: file.name, share: 0 };
+    const { signal } = leaving.current;
+    const tell = (part: Partial<Sending>): void =>
+      setSending((now) => now.map((each) => (each.id === one.id ? { ...each, ...part } : each)));
+    setSending((now) => [...now, one]);
+    try {
+      const reference = await storeDocument(service, file, { onProgress: (share) => tell({ share }), signal });
+      setSending((now) => now.filter((each) => each.id !== one.id));
+      put([...latest.current, reference]);
+      announce(builderWords.documentSent(file.name));
+    } catch (thrown) {
+      tell({ trouble: faultOf(thrown).message || words.unreachable });
+    }
+  };
+  return (
+    <fieldset className="builder-list" id={id}>
+      <legend>{label}</legend>
+      <p className="soft small">
+        {hint} {builderWords.documentsHint}
+      </p>
+      <FaultAt {...{ form, path }} />
+      <ul className="builder-chips">
+        {references.map((reference, index) => (
+          <li key={reference} className="upload" id={elementId(form, [...path, index])}>
+            <Icon name="file" />
+            <span className="upload-name" title={reference}>
+              {toName(reference)}
+            </span>
+            <button
+              type="button"
+              className="icon-button"
+              aria-label={builderWords.removeItem(toName(reference))}
+              onClick={() => put(references.filter((each) => each !== reference))}
+            >
+              <Icon name="close" />
+            </button>
+            <FaultAt {...{ form, path: [...path, index] }} />
+          </li>
+        ))}
+        {sending.map((each) => (
+          <SendingItem
+            key={each.id}
+            sending={each}
+            forget={() => setSending((now) => now.filter(({ id: other }) => other !== each.id))}
+          />
+        ))}
+      </ul>
+      <input
+        {...{ ref: picker, type: 'file', multiple: true, hidden: true, 'aria-label': builderWords.uploadDocuments }}
+        onChange={({ target }) => {
+          for (const file of target.files ?? []) void send(file);
+          target.value = '';
+        }}
+      />
+      <button type="button" className="button" onClick={() => picker.current?.click()}>
+        <Icon name="clip" />
+        {builderWords.uploadDocuments}
+      </button>
+    </fieldset>
+  );
+}
+
+function SendingItem({ sending: { name, share, trouble }, forget }: { readonly sending: Sending; readonly forget: () => void }) {
+  const builderWords = useBuilderWords();
+  if (trouble === undefined) {
+    return (
+      <li className="upload">
+        <span className="upload-name">{name}</span>
+        <progress value={share} aria-label={builderWords.documentProgress(name, Math.round(share * 100))} />
+      </li>
+    );
+  }
+  return (
+    <li className="upload failed">
+      <span>{builderWords.documentFailed(name, trouble)}</span>
+      <button type="button" className="icon-button" aria-label={builderWords.removeItem(name)} onClick={forget}>
+        <Icon name="close" />
+      </button>
+    </li>
+  );
+}
+
+interface StoreOptions {
+  readonly onProgress: (share: number) => void;
+  readonly signal: AbortSignal;
+}
+
+async function storeDocument(service: Service, file: File, options: StoreOptions): Promise<string> {
+  const bucket = await readBucket(service);
+  const path = `${inPath(bucket)}/documents/${crypto.randomUUID()}/${encodeURIComponent(file.name)}`;
+  const stored = await service.upload(`v1/files/${path}`, file, options);
+  return isJsonObject(stored) && typeof stored.url === 'string' ? stored.url : `files/${path}`;
+}
+
+function toReferences(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
+function toName(reference: string): string {
+  const last = reference.split('/').at(-1) ?? reference;
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last;
+  }
+}

@@ -1,0 +1,28 @@
+import { isJsonObject } from '#base/json.ts';
+import type { Path } from '#contract/configuration/fault.ts';
+
+/** What stands at a place of a value; undefined where there is nothing. */
+export function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((part, key) => {
+    if (Array.isArray(part)) return part[Number(key)];
+    return isJsonObject(part) && Object.hasOwn(part, key) ? part[key] : undefined;
+  }, value);
+}
+
+/** The value with another at a place; undefined takes the key away. */
+export function withValueAt(value: unknown, path: Path, next: unknown): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return next;
+  if (typeof key === 'number') {
+    const items: unknown[] = Array.isArray(value) ? [...value] : [];
+    items[key] = withValueAt(items[key], rest, next);
+    return items;
+  }
+  const before = isJsonObject(value) ? value : {};
+  const inner = withValueAt(Object.hasOwn(before, key) ? before[key] : undefined, rest, next);
+  const entries = Object.entries(before);
+  if (inner === undefined) return Object.fromEntries(entries.filter(([each]) => each !== key));
+  return Object.fromEntries(
+    Object.hasOwn(before, key) ? entries.map(([each, old]) => [each, each === key ? inner : old]) : [...entries, [key, inner]],
+  );
+}

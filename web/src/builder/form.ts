@@ -1,0 +1,47 @@
+import type { ComponentType } from 'react';
+import type { JsonObject } from '#base/json.ts';
+import { formatPath, type Path } from '#contract/configuration/fault.ts';
+import type { FieldFaults } from './field-faults.ts';
+
+/** What all editors of one application share. */
+export interface BuilderForm {
+  readonly id: string;
+  readonly faults: FieldFaults;
+  /** Puts a value in its place; undefined takes it away. */
+  readonly change: (path: Path, value: unknown) => void;
+  /** The editor of any value; editors of what has parts draw these with it. */
+  readonly Value: ComponentType<EditorProps>;
+}
+
+/** What every editor is given. */
+export interface EditorProps {
+  readonly schema: JsonObject;
+  readonly value: unknown;
+  readonly path: Path;
+  readonly form: BuilderForm;
+  readonly isRequired: boolean;
+  readonly label: string;
+  readonly hint: string;
+}
+
+/** The id of the element in which a place is edited. */
+export function elementId(form: BuilderForm, path: Path): string {
+  return `${form.id}${formatPath(path)}`;
+}
+
+const lastKey = /(\.[^.[\]]*|\[[^[\]]*\])$/;
+
+/** Unfolds what a field is folded in, and goes there; where the very field is not drawn, to what it is part of. */
+export function goToField(formId: string, field: string): void {
+  for (let at = field, before = ''; at !== before; [before, at] = [at, at.replace(lastKey, '')]) {
+    const element = document.getElementById(`${formId}${at}`);
+    if (element === null) continue;
+    for (let each = element.closest('details'); each !== null; each = each.parentElement?.closest('details') ?? null)
+      each.open = true;
+    const target = element.matches('input, textarea, select, button')
+      ? element
+      : element.querySelector<HTMLElement>('input, textarea, select, button, summary');
+    target?.focus();
+    return;
+  }
+}

@@ -1,0 +1,132 @@
+import { flushSync } from 'react-dom';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { Icon } from '../parts/icon.tsx';
+import { useBuilderWords } from './builder-words.ts';
+import { type EditorProps, elementId } from './form.ts';
+import { FaultAt, Hint } from './frame.tsx';
+import { Properties } from './properties.tsx';
+import { useSchemaWords } from './schema-words.ts';
+import { startOf, toShape } from './shape.ts';
+import { useItemKeys } from './use-item-keys.ts';
+
+/** A list: texts in lines, objects in cards that fold. */
+export function ListEditor({ item, value, path, form, isRequired, label, hint }: EditorProps & { readonly item: JsonObject }) {
+  const words = useBuilderWords();
+  const items: readonly unknown[] = Array.isArray(value) ? value : [];
+  const { keys, forget } = useItemKeys(items.length);
+  const id = elementId(form, path);
+  const isOfTexts = toShape(item).kind === 'text';
+  const add = (): void => {
+    // Drawn at once, so that whoever types on already types into it.
+    flushSync(() => form.change([...path, items.length], firstOf(item)));
+    focusLast(id);
+  };
+  const remove = (index: number): void => {
+    const rest = items.filter((_, at) => at !== index);
+    forget(index);
+    form.change(path, rest.length === 0 && !isRequired ? undefined : rest);
+    document.getElementById(`${id}-add`)?.focus();
+  };
+  return (
+    <fieldset className="builder-list" id={id}>
+      <legend>{label}</legend>
+      {hint !== '' && (
+        <p className="soft small">
+          <Hint text={hint} />
+        </p>
+      )}
+      <FaultAt {...{ form, path }} />
+      {items.length > 0 && (
+        <ul>
+          {items.map((each, index) => (
+            <li key={keys[index] ?? index} className={isOfTexts ? 'builder-line' : 'builder-card'}>
+              <Item {...{ item, value: each, path: [...path, index], form, label, remove: () => remove(index) }} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <button type="button" className="button" id={`${id}-add`} aria-label={words.addTo(label)} onClick={add}>
+        <Icon name="plus" />
+        {words.add}
+      </button>
+    </fieldset>
+  );
+}
+
+interface ItemProps extends Pick<EditorProps, 'value' | 'path' | 'form' | 'label'> {
+  readonly item: JsonObject;
+  readonly remove: () => void;
+}
+
+function Item({ item, value, path, form, label, remove }: ItemProps) {
+  const words = useBuilderWords();
+  const say = useSchemaWords();
+  const shape = toShape(item);
+  const name = nameOf(value) || words.itemOf(label, Number(path.at(-1)) + 1);
+  const removeButton = (
+    <button
+      type="button"
+      className="icon-button"
+      aria-label={words.removeItem(name)}
+      title={words.removeItem(name)}
+      onClick={remove}
+    >
+      <Icon name="trash" />
+    </button>
+  );
+  if (shape.kind === 'text') {
+    return (
+      <>
+        <form.Value
+          {...{ schema: item, value, path, form, hint: '' }}
+          isRequired
+          label={words.itemOf(label, Number(path.at(-1)) + 1)}
+        />
+        {removeButton}
+      </>
+    );
+  }
+  return (
+    <>
+      <details open>
+        <summary>
+          <Icon name="right" />
+          <span className="builder-card-name">{name}</span>
+        </summary>
+        <div className="builder-card-body" id={elementId(form, path)}>
+          <FaultAt {...{ form, path }} />
+          {shape.kind === 'group' ? (
+            <Properties {...{ value, path, form }} properties={shape.properties} />
+          ) : (
+            <form.Value
+              {...{ schema: item, value, path, form }}
+              isRequired
+              label={words.form}
+              hint={say(String(item.description ?? ''))}
+            />
+          )}
+        </div>
+      </details>
+      {removeButton}
+    </>
+  );
+}
+
+/** Of an item that may have several forms the first of them. */
+function firstOf(item: JsonObject): unknown {
+  const shape = toShape(item);
+  return shape.kind === 'variants' && shape.variants[0] !== undefined ? startOf(shape.variants[0].schema) : startOf(item);
+}
+
+/** What an item calls itself, however deep its name stands. */
+function nameOf(value: unknown): string {
+  if (!isJsonObject(value)) return '';
+  if (typeof value.name === 'string') return value.name;
+  const { open_ai_tool: tool } = value;
+  return isJsonObject(tool) && isJsonObject(tool.function) && typeof tool.function.name === 'string' ? tool.function.name : '';
+}
+
+function focusLast(listId: string): void {
+  const last = document.getElementById(listId)?.querySelector(':scope > ul > li:last-child');
+  last?.querySelector<HTMLElement>('input, textarea, select')?.focus();
+}

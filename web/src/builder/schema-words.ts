@@ -1,0 +1,40 @@
+import { useCallback } from 'react';
+import { useSpeech } from '../words/words.tsx';
+import { schemaGerman } from './schema-german.ts';
+
+/** Titles of the schema that are the keys of a wire format rather than words for people. */
+const plainer: Readonly<Record<string, string>> = {
+  'Method url': 'Address',
+  'Method type': 'Method',
+  'Rest api method info': 'Request',
+  'Open ai tool': 'Tool',
+  'Mcp server info': 'Server',
+  'Parameter type': 'Type',
+  'Token url': 'Token address',
+  Url: 'Address',
+  Aud: 'Audience',
+  'Auth info': 'Key of the API',
+  'Tool endpoints': 'Operations',
+  'Constant value': 'Fixed value',
+  'Item descriptor': 'Items are',
+  'Item parameter type': 'Type of the items',
+  'Url param': 'Sent in the query',
+  'How the server is told who calls; `type` picks the form. Absent or null: it is told nothing.':
+    'How the server is told who calls.',
+  'The key sent with each request; null: none.': 'The key sent with each request.',
+  streamable_http: 'Streamable HTTP',
+  sse: 'Server-sent events',
+};
+
+/** Says a title or a description of the schema in the language of the page; as it is where there is no word for it. */
+export function useSchemaWords(): (text: string) => string {
+  const { language } = useSpeech();
+  return useCallback(
+    (text) => {
+      const words = language === 'de' ? schemaGerman : plainer;
+      const said = Object.hasOwn(words, text) ? (words[text] ?? text) : text;
+      return said.replace(/\bAbsent( or null)?:/, 'Left empty:');
+    },
+    [language],
+  );
+}

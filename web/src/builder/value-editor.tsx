@@ -1,0 +1,119 @@
+import { useId } from 'react';
+import { useBuilderWords } from './builder-words.ts';
+import { type EditorProps, elementId } from './form.ts';
+import { FaultAt, Hint } from './frame.tsx';
+import { ListEditor } from './list-editor.tsx';
+import { isParameters, ParametersEditor } from './parameters-editor.tsx';
+import { Properties } from './properties.tsx';
+import { ChoiceEditor, JsonEditor, NumberEditor, SwitchEditor, TextEditor } from './scalar-editor.tsx';
+import { useSchemaWords } from './schema-words.ts';
+import { type Property, type Shape, startOf, toShape, variantOf } from './shape.ts';
+
+/** The schema leaves open how these are written, and has no list of them. */
+const methods: Shape & { readonly kind: 'choice' } = { kind: 'choice', options: ['get', 'post', 'put', 'patch', 'delete'] };
+
+/** The editor of any value, drawn from its JSON Schema. */
+export function ValueEditor(props: EditorProps) {
+  if (props.path.at(-1) === 'method_type') return <ChoiceEditor {...props} shape={methods} />;
+  const shape = toShape(props.schema);
+  if (isParameters(props.schema)) return <ParametersEditor {...props} />;
+  switch (shape.kind) {
+    case 'text':
+      return <TextEditor {...props} shape={shape} />;
+    case 'number':
+      return <NumberEditor {...props} shape={shape} />;
+    case 'switch':
+      return <SwitchEditor {...props} shape={shape} />;
+    case 'choice':
+      return <ChoiceEditor {...props} shape={shape} />;
+    case 'list':
+      return <ListEditor {...props} item={shape.item} />;
+    case 'group':
+      return <GroupEditor {...props} properties={shape.properties} />;
+    case 'variants':
+      return <VariantsEditor {...props} shape={shape} />;
+    case 'fixed':
+      return null;
+    case 'json':
+      return <JsonEditor {...props} />;
+  }
+}
+
+function GroupEditor({ properties, label, hint, ...props }: EditorProps & { readonly properties: readonly Property[] }) {
+  const { form, path } = props;
+  const drawn = properties.filter(({ schema }) => toShape(schema).kind !== 'fixed');
+  const [only] = drawn;
+  // A frame around nothing but a frame is left out.
+  if (only !== undefined && drawn.length === 1 && toShape(only.schema).kind === 'group') {
+    return (
+      <>
+        <FaultAt {...{ form, path }} />
+        <Properties {...props} properties={drawn} />
+      </>
+    );
+  }
+  return (
+    <fieldset className="field-group" id={elementId(form, path)}>
+      <legend>{label}</legend>
+      {hint !== '' && (
+        <p className="soft small">
+          <Hint text={hint} />
+        </p>
+      )}
+      <FaultAt {...{ form, path }} />
+      <Properties {...props} properties={properties} />
+    </fieldset>
+  );
+}
+
+const noVariant = -1;
+
+function VariantsEditor({
+  shape,
+  schema,
+  value,
+  path,
+  form,
+  isRequired,
+  label,
+  hint,
+}: EditorProps & { readonly shape: Shape & { readonly kind: 'variants' } }) {
+  const words = useBuilderWords();
+  const say = useSchemaWords();
+  const picker = useId();
+  const { variants, mayBeNone } = shape;
+  const current = variantOf(variants, value);
+  const chosen = current === undefined ? noVariant : variants.indexOf(current);
+  const inner = current && toShape(current.schema);
+  const choose = (index: number): void => {
+    const next = variants[index];
+    if (next !== undefined) form.change(path, startOf(next.schema));
+    else form.change(path, isRequired && mayBeNone ? null : undefined);
+  };
+  // A value that has none of the forms is shown as it is.
+  const isOdd = current === undefined && value !== undefined && value !== null;
+  return (
+    <fieldset className="field-group" id={elementId(form, path)}>
+      <legend>{label}</legend>
+      {hint !== '' && (
+        <p className="soft small">
+          <Hint text={hint} />
+        </p>
+      )}
+      <FaultAt {...{ form, path }} />
+      <label className="heard-only" htmlFor={picker}>
+        {`${label}: ${words.form}`}
+      </label>
+      <select id={picker} value={chosen} onChange={({ target }) => choose(Number(target.value))}>
+        {(mayBeNone || !isRequired || current === undefined) && <option value={noVariant}>{words.noneChosen}</option>}
+        {variants.map((variant, index) => (
+          <option key={variant.hint} value={index}>
+            {say(variant.hint).replace(/\.$/, '')}
+          </option>
+        ))}
+      </select>
+      {inner?.kind === 'group' && <Properties {...{ value, path, form }} properties={inner.properties} />}
+      {isOdd && <JsonEditor {...{ schema, value, path, form, isRequired, label }} hint="" />}
+    </fieldset>
+  );
+}

@@ -1,0 +1,134 @@
+import { type ClipboardEvent, type DragEvent, type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { usePage } from '../page/page.tsx';
+import { Icon } from '../parts/icon.tsx';
+import type { Deployment } from '../service/deployments.ts';
+import { useWords } from '../words/words.tsx';
+import type { Said } from './said.ts';
+import { Uploads } from './uploads.tsx';
+import { useUploads } from './use-uploads.ts';
+
+interface ComposerProps {
+  readonly deployment: Deployment | undefined;
+  readonly say: (said: Said) => void;
+  /** Names the draft that is kept while the tab is open. */
+  readonly draftOf: string;
+  /** The reply that is under way. */
+  readonly running: string | undefined;
+}
+
+/** Where the user writes. Files come by choosing, pasting and dropping. */
+export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
+  const words = useWords();
+  const [text, setText] = useDraft(draftOf);
+  const { uploads, add, remove, clear, isUploading, ready } = useUploads();
+  const [isOver, setIsOver] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const canSend = deployment !== undefined && running === undefined && !isUploading && (text.trim() !== '' || ready.length > 0);
+
+  useEffect(() => {
+    if (matchMedia('(hover: hover)').matches) field.current?.focus();
+  }, []);
+  const send = (event?: FormEvent): void => {
+    event?.preventDefault();
+    if (!canSend) return;
+    say({ text: text.trim(), attachments: ready });
+    setText('');
+    clear();
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+  const onPaste = (event: ClipboardEvent): void => {
+    const { files } = event.clipboardData;
+    if (files.length === 0) return;
+    event.preventDefault();
+    add(files);
+  };
+  const onDrop = (event: DragEvent): void => {
+    event.preventDefault();
+    setIsOver(false);
+    add(event.dataTransfer.files);
+  };
+  return (
+    <form
+      {...{ className: isOver ? 'composer over' : 'composer', onSubmit: send, onPaste, onDrop }}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setIsOver(true);
+      }}
+      onDragLeave={() => setIsOver(false)}
+    >
+      {isOver && <p className="drop-hint">{words.dropHere}</p>}
+      <Uploads uploads={uploads} remove={remove} />
+      <div className="composer-row">
+        <FileChooser types={deployment?.attachmentTypes} add={add} />
+        <textarea
+          {...{ ref: field, id: 'message', rows: 1, value: text, onKeyDown, 'aria-label': words.message, title: words.sendHint }}
+          placeholder={deployment && words.messagePlaceholder(deployment.name)}
+          onChange={({ target }) => setText(target.value)}
+        />
+        <SendButton running={running} canSend={canSend} />
+      </div>
+    </form>
+  );
+}
+
+function FileChooser({
+  types,
+  add,
+}: {
+  readonly types: readonly string[] | undefined;
+  readonly add: (files: Iterable<File>) => void;
+}) {
+  const words = useWords();
+  const chooser = useRef<HTMLInputElement>(null);
+  const name = { 'aria-label': words.attach, title: words.attach };
+  return (
+    <>
+      <button type="button" className="icon-button" {...name} onClick={() => chooser.current?.click()}>
+        <Icon name="clip" />
+      </button>
+      <input
+        {...{ ref: chooser, type: 'file', multiple: true, hidden: true, accept: types?.join(',') }}
+        aria-label={words.attach}
+        onChange={({ target }) => {
+          add(target.files ?? []);
+          target.value = '';
+        }}
+      />
+    </>
+  );
+}
+
+/** Sends; while an answer comes, stops it. */
+function SendButton({ running, canSend }: { readonly running: string | undefined; readonly canSend: boolean }) {
+  const words = useWords();
+  const { asking } = usePage();
+  const name = running === undefined ? words.send : words.stop;
+  if (running === undefined) {
+    return (
+      <button type="submit" className="round primary" aria-label={name} title={name} disabled={!canSend}>
+        <Icon name="send" />
+      </button>
+    );
+  }
+  return (
+    <button type="button" className="round stop" aria-label={name} title={name} onClick={() => asking.stop(running)}>
+      <Icon name="stop" />
+    </button>
+  );
+}
+
+/** What is written and not sent yet outlives a reload of the tab. */
+function useDraft(draftOf: string): readonly [string, (text: string) => void] {
+  const name = `parley draft ${draftOf}`;
+  const [text, setText] = useState(() => sessionStorage.getItem(name) ?? '');
+  const keep = (next: string): void => {
+    setText(next);
+    if (next === '') sessionStorage.removeItem(name);
+    else sessionStorage.setItem(name, next);
+  };
+  return [text, keep];
+}

@@ -1,0 +1,111 @@
+import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import { Icon } from '../parts/icon.tsx';
+import type { Deployment } from '../service/deployments.ts';
+import { useWords } from '../words/words.tsx';
+import { DeploymentIcon } from './deployment-icon.tsx';
+
+interface DeploymentPickerProps {
+  readonly deployments: readonly Deployment[];
+  readonly chosen: Deployment | undefined;
+  /** Shown where the chosen one is not offered any more. */
+  readonly missing: string;
+  readonly choose: (id: string) => void;
+}
+
+/** Whom the next question goes to, and a dialog to choose another. */
+export function DeploymentPicker({ deployments, chosen, missing, choose }: DeploymentPickerProps) {
+  const words = useWords();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [query, setQuery] = useState('');
+  const title = useId();
+  const open = (): void => {
+    setQuery('');
+    dialog.current?.showModal();
+  };
+  const pick = (id: string): void => {
+    dialog.current?.close();
+    choose(id);
+  };
+  const found = deployments.filter((each) => isAbout(each, query));
+  return (
+    <>
+      <button type="button" className="picker" onClick={open} disabled={deployments.length === 0} aria-haspopup="dialog">
+        {chosen !== undefined && <DeploymentIcon deployment={chosen} />}
+        <span className="heard-only">{words.deployment}: </span>
+        <span className="picker-name">{chosen?.name ?? missing}</span>
+        <Icon name="down" />
+      </button>
+      <dialog {...{ ref: dialog, className: 'picker-dialog', 'aria-labelledby': title, closedby: 'any', onKeyDown: moveFocus }}>
+        <div className="picker-body">
+          <h2 id={title}>{words.chooseDeployment}</h2>
+          <div className="search">
+            <Icon name="search" />
+            <input
+              {...{ type: 'search', value: query, placeholder: words.searchDeployments, 'aria-label': words.searchDeployments }}
+              onChange={({ target }) => setQuery(target.value)}
+              onKeyDown={({ key }) => key === 'Enter' && found[0] !== undefined && pick(found[0].id)}
+            />
+          </div>
+          {found.length === 0 && <p className="soft">{words.noDeploymentFound(query)}</p>}
+          <ul>
+            {found.map((each) => (
+              <li key={each.id}>
+                <Option deployment={each} isChosen={each.id === chosen?.id} pick={pick} />
+              </li>
+            ))}
+          </ul>
+        </div>
+      </dialog>
+    </>
+  );
+}
+
+interface OptionProps {
+  readonly deployment: Deployment;
+  readonly isChosen: boolean;
+  readonly pick: (id: string) => void;
+}
+
+function Option({ deployment, isChosen, pick }: OptionProps) {
+  const words = useWords();
+  const { id, name, version, description, isApplication, requiresConsent } = deployment;
+  return (
+    <button type="button" className="option" aria-current={isChosen || undefined} onClick={() => pick(id)}>
+      <DeploymentIcon deployment={deployment} />
+      <span className="option-text">
+        <span className="option-name">
+          {name}
+          {version !== undefined && <span className="soft"> {version}</span>}
+        </span>
+        {description !== '' && <span className="soft small">{description}</span>}
+      </span>
+      <span className="option-tags">
+        <span className="tag">{isApplication ? words.application : words.model}</span>
+        {requiresConsent && (
+          <span className="tag warm">
+            <Icon name="shield" />
+            {words.needsConsent}
+          </span>
+        )}
+      </span>
+    </button>
+  );
+}
+
+function isAbout({ id, name, description }: Deployment, query: string): boolean {
+  const all = `${id} ${name} ${description}`.toLowerCase();
+  return query
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => all.includes(word));
+}
+
+/** The arrow keys go through the search field and the options. */
+function moveFocus(event: KeyboardEvent<HTMLDialogElement>): void {
+  const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+  if (step === 0) return;
+  event.preventDefault();
+  const stops = [...event.currentTarget.querySelectorAll<HTMLElement>('input, .option')];
+  const at = stops.indexOf(document.activeElement as HTMLElement);
+  stops[Math.min(Math.max(at + step, 0), stops.length - 1)]?.focus();
+}

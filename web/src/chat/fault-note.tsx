@@ -1,0 +1,46 @@
+import { usePage } from '../page/page.tsx';
+import { toHash } from '../page/place.ts';
+import { Icon } from '../parts/icon.tsx';
+import type { Fault } from '../service/fault.ts';
+import { adviceFor } from '../words/advice.ts';
+import type { Words } from '../words/english.ts';
+import { useWords } from '../words/words.tsx';
+
+interface FaultNoteProps {
+  readonly fault: Fault;
+  readonly deployment: string;
+  readonly conversationId: string;
+}
+
+/** What went wrong in words, and what helps. */
+export function FaultNote({ fault, deployment, conversationId }: FaultNoteProps) {
+  const words = useWords();
+  const { signOut } = usePage();
+  const consent = toHash({ at: 'consent', deployment, back: conversationId });
+  return (
+    <div className="fault">
+      <Icon name="alert" />
+      <div>
+        <p className="fault-title">{saidOf(fault, words)}</p>
+        <p>{adviceFor(fault, words)}</p>
+        {fault.requestId !== undefined && <p className="small soft">{words.reference(fault.requestId)}</p>}
+        {fault.code === 'consent_required' && (
+          <a className="button" href={consent}>
+            {words.consentLook}
+          </a>
+        )}
+        {fault.status === 401 && (
+          <button type="button" className="button" onClick={signOut}>
+            {words.signIn}
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function saidOf({ code, message }: Fault, words: Words): string {
+  if (code === 'broke_off') return words.brokeOff;
+  if (code === 'connection_lost') return words.unreachable;
+  return message || `${words.faultTitle} (${code}).`;
+}

@@ -1,0 +1,99 @@
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { AttachmentList } from '../attachments/attachment-list.tsx';
+import type { Question } from '../conversation/conversation.ts';
+import { usePage } from '../page/page.tsx';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { useWords } from '../words/words.tsx';
+import { BranchSwitch } from './branch-switch.tsx';
+import { toChosenText } from './chosen-text.ts';
+
+interface QuestionViewProps {
+  readonly question: Question;
+  readonly branches: readonly string[];
+  readonly conversationId: string;
+}
+
+/** What the user said; it can be changed and asked again, which makes another version of it. */
+export function QuestionView({ question, branches, conversationId }: QuestionViewProps) {
+  const words = useWords();
+  const [isEditing, setIsEditing] = useState(false);
+  const { text, control, attachments } = question;
+  if (isEditing) return <Editor {...{ question, conversationId }} close={() => setIsEditing(false)} />;
+  return (
+    <article className="question" aria-label={words.you}>
+      <div className="question-body">
+        {control !== undefined && (
+          <p className="chosen">
+            <Icon name="check" />
+            {toChosenText(control)}
+          </p>
+        )}
+        {text !== '' && <p className="question-text">{text}</p>}
+        <AttachmentList attachments={attachments} />
+      </div>
+      <div className="actions">
+        <BranchSwitch {...{ conversationId, branches }} turnId={question.id} />
+        {text !== '' && <CopyButton text={() => text} />}
+        {control === undefined && (
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={words.edit}
+            title={words.edit}
+            onClick={() => setIsEditing(true)}
+          >
+            <Icon name="edit" />
+          </button>
+        )}
+      </div>
+    </article>
+  );
+}
+
+interface EditorProps {
+  readonly question: Question;
+  readonly conversationId: string;
+  readonly close: () => void;
+}
+
+function Editor({ question, conversationId, close }: EditorProps) {
+  const words = useWords();
+  const { asking } = usePage();
+  const [text, setText] = useState(question.text);
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  const ask = (event?: FormEvent): void => {
+    event?.preventDefault();
+    if (text.trim() === '' && question.attachments.length === 0) return;
+    const { parent, attachments } = question;
+    close();
+    void asking.ask(conversationId, { parent, attachments, text });
+  };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape') close();
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    ask();
+  };
+  return (
+    <form className="question editor" onSubmit={ask}>
+      <textarea
+        ref={field}
+        aria-label={words.edit}
+        rows={3}
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div className="row end">
+        <button type="button" className="button" onClick={close}>
+          {words.cancel}
+        </button>
+        <button type="submit" className="button primary">
+          {words.askAgain}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,97 @@
+import { lazy, Suspense } from 'react';
+import { AttachmentList } from '../attachments/attachment-list.tsx';
+import type { Question, Reply } from '../conversation/conversation.ts';
+import { useNameOf, usePage } from '../page/page.tsx';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { useWords } from '../words/words.tsx';
+import { BranchSwitch } from './branch-switch.tsx';
+import { ControlList } from './control-list.tsx';
+import { FaultNote } from './fault-note.tsx';
+import type { Said } from './said.ts';
+import { StageList } from './stage-list.tsx';
+import { UsageLine } from './usage-line.tsx';
+
+const Markdown = lazy(() => import('../markdown/markdown.tsx').then(({ Markdown: view }) => ({ default: view })));
+
+interface ReplyViewProps {
+  readonly reply: Reply;
+  readonly branches: readonly string[];
+  readonly conversationId: string;
+  readonly answered: Question | undefined;
+  readonly say: ((said: Said) => void) | undefined;
+}
+
+/** An answer with everything that came with it. */
+export function ReplyView({ reply, branches, conversationId, answered, say }: ReplyViewProps) {
+  const { text, custom, state } = reply;
+  const name = useNameOf()(reply.deployment);
+  const isRunning = state === 'running';
+  const stages = Array.isArray(custom.stages) ? custom.stages : [];
+  return (
+    <article className="reply" aria-label={name} aria-busy={isRunning}>
+      <p className="reply-name">{name}</p>
+      {stages.length > 0 && <StageList {...{ stages, isRunning }} times={reply.stageTimes} />}
+      {text !== '' && (
+        <Suspense fallback={<div className="markdown plain">{text}</div>}>
+          <Markdown text={text} isGrowing={isRunning} />
+        </Suspense>
+      )}
+      {isRunning && text === '' && <Waiting />}
+      <AttachmentList attachments={Array.isArray(custom.attachments) ? custom.attachments : []} />
+      <Remarks reply={reply} />
+      {Array.isArray(custom.controls) && !isRunning && (
+        <ControlList {...{ controls: custom.controls, answered, say }} key={reply.id} />
+      )}
+      {reply.fault !== undefined && (
+        <FaultNote fault={reply.fault} deployment={reply.deployment} conversationId={conversationId} />
+      )}
+      {!isRunning && <Actions {...{ reply, branches, conversationId }} />}
+    </article>
+  );
+}
+
+function Waiting() {
+  const words = useWords();
+  return (
+    <p className="waiting soft">
+      <span className="pulse" aria-hidden="true" />
+      {words.waiting}
+    </p>
+  );
+}
+
+/** How the answer ended, where that is not the usual way. */
+function Remarks({ reply: { state, finish, functionCall } }: { readonly reply: Reply }) {
+  const words = useWords();
+  const remarks = [
+    state === 'stopped' && words.stopped,
+    state === 'interrupted' && words.interrupted,
+    finish === 'length' && words.cutShort,
+    finish === 'content_filter' && words.filtered,
+    functionCall !== undefined && words.functionCalled(functionCall.name ?? ''),
+  ];
+  return remarks
+    .filter((remark) => remark !== false)
+    .map((remark) => (
+      <p key={remark} className="note">
+        {remark}
+      </p>
+    ));
+}
+
+function Actions({ reply, branches, conversationId }: Pick<ReplyViewProps, 'reply' | 'branches' | 'conversationId'>) {
+  const words = useWords();
+  const { asking } = usePage();
+  const retry = (): void => void asking.answer(conversationId, reply.parent);
+  return (
+    <div className="actions">
+      <BranchSwitch {...{ conversationId, branches }} turnId={reply.id} />
+      {reply.text !== '' && <CopyButton text={() => reply.text} />}
+      <button type="button" className="icon-button" aria-label={words.retry} title={words.retry} onClick={retry}>
+        <Icon name="again" />
+      </button>
+      <UsageLine reply={reply} />
+    </div>
+  );
+}

@@ -1,0 +1,8 @@
+import type { Attachment, CompletedControl } from '#contract/message.ts';
+
+/** What the user says next. */
+export interface Said {
+  readonly text: string;
+  readonly attachments: readonly Attachment[];
+  readonly control?: CompletedControl;
+}

@@ -1,0 +1,135 @@
+import { type ReactNode, useCallback, useEffect, useState } from 'react';
+import { useNameOf, usePage } from '../page/page.tsx';
+import { type Place, toHash } from '../page/place.ts';
+import { PageHeader } from '../parts/page-header.tsx';
+import { acceptConsent, type ConsentForm, type ConsentStanding, readConsent, withdrawConsent } from '../service/consents.ts';
+import { type Fault, faultOf } from '../service/fault.ts';
+import { adviceFor } from '../words/advice.ts';
+import { useWords } from '../words/words.tsx';
+import { ConsentGraph } from './consent-graph.tsx';
+
+interface ConsentPageProps {
+  readonly deployment: string;
+  readonly back?: string;
+  readonly openMenu: () => void;
+}
+
+/** Asks whether a deployment may reach others in the user's name. */
+export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
+  const words = useWords();
+  const name = useNameOf()(deployment);
+  const returning: Place = back === undefined ? { at: 'new', deployment } : { at: 'conversation', id: back };
+  const { standing, fault, remark, isSending, accept, decline } = useDecision(deployment, returning);
+  useEffect(() => {
+    document.title = `${words.consentTitle(name)} · ${words.product}`;
+  }, [name, words]);
+  const isAsked = standing !== undefined && !standing.isAccepted && standing.form.size > 0;
+  return (
+    <main className="content">
+      <PageHeader openMenu={openMenu}>
+        <a className="quiet-link" href={toHash(returning)}>
+          {words.backToChat}
+        </a>
+      </PageHeader>
+      <div className="sheet" aria-busy={standing === undefined && fault === undefined}>
+        <h1>{words.consentTitle(name)}</h1>
+        {remark !== '' && (
+          <p className="note" role="alert">
+            {remark}
+          </p>
+        )}
+        {fault !== undefined && (
+          <p className="trouble" role="alert">
+            {fault.message} {adviceFor(fault, words)}
+          </p>
+        )}
+        {standing !== undefined && !isAsked && (
+          <p>{standing.isAccepted ? `${words.accepted}.` : words.consentNothingRequired(name)}</p>
+        )}
+        {isAsked && <FormText {...{ root: deployment, form: standing.form }} />}
+        {isAsked && (
+          <div className="row decide">
+            <button type="button" className="button primary" disabled={isSending} onClick={() => void accept(standing.form)}>
+              {words.accept}
+            </button>
+            <button type="button" className="button" disabled={isSending} onClick={() => void decline()}>
+              {words.decline}
+            </button>
+            <a className="button quiet" href={toHash(returning)}>
+              {words.later}
+            </a>
+          </div>
+        )}
+      </div>
+    </main>
+  );
+}
+
+/** The form as it stands, and what the user may do with it; once decided, the way leads back. */
+function useDecision(deployment: string, returning: Place) {
+  const words = useWords();
+  const { service, go, announce } = usePage();
+  const name = useNameOf()(deployment);
+  const [standing, setStanding] = useState<ConsentStanding>();
+  const [fault, setFault] = useState<Fault>();
+  const [remark, setRemark] = useState('');
+  const [isSending, setIsSending] = useState(false);
+
+  const load = useCallback(
+    () => readConsent(service, deployment).then(setStanding, (thrown: unknown) => setFault(faultOf(thrown))),
+    [service, deployment],
+  );
+  useEffect(() => void load(), [load]);
+
+  const decide = async (act: () => Promise<void>, said: string): Promise<void> => {
+    setIsSending(true);
+    setFault(undefined);
+    try {
+      await act();
+      announce(said);
+      go(returning);
+    } catch (thrown) {
+      const { code } = faultOf(thrown);
+      if (code === 'consent_outdated') setRemark(words.consentOutdated);
+      else setFault(faultOf(thrown));
+      await load();
+    }
+    setIsSending(false);
+  };
+  const accept = (form: ConsentForm): Promise<void> =>
+    decide(() => acceptConsent(service, deployment, form), words.consentAccepted(name));
+  const decline = (): Promise<void> => decide(() => withdrawConsent(service, deployment), words.declined(name));
+  return { standing, fault, remark, isSending, accept, decline };
+}
+
+function FormText({ root, form }: { readonly root: string; readonly form: ConsentForm }) {
+  const words = useWords();
+  const nameOf = useNameOf();
+  const others = [...form].filter(([id]) => id !== root);
+  const asking = others.filter(([, asks]) => asks);
+  const quiet = others.filter(([, asks]) => !asks);
+  return (
+    <>
+      <p>{words.consentIntro(nameOf(root))}</p>
+      <ul className="reached asking">{asking.map(([id]) => reached(id))}</ul>
+      {quiet.length > 0 && <p className="soft">{words.consentOthers}</p>}
+      {quiet.length > 0 && <ul className="reached">{quiet.map(([id]) => reached(id))}</ul>}
+      <ConsentGraph root={root} form={form} />
+    </>
+  );
+
+  function reached(id: string): ReactNode {
+    return <Reached key={id} id={id} />;
+  }
+}
+
+function Reached({ id }: { readonly id: string }) {
+  const { deployments } = usePage();
+  const known = deployments.find((deployment) => deployment.id === id);
+  return (
+    <li>
+      <strong>{known?.name ?? id}</strong>
+      {known !== undefined && known.description !== '' && <span className="soft"> {known.description}</span>}
+    </li>
+  );
+}

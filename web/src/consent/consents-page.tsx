@@ -1,0 +1,80 @@
+import { useCallback, useEffect, useState } from 'react';
+import { useNameOf, usePage } from '../page/page.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { type AcceptedConsent, listConsents, withdrawConsent } from '../service/consents.ts';
+import { type Fault, faultOf } from '../service/fault.ts';
+import { adviceFor } from '../words/advice.ts';
+import { useSpeech } from '../words/words.tsx';
+
+/** What the user has accepted, each with the way to take it back. */
+export function ConsentsPage({ openMenu }: { readonly openMenu: () => void }) {
+  const { words } = useSpeech();
+  const { service, announce } = usePage();
+  const nameOf = useNameOf();
+  const [consents, setConsents] = useState<readonly AcceptedConsent[]>();
+  const [fault, setFault] = useState<Fault>();
+  const load = useCallback(
+    () => listConsents(service).then(setConsents, (thrown: unknown) => setFault(faultOf(thrown))),
+    [service],
+  );
+  useEffect(() => void load(), [load]);
+  useEffect(() => {
+    document.title = `${words.acceptedTitle} · ${words.product}`;
+  }, [words]);
+  const withdraw = (id: string): void => {
+    withdrawConsent(service, id).then(
+      () => {
+        announce(words.withdrawn(nameOf(id)));
+        void load();
+      },
+      (thrown: unknown) => setFault(faultOf(thrown)),
+    );
+  };
+  return (
+    <main className="content">
+      <PageHeader openMenu={openMenu}>
+        <span className="page-name">{words.consentPage}</span>
+      </PageHeader>
+      <div className="sheet" aria-busy={consents === undefined && fault === undefined}>
+        <h1>{words.acceptedTitle}</h1>
+        {fault !== undefined && (
+          <p className="trouble" role="alert">
+            {fault.message} {adviceFor(fault, words)}
+          </p>
+        )}
+        {consents?.length === 0 && <p className="soft">{words.acceptedNone}</p>}
+        <ul className="consents">
+          {consents?.map((consent) => (
+            <ConsentItem key={consent.deployment} {...{ consent, withdraw }} />
+          ))}
+        </ul>
+      </div>
+    </main>
+  );
+}
+
+function ConsentItem({ consent, withdraw }: { readonly consent: AcceptedConsent; readonly withdraw: (id: string) => void }) {
+  const { words, language } = useSpeech();
+  const nameOf = useNameOf();
+  const { deployment, form, acceptedAtMs } = consent;
+  const date = new Date(acceptedAtMs).toLocaleDateString(language, { dateStyle: 'long' });
+  const reached = [...form].filter(([id, asks]) => asks && id !== deployment).map(([id]) => nameOf(id));
+  return (
+    <li className="consent">
+      <div>
+        <h2>{nameOf(deployment)}</h2>
+        <p className="soft small">
+          {words.acceptedOn(date)} · {reached.join(', ')}
+        </p>
+      </div>
+      <button
+        type="button"
+        className="button"
+        aria-label={`${words.withdraw}: ${nameOf(deployment)}`}
+        onClick={() => withdraw(deployment)}
+      >
+        {words.withdraw}
+      </button>
+    </li>
+  );
+}

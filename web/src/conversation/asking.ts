@@ -1,0 +1,85 @@
+import { faultOf } from '../service/fault.ts';
+import type { Service } from '../service/service.ts';
+import { streamReply } from '../service/stream-reply.ts';
+import { type Question, type Reply, turnsUpTo, withReply, withTurn } from './conversation.ts';
+import type { Library } from './library.ts';
+import { ReplyFold } from './reply-fold.ts';
+import { toMessages } from './to-messages.ts';
+
+export interface AskingParts {
+  readonly library: Library;
+  readonly service: Service;
+  /** Calls back at the next moment that something can be drawn. */
+  readonly nextFrame: (act: () => void) => void;
+}
+
+/** Asks deployments and brings their answers into the library; any number at once. */
+export class Asking {
+  readonly #parts: AskingParts;
+  readonly #running = new Map<string, AbortController>();
+
+  constructor(parts: AskingParts) {
+    this.#parts = parts;
+  }
+
+  /** Adds a question to a conversation that is open, and has it answered. */
+  ask(conversationId: string, asked: Pick<Question, 'parent' | 'text' | 'attachments' | 'control'>): Promise<void> {
+    const question: Question = { kind: 'question', id: crypto.randomUUID(), atMs: Date.now(), ...asked };
+    this.#parts.library.change(conversationId, (conversation) => withTurn(conversation, question));
+    return this.answer(conversationId, question.id);
+  }
+
+  /** Has a question answered, once more where it was before. */
+  async answer(conversationId: string, questionId: string): Promise<void> {
+    const { library, service } = this.#parts;
+    const conversation = library.find(conversationId);
+    if (conversation === undefined) return;
+    const start: Reply = {
+      ...{ kind: 'reply', id: crypto.randomUUID(), parent: questionId, atMs: Date.now(), state: 'running' },
+      ...{ deployment: conversation.deployment, text: '', custom: {}, stageTimes: {} },
+    };
+    const leaving = new AbortController();
+    this.#running.set(start.id, leaving);
+    library.put(withTurn(conversation, start), 'now');
+    const fold = new ReplyFold(start);
+    const end = (last: Partial<Reply>): void => {
+      this.#running.delete(start.id);
+      const reply: Reply = { ...fold.reply(), endedAtMs: Date.now(), ...last };
+      library.change(conversationId, (now) => withReply(now, reply), 'now');
+    };
+    const draw = this.#drawing(() => {
+      if (this.#running.has(start.id)) library.change(conversationId, (now) => withReply(now, fold.reply()));
+    });
+    try {
+      const messages = toMessages(turnsUpTo(conversation, questionId));
+      for await (const chunk of streamReply(service, { deployment: start.deployment, messages, signal: leaving.signal })) {
+        fold.add(chunk, Date.now());
+        draw();
+      }
+      end({ state: 'done' });
+    } catch (thrown) {
+      end(leaving.signal.aborted ? { state: 'stopped' } : { state: 'failed', fault: faultOf(thrown) });
+    }
+  }
+
+  stop(replyId: string): void {
+    this.#running.get(replyId)?.abort();
+  }
+
+  stopAll(): void {
+    for (const running of this.#running.values()) running.abort();
+  }
+
+  /** However many chunks come between two frames, they are drawn once. */
+  #drawing(act: () => void): () => void {
+    let isDue = false;
+    return () => {
+      if (isDue) return;
+      isDue = true;
+      this.#parts.nextFrame(() => {
+        isDue = false;
+        act();
+      });
+    };
+  }
+}

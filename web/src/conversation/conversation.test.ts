@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import {
+  branchesAt,
+  type Conversation,
+  type Question,
+  type Reply,
+  settled,
+  showing,
+  shownTurns,
+  turnsUpTo,
+  withReply,
+  withTurn,
+} from './conversation.ts';
+import { toHead } from './database.ts';
+import { toExportJson, toExportMarkdown } from './export.ts';
+import { findHeads } from './library.ts';
+import { toMessages } from './to-messages.ts';
+
+const empty: Conversation = { id: 'c', title: '', deployment: 'demo', createdAtMs: 0, updatedAtMs: 0, turns: {}, shown: {} };
+const question = (id: string, parent: string, fields: Partial<Question> = {}): Question => ({
+  ...{ kind: 'question', id, parent, atMs: 1, text: `ask ${id}`, attachments: [] },
+  ...fields,
+});
+const reply = (id: string, parent: string, fields: Partial<Reply> = {}): Reply => ({
+  ...{ kind: 'reply', id, parent, atMs: 2, deployment: 'demo', state: 'done', text: `say ${id}`, custom: {}, stageTimes: {} },
+  ...fields,
+});
+const ids = (conversation: Conversation) => shownTurns(conversation).map(({ id }) => id);
+const grown = [question('q1', ''), reply('r1', 'q1'), question('q2', 'r1'), reply('r2', 'q2')].reduce(withTurn, empty);
+
+describe('a conversation', () => {
+  it('shows its turns in order and is called by its first question', () => {
+    expect(ids(grown)).toEqual(['q1', 'r1', 'q2', 'r2']);
+    expect(grown.title).toBe('ask q1');
+    expect(withTurn(empty, question('q', '', { text: 'x '.repeat(200) })).title).toHaveLength(80);
+    expect(withTurn(empty, question('q', '', { text: '', control: { label: 'Go' } })).title).toBe('Go');
+  });
+
+  it('asked again keeps both branches, each with what follows it', () => {
+    const again = withTurn(withTurn(grown, question('q1b', '')), reply('r1b', 'q1b'));
+    expect(ids(again)).toEqual(['q1b', 'r1b']);
+    expect(branchesAt(again, '').map(({ id }) => id)).toEqual(['q1', 'q1b']);
+    expect(ids(showing(again, question('q1', '')))).toEqual(['q1', 'r1', 'q2', 'r2']);
+  });
+
+  it('answered once more shows the new answer, and asks with what came before alone', () => {
+    const again = withTurn(grown, reply('r1b', 'q1'));
+    expect(ids(again)).toEqual(['q1', 'r1b']);
+    expect(turnsUpTo(again, 'q2').map(({ id }) => id)).toEqual(['q1', 'r1', 'q2']);
+  });
+
+  it('that points to a branch that is not there shows the last one', () => {
+    expect(ids({ ...grown, shown: { '': 'gone', q1: 'q2' } })).toEqual(['q1', 'r1', 'q2', 'r2']);
+  });
+
+  it('takes no reply that was removed meanwhile', () => {
+    expect(withReply(grown, reply('gone', 'q1'))).toBe(grown);
+  });
+
+  it('loaded anew has no answer under way', () => {
+    const running = withReply(grown, reply('r2', 'q2', { state: 'running', text: 'half' }));
+    expect(settled(running).turns.r2).toMatchObject({ state: 'interrupted', text: 'half' });
+    expect(settled(grown)).toBe(grown);
+  });
+
+  it('is found by words in any order and case', () => {
+    const heads = [toHead(grown)];
+    expect(findHeads(heads, 'R2 ask')).toHaveLength(1);
+    expect(findHeads(heads, 'ask nothing')).toHaveLength(0);
+    expect(findHeads(heads, ' ')).toHaveLength(1);
+  });
+
+  it('is taken out with all branches, and to read as it is shown', () => {
+    const again = withTurn(grown, reply('r1b', 'q1', { custom: { attachments: [{ index: 0, title: 'Note', data: '*x*' }] } }));
+    expect(Object.keys(JSON.parse(toExportJson(again)).turns)).toEqual(['q1', 'r1', 'q2', 'r2', 'r1b']);
+    expect(toExportMarkdown(again, 'You')).toBe('# ask q1\n\n## You\n\nask q1\n\n## demo\n\nsay r1b\n\n### Note\n\n*x*\n');
+  });
+});
+
+describe('a request', () => {
+  it('carries attachments, the control that was chosen, and the state that came back', () => {
+    const state = { kept: true };
+    const turns = [
+      question('q1', '', { attachments: [{ title: 'a' }, { title: 'b' }] }),
+      reply('r1', 'q1', { custom: { state, stages: [{ index: 0 }], controls: [] } }),
+      question('q2', 'r1', { text: '', control: { label: 'Go', value: { a: 1 } } }),
+    ];
+    expect(toMessages(turns)).toEqual([
+      {
+        role: 'user',
+        content: 'ask q1',
+        custom_content: {
+          attachments: [
+            { title: 'a', index: 0 },
+            { title: 'b', index: 1 },
+          ],
+        },
+      },
+      { role: 'assistant', content: 'say r1', custom_content: { state } },
+      { role: 'user', content: '', custom_content: { completed_control: { label: 'Go', value: { a: 1 } } } },
+    ]);
+  });
+
+  it('leaves out answers that brought nothing', () => {
+    expect(toMessages([question('q', ''), reply('r', 'q', { text: '', state: 'failed' })])).toEqual([
+      { role: 'user', content: 'ask q' },
+    ]);
+  });
+});

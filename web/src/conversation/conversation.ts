@@ -1,0 +1,118 @@
+import type { FinishReason, ResponseCustomContent, Statistics, Usage } from '#contract/chunk.ts';
+import type { Attachment, CompletedControl } from '#contract/message.ts';
+import type { Fault } from '../service/fault.ts';
+
+/** When a step of a reply began and ended, as this page saw it. */
+export interface StageTime {
+  readonly startedAtMs: number;
+  readonly endedAtMs?: number;
+  /** The step that was the only one under way when this one began: this one is shown inside it. */
+  readonly within?: number;
+}
+
+export interface Question {
+  readonly kind: 'question';
+  readonly id: string;
+  /** The reply it follows; '' for the first of a conversation. */
+  readonly parent: string;
+  readonly atMs: number;
+  readonly text: string;
+  readonly attachments: readonly Attachment[];
+  readonly control?: CompletedControl;
+}
+
+export interface Reply {
+  readonly kind: 'reply';
+  readonly id: string;
+  /** The question it answers. */
+  readonly parent: string;
+  readonly atMs: number;
+  readonly endedAtMs?: number;
+  readonly deployment: string;
+  /** `interrupted`: the page went away while it came. */
+  readonly state: 'running' | 'done' | 'stopped' | 'failed' | 'interrupted';
+  readonly text: string;
+  readonly custom: ResponseCustomContent;
+  readonly functionCall?: { readonly name?: string; readonly arguments?: string };
+  readonly finish?: FinishReason;
+  readonly usage?: Usage;
+  readonly statistics?: Statistics;
+  readonly stageTimes: Readonly<Record<number, StageTime>>;
+  readonly fault?: Fault;
+}
+
+export type Turn = Question | Reply;
+
+/** A tree of turns: asking again and editing add a branch, none is ever lost. */
+export interface Conversation {
+  readonly id: string;
+  readonly title: string;
+  /** Whom the next question goes to. */
+  readonly deployment: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly turns: Readonly<Record<string, Turn>>;
+  /** By parent, the branch that is shown; absent: the last one. */
+  readonly shown: Readonly<Record<string, string>>;
+}
+
+const longestTitle = 80;
+
+/** The turns that follow the same one, in the order they were made. */
+export function branchesAt({ turns }: Conversation, parent: string): readonly Turn[] {
+  return Object.values(turns).filter((turn) => turn.parent === parent);
+}
+
+/** The turns that are shown, from the first on. */
+export function shownTurns(conversation: Conversation): readonly Turn[] {
+  const lastOf = new Map<string, Turn>();
+  for (const turn of Object.values(conversation.turns)) lastOf.set(turn.parent, turn);
+  const path: Turn[] = [];
+  for (let turn = next(''); turn !== undefined; turn = next(turn.id)) path.push(turn);
+  return path;
+
+  function next(parent: string): Turn | undefined {
+    const chosen = conversation.turns[conversation.shown[parent] ?? ''];
+    return chosen?.parent === parent ? chosen : lastOf.get(parent);
+  }
+}
+
+/** The turns from the first to this one. */
+export function turnsUpTo({ turns }: Conversation, id: string): readonly Turn[] {
+  const path: Turn[] = [];
+  for (let turn = turns[id]; turn !== undefined; turn = turns[turn.parent]) path.unshift(turn);
+  return path;
+}
+
+/** With one more turn, shown. The first question gives the title. */
+export function withTurn(conversation: Conversation, turn: Turn): Conversation {
+  const title = conversation.title === '' && turn.kind === 'question' ? toTitle(turn) : conversation.title;
+  return {
+    ...conversation,
+    title,
+    updatedAtMs: turn.atMs,
+    turns: { ...conversation.turns, [turn.id]: turn },
+    shown: { ...conversation.shown, [turn.parent]: turn.id },
+  };
+}
+
+/** With another version of a turn that is there; unchanged where it is not. */
+export function withReply(conversation: Conversation, reply: Reply): Conversation {
+  if (conversation.turns[reply.id] === undefined) return conversation;
+  return { ...conversation, turns: { ...conversation.turns, [reply.id]: reply } };
+}
+
+export function showing(conversation: Conversation, { parent, id }: Turn): Conversation {
+  return { ...conversation, shown: { ...conversation.shown, [parent]: id } };
+}
+
+/** With replies that were under way marked as broken off: after the page was loaded anew nothing comes any more. */
+export function settled(conversation: Conversation): Conversation {
+  const broken = Object.values(conversation.turns).filter((turn) => turn.kind === 'reply' && turn.state === 'running');
+  return broken.reduce<Conversation>((sum, turn) => withReply(sum, { ...(turn as Reply), state: 'interrupted' }), conversation);
+}
+
+function toTitle({ text, attachments, control }: Question): string {
+  const words = text.trim().replace(/\s+/g, ' ') || control?.label || attachments[0]?.title || '';
+  return words.length > longestTitle ? `${words.slice(0, longestTitle - 1)}…` : words;
+}

@@ -1,0 +1,25 @@
+import type { Message } from '#contract/message.ts';
+import type { Question, Reply, Turn } from './conversation.ts';
+
+/** The turns as a request carries them (spec 2.1). Replies that brought nothing are left out. */
+export function toMessages(turns: readonly Turn[]): readonly Message[] {
+  return turns.flatMap((turn) => (turn.kind === 'question' ? [fromQuestion(turn)] : fromReply(turn)));
+}
+
+function fromQuestion({ text, attachments, control }: Question): Message {
+  const custom = {
+    ...(attachments.length > 0 && { attachments: attachments.map((attachment, index) => ({ ...attachment, index })) }),
+    ...(control !== undefined && { completed_control: control }),
+  };
+  return { role: 'user', content: text, ...(Object.keys(custom).length > 0 && { custom_content: custom }) };
+}
+
+function fromReply({ text, custom, functionCall }: Reply): Message[] {
+  const { attachments, state } = custom;
+  if (text === '' && attachments === undefined && state === undefined && functionCall === undefined) return [];
+  const kept = { ...(attachments !== undefined && { attachments }), ...(state !== undefined && { state }) };
+  const call = functionCall && { function_call: { name: '', arguments: '', ...functionCall } };
+  return [
+    { role: 'assistant', content: text, ...(Object.keys(kept).length > 0 && { custom_content: kept }), ...call } as Message,
+  ];
+}

@@ -1,0 +1,84 @@
+import { tryParseJson } from '#base/json.ts';
+import type { Words } from '../words/english.ts';
+import type { Field } from './field.ts';
+
+/** What is written in the fields, by the path of the field's names. */
+export type Draft = ReadonlyMap<string, unknown>;
+/** What is wrong, by path. */
+export type FormFaults = ReadonlyMap<string, string>;
+
+export interface Filled {
+  readonly value: Record<string, unknown>;
+  readonly faults: FormFaults;
+}
+
+export function pathOf(base: string, name: string): string {
+  return `${base}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** The value that the fields give together, and what keeps it from being sent. Empty fields are left out. */
+export function toValue(fields: readonly Field[], draft: Draft, words: Words): Filled {
+  const faults = new Map<string, string>();
+  return { value: collect(fields, { draft, words, faults, base: '' }), faults };
+}
+
+interface Collecting {
+  readonly draft: Draft;
+  readonly words: Words;
+  readonly faults: Map<string, string>;
+  readonly base: string;
+}
+
+function collect(fields: readonly Field[], collecting: Collecting): Record<string, unknown> {
+  const entries: [string, unknown][] = [];
+  for (const field of fields) {
+    const path = pathOf(collecting.base, field.name);
+    const value = field.kind === 'group' ? group(field, { ...collecting, base: path }) : read(field, path, collecting);
+    if (value !== undefined) entries.push([field.name, value]);
+    else if (field.isRequired && !collecting.faults.has(path)) collecting.faults.set(path, collecting.words.mustBeFilled);
+  }
+  return Object.fromEntries(entries);
+}
+
+function group(field: Field & { readonly kind: 'group' }, collecting: Collecting): unknown {
+  const value = collect(field.fields, collecting);
+  return Object.keys(value).length === 0 && !field.isRequired ? undefined : value;
+}
+
+function read(field: Field, path: string, { draft, words, faults }: Collecting): unknown {
+  const written = draft.has(path) ? draft.get(path) : field.start;
+  const fault = (text: string): undefined => void faults.set(path, text);
+  if (field.kind === 'switch') return written === true || (draft.has(path) || field.isRequired ? false : undefined);
+  if (written === undefined || written === '') return undefined;
+  if (field.kind === 'number') return readNumber(field, written, { words, fault });
+  if (field.kind === 'text') return readText(field, String(written), { words, fault });
+  if (field.kind !== 'json' || typeof written !== 'string') return written;
+  return tryParseJson(written) ?? fault(words.mustBeJson);
+}
+
+interface Judging {
+  readonly words: Words;
+  readonly fault: (text: string) => undefined;
+}
+
+function readText(
+  { min = 0, max = Infinity }: Field & { readonly kind: 'text' },
+  text: string,
+  { words, fault }: Judging,
+): string | undefined {
+  if (text.length < min) return fault(words.longEnough(min));
+  return text.length > max ? fault(words.shortEnough(max)) : text;
+}
+
+function readNumber(
+  { isWhole, min, max }: Field & { readonly kind: 'number' },
+  written: unknown,
+  { words, fault }: Judging,
+): number | undefined {
+  const value = Number(written);
+  if (!Number.isFinite(value)) return fault(words.mustBeNumber);
+  if (isWhole && !Number.isInteger(value)) return fault(words.mustBeWhole);
+  if (min !== undefined && value < min) return fault(words.atLeast(min));
+  if (max !== undefined && value > max) return fault(words.atMost(max));
+  return value;
+}

@@ -1,0 +1,91 @@
+import { type FormEvent, useId, useMemo, useState } from 'react';
+import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { useWords } from '../words/words.tsx';
+import { type Field, toFields } from './field.ts';
+import { FieldView, toFieldId } from './field-view.tsx';
+import { type Draft, type FormFaults, toValue } from './form-value.ts';
+
+interface SchemaFormProps {
+  readonly schema: object;
+  readonly onSubmit: (value: Record<string, unknown>) => void;
+}
+
+/** A form drawn from a JSON Schema. What the schema says beyond what is drawn is checked by the service. */
+export function SchemaForm({ schema, onSubmit }: SchemaFormProps) {
+  const words = useWords();
+  const fields = useMemo(() => toFields(schema), [schema]);
+  const [draft, setDraft] = useState<Draft>(new Map());
+  const [faults, setFaults] = useState<FormFaults>(new Map());
+  const id = useId();
+  if (fields === undefined) return <JsonForm schema={schema} onSubmit={onSubmit} />;
+  const submitValue = (now: Draft): void => {
+    const filled = toValue(fields, now, words);
+    setFaults(filled.faults);
+    const [first] = filled.faults.keys();
+    if (first === undefined) onSubmit(filled.value);
+    else document.getElementById(toFieldId(id, first))?.focus();
+  };
+  const only = onlyChoice(fields);
+  if (only !== undefined) {
+    return (
+      <div className="options">
+        {only.hint !== '' && <p className="soft small">{only.hint}</p>}
+        {only.options.map(({ label, value }) => (
+          <button key={label} type="button" className="button" onClick={() => onSubmit({ [only.name]: value })}>
+            {label}
+          </button>
+        ))}
+      </div>
+    );
+  }
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    submitValue(draft);
+  };
+  const change = (path: string, value: unknown): void => setDraft((now) => new Map(now).set(path, value));
+  return (
+    <form className="form" noValidate onSubmit={submit}>
+      {fields.map((field) => (
+        <FieldView key={field.name} {...{ field, base: '', form: { id, draft, faults, change } }} />
+      ))}
+      <button type="submit" className="button primary">
+        {words.submit}
+      </button>
+    </form>
+  );
+}
+
+const mostButtons = 8;
+
+/** A form of one choice is drawn as a button for each option. */
+function onlyChoice(fields: readonly Field[]): (Field & { readonly kind: 'choice' | 'choices' }) | undefined {
+  const [field] = fields;
+  if (fields.length !== 1 || field?.kind !== 'choice') return undefined;
+  return field.isRequired && field.options.length <= mostButtons ? field : undefined;
+}
+
+function JsonForm({ onSubmit }: SchemaFormProps) {
+  const words = useWords();
+  const [text, setText] = useState('{}');
+  const [isWrong, setIsWrong] = useState(false);
+  const id = useId();
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    const value = tryParseJson(text);
+    setIsWrong(!isJsonObject(value));
+    if (isJsonObject(value)) onSubmit(value);
+  };
+  return (
+    <form className="form" onSubmit={submit}>
+      <label htmlFor={id}>{words.asJsonValue}</label>
+      <textarea
+        {...{ id, rows: 4, value: text, className: 'code', 'aria-invalid': isWrong }}
+        onChange={({ target }) => setText(target.value)}
+      />
+      {isWrong && <p className="trouble">{words.mustBeJson}</p>}
+      <button type="submit" className="button primary">
+        {words.submit}
+      </button>
+    </form>
+  );
+}

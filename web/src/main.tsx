@@ -1,0 +1,20 @@
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Entrance } from './page/entrance.tsx';
+import './style/tokens.css';
+import './style/base.css';
+import './style/page.css';
+import './style/chat.css';
+import './style/markdown.css';
+import { Speaking } from './words/words.tsx';
+
+const root = document.getElementById('page');
+if (root !== null) {
+  createRoot(root).render(
+    <StrictMode>
+      <Speaking>
+        <Entrance />
+      </Speaking>
+    </StrictMode>,
+  );
+}

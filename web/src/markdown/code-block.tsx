@@ -1,0 +1,72 @@
+import { Fragment, memo, type ReactNode, useEffect, useMemo, useState } from 'react';
+import { CopyButton } from '../parts/copy-button.tsx';
+import type { ColouredCode } from './colours.ts';
+
+interface CodeBlockProps {
+  readonly text: string;
+  /** As it stands behind the fence; '' where nothing does. */
+  readonly language: string;
+  /** No more of it comes: only then is it coloured. */
+  readonly isWhole: boolean;
+}
+
+const mostColouredChars = 30_000;
+const linesInPiece = 100;
+
+/** Code with its language, to be copied. */
+export function CodeBlock({ text, language, isWhole }: CodeBlockProps) {
+  const [name = ''] = language.split(/[\s{,]/, 1);
+  const coloured = useColours(text, isWhole && text.length <= mostColouredChars ? name : '');
+  return (
+    <div className="code-block">
+      <div className="code-head">
+        <span className="soft small">{name}</span>
+        <CopyButton text={() => text} />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      <pre tabIndex={0}>
+        <code>{coloured === undefined ? <Pieces text={text} /> : draw(coloured)}</code>
+      </pre>
+    </div>
+  );
+}
+
+/** Long code in pieces: while it grows, only the last of them is drawn anew. */
+function Pieces({ text }: { readonly text: string }) {
+  const pieces = useMemo(() => {
+    const lines = text.split('\n');
+    const count = Math.ceil(lines.length / linesInPiece);
+    return Array.from({ length: count }, (_, at) => lines.slice(at * linesInPiece, (at + 1) * linesInPiece).join('\n'));
+  }, [text]);
+  // biome-ignore lint/suspicious/noArrayIndexKey: code grows at its end, so a piece keeps its place
+  return pieces.map((piece, at) => <Piece key={at} text={at < pieces.length - 1 ? `${piece}\n` : piece} />);
+}
+
+const Piece = memo(({ text }: { readonly text: string }) => <span className="code-piece">{text}</span>);
+
+/** Undefined until the colours are there, and where the language is not known. */
+function useColours(text: string, language: string): ColouredCode | undefined {
+  const [coloured, setColoured] = useState<{ readonly text: string; readonly root: ColouredCode }>();
+  useEffect(() => {
+    if (language === '') return;
+    let isGone = false;
+    void import('./colours.ts').then(({ colour }) => {
+      const root = isGone ? undefined : colour(text, language);
+      if (root !== undefined) setColoured({ text, root });
+    });
+    return () => {
+      isGone = true;
+    };
+  }, [text, language]);
+  return coloured?.text === text ? coloured.root : undefined;
+}
+
+function draw(node: ColouredCode | ColouredCode['children'][number]): ReactNode {
+  if (node.type === 'text') return node.value;
+  if (node.type !== 'element' && node.type !== 'root') return null;
+  // biome-ignore lint/suspicious/noArrayIndexKey: the parts never change
+  const inner = node.children.map((child, at) => <Fragment key={at}>{draw(child)}</Fragment>);
+  if (node.type === 'root') return inner;
+  const { className } = node.properties;
+  return <span className={Array.isArray(className) ? className.join(' ') : undefined}>{inner}</span>;
+}

@@ -1,0 +1,48 @@
+import { createContext, useContext, useSyncExternalStore } from 'react';
+import type { Asking } from '../conversation/asking.ts';
+import type { Conversation } from '../conversation/conversation.ts';
+import type { Head } from '../conversation/database.ts';
+import type { Library } from '../conversation/library.ts';
+import type { Deployment } from '../service/deployments.ts';
+import type { Service } from '../service/service.ts';
+import type { Place } from './place.ts';
+
+/** What every part of the page may use once somebody has signed in. */
+export interface Page {
+  readonly service: Service;
+  readonly library: Library;
+  readonly asking: Asking;
+  readonly deployments: readonly Deployment[];
+  /** Learns anew what is open to the user. */
+  readonly refresh: () => Promise<void>;
+  readonly place: Place;
+  readonly go: (place: Place) => void;
+  readonly signOut: () => void;
+  /** Says something to people who listen to the page. */
+  readonly announce: (text: string) => void;
+  readonly isStorageGone: boolean;
+}
+
+export const PageContext = createContext<Page | undefined>(undefined);
+
+export function usePage(): Page {
+  const page = useContext(PageContext);
+  if (page === undefined) throw new Error('outside of the page');
+  return page;
+}
+
+export function useHeads(): readonly Head[] {
+  const { library } = usePage();
+  return useSyncExternalStore(library.subscribe, library.heads);
+}
+
+export function useConversation(id: string): Conversation | undefined {
+  const { library } = usePage();
+  return useSyncExternalStore(library.subscribe, () => library.find(id));
+}
+
+/** The name of a deployment as people know it; its id where it is not offered to the user. */
+export function useNameOf(): (id: string) => string {
+  const { deployments } = usePage();
+  return (id) => deployments.find((deployment) => deployment.id === id)?.name ?? id;
+}

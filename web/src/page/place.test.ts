@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { type Place, toHash, toPlace } from './place.ts';
+
+it.each<[string, Place]>([
+  ['#/', { at: 'new' }],
+  ['#/?with=a%2Fb', { at: 'new', deployment: 'a/b' }],
+  ['#/chat/1', { at: 'conversation', id: '1' }],
+  ['#/consent', { at: 'consents' }],
+  ['#/build', { at: 'applications' }],
+  ['#/build/new', { at: 'applications', id: '' }],
+  ['#/build/applications/b/a%20b', { at: 'applications', id: 'applications/b/a b' }],
+  ['#/consent/applications/x%20y', { at: 'consent', deployment: 'applications/x y' }],
+  ['#/consent/app?back=1', { at: 'consent', deployment: 'app', back: '1' }],
+])('%s is a place', (hash, place) => {
+  expect(toPlace(hash)).toEqual(place);
+  expect(toHash(place)).toBe(hash);
+});
+
+it.each(['', '#', '#/nowhere', '#/chat/', '#/chat/%E0%A4%A'])('%j leads to the beginning', (hash) => {
+  expect(toPlace(hash)).toEqual({ at: 'new' });
+});

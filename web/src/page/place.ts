@@ -1,0 +1,47 @@
+/** Where in the page the user is. Kept in the address behind `#`, so that no path of the API is taken. */
+export type Place =
+  | { readonly at: 'new'; readonly deployment?: string }
+  | { readonly at: 'conversation'; readonly id: string }
+  | { readonly at: 'consents' }
+  /** The user's own applications; `id` of the one that is open, '' for one that is yet to be made. */
+  | { readonly at: 'applications'; readonly id?: string }
+  /** `back`: the conversation the user came from. */
+  | { readonly at: 'consent'; readonly deployment: string; readonly back?: string };
+
+export function toPlace(hash: string): Place {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
+  const [at, ...rest] = path.split('/');
+  const id = decoded(rest.join('/'));
+  const fields = new URLSearchParams(query);
+  if (at === 'chat' && id !== '') return { at: 'conversation', id };
+  if (at === 'consent' && id !== '') return { at, deployment: id, ...given('back', fields.get('back')) };
+  if (at === 'consent') return { at: 'consents' };
+  if (at === 'build') return id === '' ? { at: 'applications' } : { at: 'applications', id: id === 'new' ? '' : id };
+  return { at: 'new', ...given('deployment', fields.get('with')) };
+}
+
+export function toHash(place: Place): string {
+  if (place.at === 'conversation') return `#/chat/${encodeURIComponent(place.id)}`;
+  if (place.at === 'consents') return '#/consent';
+  if (place.at === 'applications')
+    return place.id === undefined ? '#/build' : `#/build/${place.id === '' ? 'new' : toPath(place.id)}`;
+  if (place.at === 'new') return place.deployment === undefined ? '#/' : `#/?with=${encodeURIComponent(place.deployment)}`;
+  const back = place.back === undefined ? '' : `?back=${encodeURIComponent(place.back)}`;
+  return `#/consent/${toPath(place.deployment)}${back}`;
+}
+
+function toPath(id: string): string {
+  return id.split('/').map(encodeURIComponent).join('/');
+}
+
+function given<Key extends string>(key: Key, value: string | null): { [key in Key]?: string } {
+  return value === null || value === '' ? {} : ({ [key]: value } as { [key in Key]: string });
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,88 @@
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
+import { ChatPage } from '../chat/chat-page.tsx';
+import { ConsentPage } from '../consent/consent-page.tsx';
+import { ConsentsPage } from '../consent/consents-page.tsx';
+import { listDeployments } from '../service/deployments.ts';
+import { useWords } from '../words/words.tsx';
+import type { Appearance } from './appearance.ts';
+import { type Page, PageContext } from './page.tsx';
+import { type Place, toHash, toPlace } from './place.ts';
+import type { Session } from './session.ts';
+import { Sidebar } from './sidebar.tsx';
+
+const Builder = lazy(() => import('../builder/builder.tsx').then(({ Builder: view }) => ({ default: view })));
+
+interface SignedInProps {
+  readonly session: Session;
+  readonly signOut: () => void;
+  readonly appearance: Appearance;
+  readonly setAppearance: (next: Appearance) => void;
+}
+
+/** The page of one who signed in. */
+export function SignedIn({ session, signOut, appearance, setAppearance }: SignedInProps) {
+  const words = useWords();
+  const [place, setPlace] = useState<Place>(() => toPlace(location.hash));
+  const [deployments, setDeployments] = useState(session.deployments);
+  const [said, setSaid] = useState('');
+  const [isMenuOpen, setIsMenuOpen] = useState(false);
+
+  const go = useCallback((next: Place) => {
+    if (toHash(next) === location.hash) setPlace(next);
+    else location.hash = toHash(next);
+  }, []);
+
+  useEffect(() => {
+    const arrive = (): void => {
+      setPlace(toPlace(location.hash));
+      setIsMenuOpen(false);
+    };
+    const save = (): void => session.library.saveAll();
+    addEventListener('hashchange', arrive);
+    document.addEventListener('visibilitychange', save);
+    addEventListener('pagehide', save);
+    return () => {
+      removeEventListener('hashchange', arrive);
+      document.removeEventListener('visibilitychange', save);
+      removeEventListener('pagehide', save);
+    };
+  }, [session]);
+
+  const refresh = useCallback(() => listDeployments(session.service).then(setDeployments), [session]);
+  const page = useMemo<Page>(
+    () => ({ ...session, deployments, refresh, place, go, signOut, announce: setSaid }),
+    [session, deployments, refresh, place, go, signOut],
+  );
+  return (
+    <PageContext value={page}>
+      <button type="button" className="skip" onClick={focusMessage}>
+        {words.skipToMessage}
+      </button>
+      <div className="page">
+        <Sidebar {...{ isMenuOpen, appearance, setAppearance }} closeMenu={() => setIsMenuOpen(false)} />
+        <Content place={place} openMenu={() => setIsMenuOpen(true)} />
+      </div>
+      <p className="heard-only" role="status">
+        {said}
+      </p>
+    </PageContext>
+  );
+}
+
+function Content({ place, openMenu }: { readonly place: Place; readonly openMenu: () => void }) {
+  if (place.at === 'consents') return <ConsentsPage openMenu={openMenu} />;
+  if (place.at === 'consent') return <ConsentPage key={place.deployment} {...{ openMenu }} {...place} />;
+  if (place.at === 'applications') {
+    return (
+      <Suspense fallback={<main className="content" aria-busy="true" />}>
+        <Builder id={place.id} openMenu={openMenu} />
+      </Suspense>
+    );
+  }
+  const [id, preferred] = place.at === 'conversation' ? [place.id] : [undefined, place.deployment];
+  return <ChatPage key={id ?? `new ${preferred ?? ''}`} {...{ id, preferred, openMenu }} />;
+}
+
+function focusMessage(): void {
+  document.getElementById('message')?.focus();
+}

@@ -1,0 +1,38 @@
+/** Line drawings on a grid of 24. */
+const drawings = {
+  plus: 'M12 5v14M5 12h14',
+  close: 'M6 6l12 12M18 6L6 18',
+  search: 'M10.5 4a6.5 6.5 0 1 1 0 13 6.5 6.5 0 0 1 0-13M15.5 15.5L20 20',
+  trash: 'M5 7h14M10 4h4M7 7l1 13h8l1-13',
+  build: 'M4 4h7v7H4zM13 13h7v7h-7zM4 13h7v7H4zM16.5 4v7M13 7.5h7',
+  shield: 'M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6zM9 12l2 2 4-4',
+  sliders: 'M4 8h9M19 8h1M4 16h1M11 16h9M14.5 5.5v5M6.5 13.5v5',
+  leave: 'M14 4H5v16h9M10 12h10M17 9l3 3-3 3',
+  menu: 'M4 7h16M4 12h16M4 17h10',
+  down: 'M6 9l6 6 6-6',
+  right: 'M9 6l6 6-6 6',
+  left: 'M15 6l-6 6 6 6',
+  send: 'M12 19V5M6 11l6-6 6 6',
+  stop: 'M7 7h10v10H7z',
+  clip: 'M19 11l-7.5 7.5a4 4 0 0 1-6-6L13 5a2.8 2.8 0 0 1 4 4l-7.5 7.5a1.2 1.2 0 0 1-2-2L14 8',
+  copy: 'M9 9h10v11H9zM5 15V4h10',
+  check: 'M5 13l4 4L19 7',
+  alert: 'M12 4l9 16H3zM12 10v4M12 17v.5',
+  edit: 'M4 20l1-4L16 5l3 3L8 19zM14 7l3 3',
+  again: 'M19 12a7 7 0 1 1-2-5M19 4v4h-4',
+  save: 'M12 4v11M7 11l5 5 5-5M5 20h14',
+  file: 'M7 3h7l4 4v14H7zM14 3v4h4',
+  link: 'M14 5h5v5M19 5l-8 8M16 14v5H5V8h5',
+  picture: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15.5 9v.5',
+} as const;
+
+export type IconName = keyof typeof drawings;
+
+/** A drawing beside words or inside a button that has a name; it says nothing itself. */
+export function Icon({ name }: { readonly name: IconName }) {
+  return (
+    <svg className="icon" viewBox="0 0 24 24" aria-hidden="true">
+      <path d={drawings[name]} />
+    </svg>
+  );
+}

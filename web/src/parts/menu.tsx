@@ -1,0 +1,35 @@
+import { type ReactNode, useRef } from 'react';
+
+interface MenuProps {
+  readonly label: string;
+  readonly icon: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** A button that unfolds others; a choice, Escape or a look elsewhere folds them again. */
+export function Menu({ label, icon, children }: MenuProps) {
+  const menu = useRef<HTMLDetailsElement>(null);
+  const fold = (): void => {
+    if (menu.current !== null) menu.current.open = false;
+  };
+  return (
+    <details
+      {...{ ref: menu, className: 'menu' }}
+      onKeyDown={({ key }) => {
+        if (key !== 'Escape') return;
+        fold();
+        menu.current?.querySelector('summary')?.focus();
+      }}
+      onBlur={({ relatedTarget }) => !menu.current?.contains(relatedTarget) && fold()}
+    >
+      <summary className="icon-button" aria-label={label} title={label}>
+        {icon}
+      </summary>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys act on the buttons inside, whose clicks arrive here */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
+      <div className="menu-body" onClick={fold}>
+        {children}
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,35 @@
+import { isJsonObject } from '#base/json.ts';
+import type { Attachment } from '#contract/message.ts';
+import { inPath, type Service } from './service.ts';
+
+export interface UploadOptions {
+  readonly onProgress: (share: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** What is not larger goes along inside the message; the rest is stored and referred to. */
+const mostInsideBytes = 512 * 1024;
+const textTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|[^;]*\+json|[^;]*\+xml)(;|$))/i;
+const textNames =
+  /\.(md|txt|csv|tsv|log|json|jsonl|ya?ml|xml|html?|css|[jt]sx?|py|rb|go|rs|java|kt|c|h|cpp|sh|sql|toml|ini|env)$/i;
+
+/** Makes an attachment of a file. Throws ServiceFault. */
+export async function attachFile(service: Service, file: File, options: UploadOptions): Promise<Attachment> {
+  const { name: title, size } = file;
+  const isText = textTypes.test(file.type) || (file.type === '' && textNames.test(title));
+  const type = file.type || (isText ? 'text/plain' : 'application/octet-stream');
+  if (size <= mostInsideBytes) return { type, title, data: isText ? await file.text() : await toBase64(file) };
+  const answer = await service.json('v1/bucket', { signal: options.signal });
+  const bucket = isJsonObject(answer) ? String(answer.bucket) : '';
+  const path = `${inPath(bucket)}/chat/${crypto.randomUUID()}/${encodeURIComponent(title)}`;
+  const stored = await service.upload(`v1/files/${path}`, file, options);
+  const url = isJsonObject(stored) && typeof stored.url === 'string' ? stored.url : `files/${path}`;
+  return { type, title, url };
+}
+
+async function toBase64(file: Blob): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 32_768) text += String.fromCharCode(...bytes.subarray(at, at + 32_768));
+  return btoa(text);
+}

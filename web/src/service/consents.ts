@@ -1,0 +1,48 @@
+import { isJsonObject } from '#base/json.ts';
+import { inPath, type Service } from './service.ts';
+
+/** Whom a deployment reaches, and who of them asks first; by id. */
+export type ConsentForm = ReadonlyMap<string, boolean>;
+
+export interface ConsentStanding {
+  readonly isAccepted: boolean;
+  /** Empty where the service left it out: there is nothing to ask. */
+  readonly form: ConsentForm;
+}
+
+export interface AcceptedConsent {
+  readonly deployment: string;
+  readonly form: ConsentForm;
+  readonly acceptedAtMs: number;
+}
+
+export async function readConsent(service: Service, id: string): Promise<ConsentStanding> {
+  const answer = await service.json(`v1/consent/${inPath(id)}`);
+  const body = isJsonObject(answer) ? answer : {};
+  return { isAccepted: body.accepted === true, form: toForm(body.consent) };
+}
+
+/** Stores the form as it was shown. Throws ServiceFault `consent_outdated` where it has changed since. */
+export async function acceptConsent(service: Service, id: string, form: ConsentForm): Promise<void> {
+  const consent = Object.fromEntries([...form].map(([each, consentRequired]) => [each, { consentRequired }]));
+  await service.send(`v1/consent/${inPath(id)}`, { method: 'POST', body: { consent } });
+}
+
+export async function withdrawConsent(service: Service, id: string): Promise<void> {
+  await service.send(`v1/consent/${inPath(id)}`, { method: 'DELETE' });
+}
+
+export async function listConsents(service: Service): Promise<readonly AcceptedConsent[]> {
+  const answer = await service.json('v1/consent');
+  const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
+  return items.map(({ deployment, consent, acceptedAt }) => ({
+    deployment: String(deployment),
+    form: toForm(consent),
+    acceptedAtMs: Number(acceptedAt),
+  }));
+}
+
+function toForm(consent: unknown): ConsentForm {
+  if (!isJsonObject(consent)) return new Map();
+  return new Map(Object.entries(consent).map(([id, item]) => [id, isJsonObject(item) && item.consentRequired === true]));
+}

@@ -1,0 +1,63 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { inPath, type Service } from './service.ts';
+
+/** A model or application that the signed-in user may talk to. */
+export interface Deployment {
+  readonly id: string;
+  readonly name: string;
+  readonly version: string | undefined;
+  readonly description: string;
+  readonly iconUrl: string | undefined;
+  readonly isApplication: boolean;
+  readonly requiresConsent: boolean;
+  readonly dependencies: readonly string[];
+  /** MIME types it takes as attachments; undefined where it does not say. */
+  readonly attachmentTypes: readonly string[] | undefined;
+  /** USD for a token. */
+  readonly pricing: { readonly prompt: number; readonly completion: number } | undefined;
+}
+
+/** What the user may talk to, by name. */
+export async function listDeployments(service: Service): Promise<readonly Deployment[]> {
+  const answer = await service.json('openai/deployments');
+  const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
+  const chatting = items.filter(({ capabilities }) => !isJsonObject(capabilities) || capabilities.chat_completion !== false);
+  return chatting.map(toDeployment).sort((one, other) => one.name.localeCompare(other.name));
+}
+
+/** Prompts a deployment suggests to begin with; none where it says nothing. */
+export async function readStarters(service: Service, id: string): Promise<readonly string[]> {
+  const answer = await service.json(`v1/deployments/${inPath(id)}/configuration`).catch(() => undefined);
+  return isJsonObject(answer) ? texts(answer.starters) : [];
+}
+
+function toDeployment(item: JsonObject): Deployment {
+  const features = isJsonObject(item.features) ? item.features : {};
+  const id = text(item.id) ?? '';
+  return {
+    id,
+    name: text(item.display_name) ?? id,
+    version: text(item.display_version),
+    description: text(item.description) ?? '',
+    iconUrl: text(item.icon_url),
+    isApplication: item.object === 'application',
+    requiresConsent: features.consentRequired === true || features.consent_required === true,
+    dependencies: texts(item.dependencies),
+    attachmentTypes: Array.isArray(item.input_attachment_types) ? texts(item.input_attachment_types) : undefined,
+    pricing: toPricing(item.pricing),
+  };
+}
+
+function toPricing(pricing: unknown): Deployment['pricing'] {
+  if (!isJsonObject(pricing)) return undefined;
+  const [prompt, completion] = [Number(pricing.prompt ?? 0), Number(pricing.completion ?? 0)];
+  return Number.isFinite(prompt + completion) ? { prompt, completion } : undefined;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}

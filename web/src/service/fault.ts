@@ -1,0 +1,42 @@
+import { isJsonObject } from '#base/json.ts';
+import { ParleyError } from '#contract/errors.ts';
+
+/** Something that failed, as it is kept in a conversation and shown. */
+export interface Fault {
+  /** Of the HTTP answer; 0 where none came, 200 where the stream failed in the middle. */
+  readonly status: number;
+  /** A code of docs/errors.md, or `connection_lost` and `broke_off` of this page. */
+  readonly code: string;
+  /** As the service said it; '' where it said nothing. */
+  readonly message: string;
+  /** JSON path of the field at fault. */
+  readonly param?: string;
+  readonly retryAfterSeconds?: number;
+  readonly requestId?: string;
+}
+
+/** Thrown by everything that speaks to the service. */
+export class ServiceFault extends Error {
+  readonly fault: Fault;
+
+  constructor(fault: Fault, cause?: unknown) {
+    super(fault.message || fault.code, { cause });
+    this.name = 'ServiceFault';
+    this.fault = fault;
+  }
+}
+
+/** The fault in the body `{"error": {…}}` of an answer, or of one event of a stream. */
+export function toFault(body: unknown, status: number): Fault {
+  const error = isJsonObject(body) && isJsonObject(body.error) ? body.error : {};
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+  const param = text(error.param);
+  return { status, code: text(error.code) || `status_${status}`, message: text(error.message), ...(param !== '' && { param }) };
+}
+
+/** The fault of anything thrown. */
+export function faultOf(thrown: unknown): Fault {
+  if (thrown instanceof ServiceFault) return thrown.fault;
+  if (thrown instanceof ParleyError) return { status: 200, code: thrown.code, message: thrown.message };
+  return { status: 0, code: 'connection_lost', message: '' };
+}

@@ -1,0 +1,55 @@
+import { EventSplitter, eventData } from '#base/event-splitter.ts';
+import { isJsonObject, tryParseJson } from '#base/json.ts';
+import type { Chunk } from '#contract/chunk.ts';
+import type { Message } from '#contract/message.ts';
+import { ServiceFault, toFault } from './fault.ts';
+import { inPath, type Service } from './service.ts';
+
+export interface Ask {
+  readonly deployment: string;
+  readonly messages: readonly Message[];
+  readonly signal: AbortSignal;
+}
+
+/** The chunks of a reply as they come. Ends where the service says so; throws ServiceFault where it fails or breaks off. */
+export async function* streamReply(service: Service, { deployment, messages, signal }: Ask): AsyncGenerator<Chunk> {
+  const path = `openai/deployments/${inPath(deployment)}/chat/completions`;
+  const response = await service.send(path, { method: 'POST', body: { stream: true, messages }, signal });
+  const splitter = new EventSplitter();
+  let isDone = false;
+  // Read to its very end: leaving before would look to the service as if the user had gone.
+  for await (const text of readText(response, signal)) {
+    for (const data of eventData(splitter.push(text))) {
+      if (data === '[DONE]') isDone = true;
+      else if (!isDone) yield toChunk(data);
+    }
+  }
+  if (isDone) return;
+  throw new ServiceFault({ status: 200, code: 'broke_off', message: '' });
+}
+
+function toChunk(data: string): Chunk {
+  const value = tryParseJson(data);
+  if (isJsonObject(value) && value.error !== undefined) throw new ServiceFault(toFault(value, 200));
+  if (!isJsonObject(value) || !Array.isArray(value.choices))
+    throw new ServiceFault({ status: 200, code: 'broke_off', message: '' });
+  return value as unknown as Chunk;
+}
+
+async function* readText({ body }: Response, signal: AbortSignal): AsyncGenerator<string> {
+  if (body === null) return;
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((thrown: unknown) => {
+        signal.throwIfAborted();
+        throw new ServiceFault({ status: 200, code: 'broke_off', message: '' }, thrown);
+      });
+      if (done) return;
+      yield decoder.decode(value, { stream: true });
+    }
+  } finally {
+    void reader.cancel().catch(() => undefined);
+  }
+}

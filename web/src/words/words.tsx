@@ -1,0 +1,50 @@
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+import { english, type Words } from './english.ts';
+import { german } from './german.ts';
+
+const dictionaries = { en: english, de: german } as const;
+export type Language = keyof typeof dictionaries;
+export const languages = Object.keys(dictionaries) as readonly Language[];
+
+interface Speech {
+  readonly language: Language;
+  readonly words: Words;
+  readonly speak: (language: Language) => void;
+}
+
+const SpeechContext = createContext<Speech>({ language: 'en', words: english, speak: () => undefined });
+const keptAs = 'parley language';
+
+/** The name a language has in itself. */
+export function nameOf(language: Language): string {
+  return dictionaries[language].language;
+}
+
+/** Gives the page its language: the chosen one, else the browser's. */
+export function Speaking({ children }: { readonly children: ReactNode }) {
+  const [language, setLanguage] = useState<Language>(firstLanguage);
+  useEffect(() => {
+    document.documentElement.lang = language;
+  }, [language]);
+  const speech = useMemo(() => {
+    const speak = (next: Language): void => {
+      localStorage.setItem(keptAs, next);
+      setLanguage(next);
+    };
+    return { language, words: dictionaries[language], speak };
+  }, [language]);
+  return <SpeechContext value={speech}>{children}</SpeechContext>;
+}
+
+export function useSpeech(): Speech {
+  return useContext(SpeechContext);
+}
+
+export function useWords(): Words {
+  return useSpeech().words;
+}
+
+function firstLanguage(): Language {
+  const wanted = localStorage.getItem(keptAs) ?? navigator.language.slice(0, 2);
+  return languages.find((language) => language === wanted) ?? 'en';
+}
