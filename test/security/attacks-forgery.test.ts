@@ -1,0 +1,218 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bucketOf } from '#domain/bucket.ts';
+import type { Answered } from '#test/ask.ts';
+import { delta, finish, plainReply } from '#test/chunks.ts';
+import { listeningAt } from '#test/listening.ts';
+import { type Answering, eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { pathOf, quickApp, save } from '../applications/support.ts';
+
+/** A server that no call may reach: it counts connections, and what it was asked. */
+interface Inner {
+  readonly server: Server;
+  readonly port: number;
+  readonly asked: string[];
+  connections: number;
+}
+
+const bucket = bucketOf('key:test');
+let model: ScriptedUpstream;
+/** Listens on every address of this machine. */
+let inner: Inner;
+
+async function startInner(host: string, location?: () => string): Promise<Inner> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    if (location === undefined) response.writeHead(200, { 'content-type': 'application/json' }).end('{"inner":"secret"}');
+    else response.writeHead(307, { location: Buffer.from(location()).toString('latin1') }).end();
+  });
+  server.listen(0, host);
+  await listeningAt(server);
+  const started: Inner = { server, port: (server.address() as AddressInfo).port, asked, connections: 0 };
+  server.on('connection', () => {
+    started.connections += 1;
+  });
+  return started;
+}
+
+async function stop({ server }: Inner): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}
+
+/** Calls each tool it is offered once, then says something. */
+function askTools(answering: Answering): void | Promise<void> {
+  const { tools = [], messages } = answering.received.body as {
+    tools?: { function: { name: string } }[];
+    messages: { role: string }[];
+  };
+  if (tools.length === 0 || messages.at(-1)?.role === 'tool') return eventsReply(...plainReply('done'))(answering);
+  const calls = tools.map(({ function: { name } }, index) => ({
+    index,
+    id: `c${index}`,
+    type: 'function' as const,
+    function: { name, arguments: '{}' },
+  }));
+  return eventsReply(delta({ role: 'assistant', tool_calls: calls }), finish('tool_calls'))(answering);
+}
+
+beforeAll(async () => {
+  model = await startScriptedUpstream(askTools);
+  inner = await startInner('::');
+});
+
+afterAll(async () => {
+  await model.close();
+  await stop(inner);
+});
+
+const user = { messages: [{ role: 'user', content: 'Hi' }] };
+const rest = (url: string, authorization: object | null = null): object => ({
+  web_api_toolset: [
+    {
+      type: 'rest-api',
+      name: 'shop',
+      authorization,
+      tools: [
+        {
+          rest_api_method_info: { method_url: url, method_type: 'get' },
+          open_ai_tool: {
+            type: 'function',
+            function: { name: 'find', description: 'It', parameters: { type: 'object', properties: {} } },
+          },
+        },
+      ],
+    },
+  ],
+});
+const mcp = (url: string, protocol: string): object => ({
+  mcp_toolset: [{ type: 'mcp', name: 'm', mcp_server_info: { url, protocol, authorization: null } }],
+});
+const withToken = (token_url: string): object =>
+  rest('https://public.invalid/', {
+    type: 'client_id_secret',
+    client_id: 'c',
+    client_secret: 's',
+    token_url,
+  });
+const saved = (service: TestService, entry: object): Promise<Answered> => save(service, pathOf('mine', bucket), entry);
+const runSaved = async (service: TestService, entry: object): Promise<string> => {
+  const { status, text } = await saved(service, entry);
+  if (status >= 400) return text;
+  return (await service.chat(`applications/${bucket}/mine`, user)).text;
+};
+const attached = (url: string): object => ({
+  messages: [
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'Look' },
+        { type: 'image_url', image_url: { url } },
+      ],
+      custom_content: { attachments: [{ index: 0, type: 'text/plain', url, reference_url: url }] },
+    },
+  ],
+});
+
+/** Every way by which a caller, a maker of applications or a model can make the service call an address; each gives what it was answered. */
+const doors: Readonly<Record<string, (service: TestService, url: string) => Promise<string>>> = {
+  'a REST tool': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...rest(url) })),
+  'the token of a REST tool': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...withToken(url) })),
+  'an MCP server': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...mcp(url, 'streamable_http') })),
+  'an MCP server over SSE': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...mcp(url, 'sse') })),
+  'an application that a user made': (service, url) => runSaved(service, { endpoint: url }),
+  'a document to import': async (service, url) =>
+    (await service.ask({ path: '/v1/import-openapi', headers: withKey(), body: { url } })).text,
+  'the document of an addon': async (service, url) => {
+    service.reload(configuration({ addons: { a: { url } }, ...allowed(service) }));
+    return (await service.chat('gpt', { ...user, addons: [{ name: 'a' }] })).text;
+  },
+};
+
+function configuration(more: object = {}): object {
+  const upstreams = [{ endpoint: model.endpoint }];
+  return { models: { gpt: { upstreams, maxRetryAttempts: 1 } }, tools: { connectMs: 1_000, timeoutMs: 2_000 }, ...more };
+}
+
+function allowed({ directory }: TestService): object {
+  const { allowPrivateNetworks } = directory.current().configuration.security;
+  return { security: { allowPrivateNetworks } };
+}
+
+/** Hosts that all mean this machine. */
+const spellings = [
+  ...['127.0.0.1', '127.1', '0177.0.0.1', '017700000001', '0x7f.0.0.1', '0x7f000001', '2130706433', '127.0.0.1.', '0', '0.0.0.0'],
+  ...['①②⑦.⓪.⓪.①', '127。0。0。1', '%31%32%37.0.0.1', 'localhost', 'LOCALHOST.', 'user:pw@127.0.0.1'],
+  ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[0:0:0:0:0:ffff:127.0.0.1]'],
+];
+
+/** Addresses of other machines that are not for everyone. */
+const closed = [
+  ...['169.254.169.254', '[fd00:ec2::254]', '100.100.100.200', '100.64.0.1', '[64:ff9b::7f00:1]', '[64:ff9b::a9fe:a9fe]'],
+  ...['10.0.0.1', '172.16.0.1', '192.168.0.1', '[fe80::1]', '[fc00::1]', '[2002:7f00:1::]', '224.0.0.1', '255.255.255.255'],
+];
+
+describe.each(Object.entries(doors))('%s', (_name, open) => {
+  it('reaches nothing on this machine, however its address is spelled', async () => {
+    await using service = await startService(configuration());
+    for (const host of spellings) await open(service, `http://${host}:${inner.port}/canary`);
+    expect([inner.connections, inner.asked]).toEqual([0, []]);
+  });
+
+  it('reaches it where the configuration allows it', async () => {
+    await using service = await startService(configuration({ security: { allowPrivateNetworks: ['127.0.0.1'] } }));
+    await open(service, `http://127.0.0.1:${inner.port}/canary`);
+    expect(inner.asked.splice(0)).toContain('/canary');
+    inner.connections = 0;
+  });
+
+  it('is not led there by a server it may reach', async () => {
+    const hosts = [...spellings];
+    const server = await startInner('127.0.0.2', () => `http://${hosts.shift() ?? '127.0.0.1'}:${inner.port}/canary`);
+    await using service = await startService(configuration({ security: { allowPrivateNetworks: ['127.0.0.2'] } }));
+    // Faults are remembered for a while, by address.
+    for (const [at] of spellings.entries()) await open(service, `http://127.0.0.2:${server.port}/${at}`);
+    expect(server.asked.length).toBeGreaterThanOrEqual(spellings.length);
+    expect([inner.connections, inner.asked]).toEqual([0, []]);
+    await stop(server);
+  });
+
+  it('is refused what is no public address, before anything is sent', async () => {
+    await using service = await startService(configuration());
+    for (const host of closed) expect(await open(service, `http://${host}/latest/meta-data/`)).toMatch(/may not reach/);
+  });
+});
+
+describe('what a caller attaches', () => {
+  it('is fetched by nobody here', async () => {
+    const upstreams = [{ endpoint: model.endpoint, key: 'k' }];
+    const once = { maxRetryAttempts: 1 };
+    await using service = await startService({
+      models: {
+        gpt: { upstreams, ...once },
+        claude: { upstreams: [{ ...upstreams[0], protocol: 'anthropic' }], ...once },
+        gemini: { upstreams: [{ ...upstreams[0], protocol: 'gemini' }], ...once },
+      },
+      applications: { quick: quickApp({ model: 'gpt' }) },
+      security: { allowPrivateNetworks: ['127.0.0.0/8', '::1'] },
+    });
+    for (const deployment of ['gpt', 'claude', 'gemini', 'quick']) {
+      await service.chat(deployment, attached(`http://127.0.0.1:${inner.port}/canary`));
+    }
+    expect(inner.asked).toEqual([]);
+  });
+});
+
+describe('the documents of an application', () => {
+  it.each(['http://127.0.0.1/x', 'file:///etc/passwd', 'files/../../etc/passwd', 'files/%2e%2e/x', '//127.0.0.1/x', 'data:,x'])(
+    'are files of its maker, not %s',
+    async (reference) => {
+      await using service = await startService(configuration());
+      const answer = await saved(service, quickApp({ model: 'gpt', document_relative_url: reference }));
+      expect([answer.status, answer.error.param]).toEqual([400, 'applicationProperties.document_relative_url']);
+    },
+  );
+});

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bucketOf } from '#domain/bucket.ts';
+import type { Answered } from '#test/ask.ts';
+import { hello } from '#test/chunks.ts';
+import { pathOf, quickApp } from '../applications/support.ts';
+import { requireSane } from './fuzz-support.ts';
+import { startWhole, type WholeService } from './support.ts';
+
+const victim = bucketOf('key:victim');
+const thief = bucketOf('key:thief');
+const canary = 'canary-of-the-victim';
+let whole: WholeService;
+
+beforeAll(async () => {
+  whole = await startWhole((url) => ({
+    models: {
+      gpt: { upstreams: [{ endpoint: `${url}/v1` }] },
+      'closed/inner': { upstreams: [{ endpoint: `${url}/v1` }], userRoles: ['staff'], displayName: canary },
+    },
+    keys: { 'victim-key': { project: 'victim' }, 'thief-key': { project: 'thief' } },
+  }));
+  await as('victim-key', 'PUT', `/v1/files/${victim}/secret.txt`, canary);
+  await as('thief-key', 'PUT', `/v1/files/${thief}/own.txt`, 'own');
+  await as('victim-key', 'PUT', pathOf('app', victim), quickApp({ model: 'gpt', instructions: canary }));
+});
+
+afterAll(() => whole[Symbol.asyncDispose]());
+
+function as(key: string, method: string, path: string, body?: unknown): Promise<Answered> {
+  return whole.service.ask({ method, path, headers: { 'api-key': key, 'content-type': 'application/json' }, body });
+}
+
+/** From within a folder of one's own to another, in every spelling that some reader of paths takes for it. */
+const ways = [
+  ...[
+    '../',
+    '..%2f',
+    '..%2F',
+    '%2e%2e/',
+    '%2e%2e%2f',
+    '%252e%252e%252f',
+    '..%252f',
+    '..\\',
+    '..%5c',
+    '%2e%2e%5c',
+    '..;/',
+    '.%2e/',
+  ],
+  ...[
+    '%c0%ae%c0%ae/',
+    '..%c0%af',
+    '..%00/',
+    '%00/',
+    '//',
+    '/%2f',
+    './../',
+    '%2e/%2e%2e/',
+    '..//',
+    '\u00b7\u00b7/',
+    '..%0d%0a/',
+    '..?/',
+  ],
+];
+const targets = ['secret.txt', 'app'];
+
+describe('a way out of one’s own bucket', () => {
+  const bases = [
+    `/v1/files/${thief}/`,
+    `/v1/metadata/files/${thief}/`,
+    `/v1/applications/${thief}/`,
+    '/openai/deployments/applications/',
+  ];
+
+  it.each(bases)('is found in no spelling: %s', async (base) => {
+    for (const way of ways) {
+      for (const target of targets) {
+        for (const tail of ['', '/chat/completions', '/limits']) {
+          const path = encodeURI(`${base}${way}${victim}/${target}${tail}`).replaceAll('%25', '%');
+          for (const method of ['GET', 'PUT', 'DELETE', 'POST']) {
+            const answer = await as('thief-key', method, path, method === 'GET' ? undefined : '{}');
+            requireSane(answer);
+            expect(answer.text, `${method} ${path}`).not.toContain(canary);
+          }
+        }
+      }
+    }
+    expect((await as('victim-key', 'GET', `/v1/files/${victim}/secret.txt`)).text).toBe(canary);
+    expect((await as('victim-key', 'GET', pathOf('app', victim))).text).toContain(canary);
+  });
+});
+
+describe('an id', () => {
+  const odd = [
+    ...[
+      '__proto__',
+      'constructor',
+      'prototype',
+      'hasOwnProperty',
+      'toString',
+      'valueOf',
+      '..',
+      '.',
+      '%2e',
+      '%00',
+      'gpt%00',
+      'gpt%0a',
+    ],
+    ...[
+      'gpt%2f',
+      'gpt%2f..',
+      'gpt%2f.',
+      '%2fgpt',
+      'gpt/',
+      '/gpt',
+      'GPT',
+      'gpt%20',
+      '%67%70%74%2520',
+      'g%ff',
+      '%',
+      '%zz',
+      'x'.repeat(5_000),
+    ],
+    ...[
+      'closed%252finner',
+      'closed%5cinner',
+      'Closed/inner',
+      'closed//inner',
+      'closed/./inner',
+      'closed/x/../inner',
+      '*',
+      'gpt;x=1',
+    ],
+  ];
+
+  it.each(odd)('that is no deployment’s is found nowhere: %s', async (id) => {
+    const asked = [
+      as('thief-key', 'POST', `/openai/deployments/${id}/chat/completions`, { messages: hello }),
+      as('thief-key', 'GET', `/openai/deployments/${id}`),
+      as('thief-key', 'GET', `/v1/models/${id}`),
+      as('thief-key', 'GET', `/anthropic/v1/models/${id}`),
+      as('thief-key', 'GET', `/v1/consent/${id}`),
+      as('thief-key', 'POST', `/v1/consent/${id}`, { consent: { gpt: { consentRequired: false } } }),
+      as('thief-key', 'GET', `/v1/deployments/${id}/limits`),
+    ];
+    for (const answer of await Promise.all(asked)) {
+      expect([answer.status, answer.text]).toEqual([404, expect.not.stringContaining(canary)]);
+      requireSane(answer);
+    }
+  });
+
+  it.each(['__proto__', 'constructor', 'toString'])('in a body is one among others: %s', async (id) => {
+    const asked = [
+      as('thief-key', 'POST', '/v1/chat/completions', { model: id, messages: hello }),
+      as('thief-key', 'POST', '/v1/embeddings', { model: id, input: 'x' }),
+      as('thief-key', 'POST', '/msgapi/v1/messages', { model: id, max_tokens: 1, messages: hello }),
+    ];
+    for (const { status } of await Promise.all(asked)) expect(status).toBe(404);
+    const addon = await as('thief-key', 'POST', '/v1/chat/completions', {
+      model: 'gpt',
+      messages: hello,
+      addons: [{ name: id }],
+    });
+    expect([addon.status, addon.error.code]).toEqual([400, 'unknown_addon']);
+    const unknown = await whole.service.ask({ method: 'GET', path: '/v1/models', headers: { 'api-key': id } });
+    expect([unknown.status, unknown.error.code]).toEqual([401, 'invalid_api_key']);
+  });
+
+  it('in the key of an object may be any, once, and is never taken for a part of the object', async () => {
+    const messages = '"messages":[{"role":"user","content":"Hi"}]';
+    for (const body of [`{"__proto__":{"stream":true},${messages}}`, `{${messages},"logit_bias":{"__proto__":{"a":1}}}`]) {
+      const { status, error } = await as('thief-key', 'POST', '/openai/deployments/gpt/chat/completions', body);
+      expect([body, status, error.code]).toEqual([body, 400, 'invalid_json']);
+    }
+    expect(Object.keys(Object.prototype)).toEqual([]);
+  });
+});

@@ -1,0 +1,250 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as passed } from 'node:timers/promises';
+import { deflateSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { redact } from '#app/redact.ts';
+import { bucketOf } from '#domain/bucket.ts';
+import { paceBodies } from '#surfaces/http/body-pace.ts';
+import { hello } from '#test/chunks.ts';
+import { listeningAt } from '#test/listening.ts';
+import { withKey } from '#test/start-service.ts';
+import { pathOf } from '../applications/support.ts';
+import { inTime } from './fuzz-support.ts';
+import { startWhole, type WholeService } from './support.ts';
+
+const bucket = bucketOf('key:test');
+let whole: WholeService;
+
+beforeAll(async () => {
+  whole = await startWhole((url) => ({
+    models: { gpt: { upstreams: [{ endpoint: `${url}/v1` }] } },
+    applications: { app: { endpoint: `${url}/app`, features: { consentRequired: true } } },
+  }));
+});
+
+afterAll(() => whole[Symbol.asyncDispose]());
+
+/** Every route that takes a body. */
+const takers: readonly (readonly [method: string, path: string])[] = [
+  ['POST', '/openai/deployments/gpt/chat/completions'],
+  ['POST', '/v1/chat/completions'],
+  ['POST', '/v1/embeddings'],
+  ['POST', '/msgapi/v1/messages'],
+  ['POST', '/msgapi/v1/messages/count_tokens'],
+  ['POST', '/v1/consent/app'],
+  ['POST', '/v1/import-openapi'],
+  ['PUT', pathOf('mine', bucket)],
+  ['PUT', `/v1/files/${bucket}/a`],
+];
+
+describe('a packed body', () => {
+  it.each(takers)('is never unpacked: %s %s', async (method, path) => {
+    const packed = {
+      gzip: gzipSync(Buffer.alloc(10_000_000)),
+      deflate: deflateSync('{}'),
+      'gzip, gzip': Buffer.from('x'),
+      br: Buffer.from('x'),
+    };
+    for (const [encoding, body] of Object.entries(packed)) {
+      const { status } = await whole.service.ask({ method, path, headers: { ...withKey(), 'content-encoding': encoding }, body });
+      expect([encoding, status]).toEqual([encoding, 415]);
+    }
+  });
+});
+
+describe('JSON', () => {
+  const json = takers.filter((_taker, at) => [0, 3, 5].includes(at));
+  it.each(json)('of a million keys, or nested a hundred thousand deep, is refused at once: %s %s', async (method, path) => {
+    for (const body of [
+      `[${'[],'.repeat(170_000)}0]`,
+      `{"messages":[${'{},'.repeat(1_100_000)}0]}`,
+      '['.repeat(100_000),
+      `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`,
+    ]) {
+      const { status } = await inTime(whole.service.ask({ method, path, headers: withKey(), body }), path);
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(status).toBeLessThan(500);
+    }
+  });
+});
+
+describe('a form', () => {
+  it.each([
+    ['dashes behind its boundary', `--B${'-'.repeat(5_000_000)}`],
+    ['half boundaries without end', `--B\r\nContent-Disposition: form-data; name="f"\r\n\r\n${'\r\n--'.repeat(1_000_000)}`],
+    ['field after field', `--B\r\n${'a: b\r\n'.repeat(1_000_000)}`],
+  ])('of %s is read once and refused', async (_what, body) => {
+    const asking = { method: 'PUT', path: `/v1/files/${bucket}/a`, body };
+    const headers = { ...withKey(), 'content-type': 'multipart/form-data; boundary=B' };
+    expect((await inTime(whole.service.ask({ ...asking, headers }), 'the form')).status).toBe(400);
+  });
+});
+
+describe('a header field', () => {
+  const units = [
+    ' ',
+    '"',
+    ',',
+    ';',
+    '; ',
+    '; boundary="',
+    'bearer ',
+    'a.',
+    '=',
+    'bytes=',
+    '-',
+    '\\',
+    'W/"',
+    '/',
+    '%',
+    'q=0.',
+    'A',
+  ];
+  const names = [
+    ...['authorization', 'content-type', 'content-encoding', 'if-match', 'if-none-match', 'if-range', 'range', 'traceparent'],
+    ...['tracestate', 'accept-encoding', 'x-request-id', 'origin', 'anthropic-beta', 'api-key', 'cookie', 'x-forwarded-for'],
+  ];
+
+  it.each(names)('of one character or word over and over holds nobody up: %s', async (name) => {
+    for (const unit of units) {
+      const value = `${unit.repeat(13_000 / unit.length)}x`;
+      for (const [method, path] of [
+        ['GET', '/'],
+        ['POST', '/msgapi/v1/messages'],
+        ['PUT', `/v1/files/${bucket}/a`],
+      ] as const) {
+        const asked = whole.service.ask({ method, path, headers: { ...withKey(), [name]: value }, body: '{}' });
+        expect((await inTime(asked, `${name} ${unit}`)).status).toBeLessThan(500);
+      }
+    }
+  });
+
+  it('too long, or fields too many, are refused', async () => {
+    const { port } = new URL(whole.service.url);
+    for (const fields of [`x: ${'x'.repeat(20_000)}\r\n`, 'x: y\r\n'.repeat(10_000)]) {
+      const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+      socket.write(`GET /health HTTP/1.1\r\nhost: x\r\n${fields}\r\n`);
+      const [said] = (await once(socket, 'data')) as [Buffer];
+      expect(String(said)).toMatch(/^HTTP\/1\.1 431 /);
+      socket.destroy();
+    }
+  });
+});
+
+describe('a line for the log', () => {
+  it.each(['a.', 'eyJaaaa.', 'sk-', 'key=', 'bearer ', 'a://', 'a:b@', '"', 'token:'])(
+    'of %j over and over is cleared at once',
+    (unit) => {
+      const text = unit.repeat(1_000_000 / unit.length);
+      const startedMs = performance.now();
+      redact(text, []);
+      expect(performance.now() - startedMs).toBeLessThan(2_000);
+    },
+  );
+});
+
+/** A server that reads bodies at a pace of at least 1000 bytes in 100 ms, but for what is to be read later. */
+async function startPaced(): Promise<{ server: Server; open: (head: string) => Socket }> {
+  const server = createServer((request, response) => {
+    if (request.url === '/later') setTimeout(() => request.resume(), 500);
+    else request.resume();
+    if (request.url === '/early') response.writeHead(200).write('begun');
+    request.on('end', () => response.end('whole'));
+  });
+  server.on('clientError', (error: Error & { code?: string }, socket: Socket) => socket.end(`refused: ${error.code}`));
+  paceBodies(server, { windowMs: 100, minBytes: 1_000 });
+  server.listen(0, '127.0.0.1');
+  await listeningAt(server);
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const open = (path: string): Socket => {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 6000\r\n\r\n`);
+    return socket;
+  };
+  return { server, open };
+}
+
+async function readAll(socket: Socket): Promise<string> {
+  let said = '';
+  socket.setEncoding('utf8').on('data', (piece: string) => {
+    said += piece;
+  });
+  if (!socket.destroyed) await once(socket, 'close');
+  return said;
+}
+
+describe('a slow body', () => {
+  it('that only trickles is ended, and so is one that never comes', async () => {
+    const { open } = await startPaced();
+    const trickle = open('/');
+    const dripping = setInterval(() => trickle.write('x'), 20);
+    onTestFinished(() => clearInterval(dripping));
+    expect(await Promise.all([readAll(trickle), readAll(open('/'))])).toEqual([
+      'refused: ERR_HTTP_REQUEST_TIMEOUT',
+      'refused: ERR_HTTP_REQUEST_TIMEOUT',
+    ]);
+  });
+
+  it('that comes on is read to its end, however long it takes', async () => {
+    const { open } = await startPaced();
+    const socket = open('/');
+    const whole = readAll(socket);
+    for (let sent = 0; sent < 6_000; sent += 600) {
+      socket.write('x'.repeat(600));
+      await passed(40);
+    }
+    expect(await whole).toMatch(/whole$/);
+  });
+
+  it('is not blamed on its sender where nobody reads it yet', async () => {
+    const { open } = await startPaced();
+    const socket = open('/later');
+    socket.write('x'.repeat(6_000));
+    expect(await readAll(socket)).toMatch(/whole$/);
+  });
+
+  it('of a request that is being answered already ends without a word', async () => {
+    const { open } = await startPaced();
+    expect(await readAll(open('/early'))).toMatch(/begun\r\n$/);
+  });
+});
+
+describe('the service', () => {
+  it('waits 15 s for a head, and for bodies as long as they come on', () => {
+    const { headersTimeout, requestTimeout } = whole.service.app.server;
+    expect([headersTimeout, requestTimeout]).toEqual([15_000, 0]);
+    expect(whole.service.app.server.listenerCount('request')).toBe(2);
+  });
+
+  it('closes a connection that was told off, also where the other side keeps it open', async () => {
+    const socket = connect({ port: Number(new URL(whole.service.url).port), host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('error', () => undefined).resume();
+    socket.write('this is no HTTP\r\n\r\n');
+    await once(socket, 'end');
+    const connections = (): Promise<number> =>
+      new Promise((resolve) => whole.service.app.server.getConnections((_error, count) => resolve(count)));
+    await expect.poll(connections, { interval: 50, timeout: 5_000 }).toBe(0);
+    socket.destroy();
+  });
+
+  it('asks for no more than 128 choices, and never for a number of tokens that is none', async () => {
+    for (const body of [
+      { n: 129 },
+      { n: 1e9 },
+      { n: 0 },
+      { max_tokens: Number.POSITIVE_INFINITY },
+      { max_tokens: -1 },
+      { max_tokens: 0.5 },
+    ]) {
+      const text = JSON.stringify({ messages: hello, ...body }).replace('null', '1e400');
+      const { status } = await whole.service.ask({ path: takers[0]?.[1] ?? '', headers: withKey(), body: text });
+      expect([text, status]).toEqual([text, 400]);
+    }
+  });
+});

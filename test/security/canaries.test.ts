@@ -1,0 +1,264 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bucketOf } from '#domain/bucket.ts';
+import type { Answered } from '#test/ask.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { type Ended, startProcess, type TestProcess } from '#test/start-process.ts';
+import { startRedis, type TestRedis } from '#test/start-redis.ts';
+import { pathOf, quickApp } from '../applications/support.ts';
+import { type Issuer, startIssuer } from '../identity/support.ts';
+import { answerAll, canary, configuration, contents, secrets, tools } from './canary-world.ts';
+
+let host: ScriptedUpstream;
+let redis: TestRedis;
+let issuer: Issuer;
+let folder: string;
+let node: TestProcess;
+let ended: Ended;
+let jwt: string;
+/** Keys that applications were sent. */
+const perRequestKeys = new Set<string>();
+const answers: { readonly what: string; readonly text: string }[] = [];
+/** What the collector of OpenTelemetry was sent. */
+const exported: string[] = [];
+
+const json = { 'content-type': 'application/json' };
+
+async function ask(
+  what: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answered> {
+  const all = { 'api-key': secrets['caller key'], ...(body !== undefined && json), ...headers };
+  const answered = await node.ask({ method, path, headers: all, body });
+  answers.push({ what: `${what}: ${method} ${path}`, text: `${JSON.stringify(answered.headers)} ${answered.text}` });
+  return answered;
+}
+
+function chat(what: string, deployment: string, words: string, more: object = {}): Promise<Answered> {
+  const messages = [{ role: 'user', content: `${contents.message} ${words}` }];
+  return ask(what, 'POST', `/openai/deployments/${deployment}/chat/completions`, { messages, ...more });
+}
+
+async function runTraffic(): Promise<void> {
+  const bucket = bucketOf('key:test');
+  for (const words of ['', 'do: refuse', 'do: fail', 'do: break'])
+    for (const deployment of ['bad', 'claude', 'app', 'vectors', 'nothing'])
+      for (const stream of [false, true]) await chat('a chat', deployment, words, { stream });
+  for (const stream of [false, true]) await chat('a chat that fails late', 'late', 'do: late', { stream });
+  const late = { model: 'late', max_tokens: 5, stream: true, messages: [{ role: 'user', content: 'do: late' }] };
+  await ask('a message that fails late', 'POST', '/msgapi/v1/messages', late);
+  await ask('embeddings', 'POST', '/v1/embeddings', { model: 'vectors', input: contents.message });
+  for (const model of ['bad', 'claude', 'app']) {
+    const body = { model, max_tokens: 5, messages: [{ role: 'user', content: `${contents.message} do: refuse` }] };
+    await ask('a message', 'POST', '/msgapi/v1/messages', body);
+    await ask('a message through the gateway', 'POST', '/addin/msgapi/v1/messages', body, {
+      'x-api-key': secrets['caller key'],
+      origin: 'https://a.test',
+    });
+  }
+  await chat('tools', 'quick', 'use them');
+  await chat('an addon', 'gpt', 'use it', { addons: [{ name: 'addon' }] });
+  const saved = tools(host.url, {
+    header: secrets['saved rest'],
+    basic: secrets['saved basic'],
+    bearer: secrets['saved bearer'],
+    client: secrets['saved client secret'],
+    mcp: secrets['saved mcp'],
+  });
+  const path = pathOf('mine', bucket);
+  await ask('saving', 'PUT', path, quickApp({ model: 'gpt', ...saved }));
+  await ask('a faulty saving', 'PUT', path, quickApp({ model: 'none', ...saved, temperature: 7 }));
+  await ask('showing', 'GET', path);
+  await ask('listing', 'GET', `/v1/applications/${bucket}/`);
+  await chat('tools of a saved application', `applications/${bucket}/mine`, 'use them');
+  await ask('a file', 'PUT', `/v1/files/${bucket}/a.txt`, contents.file, { 'content-type': 'text/plain' });
+  await ask('a file', 'GET', `/v1/metadata/files/${bucket}/a.txt`);
+  const { json: form } = await ask('a consent', 'GET', '/v1/consent/app');
+  await ask('a consent', 'POST', '/v1/consent/app', { consent: (form as { consent: object }).consent });
+  for (const listed of [
+    '/openai/deployments',
+    '/openai/applications',
+    '/v1/models',
+    '/v1/user/info',
+    '/v1/deployments/gpt/limits',
+    '/v1/consent',
+  ])
+    await ask('a listing', 'GET', listed);
+  const bearer = { 'api-key': '', authorization: `Bearer ${jwt}` };
+  await ask('a user', 'GET', '/v1/user/info', undefined, bearer);
+  await ask('a forged user', 'GET', '/v1/user/info', undefined, { ...bearer, authorization: `Bearer ${jwt}x` });
+  await ask('two keys', 'GET', '/v1/models', undefined, { authorization: `Bearer ${secrets['named key']}` });
+  await ask('an unknown key', 'GET', '/v1/models', undefined, { 'api-key': `${secrets['other key']}x` });
+  await ask('a key in the path', 'GET', `/v1/nothing/${secrets['other key']}?key=${secrets['other key']}`, undefined, {
+    'x-request-id': secrets['other key'],
+  });
+  await ask('no JSON', 'POST', '/v1/chat/completions', `{"model": "gpt", "messages": ${contents.message}`);
+  await ask('a faulty body', 'POST', '/v1/chat/completions', {
+    model: 'gpt',
+    messages: [{ role: contents.message, content: 5 }],
+  });
+  await ask('importing', 'POST', '/v1/import-openapi', { url: `${host.url}/document` });
+}
+
+beforeAll(async () => {
+  [host, issuer, redis] = await Promise.all([
+    startScriptedUpstream((answering) => answerAll(answering, host.url, (key) => perRequestKeys.add(key))),
+    startIssuer(),
+    startRedis('--requirepass', secrets['redis password']),
+  ]);
+  await using collector = await startScriptedUpstream(({ received, response }) => {
+    exported.push(received.text);
+    response.writeHead(200, json).end('{}');
+  });
+  folder = await mkdtemp(join(tmpdir(), 'parley-canaries-'));
+  jwt = await issuer.token({ email: secrets['token claim'] });
+  const redisUrl = `redis://:${secrets['redis password']}@127.0.0.1:${redis.port}`;
+  const environment = {
+    LOG_LEVEL: 'debug',
+    PARLEY_SECRET: `${secrets['parley secret']}${'x'.repeat(40)}`,
+    PARLEY_REDIS_URL: redisUrl,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+  };
+  node = await startProcess({ configuration: configuration(host.url, issuer), environment, flags: ['--data', folder] });
+  await runTraffic();
+  for (const path of ['/health', '/ready', '/metrics', '/openapi.json', '/docs']) await ask('an operator', 'GET', path);
+  await redis.stop();
+  await chat('without Redis', 'app', 'anything');
+  await chat('without Redis', 'gpt', 'anything');
+  await ask('without Redis', 'GET', '/health');
+  node.kill('SIGTERM');
+  ended = await node.ended;
+});
+
+afterAll(async () => {
+  await node[Symbol.asyncDispose]();
+  await Promise.all([host.close(), issuer.stop(), redis[Symbol.asyncDispose]()]);
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Everything that is to be told to nobody, by name, in each spelling that an output could have. */
+function spelled(): readonly (readonly [name: string, spelling: string])[] {
+  const all = [
+    ...Object.entries(secrets),
+    ...[...perRequestKeys].map((key) => ['a per-request key', key] as const),
+    ['the token', jwt] as const,
+  ];
+  return all.flatMap(([name, value]) => {
+    const basic = Buffer.from(`user:${value}`).toString('base64');
+    return [
+      value,
+      Buffer.from(value).toString('base64').replace(/=+$/, ''),
+      basic.replace(/=+$/, ''),
+      Buffer.from(value).toString('hex'),
+    ].map((each) => [name, each] as const);
+  });
+}
+
+/** What of it is in a text. */
+function foundIn(text: string): readonly string[] {
+  return [
+    ...new Set(
+      spelled()
+        .filter(([, spelling]) => text.includes(spelling))
+        .map(([name]) => name),
+    ),
+  ];
+}
+
+function contentsIn(text: string): readonly string[] {
+  return Object.entries(contents)
+    .filter(([, value]) => text.includes(value))
+    .map(([name]) => name);
+}
+
+async function filesBelow(path: string): Promise<readonly string[]> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+}
+
+describe('secrets', () => {
+  it('went where they are meant to go, so that they could have come back', () => {
+    const sent = host.requests.map(({ path, headers, text }) => `${path} ${JSON.stringify(headers)} ${text}`).join('\n');
+    const kept = ['caller key', 'named key', 'other key', 'redis password', 'parley secret', 'token claim', 'the token'];
+    expect(foundIn(sent).toSorted()).toEqual(
+      [...new Set(spelled().map(([name]) => name))].filter((name) => !kept.includes(name)).toSorted(),
+    );
+    expect(perRequestKeys.size).toBeGreaterThan(3);
+  });
+
+  it('are in no answer and no header field', () => {
+    expect(answers.length).toBeGreaterThan(70);
+    expect(answers.filter(({ text }) => text.includes('the key Bearer *** of *** is wrong')).length).toBeGreaterThan(4);
+    // A caller gets its own request id back, whatever it is.
+    for (const { what, text } of answers.filter((each) => !each.what.startsWith('a key in the path')))
+      expect([what, foundIn(text)]).toEqual([what, []]);
+  });
+
+  it('are not in the log on the level debug, nor elsewhere on stdout and stderr', () => {
+    const output = `${ended.stdout}${ended.stderr}`;
+    // What upstreams say is shown on this level: that is where a secret could stand.
+    expect(output).toContain('the key Bearer *** of ***');
+    expect(output).toContain('"msg":"call"');
+    expect(foundIn(output)).toEqual([]);
+  });
+
+  it('are not in what the collector of traces and metrics is sent', () => {
+    const sent = exported.join('\n');
+    expect(sent).toContain('resourceSpans');
+    expect(sent).toContain('resourceMetrics');
+    expect(foundIn(sent)).toEqual([]);
+  });
+
+  it('are in no file of the data folder', async () => {
+    const files = await filesBelow(folder);
+    expect(files.some((file) => /\.db$|sqlite/.test(file))).toBe(true);
+    for (const file of files) expect([file, foundIn((await readFile(file)).toString('latin1'))]).toEqual([file, []]);
+  });
+});
+
+describe('what people write', () => {
+  it('is in no log, trace, metric or database', async () => {
+    expect(contentsIn(`${ended.stdout}${ended.stderr}`)).toEqual([]);
+    expect(contentsIn(exported.join('\n'))).toEqual([]);
+    for (const file of (await filesBelow(folder)).filter((each) => !each.startsWith(join(folder, 'files'))))
+      expect([file, contentsIn((await readFile(file)).toString('latin1'))]).toEqual([file, []]);
+  });
+
+  it('is not in what tells operators', () => {
+    const told = answers.filter(({ what }) => what.startsWith('an operator'));
+    expect(told.flatMap(({ text }) => contentsIn(text))).toEqual([]);
+  });
+});
+
+describe('an address with a password', () => {
+  it.each([
+    ['PARLEY_REDIS_URL', `redis://user:${canary('password')}@127.0.0.1:1`],
+    ['PARLEY_REDIS_URL', `redis//user:${canary('password')}@`],
+    ['PARLEY_DATABASE_URL', `postgres://user:${canary('password')}@127.0.0.1:1/db`],
+    ['PARLEY_DATABASE_URL', `mysql://user:${canary('password')}@127.0.0.1:1/db`],
+    ['PARLEY_FILES_URL', `s3://bucket/a?endpoint=http://127.0.0.1:1&accessKeyId=id&secretAccessKey=${canary('password')}`],
+    ['PARLEY_FILES_URL', `s3://user:${canary('password')}@bucket/a`],
+  ])('is told by nobody, whether it can be used or not: %s=%s', async (name, value) => {
+    const environment = { [name]: value, PARLEY_SECRET: 'x'.repeat(40), LOG_LEVEL: 'debug' };
+    let output = '';
+    try {
+      await using started = await startProcess({
+        configuration: { applications: { app: { endpoint: 'http://127.0.0.1:1' } } },
+        environment,
+      });
+      const told = await started.ask({ method: 'GET', path: '/health' });
+      started.kill('SIGTERM');
+      const { stdout, stderr } = await started.ended;
+      output = `${told.text}${stdout}${stderr}`;
+    } catch (thrown) {
+      output = String(thrown);
+    }
+    expect(output.length).toBeGreaterThan(20);
+    expect(output).not.toContain(canary('password'));
+  });
+});

@@ -1,0 +1,205 @@
+import { delta, finish, plainCompletion, plainReply } from '#test/chunks.ts';
+import { type Answering, eventsReply, jsonReply } from '#test/scripted-upstream.ts';
+import { quickApp } from '../applications/support.ts';
+import { entryOf, type Issuer } from '../identity/support.ts';
+
+/** A value of no known form, which nothing but knowing it can tell from ordinary words. */
+export function canary(name: string): string {
+  return `zebra${Buffer.from(name).toString('hex')}quagga`;
+}
+
+const secretNames = [
+  ...[
+    'caller key',
+    'named key',
+    'other key',
+    'upstream key',
+    'upstream header',
+    'app address',
+    'addon key',
+    'redis password',
+    'parley secret',
+    'token claim',
+  ],
+  ...[
+    'rest header',
+    'rest query',
+    'rest body',
+    'basic password',
+    'bearer token',
+    'client secret',
+    'access token',
+    'mcp key',
+    'old web key',
+  ],
+  ...['saved rest', 'saved basic', 'saved bearer', 'saved client secret', 'saved mcp'],
+] as const;
+/** What is told to nobody but those it is for. */
+export const secrets = Object.fromEntries(secretNames.map((name) => [name, canary(name)])) as Record<
+  (typeof secretNames)[number],
+  string
+>;
+/** What people and models write. */
+export const contents = {
+  message: canary('message'),
+  reply: canary('reply'),
+  argument: canary('argument'),
+  file: canary('file'),
+};
+
+function rest(hostUrl: string, name: string, authorization: object | null): object {
+  const parameters = {
+    type: 'object',
+    properties: {
+      word: { type: 'string' },
+      fixed: { type: null, const: 'fixed words', parameter_info: { type: 'header', key: 'x-fixed' } },
+    },
+  };
+  return {
+    type: 'rest-api',
+    name,
+    authorization,
+    tools: [
+      {
+        rest_api_method_info: { method_url: `${hostUrl}/tool`, method_type: 'post' },
+        open_ai_tool: { type: 'function', function: { name, description: 'It', parameters } },
+      },
+    ],
+  };
+}
+
+function mcp(hostUrl: string, name: string, key: string): object {
+  const authorization = { type: 'api_key', name: 'x-mcp', key };
+  return { type: 'mcp', name, mcp_server_info: { url: `${hostUrl}/mcp/${name}`, protocol: 'streamable_http', authorization } };
+}
+
+/** Toolsets of every kind of authorization. */
+export function tools(
+  hostUrl: string,
+  of: { header: string; basic: string; bearer: string; client: string; mcp: string },
+): object {
+  return {
+    web_api_toolset: [
+      rest(hostUrl, 'in_header', { type: 'api_key', key: of.header, name: 'x-shop', location: 'header' }),
+      rest(hostUrl, 'by_basic', { type: 'basic', username: 'user', password: of.basic }),
+      rest(hostUrl, 'by_bearer', { type: 'bearer', token: of.bearer }),
+      rest(hostUrl, 'by_client', {
+        type: 'client_id_secret',
+        client_id: 'id',
+        client_secret: of.client,
+        token_url: `${hostUrl}/token`,
+      }),
+    ],
+    mcp_toolset: [mcp(hostUrl, 'server', of.mcp)],
+  };
+}
+
+/** A configuration with a secret wherever one can be. */
+export function configuration(hostUrl: string, issuer: Issuer): object {
+  const upstreams = [
+    { endpoint: `${hostUrl}/v1`, key: secrets['upstream key'], headers: { 'x-extra': secrets['upstream header'] } },
+  ];
+  const once = { maxRetryAttempts: 1 };
+  const configured = tools(hostUrl, {
+    header: secrets['rest header'],
+    basic: secrets['basic password'],
+    bearer: secrets['bearer token'],
+    client: secrets['client secret'],
+    mcp: secrets['mcp key'],
+  });
+  const more = [
+    rest(hostUrl, 'in_query', { type: 'api_key', key: secrets['rest query'], name: 'k', location: 'query' }),
+    rest(hostUrl, 'in_body', { type: 'api_key', key: secrets['rest body'], name: 'k', location: 'body' }),
+    {
+      auth_info: { auth_type: 'apikey', api_key: secrets['old web key'], url_param: true },
+      tool_endpoints: [{ name: 'old_way', method_url: `${hostUrl}/tool`, method_type: 'get', description: 'It', parameters: [] }],
+    },
+  ];
+  const { web_api_toolset: kinds, ...others } = configured as { web_api_toolset: object[] };
+  return {
+    models: {
+      gpt: { upstreams, ...once },
+      bad: { upstreams, ...once },
+      late: { upstreams, ...once },
+      claude: { upstreams: upstreams.map((each) => ({ ...each, protocol: 'anthropic' })), ...once },
+      vectors: { type: 'embedding', upstreams, ...once },
+    },
+    applications: {
+      app: {
+        endpoint: `${hostUrl}/app?key=${secrets['app address']}`,
+        features: { consentRequired: true },
+        dependencies: ['gpt'],
+      },
+      quick: quickApp({ model: 'gpt', web_api_toolset: [...kinds, ...more], ...others }),
+    },
+    addons: {
+      addon: {
+        url: `${hostUrl}/addon`,
+        authorization: { type: 'api_key', key: secrets['addon key'], name: 'x-addon', location: 'header' },
+      },
+    },
+    keys: {
+      [secrets['caller key']]: { project: 'test', role: 'counted' },
+      named: { key: secrets['named key'], project: 'named' },
+      third: { key: secrets['other key'], project: 'third' },
+    },
+    roles: { counted: { limits: { '*': { day: 1_000_000 } } } },
+    identityProviders: { sso: entryOf(issuer) },
+    addin: { enabled: true },
+    security: { allowPrivateNetworks: ['127.0.0.1'] },
+  };
+}
+
+/** Everything that a server was sent, as hostile servers say it back. */
+function echo({ received, response }: Answering, status: number): void {
+  const { path, headers, text } = received;
+  response.writeHead(status, { 'content-type': 'application/json', 'x-echo': 'yes' });
+  response.end(JSON.stringify({ error: { message: `cannot serve ${path} ${JSON.stringify(headers)} ${text}` } }));
+}
+
+/** A model that calls every tool it is offered, and fails as the message says. */
+function answerAsModel(answering: Answering): void | Promise<void> {
+  const { received } = answering;
+  const said = /do: (\w+)/.exec(received.text)?.[1];
+  const { authorization, 'x-api-key': key, 'x-extra': extra } = received.headers;
+  const message = `the key ${authorization ?? key} of ${extra} is wrong`;
+  if (said === 'refuse') return jsonReply({ error: { message } }, 401)(answering);
+  if (said === 'fail') return jsonReply({ error: { message } }, 400)(answering);
+  if (said === 'break') return answering.cut();
+  if (said === 'late') return eventsReply(delta({ role: 'assistant', content: 'Well' }), { error: { message } })(answering);
+  if (received.path.endsWith('/embeddings'))
+    return jsonReply({ object: 'list', data: [{ index: 0, embedding: [1] }], usage: {} })(answering);
+  const body = received.body as { tools?: { function: { name: string } }[]; messages: { role: string }[] };
+  if (body.tools === undefined || body.messages.at(-1)?.role === 'tool')
+    return eventsReply(...plainReply(contents.reply))(answering);
+  const calls = body.tools.map(({ function: { name } }, index) => {
+    const args = JSON.stringify({ word: contents.argument });
+    return { index, id: `c${index}`, type: 'function' as const, function: { name, arguments: args } };
+  });
+  return eventsReply(delta({ role: 'assistant', tool_calls: calls }), finish('tool_calls'))(answering);
+}
+
+function addonDocument(hostUrl: string): object {
+  const operation = { operationId: 'by_addon', responses: {}, security: [{ key: [] }] };
+  return {
+    openapi: '3.0.0',
+    info: { title: 'Addon', version: '1' },
+    servers: [{ url: hostUrl }],
+    paths: { '/tool': { post: operation } },
+    components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'x-addon' } } },
+  };
+}
+
+/** Models, applications, tools and addons in one; `onKey` hears the keys that applications are sent. */
+export function answerAll(answering: Answering, hostUrl: string, onKey: (key: string) => void): void | Promise<void> {
+  const { path, headers, text } = answering.received;
+  if (path.startsWith('/v1/')) return answerAsModel(answering);
+  if (path === '/addon') return jsonReply(addonDocument(hostUrl))(answering);
+  if (path === '/token') return jsonReply({ access_token: secrets['access token'], expires_in: 60 })(answering);
+  if (!path.startsWith('/app')) return echo(answering, path.startsWith('/tool') ? 200 : 500);
+  onKey(String(headers['api-key']));
+  const message = `Api-Key: ${headers['api-key']} cannot do it`;
+  return text.includes('do: fail')
+    ? jsonReply({ error: { message } }, 500)(answering)
+    : jsonReply(plainCompletion(contents.reply))(answering);
+}

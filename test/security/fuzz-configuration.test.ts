@@ -1,0 +1,76 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { checkConfiguration } from '#app/configuration/check.ts';
+import { LiveDirectory } from '#app/live-directory.ts';
+import { tryParseJson } from '#base/json.ts';
+import { quickApp } from '../applications/support.ts';
+import { bounds, nearMiss } from './fuzz-support.ts';
+
+const upstream = {
+  protocol: 'openai',
+  endpoint: 'https://a.test/v1',
+  key: 'k',
+  model: 'm',
+  headers: { x: 'y' },
+  weight: 2,
+  tier: 1,
+};
+const timeouts = { connectMs: 1, firstByteMs: 1, idleMs: 1 };
+const authorization = { type: 'api_key', key: 'k', name: 'x-key', location: 'header' };
+
+/** A configuration with something of everything. */
+const valid = {
+  models: {
+    gpt: {
+      displayName: 'GPT',
+      upstreams: [{ ...upstream, timeouts }, { protocol: 'demo' }],
+      userRoles: ['staff'],
+      features: { consentRequired: true },
+      defaults: { temperature: 1 },
+      inputAttachmentTypes: ['image/*'],
+      limits: { maxTotalTokens: 10 },
+      pricing: { prompt: 0.1, completion: 0.2 },
+      maxRetryAttempts: 2,
+    },
+    azure: {
+      upstreams: [{ protocol: 'azure', endpoint: 'https://a.test/openai/deployments/m', apiVersion: '2024-10-21', key: 'k' }],
+    },
+    vectors: { type: 'embedding', upstreams: [{ protocol: 'demo' }] },
+  },
+  applications: {
+    app: { endpoint: 'https://a.test/app', dependencies: ['gpt'], features: { consentRequired: true } },
+    quick: quickApp({ model: 'gpt', starters: ['Hi'], applications_as_tools: ['app'] }),
+  },
+  addons: { shop: { url: 'https://a.test/openapi.json', displayName: 'Shop', description: 'It', authorization } },
+  keys: { secret: { project: 'p', role: 'staff' }, named: { project: 'q', roles: ['a', 'b'], key: 'other' } },
+  roles: {
+    default: { limits: { '*': { minute: 1, day: 2 } }, costLimit: { day: 0.5 } },
+    staff: { limits: { gpt: { requestDay: 0 } } },
+  },
+  identityProviders: { sso: { issuer: 'https://a.test', jwksUrl: 'https://a.test/keys', audience: 'x', rolesClaim: 'a.b' } },
+  addin: { enabled: true, prefix: '/addin', models: [{ id: 'gpt', display_name: 'GPT' }], allowedOrigins: ['https://a.test'] },
+  security: { allowPrivateNetworks: ['10.0.0.0/8', 'host'], trustedProxies: ['127.0.0.1'], maxBodyBytes: 1_000 },
+  aliases: { compat: ['openai'], msgapi: ['anthropic'] },
+  consent: { directCalls: 'require' },
+  retrieval: { embeddingModel: 'vectors' },
+  tools: { connectMs: 1, timeoutMs: 2, maxResultBytes: 3, maxTurns: 4 },
+  limits: { onStoreFailure: 'allow' },
+};
+
+it('a configuration that is nearly right is refused with reasons, or can be put in force', () => {
+  const first = checkConfiguration(valid);
+  if ('faults' in first) throw new Error(JSON.stringify(first.faults));
+  let accepted = 0;
+  fc.assert(
+    fc.property(nearMiss(valid), (value) => {
+      const checked = checkConfiguration(tryParseJson(JSON.stringify(value) ?? ''));
+      if ('faults' in checked) return void expect(checked.faults.length).toBeGreaterThan(0);
+      accepted += 1;
+      const directory = new LiveDirectory(checked.configuration);
+      expect(directory.secrets().length).toBeGreaterThanOrEqual(0);
+    }),
+    bounds(1_500),
+  );
+  expect(accepted).toBeGreaterThan(20);
+  expect(Object.keys(Object.prototype)).toEqual([]);
+});

@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { delta, finish, hello, plainCompletion, usage } from '#test/chunks.ts';
+import { toEvent } from '#test/scripted-upstream.ts';
+import { withKey } from '#test/start-service.ts';
+import { bounds, inTime, nearMiss, requireErrorShape } from './fuzz-support.ts';
+import { startWhole, type WholeService } from './support.ts';
+
+let whole: WholeService;
+const unheard: unknown[] = [];
+const hear = (reason: unknown): void => void unheard.push(reason);
+
+beforeAll(async () => {
+  process.on('unhandledRejection', hear);
+  whole = await startWhole((url) => {
+    const once = { maxRetryAttempts: 1 };
+    const timeouts = { connectMs: 500, firstByteMs: 500, idleMs: 500 };
+    return {
+      models: {
+        gpt: { upstreams: [{ endpoint: `${url}/v1`, timeouts }], ...once },
+        claude: { upstreams: [{ protocol: 'anthropic', endpoint: `${url}/v1`, timeouts }], ...once },
+        gemini: { upstreams: [{ protocol: 'gemini', endpoint: `${url}/v1beta`, key: 'k', timeouts }], ...once },
+        vectors: { type: 'embedding', upstreams: [{ endpoint: `${url}/v1`, timeouts }], ...once },
+      },
+      applications: { app: { endpoint: `${url}/app`, ...once } },
+    };
+  });
+});
+
+afterEach(() => {
+  expect(unheard.splice(0)).toEqual([]);
+});
+
+afterAll(async () => {
+  process.off('unhandledRejection', hear);
+  await whole[Symbol.asyncDispose]();
+});
+
+interface Asked {
+  readonly deployment: string;
+  readonly isStreamed: boolean;
+  readonly isMessages: boolean;
+}
+
+/** What an upstream answers. */
+interface Answering {
+  readonly status: number;
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+/** Asks, where the upstream answers so; whatever it says, our answer is whole, and no fault of our own. */
+async function requireMapped({ deployment, isStreamed, isMessages }: Asked, answering: Answering): Promise<void> {
+  // An upstream that fails is left alone for a while.
+  whole.service.balance.keepOnly(new Set());
+  whole.host.script(({ response }) => {
+    response.writeHead(answering.status, { 'content-type': answering.type });
+    response.end(answering.bytes);
+  });
+  const path = isMessages ? '/msgapi/v1/messages' : deployment === 'vectors' ? '/v1/embeddings' : '/v1/chat/completions';
+  const body = { model: deployment, max_tokens: 5, messages: hello, input: 'x', stream: isStreamed };
+  const { status, text, headers } = await inTime(whole.service.ask({ path, headers: withKey(), body }), 'an answer');
+  if (text.includes('internal_error')) throw new Error(`a fault of our own: ${text}`);
+  if (status >= 400) return requireErrorShape(text);
+  if (headers['content-type']?.startsWith('application/json')) return void JSON.parse(text);
+  requireEnd(text, isMessages);
+}
+
+/** A stream ends with its end mark, or with an error in the shape of its dialect. What nobody touches passes as it is, JSON or not. */
+function requireEnd(text: string, isMessages: boolean): void {
+  const events = text.split('\n\n').filter((event) => event !== '' && !event.startsWith(':'));
+  const last = events.at(-1) ?? '';
+  if (!isMessages && last !== 'data: [DONE]') throw new Error(`no end mark: ${text}`);
+  if (isMessages && !/message_stop|^event: error\n/.test(last)) throw new Error(`no end: ${text}`);
+  const beforeEnd = isMessages ? last : (events.at(-2) ?? '');
+  const data = /^data: (.*"error".*)$/m.exec(beforeEnd)?.[1];
+  if (data !== undefined) requireErrorShape(data);
+}
+
+function fixture(name: string): string {
+  return readFileSync(new URL(`../fixtures/${name}.sse`, import.meta.url), 'utf8');
+}
+
+const call = delta({ tool_calls: [{ index: 0, id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }] });
+const chunks = [delta({ role: 'assistant', content: 'Hi' }), call, finish(), usage(1, 1)];
+const streams: Readonly<Record<string, string>> = {
+  gpt: `${chunks.map(toEvent).join('')}data: [DONE]\n\n`,
+  claude: fixture('anthropic/thinking-tools'),
+  gemini: fixture('gemini/thinking-tools'),
+  app: `${chunks.map(toEvent).join('')}data: [DONE]\n\n`,
+  vectors: '',
+};
+const deployment = fc.constantFrom('gpt', 'claude', 'gemini', 'app', 'vectors');
+const asked: fc.Arbitrary<Asked> = fc.record({ deployment, isStreamed: fc.boolean(), isMessages: fc.boolean() });
+const status = fc.constantFrom(200, 200, 200, 200, 204, 301, 400, 401, 404, 413, 429, 500, 503, 599);
+const type = fc.constantFrom('text/event-stream', 'application/json', 'text/html', '');
+
+describe('an upstream', () => {
+  it('that answers with any bytes is a fault of the upstream, in the dialect of the caller', async () => {
+    const bytes = fc.uint8Array({ maxLength: 300 }).map((each) => Buffer.from(each));
+    await fc.assert(
+      fc.asyncProperty(asked, fc.record({ status, type, bytes }), (who, answering) => requireMapped(who, answering)),
+      bounds(150),
+    );
+  });
+
+  it('that sends events of any JSON is read as far as it goes', async () => {
+    const names = ['', 'event: message_start\n', 'event: error\n', 'event: content_block_delta\n', 'id: 1\n', ': x\n'];
+    const event = fc.tuple(
+      fc.constantFrom(...names),
+      fc.oneof(
+        nearMiss(chunks).map((each) => JSON.stringify(each)),
+        fc.json(),
+        fc.string(),
+      ),
+    );
+    const bytes = fc
+      .array(event, { maxLength: 6 })
+      .map((events) => Buffer.from(`${events.map(([name, data]) => `${name}data: ${data}\n\n`).join('')}data: [DONE]\n\n`));
+    await fc.assert(
+      fc.asyncProperty(asked, bytes, (who, sent) => requireMapped(who, { status: 200, type: 'text/event-stream', bytes: sent })),
+      bounds(150),
+    );
+  });
+
+  it('whose stream is nearly right is passed on, or ends in an error', async () => {
+    const damage = fc.record({ at: fc.nat(), cut: fc.boolean(), byte: fc.constantFrom(...'{}[]":,n0\n\r\\u') });
+    await fc.assert(
+      fc.asyncProperty(asked, damage, (who, { at, cut, byte }) => {
+        const bytes = Buffer.from(streams[who.deployment] ?? '');
+        const place = at % (bytes.length + 1);
+        if (place < bytes.length) bytes.write(byte, place);
+        return requireMapped(who, { status: 200, type: 'text/event-stream', bytes: cut ? bytes.subarray(0, place) : bytes });
+      }),
+      bounds(200),
+    );
+  });
+
+  it('whose events are nearly right is passed on, or ends in an error', async () => {
+    const bytes = nearMiss(chunks).map((value) => {
+      const events = Array.isArray(value) ? value : [value];
+      return Buffer.from(`${events.map(toEvent).join('')}data: [DONE]\n\n`);
+    });
+    const who = asked.map((each) => ({ ...each, deployment: each.deployment === 'app' ? 'app' : 'gpt' }));
+    await fc.assert(
+      fc.asyncProperty(who, bytes, (each, sent) => requireMapped(each, { status: 200, type: 'text/event-stream', bytes: sent })),
+      bounds(200),
+    );
+  });
+
+  it('whose JSON is nearly right is passed on, or refused', async () => {
+    const vectors = {
+      object: 'list',
+      data: [{ object: 'embedding', index: 0, embedding: [1] }],
+      usage: { prompt_tokens: 1, total_tokens: 1 },
+    };
+    const message = {
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'text', text: 'Hi' }],
+      stop_reason: 'end_turn',
+      usage: { input_tokens: 1, output_tokens: 1 },
+    };
+    const error = { error: { type: 'a', message: 'b', param: 'c', code: 'd' } };
+    const bytes = fc
+      .constantFrom<object>(plainCompletion('hi'), vectors, message, error)
+      .chain(nearMiss)
+      .map((value) => Buffer.from(JSON.stringify(value) ?? ''));
+    await fc.assert(
+      fc.asyncProperty(asked, status, bytes, (who, told, sent) =>
+        requireMapped(who, { status: told, type: 'application/json', bytes: sent }),
+      ),
+      bounds(200),
+    );
+  });
+});

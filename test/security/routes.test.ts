@@ -1,0 +1,284 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bucketOf } from '#domain/bucket.ts';
+import type { Answered, Asking } from '#test/ask.ts';
+import { hello, plainCompletion } from '#test/chunks.ts';
+import { type Answering, jsonReply } from '#test/scripted-upstream.ts';
+import { chatPath } from '#test/start-service.ts';
+import { pathOf, quickApp } from '../applications/support.ts';
+import { entryOf, type Issuer, startIssuer } from '../identity/support.ts';
+import { startWhole, type WholeService } from './support.ts';
+
+/**
+ * Who asks. `owner` owns what is asked for and has the role `staff`; `chain` and `ended` hold per-request keys of calls of the
+ * owner, one under way, one over; `user` comes with a token of an identity provider and has the role; `stranger` has a key of
+ * another project and the role; `roleless` one without the role.
+ */
+const callers = ['nobody', 'unknown', 'owner', 'roleless', 'user', 'chain', 'ended', 'stranger'] as const;
+type CallerKind = (typeof callers)[number];
+
+/** A status, and the code of the error where there is one; the type where the dialect has no codes. */
+type Told = number | `${number} ${string}`;
+
+interface Row {
+  /** As it was registered, with HEAD under GET, and the files of the page as one. */
+  readonly route: string;
+  readonly asking: (caller: CallerKind) => Asking;
+  readonly told: Readonly<Record<CallerKind, Told>>;
+}
+
+const staffed = { userRoles: ['staff'] };
+const ownerBucket = bucketOf('key:owner');
+/** What others must never be shown. */
+const canary = 'canary-of-the-owner';
+
+const denied = '403 access_denied';
+const unknown = { nobody: '401 missing_credentials', unknown: '401 invalid_api_key', ended: '401 invalid_api_key' } as const;
+
+/** Served to everyone, with a key or without. */
+function open(status: number): Row['told'] {
+  return {
+    nobody: status,
+    unknown: status,
+    owner: status,
+    roleless: status,
+    user: status,
+    chain: status,
+    ended: status,
+    stranger: status,
+  };
+}
+
+/** The same for everyone with a key or token, but for those who are named. */
+function keyed(status: Told, others: Partial<Row['told']> = {}): Row['told'] {
+  return { ...unknown, owner: status, roleless: status, user: status, chain: status, stranger: status, ...others };
+}
+
+/** What only the role opens. */
+const byRole = keyed(200, { roleless: denied });
+/** What only its owner has, and no application in the owner's place. */
+const byOwner = (status: Told): Row['told'] => keyed(denied, { owner: status });
+/** The same in the messages dialect. */
+const messagesByRole = keyed(200, {
+  nobody: '401 authentication_error',
+  unknown: '401 authentication_error',
+  ended: '401 authentication_error',
+  roleless: '403 permission_error',
+});
+
+const chat = { messages: hello };
+const message = { model: 'model', max_tokens: 10, messages: hello };
+const made = `applications/${ownerBucket}/made`;
+const document = { openapi: '3.0.0', info: { title: 'x', version: '1' }, servers: [{ url: 'https://x.test' }], paths: {} };
+
+const get = (path: string) => (): Asking => ({ method: 'GET', path });
+const post = (path: string, body: unknown) => (): Asking => ({ path, body });
+const put = (path: string, body: unknown) => (): Asking => ({ method: 'PUT', path, body });
+
+const deploymentPaths = ['compat', 'openai'].flatMap((prefix): Row[] => {
+  const base = `/${prefix}/deployments`;
+  const version = prefix === 'compat' ? '/2024-10-21' : '';
+  return [
+    { route: `POST ${base}/*`, asking: post(`${base}/model/chat/completions${version}`, chat), told: byRole },
+    { route: `POST ${base}/*`, asking: post(`${base}/vectors/embeddings${version}`, { input: 'x' }), told: byRole },
+    {
+      route: `POST ${base}/*`,
+      asking: post(`${base}/${made}/chat/completions${version}`, chat),
+      told: keyed(denied, { owner: 200, chain: 200 }),
+    },
+    {
+      route: `POST ${base}/*`,
+      asking: post(`${base}/none/chat/completions${version}`, chat),
+      told: keyed('404 deployment_not_found'),
+    },
+    ...['deployments', 'models', 'applications'].flatMap((kind): Row[] => [
+      { route: `GET /${prefix}/${kind}`, asking: get(`/${prefix}/${kind}`), told: keyed(200) },
+      {
+        route: `GET /${prefix}/${kind}/*`,
+        asking: get(`/${prefix}/${kind}/${kind === 'applications' ? 'app' : 'model'}`),
+        told: byRole,
+      },
+    ]),
+    { route: `GET ${base}/*`, asking: get(`${base}/${made}`), told: keyed(denied, { owner: 200, chain: 200 }) },
+  ];
+});
+
+const messagesPaths = ['msgapi', 'anthropic'].flatMap((prefix): Row[] => [
+  { route: `POST /${prefix}/v1/messages`, asking: post(`/${prefix}/v1/messages`, message), told: messagesByRole },
+  {
+    route: `POST /${prefix}/v1/messages/count_tokens`,
+    asking: post(`/${prefix}/v1/messages/count_tokens`, { model: 'model', messages: hello }),
+    told: messagesByRole,
+  },
+]);
+
+const noRole = { roleless: '403 permission_error' } as const;
+
+const table: readonly Row[] = [
+  ...deploymentPaths,
+  ...messagesPaths,
+  { route: 'GET /anthropic/v1/models', asking: get('/anthropic/v1/models'), told: { ...messagesByRole, roleless: 200 } },
+  { route: 'GET /anthropic/v1/models/*', asking: get('/anthropic/v1/models/model'), told: { ...messagesByRole, ...noRole } },
+  { route: 'POST /v1/chat/completions', asking: post('/v1/chat/completions', { model: 'model', ...chat }), told: byRole },
+  { route: 'POST /v1/embeddings', asking: post('/v1/embeddings', { model: 'vectors', input: 'x' }), told: byRole },
+  { route: 'GET /v1/models', asking: get('/v1/models'), told: keyed(200) },
+  { route: 'GET /v1/models/*', asking: get('/v1/models/model'), told: byRole },
+  { route: 'GET /v1/user/info', asking: get('/v1/user/info'), told: keyed(200) },
+  { route: 'GET /v1/deployments/*', asking: get('/v1/deployments/model/limits'), told: byRole },
+  { route: 'GET /v1/deployments/*', asking: get('/v1/deployments/model/configuration'), told: byRole },
+  {
+    route: 'GET /v1/deployments/*',
+    asking: get(`/v1/deployments/${made}/limits`),
+    told: keyed(denied, { owner: 200, chain: 200 }),
+  },
+  {
+    route: 'GET /v1/application_type_schemas/schema',
+    asking: get('/v1/application_type_schemas/schema?id=x/custom_application_schemas/quickapps'),
+    told: keyed(200),
+  },
+  { route: 'GET /custom_application_schemas/quickapps', asking: get('/custom_application_schemas/quickapps'), told: open(200) },
+  { route: 'POST /v1/import-openapi', asking: post('/v1/import-openapi', { document }), told: keyed(200, { chain: denied }) },
+  { route: 'GET /v1/applications/*', asking: get(pathOf('made', ownerBucket)), told: byOwner(200) },
+  { route: 'GET /v1/applications/*', asking: get(`/v1/applications/${ownerBucket}/`), told: byOwner(200) },
+  {
+    route: 'PUT /v1/applications/*',
+    asking: put(pathOf('made', ownerBucket), quickApp({ instructions: canary, model: 'model' })),
+    told: byOwner(200),
+  },
+  {
+    route: 'DELETE /v1/applications/*',
+    asking: () => ({ method: 'DELETE', path: pathOf('doomed', ownerBucket) }),
+    told: byOwner(204),
+  },
+  { route: 'GET /v1/consent', asking: get('/v1/consent'), told: keyed(200, { chain: denied }) },
+  { route: 'GET /v1/consent/*', asking: get('/v1/consent/app'), told: { ...byRole, chain: denied } },
+  { route: 'GET /v1/consent/*', asking: get(`/v1/consent/${made}`), told: byOwner(200) },
+  {
+    route: 'POST /v1/consent/*',
+    asking: post('/v1/consent/app', { consent: { app: { consentRequired: true } } }),
+    told: { ...byRole, chain: denied },
+  },
+  {
+    route: 'DELETE /v1/consent/*',
+    asking: () => ({ method: 'DELETE', path: '/v1/consent/app' }),
+    told: keyed(204, { roleless: denied, chain: denied }),
+  },
+  { route: 'GET /v1/bucket', asking: get('/v1/bucket'), told: keyed(200, { chain: denied }) },
+  { route: 'GET /v1/files/*', asking: get(`/v1/files/${ownerBucket}/given`), told: keyed(denied, { owner: 200, chain: 200 }) },
+  { route: 'GET /v1/files/*', asking: get(`/v1/files/${ownerBucket}/kept`), told: byOwner(200) },
+  { route: 'PUT /v1/files/*', asking: put(`/v1/files/${ownerBucket}/given`, canary), told: byOwner(200) },
+  {
+    route: 'DELETE /v1/files/*',
+    asking: () => ({ method: 'DELETE', path: `/v1/files/${ownerBucket}/doomed` }),
+    told: byOwner(204),
+  },
+  {
+    route: 'GET /v1/metadata/files/*',
+    asking: get(`/v1/metadata/files/${ownerBucket}/given`),
+    told: keyed(denied, { owner: 200, chain: 200 }),
+  },
+  { route: 'GET /v1/metadata/files/*', asking: get(`/v1/metadata/files/${ownerBucket}/kept`), told: byOwner(200) },
+  { route: 'GET /v1/metadata/files/*', asking: get(`/v1/metadata/files/${ownerBucket}/`), told: byOwner(200) },
+  ...['/health', '/ready', '/metrics', '/openapi.json', '/docs', '/docs/start.js', '/docs/scalar.js'].map(
+    (path): Row => ({ route: `GET ${path}`, asking: get(path), told: open(200) }),
+  ),
+];
+
+let whole: WholeService;
+let issuer: Issuer;
+/** What each sends to say who it is. */
+let credentials: Readonly<Record<CallerKind, Record<string, string>>>;
+const letGo = Promise.withResolvers<void>();
+
+beforeAll(async () => {
+  issuer = await startIssuer();
+  whole = await startWhole((url) => ({
+    models: {
+      model: { upstreams: [{ endpoint: `${url}/v1` }], ...staffed },
+      vectors: { type: 'embedding', upstreams: [{ protocol: 'demo' }], ...staffed },
+    },
+    applications: { app: { endpoint: `${url}/app`, features: { consentRequired: true }, ...staffed } },
+    keys: {
+      'owner-key': { project: 'owner', role: 'staff' },
+      'stranger-key': { project: 'stranger', role: 'staff' },
+      'roleless-key': { project: 'roleless', role: 'guest' },
+    },
+    identityProviders: { sso: entryOf(issuer, { rolesClaim: 'roles' }) },
+  }));
+  for (const name of ['given', 'kept', 'doomed']) await as('owner-key', 'PUT', `/v1/files/${ownerBucket}/${name}`, canary);
+  for (const name of ['made', 'doomed'])
+    await as('owner-key', 'PUT', pathOf(name, ownerBucket), quickApp({ instructions: canary, model: 'model' }));
+  const ended = await keyOfCall((answering) => jsonReply(plainCompletion('over'))(answering));
+  const chain = await keyOfCall(async (answering) => {
+    whole.host.script(jsonReply(plainCompletion('hi')));
+    await letGo.promise;
+    await jsonReply(plainCompletion('over'))(answering);
+  });
+  credentials = {
+    nobody: {},
+    unknown: { 'api-key': 'no-such-key' },
+    owner: { 'api-key': 'owner-key' },
+    roleless: { 'api-key': 'roleless-key' },
+    user: { authorization: `Bearer ${await issuer.token({ roles: ['staff'] })}` },
+    chain: { 'api-key': chain },
+    ended: { 'api-key': ended },
+    stranger: { 'api-key': 'stranger-key' },
+  };
+});
+
+afterAll(async () => {
+  letGo.resolve();
+  await whole[Symbol.asyncDispose]();
+  await issuer.stop();
+});
+
+function as(key: string, method: string, path: string, body?: unknown): Promise<Answered> {
+  return whole.service.ask({ method, path, headers: { 'api-key': key, 'content-type': 'application/json' }, body });
+}
+
+/** The key that an application is sent with a call of the owner, who hands on the file `given`. */
+async function keyOfCall(answer: (answering: Answering) => unknown): Promise<string> {
+  const sent = Promise.withResolvers<string>();
+  whole.host.script(async (answering) => {
+    sent.resolve(String(answering.received.headers['api-key']));
+    await answer(answering);
+  });
+  const attachments = [{ index: 0, type: 'text/plain', url: `files/${ownerBucket}/given` }];
+  const body = { messages: [{ role: 'user', content: 'read', custom_content: { attachments } }] };
+  const answered = as('owner-key', 'POST', chatPath('app'), body);
+  const key = await sent.promise;
+  // A call that is held open is answered when all is over.
+  await Promise.race([answered, new Promise((resolve) => setImmediate(resolve))]);
+  return key;
+}
+
+/** Every file of the page is served alike. */
+function toPattern(route: string): string {
+  return /^GET \/($|assets\/|[\w.-]+\.(html|js|svg)$)/.test(route) ? 'GET / and the files of the page' : route;
+}
+
+describe('every route × every caller', () => {
+  it('is in the table', () => {
+    const registered = new Set(whole.routes.map((route) => toPattern(route.replace(/^HEAD /, 'GET '))));
+    registered.delete('GET / and the files of the page');
+    expect([...registered].sort()).toEqual([...new Set(table.map(({ route }) => route))].sort());
+  });
+
+  const cells = table.flatMap((row) => callers.map((caller) => ({ ...row, caller, path: row.asking(caller).path })));
+
+  it.each(cells)('$route: $caller at $path', async ({ asking, caller, told, route }) => {
+    const { method, path, body } = asking(caller);
+    const headers = { ...credentials[caller], ...(body !== undefined && { 'content-type': 'application/json' }) };
+    const answer = await whole.service.ask({ method: method ?? 'POST', path, headers, body });
+    expect(toTold(answer)).toBe(told[caller]);
+    if (caller !== 'owner' && caller !== 'chain') expect(answer.text).not.toContain(canary);
+    if (!route.startsWith('GET ')) return;
+    const head = await whole.service.ask({ method: 'HEAD', path, headers });
+    expect([head.status, head.text]).toEqual([answer.status, '']);
+  });
+});
+
+function toTold({ status, text }: Answered): Told {
+  if (status < 400) return status;
+  const { error } = JSON.parse(text) as { error: { code?: string; type: string } };
+  return `${status} ${error.code ?? error.type}`;
+}

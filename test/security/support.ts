@@ -1,0 +1,68 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { apiOperations } from '#app/api-operations.ts';
+import type { ServiceParts } from '#app/compose.ts';
+import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
+import { opsRoutes } from '#surfaces/ops/routes.ts';
+import { plainCompletion } from '#test/chunks.ts';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
+import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
+
+/** The service with every surface it has, as a node serves it, and a server where its applications and models live. */
+export interface WholeService extends AsyncDisposable {
+  readonly service: TestService;
+  readonly host: ScriptedUpstream;
+  /** Every route that was registered, as `METHOD /pattern`. */
+  readonly routes: readonly string[];
+  /** What was noted as a fault of our own. */
+  readonly faults: readonly string[];
+}
+
+type Parts = ServiceOptions & Pick<ServiceParts, 'files' | 'prepare'>;
+
+/** Starts it; `toConfiguration` is given the address of the host. */
+export async function startWhole(toConfiguration: (hostUrl: string) => object): Promise<WholeService> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-security-'));
+  const host = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
+  const routes: string[] = [];
+  const faults: string[] = [];
+  const parts: Parts = {
+    files: { index: new MemoryFileIndex(), blobs: await DiskBlobStore.open(folder) },
+    noteFault: (message, thrown) => faults.push(`${message}: ${describe(thrown)}`),
+    prepare(app) {
+      app.addHook('onRoute', ({ method, url }) => void routes.push(...[method].flat().map((name) => `${name} ${url}`)));
+      operatorRoutes(app);
+    },
+  };
+  const service = await startService(toConfiguration(host.url), parts);
+  return {
+    service,
+    host,
+    routes,
+    faults,
+    async [Symbol.asyncDispose]() {
+      await service.close();
+      await host.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+/** As `serve` adds them. */
+function operatorRoutes(app: FastifyInstance): void {
+  opsRoutes(app, {
+    version: '0',
+    uptimeSeconds: () => 1,
+    troubles: () => [],
+    hindrances: () => [],
+    metrics: { contentType: 'text/plain', read: () => '' },
+    operations: apiOperations({ aliases: { compat: ['openai'], msgapi: ['anthropic'] } }),
+  });
+}
+
+function describe(thrown: unknown): string {
+  return thrown instanceof Error ? `${thrown.stack} ${thrown.cause === undefined ? '' : describe(thrown.cause)}` : String(thrown);
+}
