@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import type { Counter, LimitStore } from '#domain/limit-store.ts';
+import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
+import { ask } from '#test/ask.ts';
+import { plainCompletion, plainReply } from '#test/chunks.ts';
+import { startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+
+/** Lets calls in, and fares with what they used as it is told. */
+class FaultyStore implements LimitStore {
+  readonly #near = new MemoryLimitStore();
+  readonly #charge: () => Promise<void>;
+
+  constructor(charge: () => Promise<void>) {
+    this.#charge = charge;
+  }
+
+  count(counters: readonly Counter[]): readonly number[] | Promise<readonly number[]> {
+    const isCharge = counters.every(({ total }) => total === Number.POSITIVE_INFINITY);
+    return isCharge ? this.#charge().then(() => this.#near.count(counters)) : this.#near.count(counters);
+  }
+}
+
+const faults: readonly [string, () => Promise<void>][] = [
+  ['rejects', () => Promise.reject(new Error('gone'))],
+  [
+    'throws',
+    () => {
+      throw new Error('gone');
+    },
+  ],
+  ['never answers', () => new Promise(() => undefined)],
+  ['answers late', () => new Promise((resolve) => setTimeout(resolve, 3_000).unref())],
+];
+
+const messages = [{ role: 'user', content: 'Hello' }];
+
+/** A call of each surface, as it is answered. */
+async function callAll({ url }: TestService): Promise<readonly string[]> {
+  const calls: readonly [string, object][] = [
+    ['/v1/chat/completions', { model: 'm', messages }],
+    ['/v1/chat/completions', { model: 'm', messages, stream: true }],
+    ['/msgapi/v1/messages', { model: 'm', messages, max_tokens: 9 }],
+    ['/msgapi/v1/messages', { model: 'm', messages, max_tokens: 9, stream: true }],
+    ['/v1/embeddings', { model: 'vectors', input: 'x' }],
+    ['/v1/chat/completions', { model: 'app', messages }],
+  ];
+  const answers = await Promise.all(calls.map(([path, body]) => ask(url, { path, headers: withKey(), body })));
+  return answers.map(({ status, text }) => `${status} ${/"error"/.test(text)}`);
+}
+
+describe.each(faults)('a store that %s when it is told what was used', (_fault, charge) => {
+  it('fails no call and holds none up, on any surface', async () => {
+    await using host = await startScriptedUpstream(({ received, response }) => {
+      const { stream, input } = received.body;
+      response.setHeader('content-type', stream === true ? 'text/event-stream' : 'application/json');
+      if (stream === true) return void response.end(`${plainReply('hi').map(toEvent).join('')}data: [DONE]\n\n`);
+      const vectors = { object: 'list', data: [], usage: { prompt_tokens: 1, total_tokens: 1 } };
+      response.end(JSON.stringify(input === undefined ? plainCompletion('hi') : vectors));
+    });
+    const upstreams = [{ endpoint: host.endpoint }];
+    const noted: string[] = [];
+    await using service = await startService(
+      {
+        models: { m: { upstreams, pricing: { prompt: 0.1 } }, vectors: { type: 'embedding', upstreams } },
+        applications: { app: { endpoint: `${host.url}/app` } },
+        roles: { default: { limits: { '*': { day: 1_000_000, requestDay: 1_000 } }, costLimit: { day: 1_000 } } },
+        security: { allowPrivateNetworks: ['127.0.0.1/32'] },
+      },
+      { limitStore: new FaultyStore(charge), noteFault: (message) => noted.push(message) },
+    );
+    const startMs = performance.now();
+    expect(await callAll(service)).toEqual(Array(6).fill('200 false'));
+    expect(performance.now() - startMs).toBeLessThan(2_000);
+    expect(new Set(noted)).toEqual(new Set(noted.length === 0 ? [] : ['what a call used could not be counted']));
+  });
+});

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it, vi } from 'vitest';
+import type { ConsentForm } from '#contract/consent.ts';
+import { type Answered, ask } from '#test/ask.ts';
+import { startProcess, type TestProcess } from '#test/start-process.ts';
+import { withKey } from '#test/start-service.ts';
+import { demoQuickApp, get, toConfiguration } from './cluster.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const program = fileURLToPath(new URL('../../scripts/back-up.ts', import.meta.url));
+const consentPath = '/v1/consent/app';
+
+function backUp(from: string, to: string): Promise<{ stdout: string }> {
+  return promisify(execFile)(process.execPath, [program, from, to]);
+}
+
+function put(node: TestProcess, path: string, body: unknown): Promise<Answered> {
+  return node.ask({ method: 'PUT', path, headers: withKey(), body });
+}
+
+it('A copy that is made while a node works is a whole node of that moment', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-back-up-'));
+  const [data, target, restored] = [join(folder, 'data'), join(folder, 'copy'), join(folder, 'restored')];
+  const configuration = toConfiguration('http://127.0.0.1:9');
+  await using node = await startProcess({ configuration, flags: ['--data', data] });
+  const { bucket } = (await get(node, '/v1/bucket')).json as { bucket: string };
+  const { consent } = (await get(node, consentPath)).json as { consent: ConsentForm };
+  expect((await ask(node.url, { path: consentPath, headers: withKey(), body: { consent } })).status).toBe(200);
+  const application = `/v1/applications/${bucket}/kept`;
+  expect((await put(node, application, demoQuickApp)).status).toBe(201);
+  expect((await put(node, `/v1/files/${bucket}/kept.txt`, 'kept')).status).toBe(200);
+
+  let isOver = false;
+  const writing = (async () => {
+    for (let count = 0; !isOver; count += 1)
+      expect((await put(node, `/v1/files/${bucket}/changing/${count % 5}.txt`, `${count}`)).status).toBe(200);
+  })();
+  for (let round = 0; round < 3; round += 1) expect((await backUp(data, target)).stdout).toMatch(/^\d+ files and the database/);
+  isOver = true;
+  await writing;
+  for (const wrong of [data, `${data}/.`, join(folder, 'none')])
+    await expect(backUp(wrong, data)).rejects.toMatchObject({ code: 2 });
+  await expect(backUp(target, data)).rejects.toMatchObject({ code: 2 });
+
+  await cp(target, restored, { recursive: true });
+  await using again = await startProcess({ configuration, flags: ['--data', restored] });
+  expect((await get(again, consentPath)).json).toEqual({ accepted: true });
+  expect((await get(again, application)).json).toMatchObject({ displayName: demoQuickApp.displayName });
+  expect((await get(again, `/v1/files/${bucket}/kept.txt`)).text).toBe('kept');
+  const listing = await get(again, `/v1/metadata/files/${bucket}/?recursive=true`);
+  const { items } = listing.json as { items: { url: string }[] };
+  for (const { url } of items) expect((await get(again, `/v1/${url}`)).status).toBe(200);
+  expect(await readdir(join(restored, 'files'))).toHaveLength(items.length);
+  await rm(folder, { recursive: true });
+});

@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { type Answered, ask } from '#test/ask.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startPostgres, type TestPostgres } from '#test/start-postgres.ts';
+import { startProcess, type TestProcess } from '#test/start-process.ts';
+import { startRedis, type TestRedis } from '#test/start-redis.ts';
+import { startS3, type TestS3 } from '#test/start-s3.ts';
+import { callerKey } from '#test/start-service.ts';
+import { answerAsHost } from './host.ts';
+
+/** Nodes that share everything, with servers of their own that tests may stop. */
+export interface Cluster extends AsyncDisposable {
+  readonly nodes: readonly TestProcess[];
+  readonly postgres: TestPostgres;
+  readonly redis: TestRedis;
+  readonly s3: TestS3;
+  /** Where their models and applications live. */
+  readonly host: ScriptedUpstream;
+  /** One node more. */
+  start(environment?: Readonly<Record<string, string>>): Promise<TestProcess>;
+  /** Asks the database as its operator does. */
+  query(statement: string): Promise<readonly Record<string, unknown>[]>;
+}
+
+export const secret = randomBytes(32).toString('base64url');
+
+/** `configure` is told where the host is. */
+export async function startCluster(count: number, configure: (host: string) => object = toConfiguration): Promise<Cluster> {
+  const [postgres, redis, s3, host] = await Promise.all([
+    startPostgres(),
+    startRedis(),
+    startS3(),
+    startScriptedUpstream(answerAsHost),
+  ]);
+  const shared = {
+    PARLEY_DATABASE_URL: postgres.url,
+    PARLEY_REDIS_URL: redis.url,
+    PARLEY_FILES_URL: s3.filesUrl,
+    PARLEY_SECRET: secret,
+  };
+  const running: TestProcess[] = [];
+  const start: Cluster['start'] = async (environment = {}) => {
+    const node = await startProcess({ configuration: configure(host.url), environment: { ...shared, ...environment } });
+    running.push(node);
+    return node;
+  };
+  const nodes = await Promise.all(Array.from({ length: count }, () => start()));
+  return {
+    nodes,
+    postgres,
+    redis,
+    s3,
+    host,
+    start,
+    query: (statement) => query(postgres.url, statement),
+    async [Symbol.asyncDispose]() {
+      for (const node of running) await node[Symbol.asyncDispose]();
+      await Promise.all([host.close(), ...[postgres, redis, s3].map((server) => server[Symbol.asyncDispose]())]);
+    },
+  };
+}
+
+/** The nth node of a cluster. */
+export function nodeOf({ nodes }: Pick<Cluster, 'nodes'>, index: number): TestProcess {
+  const node = nodes[index];
+  if (node === undefined) throw new Error(`there is no node ${index}`);
+  return node;
+}
+
+const prices = { prompt: 0.001, completion: 0.002 };
+const quickApp = 'https://parley.test/custom_application_schemas/quickapps';
+
+/** Models and applications of the host; a call of a model uses 7 + 5 tokens. */
+export function toConfiguration(host: string): object {
+  const upstreams = [{ endpoint: `${host}/v1` }];
+  const model = { upstreams, maxRetryAttempts: 1 };
+  return {
+    models: {
+      free: model,
+      bounded: model,
+      counted: model,
+      priced: { ...model, pricing: prices },
+      guarded: { ...model, features: { consentRequired: true } },
+      demo: { upstreams: [{ protocol: 'demo' }] },
+    },
+    applications: {
+      app: { endpoint: `${host}/app`, dependencies: ['free', 'guarded', 'counted'] },
+      weather: {
+        applicationTypeSchemaId: quickApp,
+        applicationProperties: {
+          temperature: 0,
+          instructions: 'Be kind.',
+          model: 'demo',
+          client_toolset: [
+            {
+              name: 'get_weather',
+              description: 'Gives the weather of a city',
+              parameters: [{ name: 'city', description: 'The city', parameter_type: 'string' }],
+            },
+          ],
+        },
+      },
+    },
+    keys: {
+      [callerKey]: { project: 'test' },
+      other: { project: 'other' },
+      spender: { project: 'spender', role: 'spender' },
+    },
+    roles: {
+      default: { limits: { bounded: { requestDay: 30 }, counted: { day: 100 } } },
+      spender: { limits: {}, costLimit: { day: 0.1 } },
+    },
+    security: { allowPrivateNetworks: ['127.0.0.1/32'] },
+  };
+}
+
+/** An application of the API that is a quick app on the demo model. */
+export const demoQuickApp = {
+  displayName: 'A quick app',
+  applicationTypeSchemaId: quickApp,
+  applicationProperties: { temperature: 0, instructions: 'Be kind.', model: 'demo' },
+};
+
+/** Asks a PostgreSQL as its operator does. */
+export async function query(url: string, statement: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Asks with the key of a caller. */
+export function get(node: TestProcess, path: string, key = callerKey): Promise<Answered> {
+  return ask(node.url, { method: 'GET', path, headers: { 'api-key': key } });
+}
+
+export interface Health {
+  readonly status: string;
+  readonly codes: readonly string[];
+}
+
+/** What `/health` and `/ready` say of a node. */
+export async function healthOf(
+  node: TestProcess,
+): Promise<Health & { readonly ready: number; readonly hindrances: readonly string[] }> {
+  const [health, ready] = await Promise.all([get(node, '/health'), get(node, '/ready')]);
+  const { status, reasons } = health.json as Reasons;
+  const { reasons: hindrances } = ready.json as Reasons;
+  return { status, codes: reasons.map(toCode), ready: ready.status, hindrances: hindrances.map(toCode) };
+}
+
+interface Reasons {
+  readonly status: string;
+  readonly reasons: readonly { readonly code: string }[];
+}
+
+function toCode({ code }: { readonly code: string }): string {
+  return code;
+}

@@ -1,0 +1,158 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { readCommand } from '#app/cli.ts';
+import { runCommand } from '#test/start-process.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+function read(name: string): Promise<string> {
+  return readFile(join(root, 'deploy', name), 'utf8');
+}
+
+interface Named {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+}
+
+interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+}
+
+interface Container {
+  readonly args: readonly string[];
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly envFrom: readonly { readonly secretRef: { readonly name: string } }[];
+  readonly livenessProbe: Probe;
+  readonly readinessProbe: Probe;
+  readonly startupProbe: Probe;
+  readonly lifecycle: { readonly preStop: { readonly exec: { readonly command: readonly [string, string] } } };
+  readonly volumeMounts: readonly { readonly name: string }[];
+}
+
+interface Labelled {
+  readonly matchLabels: Readonly<Record<string, string>>;
+}
+
+interface Manifest {
+  readonly Secret: Named & { readonly stringData: Readonly<Record<string, string>> };
+  readonly ConfigMap: Named & { readonly data: Readonly<Record<string, string>> };
+  readonly Deployment: Named & {
+    readonly spec: {
+      readonly replicas: number;
+      readonly selector: Labelled;
+      readonly template: {
+        readonly metadata: { readonly labels: Readonly<Record<string, string>> };
+        readonly spec: {
+          readonly terminationGracePeriodSeconds: number;
+          readonly containers: readonly [Container];
+          readonly volumes: readonly { readonly name: string }[];
+        };
+      };
+    };
+  };
+  readonly Service: Named & {
+    readonly spec: { readonly selector: Labelled['matchLabels']; readonly ports: readonly { readonly targetPort: string }[] };
+  };
+  readonly PodDisruptionBudget: Named & { readonly spec: { readonly minAvailable: number; readonly selector: Labelled } };
+}
+
+async function manifest(): Promise<Manifest> {
+  const documents = parseAllDocuments(await read('kubernetes.yaml'), { uniqueKeys: true });
+  const objects = documents.map((document) => {
+    expect(document.errors).toEqual([]);
+    return document.toJS() as Named;
+  });
+  expect(objects.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)).toEqual([
+    'v1 Namespace',
+    'v1 ServiceAccount',
+    'v1 Secret',
+    'v1 ConfigMap',
+    'apps/v1 Deployment',
+    'v1 Service',
+    'policy/v1 PodDisruptionBudget',
+  ]);
+  for (const { kind, metadata } of objects) if (kind !== 'Namespace') expect(metadata.namespace).toBe('parley');
+  return Object.fromEntries(objects.map((object) => [object.kind, object])) as unknown as Manifest;
+}
+
+describe('the manifest for Kubernetes', () => {
+  it('holds together: labels, ports, probes, volumes, names', async () => {
+    const { ConfigMap, Deployment, PodDisruptionBudget, Secret, Service } = await manifest();
+    const { replicas, selector, template } = Deployment.spec;
+    expect(template.metadata.labels).toMatchObject(selector.matchLabels);
+    expect(template.metadata.labels).toMatchObject(Service.spec.selector);
+    expect(template.metadata.labels).toMatchObject(PodDisruptionBudget.spec.selector.matchLabels);
+    expect(PodDisruptionBudget.spec.minAvailable).toBeLessThan(replicas);
+    const [container] = template.spec.containers;
+    const ports = container.ports.map(({ name }) => name);
+    expect(Service.spec.ports.map(({ targetPort }) => targetPort)).toEqual(['http']);
+    expect(ports).toContain('http');
+    const { livenessProbe, readinessProbe, startupProbe } = container;
+    expect([livenessProbe, readinessProbe, startupProbe].map(({ httpGet }) => `${httpGet.path} ${httpGet.port}`)).toEqual([
+      '/health http',
+      '/ready http',
+      '/health http',
+    ]);
+    expect(container.volumeMounts.map(({ name }) => name)).toEqual(template.spec.volumes.map(({ name }) => name));
+    expect(container.envFrom).toEqual([{ secretRef: { name: Secret.metadata.name } }]);
+    expect(template.spec.volumes).toContainEqual({ name: 'configuration', configMap: { name: ConfigMap.metadata.name } });
+  });
+
+  it('gives a node the time to stop that it asks for', async () => {
+    const { spec } = (await manifest()).Deployment.spec.template;
+    const [{ env, lifecycle }] = spec.containers;
+    const drainMs = Number(env.find(({ name }) => name === 'PARLEY_DRAIN_MS')?.value);
+    const pauseSeconds = Number(lifecycle.preStop.exec.command[1]);
+    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(pauseSeconds + drainMs / 1000 + 5);
+  });
+
+  it('has a configuration and arguments that Parley accepts', async () => {
+    const { ConfigMap, Deployment, Secret } = await manifest();
+    const folder = await mkdtemp(join(tmpdir(), 'parley-deploy-'));
+    const file = join(folder, 'parley.yaml');
+    await writeFile(file, ConfigMap.data['parley.yaml'] ?? '');
+    expect(await runCommand(['check', file], Secret.stringData)).toMatchObject({ code: 0, stderr: '' });
+    const [{ args }] = Deployment.spec.template.spec.containers;
+    expect(readCommand([...args])).toMatchObject({ name: 'serve', flags: { config: ['/etc/parley/parley.yaml'] } });
+    await rm(folder, { recursive: true });
+  });
+});
+
+describe('the unit for systemd', () => {
+  it('starts what Parley accepts, and waits for the drain', async () => {
+    const unit = await read('parley.service');
+    const [, line = ''] = /^ExecStart=\/opt\/parley\/bin\/parley (.+)$/m.exec(unit) ?? [];
+    expect(readCommand(line.split(' '))).toMatchObject({ name: 'serve', flags: { data: '/var/lib/parley' } });
+    const [, drainMs] = /^PARLEY_DRAIN_MS=(\d+)$/m.exec(await read('parley.env.example')) ?? [];
+    const [, stopSeconds] = /^TimeoutStopSec=(\d+)$/m.exec(unit) ?? [];
+    expect(Number(stopSeconds)).toBeGreaterThan(Number(drainMs) / 1000 + 5);
+    for (const line of unit.split('\n')) expect(line).toMatch(/^($|#|\[\w+\]$|[A-Z]\w+=)/);
+  });
+});
+
+describe('the container file', () => {
+  it('copies what is there', async () => {
+    const lines = (await read('Containerfile')).split('\n').filter((line) => /^COPY (?!--from)/.test(line));
+    expect(lines.length).toBeGreaterThan(5);
+    for (const line of lines) {
+      for (const source of line.split(' ').slice(1, -1)) expect((await stat(join(root, source))).size).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe('the files of deploy', () => {
+  it('name only variables that Parley reads', async () => {
+    const known = new Set<string>();
+    for (const name of ['src/app/settings.ts', 'src/app/open-node.ts'])
+      for (const [found] of (await readFile(join(root, name), 'utf8')).matchAll(/PARLEY_\w+/g)) known.add(found);
+    for (const name of await readdir(join(root, 'deploy')))
+      for (const [found] of (await read(name)).matchAll(/PARLEY_\w+/g))
+        expect([name, known.has(found) ? '' : found]).toEqual([name, '']);
+  });
+});

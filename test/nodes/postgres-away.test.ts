@@ -1,0 +1,165 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ConsentForm } from '#contract/consent.ts';
+import { type Answered, ask } from '#test/ask.ts';
+import { hello } from '#test/chunks.ts';
+import type { TestProcess } from '#test/start-process.ts';
+import { withKey } from '#test/start-service.ts';
+import { type Cluster, demoQuickApp, get, healthOf, nodeOf, startCluster } from './cluster.ts';
+import { chatAt, errand, type Told } from './host.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let cluster: Cluster;
+let node: TestProcess;
+let other: TestProcess;
+let bucket: string;
+
+beforeAll(async () => {
+  cluster = await startCluster(2);
+  [node, other] = [nodeOf(cluster, 0), nodeOf(cluster, 1)];
+  ({ bucket } = (await get(node, '/v1/bucket')).json as { bucket: string });
+});
+
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+const consentPath = '/v1/consent/app';
+
+async function accept(): Promise<Answered> {
+  const { consent } = (await get(node, consentPath)).json as { consent: ConsentForm };
+  return ask(node.url, { path: consentPath, headers: withKey(), body: { consent } });
+}
+
+function put(path: string, body: unknown): Promise<Answered> {
+  return ask(node.url, { method: 'PUT', path, headers: withKey(), body });
+}
+
+/** How the application fares that calls a model which requires consent, and one that requires none. */
+async function statusesInside(): Promise<readonly number[]> {
+  const { completion } = await node.chat('app', { messages: errand(chatAt(other, 'guarded'), chatAt(other, 'free')) });
+  const told = JSON.parse(String(completion.choices[0]?.message.content)) as Told[];
+  return told.map(({ status }) => status);
+}
+
+function until(each: TestProcess, codes: readonly string[]): Promise<void> {
+  return vi.waitFor(async () => expect((await healthOf(each)).codes).toEqual(codes), { timeout: 15_000, interval: 50 });
+}
+
+const demoCalls = "deployment = 'demo'";
+
+async function rowsOf(table: string, where: string): Promise<number> {
+  const [row] = await cluster.query(`select count(*)::int as n from ${table} where ${where}`);
+  return Number(row?.n);
+}
+
+describe('nodes whose PostgreSQL is stopped', () => {
+  beforeEach(async () => {
+    await cluster.postgres.stop();
+    // Whoever needs it first finds out.
+    await Promise.all([node, other].map((each) => get(each, '/v1/consent')));
+    await Promise.all([until(node, ['database_away']), until(other, ['database_away'])]);
+    return async () => {
+      await cluster.postgres.start();
+      await Promise.all([until(node, []), until(other, [])]);
+    };
+  });
+
+  it('refuse at once what needs it, with 503 and when to come back', async () => {
+    const form = { consent: { app: { consentRequired: false } } };
+    const asked: readonly [string, () => Promise<Answered>][] = [
+      ['a consent', () => get(node, '/v1/consent')],
+      ['to give one', () => ask(node.url, { path: '/v1/consent/app', headers: withKey(), body: form })],
+      ['a file', () => get(node, `/v1/files/${bucket}/one.txt`)],
+      ['to keep one', () => put(`/v1/files/${bucket}/one.txt`, 'one')],
+      ['an application', () => get(node, `/v1/applications/${bucket}/one`)],
+      ['to keep one', () => put(`/v1/applications/${bucket}/one`, demoQuickApp)],
+      ['to call one', () => node.chat(`applications/${bucket}/one`, { messages: hello })],
+    ];
+    for (const [what, step] of asked) {
+      const startMs = performance.now();
+      const { status, error, headers } = await step();
+      if (what === 'to give one' && status === 409) continue;
+      expect([what, status, error.code, headers['retry-after']]).toEqual([what, 503, 'overloaded', '1']);
+      expect(error.message).toBe('The shared store cannot be used at the moment: the database cannot be reached; try again.');
+      expect(performance.now() - startMs).toBeLessThan(1_000);
+    }
+  });
+
+  it('stay ready, serve what does not need it, and refuse in a chain only what requires consent', async () => {
+    expect((await healthOf(node)).ready).toBe(200);
+    expect((await node.chat('free', { messages: hello })).status).toBe(200);
+    expect((await node.chat('bounded', { messages: hello })).status).toBe(200);
+    expect((await node.chat('guarded', { messages: hello })).status).toBe(200);
+    expect((await (await node.stream('free', { messages: hello })).rest()).isDone).toBe(true);
+    expect(await statusesInside()).toEqual([503, 200]);
+  });
+});
+
+describe('nodes whose PostgreSQL is back', () => {
+  it('have all that was committed, and write the records of what was used meanwhile', async () => {
+    expect((await accept()).status).toBe(200);
+    expect((await put(`/v1/files/${bucket}/kept.txt`, 'kept')).status).toBe(200);
+    expect((await put(`/v1/applications/${bucket}/kept`, demoQuickApp)).status).toBe(201);
+    const before = await rowsOf('usage_records', demoCalls);
+    await cluster.postgres.stop();
+    for (let call = 0; call < 5; call += 1) expect((await node.chat('demo', { messages: hello })).status).toBe(200);
+    await node.said(/records of usage cannot be written/);
+    await cluster.postgres.start();
+    const written = async () => expect(await rowsOf('usage_records', demoCalls)).toBe(before + 5);
+    await vi.waitFor(written, { timeout: 15_000, interval: 100 });
+    await node.said(/records of usage are written again; 0 were lost/);
+    await until(other, []);
+    expect(await statusesInside()).toEqual([200, 200]);
+    expect((await get(other, consentPath)).json).toEqual({ accepted: true });
+    expect((await get(other, `/v1/files/${bucket}/kept.txt`)).text).toBe('kept');
+    expect((await get(other, `/v1/applications/${bucket}/kept`)).status).toBe(200);
+    await vi.waitFor(async () => expect(await rowsOf('audit_records', "action = 'consent.accepted'")).toBe(1), 5_000);
+  });
+
+  it('tell of the outage once in the log, and of its end', async () => {
+    const outages = node.output.stdout.match(/the shared database cannot be reached/g)?.length ?? 0;
+    expect(outages).toBeGreaterThan(0);
+    expect(outages).toBeLessThanOrEqual(3);
+    expect(node.output.stdout.match(/the shared database is there again/g)).toHaveLength(outages);
+    const { password } = new URL(cluster.postgres.url);
+    for (const { output } of cluster.nodes) expect(output.stdout + output.stderr).not.toContain(password);
+  });
+});
+
+describe('nodes whose PostgreSQL stalls', () => {
+  it('wait for it within the time limit, then refuse at once, and go on by themselves', async () => {
+    const pids = (await cluster.query("select pid from pg_stat_activity where application_name = 'parley'")).map(({ pid }) =>
+      Number(pid),
+    );
+    const [first = expect.unreachable()] = pids;
+    const parent = Number(/^PPid:\s+(\d+)$/m.exec(await readFile(`/proc/${first}/status`, 'utf8'))?.[1]);
+    for (const pid of [parent, ...pids]) process.kill(pid, 'SIGSTOP');
+    try {
+      const startMs = performance.now();
+      const waiting = Promise.all(Array.from({ length: 30 }, () => get(node, '/v1/consent')));
+      expect((await node.chat('free', { messages: hello })).status).toBe(200);
+      expect(performance.now() - startMs).toBeLessThan(1_000);
+      expect(new Set((await waiting).map(({ status }) => status))).toEqual(new Set([503]));
+      expect(performance.now() - startMs).toBeLessThan(7_000);
+      await until(node, ['database_away']);
+      const againMs = performance.now();
+      expect((await get(node, '/v1/consent')).status).toBe(503);
+      expect(performance.now() - againMs).toBeLessThan(500);
+    } finally {
+      for (const pid of [parent, ...pids]) process.kill(pid, 'SIGCONT');
+    }
+    await until(node, []);
+    expect((await get(node, '/v1/consent')).status).toBe(200);
+  });
+});
+
+describe('an orderly stop', () => {
+  it('writes what waits for the journal', async () => {
+    const leaving = await cluster.start();
+    const before = await rowsOf('usage_records', demoCalls);
+    await Promise.all(Array.from({ length: 20 }, () => leaving.chat('demo', { messages: hello })));
+    leaving.kill('SIGTERM');
+    expect((await leaving.ended).code).toBe(0);
+    expect(await rowsOf('usage_records', demoCalls)).toBe(before + 20);
+  });
+});

@@ -1,0 +1,142 @@
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { hello } from '#test/chunks.ts';
+import type { TestProcess } from '#test/start-process.ts';
+import { type Cluster, get, healthOf, nodeOf, startCluster, toConfiguration } from './cluster.ts';
+import { chatAt, errand } from './host.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let cluster: Cluster;
+let refusing: TestProcess;
+let allowing: TestProcess;
+
+beforeAll(async () => {
+  cluster = await startCluster(2);
+  [refusing, allowing] = [nodeOf(cluster, 0), nodeOf(cluster, 1)];
+});
+
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+function untilBack(node: TestProcess): Promise<void> {
+  return vi.waitFor(async () => expect(await healthOf(node)).toMatchObject({ status: 'ok', codes: [] }), {
+    timeout: 10_000,
+    interval: 100,
+  });
+}
+
+function isAway(node: TestProcess): Promise<void> {
+  return vi.waitFor(async () => expect((await healthOf(node)).codes).toEqual(['redis_away']), { timeout: 5_000, interval: 50 });
+}
+
+/** What a promise gives, and after how many milliseconds. */
+async function timed<Value>(promise: Promise<Value>): Promise<{ value: Value; ms: number }> {
+  const startMs = performance.now();
+  return { value: await promise, ms: performance.now() - startMs };
+}
+
+describe('nodes whose Redis stalls', () => {
+  it('wait two seconds for it at most, once, and other calls not at all', async () => {
+    const redis = new Redis(cluster.redis.url);
+    const watcher = new Redis(cluster.redis.url, { commandTimeout: 100 });
+    await Promise.all([redis.ping(), watcher.ping()]);
+    const asleep = redis.call('DEBUG', 'SLEEP', '5');
+    await vi.waitFor(() => expect(watcher.ping()).rejects.toThrow('timed out'));
+    const first = timed(refusing.chat('bounded', { messages: hello }));
+    const free = await timed(refusing.chat('free', { messages: hello }));
+    expect([free.value.status, free.ms < 1_000]).toEqual([200, true]);
+    expect((await first).value.status).toBe(503);
+    expect((await first).ms).toBeLessThan(3_500);
+    const next = await timed(refusing.chat('bounded', { messages: hello }));
+    expect([next.value.status, next.ms < 1_000]).toEqual([503, true]);
+    await asleep;
+    for (const client of [redis, watcher]) client.disconnect();
+    await untilBack(refusing);
+    expect((await refusing.chat('bounded', { messages: hello })).status).toBe(200);
+  });
+});
+
+describe('nodes whose Redis is stopped', () => {
+  beforeEach(async () => {
+    await cluster.redis.stop();
+    await Promise.all([isAway(refusing), isAway(allowing)]);
+    return async () => {
+      await cluster.redis.start();
+      await Promise.all([untilBack(refusing), untilBack(allowing)]);
+    };
+  });
+
+  it('refuse at once what a limit holds for, stay ready, and serve the rest', async () => {
+    for (let call = 0; call < 3; call += 1) {
+      const { value, ms } = await timed(refusing.chat('bounded', { messages: hello }));
+      expect([value.status, value.error.code, value.headers['retry-after']]).toEqual([503, 'overloaded', '1']);
+      expect(value.error.message).toMatch(/limits/);
+      expect(ms).toBeLessThan(1_000);
+    }
+    expect((await refusing.chat('free', { messages: hello })).status).toBe(200);
+    const { content, isDone } = await (await refusing.stream('free', { messages: hello })).rest();
+    expect([content(), isDone]).toEqual(['xx', true]);
+    expect((await healthOf(refusing)).ready).toBe(200);
+    expect((await refusing.chat('weather', { messages: hello })).status).toBe(200);
+  });
+
+  it('refuse calls that reach applications, which would need a key, with 503', async () => {
+    const before = cluster.host.requests.length;
+    const { value, ms } = await timed(refusing.chat('app', { messages: errand(chatAt(refusing, 'free')) }));
+    expect([value.status, value.error.code, value.headers['retry-after']]).toEqual([503, 'overloaded', '1']);
+    expect(ms).toBeLessThan(1_000);
+    expect(cluster.host.requests).toHaveLength(before);
+    const key = `parley-${'a'.repeat(16)}-${'b'.repeat(43)}`;
+    const unknown = await get(refusing, '/v1/user/info', key);
+    expect([unknown.status, unknown.error.code]).toEqual([503, 'overloaded']);
+    expect((await get(refusing, '/v1/user/info', 'no such key')).status).toBe(401);
+  });
+
+  it('admit what a limit holds for where the configuration allows it, and note it', async () => {
+    await allowing.configure({ ...toConfiguration(cluster.host.url), limits: { onStoreFailure: 'allow' } });
+    await allowing.said(/read anew/);
+    const { value, ms } = await timed(allowing.chat('bounded', { messages: hello }));
+    expect(value.status).toBe(200);
+    expect(ms).toBeLessThan(1_000);
+    await allowing.said(/a call could not be counted/);
+    expect((await refusing.chat('bounded', { messages: hello })).status).toBe(503);
+  });
+});
+
+describe('nodes whose Redis is back', () => {
+  it('have the configuration that one of them got meanwhile', async () => {
+    await vi.waitFor(async () => {
+      await refusing.said(/the configuration of another node was put in force/);
+    });
+    await cluster.redis.stop();
+    await isAway(refusing);
+    expect((await refusing.chat('bounded', { messages: hello })).status).toBe(200);
+    await cluster.redis.start();
+    await untilBack(refusing);
+  });
+
+  it('count, and make keys that the other knows, at once', async () => {
+    expect((await refusing.chat('bounded', { messages: hello })).headers).toHaveProperty('x-ratelimit-remaining-requests');
+    const { completion } = await refusing.chat('app', { messages: errand(chatAt(allowing, 'free')) });
+    expect(completion.statistics?.usage_per_model).toMatchObject([{ model: 'free', total_tokens: 12 }]);
+  });
+
+  it('know the keys of calls that were under way all the time', async () => {
+    const goOn = Promise.withResolvers<void>();
+    const index = cluster.host.requests.length;
+    cluster.host.script(async ({ response }) => {
+      await goOn.promise;
+      response.end('{}');
+    });
+    const calling = refusing.chat('app', { messages: hello });
+    const { headers } = await cluster.host.request(index);
+    await cluster.redis.stop();
+    await isAway(allowing);
+    await cluster.redis.start();
+    const key = String(headers['api-key']);
+    await vi.waitFor(async () => expect((await get(allowing, '/v1/user/info', key)).status).toBe(200), 10_000);
+    goOn.resolve();
+    await calling;
+    await vi.waitFor(async () => expect((await get(allowing, '/v1/user/info', key)).status).toBe(401));
+  });
+});

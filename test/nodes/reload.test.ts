@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { hello } from '#test/chunks.ts';
+import type { TestProcess } from '#test/start-process.ts';
+import { type Cluster, get, healthOf, nodeOf, startCluster, toConfiguration } from './cluster.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let cluster: Cluster;
+let changed: TestProcess;
+let others: readonly TestProcess[];
+
+beforeAll(async () => {
+  cluster = await startCluster(3);
+  changed = nodeOf(cluster, 0);
+  others = cluster.nodes.slice(1);
+});
+
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+async function modelsOf(node: TestProcess): Promise<readonly string[]> {
+  const { data } = (await get(node, '/v1/models')).json as { data: { id: string }[] };
+  return data.map(({ id }) => id);
+}
+
+function withModel(id: string): object {
+  const configuration = toConfiguration(cluster.host.url) as { models: object };
+  const upstreams = [{ endpoint: `${cluster.host.url}/v1`, key: 'canary-of-the-upstream' }];
+  return { ...configuration, models: { ...configuration.models, [id]: { upstreams } } };
+}
+
+describe('a configuration that changes on one node', () => {
+  it('is in force on all, though they have files of their own', async () => {
+    await changed.configure(withModel('added'));
+    for (const node of cluster.nodes)
+      await vi.waitFor(async () => expect(await modelsOf(node)).toContain('added'), { timeout: 10_000, interval: 50 });
+    for (const node of others) expect((await node.chat('added', { messages: hello })).status).toBe(200);
+    expect(cluster.host.requests.at(-1)?.headers.authorization).toBe('Bearer canary-of-the-upstream');
+  });
+
+  it('and is faulty changes none, and is told by that node alone', async () => {
+    await changed.configure({ modles: {} });
+    await vi.waitFor(async () => expect((await healthOf(changed)).codes).toEqual(['configuration_refused']), {
+      timeout: 10_000,
+      interval: 50,
+    });
+    for (const node of others) expect(await healthOf(node)).toMatchObject({ status: 'ok' });
+    for (const node of cluster.nodes) expect(await modelsOf(node)).toContain('added');
+  });
+
+  it('leaves streams on the others alone', async () => {
+    const [other = expect.unreachable()] = others;
+    const reader = await other.stream('added', { messages: [{ role: 'user', content: '100' }] });
+    await reader.next();
+    await changed.configure(withModel('other'));
+    await vi.waitFor(async () => expect(await modelsOf(other)).not.toContain('added'), { timeout: 10_000, interval: 50 });
+    const { content, isDone } = await reader.rest();
+    expect([content(), isDone]).toEqual(['x'.repeat(100), true]);
+  });
+
+  it('shows nobody its secrets in Redis, in a log or in the database', async () => {
+    const { Redis } = await import('ioredis');
+    const redis = new Redis(cluster.redis.url);
+    expect(String(await redis.get('parley:notices:last'))).toContain('"topic":"configuration"');
+    expect(await redis.get('parley:notices:last')).not.toContain('canary');
+    redis.disconnect();
+    for (const { output } of cluster.nodes) expect(output.stdout + output.stderr).not.toContain('canary');
+    expect(await cluster.query("select details from audit_records where details like '%canary%'")).toEqual([]);
+  });
+});

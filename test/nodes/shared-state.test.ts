@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { ConsentForm } from '#contract/consent.ts';
+import { type Answered, ask } from '#test/ask.ts';
+import { hello } from '#test/chunks.ts';
+import type { TestProcess } from '#test/start-process.ts';
+import { callerKey, chatPath, withKey } from '#test/start-service.ts';
+import { type Cluster, demoQuickApp, get, nodeOf, startCluster } from './cluster.ts';
+import { chatAt, type Errand, errand, type Told } from './host.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+let cluster: Cluster;
+let first: TestProcess;
+let second: TestProcess;
+let third: TestProcess;
+
+beforeAll(async () => {
+  cluster = await startCluster(3);
+  [first, second, third] = [nodeOf(cluster, 0), nodeOf(cluster, 1), nodeOf(cluster, 2)];
+});
+
+afterAll(() => cluster[Symbol.asyncDispose]());
+
+function chat(node: TestProcess, deployment: string, key = callerKey): Promise<Answered> {
+  return ask(node.url, { path: chatPath(deployment), headers: withKey(key), body: { messages: hello } });
+}
+
+type Stats = Record<string, { total: number | null; used: number }>;
+
+async function usedOf(node: TestProcess, deployment: string, window: string, key = callerKey): Promise<number | undefined> {
+  return ((await get(node, `/v1/deployments/${deployment}/limits`, key)).json as Stats)[window]?.used;
+}
+
+/** Sends the application on an errand over one node; gives what it was told, and the answer itself. */
+async function sendOut(node: TestProcess, ...requests: Errand['ask']): Promise<{ told: readonly Told[]; answer: Answered }> {
+  const answer = await node.chat('app', { messages: errand(...requests) });
+  expect(answer.status).toBe(200);
+  return { told: JSON.parse(String(answer.completion.choices[0]?.message.content)) as Told[], answer };
+}
+
+function del(node: TestProcess, path: string, key = callerKey): Promise<Answered> {
+  return ask(node.url, { method: 'DELETE', path, headers: { 'api-key': key } });
+}
+
+function put(node: TestProcess, path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
+  return ask(node.url, { method: 'PUT', path, headers: { ...withKey(), ...headers }, body });
+}
+
+describe('a limit on three nodes', () => {
+  it('of N requests admits exactly N of those that come at once, and each node tells the same', async () => {
+    const calls = Array.from({ length: 90 }, (_, index) => chat(nodeOf(cluster, index % 3), 'bounded'));
+    const answers = await Promise.all(calls);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(30);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(new Set(refused.map(({ status, error }) => `${status} ${error.code}`))).toEqual(
+      new Set(['429 request_limit_exceeded']),
+    );
+    for (const { headers, error } of refused) {
+      expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+      expect(headers['x-ratelimit-remaining-requests']).toBe('0');
+      expect(error.message).toContain('(30 of 30)');
+    }
+    for (const node of cluster.nodes) expect(await usedOf(node, 'bounded', 'dayRequestStats')).toBe(30);
+    expect((await chat(second, 'bounded', 'other')).status).toBe(200);
+  });
+
+  it('of tokens is one limit, also for a call whose caller left', async () => {
+    for (let call = 1; call <= 8; call += 1) {
+      expect((await chat(nodeOf(cluster, call % 3), 'counted')).status).toBe(200);
+      await vi.waitFor(async () => expect(await usedOf(first, 'counted', 'dayTokenStats')).toBe(call * 12));
+    }
+    const reader = await second.stream('counted', { messages: [{ role: 'user', content: '1000' }] });
+    await reader.next();
+    await reader.next();
+    reader.leave();
+    await vi.waitFor(async () => expect(await usedOf(third, 'counted', 'dayTokenStats')).toBeGreaterThan(96));
+    expect((await chat(third, 'counted')).status).toBe(200);
+    await vi.waitFor(async () => expect(await usedOf(third, 'counted', 'dayTokenStats')).toBeGreaterThan(108));
+    for (const node of cluster.nodes) expect((await chat(node, 'counted')).error.code).toBe('token_limit_exceeded');
+  });
+
+  it('of money is one limit', async () => {
+    for (let call = 1; call <= 6; call += 1) {
+      expect((await chat(nodeOf(cluster, call % 3), 'priced', 'spender')).status).toBe(200);
+      const spent = () => usedOf(first, 'priced', 'dayCostStats', 'spender');
+      await vi.waitFor(async () => expect(await spent()).toBeCloseTo(call * 0.017, 6));
+    }
+    for (const node of cluster.nodes) expect((await chat(node, 'priced', 'spender')).error.code).toBe('cost_limit_exceeded');
+  });
+});
+
+describe('a consent', () => {
+  const path = '/v1/consent/app';
+
+  it('that is given on one node is in force on all at once, and so is its withdrawal', async () => {
+    const guarded = async (via: TestProcess, target: TestProcess) =>
+      (await sendOut(via, chatAt(target, 'guarded'))).told[0]?.status;
+    for (const [giver, taker] of [
+      [first, second],
+      [second, third],
+      [third, first],
+    ] as const) {
+      expect(await guarded(first, taker)).toBe(403);
+      const { consent } = (await get(taker, path)).json as { consent: ConsentForm };
+      expect((await ask(giver.url, { path, headers: withKey(), body: { consent } })).json).toEqual({ accepted: true });
+      expect(await guarded(second, taker)).toBe(200);
+      expect((await get(taker, path)).json).toEqual({ accepted: true });
+      expect((await del(taker, path)).status).toBe(204);
+      expect(await guarded(third, giver)).toBe(403);
+    }
+  });
+
+  it('is the user’s: it is refused to the application on every node', async () => {
+    const { consent } = (await get(first, path)).json as { consent: ConsentForm };
+    const requests = cluster.nodes.map(({ url }) => ({ url, path, body: { consent } }));
+    expect((await sendOut(first, ...requests)).told.map(({ status }) => status)).toEqual([403, 403, 403]);
+    expect((await get(second, path)).json).toMatchObject({ accepted: false });
+  });
+});
+
+describe('a per-request key', () => {
+  it('made on one node is known to all; what is used with it is told to the first and charged once', async () => {
+    const { told, answer } = await sendOut(first, chatAt(second, 'free'), chatAt(third, 'free'), chatAt(first, 'free'));
+    expect(told.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(answer.completion.statistics?.usage_per_model).toMatchObject([
+      { model: 'free', prompt_tokens: 21, completion_tokens: 15, total_tokens: 36 },
+    ]);
+    expect(answer.completion.usage).toMatchObject({ total_tokens: 36 });
+  });
+
+  it('is unknown to every node once its call is over', async () => {
+    await sendOut(second, chatAt(third, 'free'));
+    const { headers } = cluster.host.requests.findLast(({ path }) => path === '/app') ?? expect.unreachable();
+    for (const node of cluster.nodes) {
+      const { status, error } = await chat(node, 'free', String(headers['api-key']));
+      expect([status, error.code]).toEqual([401, 'invalid_api_key']);
+    }
+  });
+});
+
+describe('what is kept', () => {
+  it('as a file on one node is read, replaced and deleted on the others, and opened to applications anywhere', async () => {
+    const { bucket } = (await get(first, '/v1/bucket')).json as { bucket: string };
+    expect((await get(second, '/v1/bucket')).json).toEqual({ bucket });
+    const path = `/v1/files/${bucket}/notes/one.txt`;
+    expect((await put(first, path, 'one', { 'content-type': 'text/plain' })).status).toBe(200);
+    expect((await get(second, path)).text).toBe('one');
+    expect((await put(second, path, 'two', { 'content-type': 'text/plain' })).status).toBe(200);
+    expect((await get(third, path)).text).toBe('two');
+    const attachments = [{ type: 'text/plain', url: `files/${bucket}/notes/one.txt` }];
+    const [message] = errand({ url: third.url, method: 'GET', path }, { url: second.url, method: 'GET', path: `${path}.other` });
+    const { completion } = await first.chat('app', { messages: [{ ...message, custom_content: { attachments } }] });
+    expect(JSON.parse(String(completion.choices[0]?.message.content))).toMatchObject([
+      { status: 200, text: 'two' },
+      { status: 403 },
+    ]);
+    expect((await del(third, path)).status).toBe(204);
+    expect((await get(first, path)).status).toBe(404);
+    expect((await cluster.s3.names()).objects).toEqual([]);
+  });
+
+  it('as an application on one node is read, listed, called and deleted on the others', async () => {
+    const { bucket } = (await get(first, '/v1/bucket')).json as { bucket: string };
+    const [own, quick] = [`applications/${bucket}/own`, `applications/${bucket}/quick`];
+    const entry = { displayName: 'Own', endpoint: `${cluster.host.url}/app`, dependencies: ['free'] };
+    expect((await put(first, `/v1/${own}`, entry)).status).toBe(201);
+    expect((await put(second, `/v1/${quick}`, demoQuickApp)).status).toBe(201);
+    expect((await get(third, `/v1/${own}`)).json).toMatchObject({ id: own, displayName: 'Own' });
+    const answer = await third.chat(own, { messages: errand(chatAt(first, 'free')) });
+    expect(answer.completion.statistics?.usage_per_model).toMatchObject([{ model: 'free', total_tokens: 12 }]);
+    expect((await first.chat(quick, { messages: hello })).completion.choices[0]?.finish_reason).toBe('stop');
+    const { data } = (await get(third, '/openai/applications')).json as { data: { id: string }[] };
+    expect(data.map(({ id }) => id)).toEqual(expect.arrayContaining([own, quick]));
+    for (const id of [own, quick]) expect((await del(third, `/v1/${id}`)).status).toBeLessThan(300);
+    expect((await chat(first, own)).status).toBe(404);
+    expect((await chat(second, quick)).status).toBe(404);
+  });
+
+  it('by the caller, as signed state of one node, is taken by the others, and by nobody where it was changed', async () => {
+    const question = { role: 'user', content: 'What is the weather in Paris?' };
+    const asked = await first.chat('weather', { messages: [question] });
+    expect(asked.completion.choices[0]?.finish_reason).toBe('function_call');
+    const message = asked.completion.choices[0]?.message ?? expect.unreachable();
+    const result = { role: 'function', name: 'get_weather', content: 'Sunny, 23 degrees' };
+    const goOn = (given: unknown) => second.chat('weather', { messages: [question, given, result] });
+    expect((await goOn(message)).completion.choices[0]?.finish_reason).toBe('stop');
+    const changed: unknown = JSON.parse(JSON.stringify(message).replace(/("parley_run":")./, '$1_'));
+    expect(changed).not.toEqual(message);
+    expect((await goOn(changed)).status).toBe(400);
+  });
+});

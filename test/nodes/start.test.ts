@@ -1,0 +1,144 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, vi } from 'vitest';
+import { Secret } from '#base/secret.ts';
+import { openPostgres } from '#stores/sql/open-postgres.ts';
+import { hello } from '#test/chunks.ts';
+import { freePort } from '#test/listening.ts';
+import { startPostgres } from '#test/start-postgres.ts';
+import { runCommand, startProcess } from '#test/start-process.ts';
+import { startRedis } from '#test/start-redis.ts';
+import { withKey } from '#test/start-service.ts';
+import { demoQuickApp, get, healthOf, query, secret } from './cluster.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const configuration = {
+  models: { demo: { upstreams: [{ protocol: 'demo' }] } },
+  roles: { default: { limits: { demo: { requestDay: 100 } } } },
+};
+
+describe('a node that starts while PostgreSQL is away', () => {
+  it('listens, serves what does not need it, says why it is not ready, and is by itself once it is there', async () => {
+    await using postgres = await startPostgres();
+    await postgres.stop();
+    const environment = { PARLEY_DATABASE_URL: postgres.url, PARLEY_SECRET: secret };
+    await using node = await startProcess({ configuration, environment });
+    await node.said(/the shared database cannot be reached/);
+    expect(await healthOf(node)).toMatchObject({ codes: ['database_away'], ready: 503, hindrances: ['database_away'] });
+    expect((await node.chat('demo', { messages: hello })).status).toBe(200);
+    const refused = await get(node, '/v1/consent');
+    expect([refused.status, refused.error.code]).toEqual([503, 'overloaded']);
+    await postgres.start();
+    await vi.waitFor(async () => expect(await healthOf(node)).toMatchObject({ status: 'ok', ready: 200 }), {
+      timeout: 15_000,
+      interval: 100,
+    });
+    expect((await get(node, '/v1/consent')).json).toMatchObject({ data: [] });
+    await postgres.stop();
+    await vi.waitFor(
+      async () => {
+        await get(node, '/v1/consent');
+        expect(await healthOf(node)).toMatchObject({ codes: ['database_away'], ready: 200 });
+      },
+      { timeout: 15_000, interval: 100 },
+    );
+  });
+});
+
+describe('a node that finds PostgreSQL later, but made by a later version', () => {
+  it('says so, and is not ready', async () => {
+    await using postgres = await startPostgres();
+    await (await openPostgres(new Secret(postgres.url))).close();
+    await query(postgres.url, 'insert into parley_migrations (version) values (1000)');
+    await postgres.stop();
+    const environment = { PARLEY_DATABASE_URL: postgres.url, PARLEY_SECRET: secret };
+    await using node = await startProcess({ configuration, environment });
+    await postgres.start();
+    await node.said(/the database has tables of version 1000/);
+    expect(await healthOf(node)).toMatchObject({ codes: ['database_away'], ready: 503 });
+    expect((await node.chat('demo', { messages: hello })).status).toBe(200);
+  });
+});
+
+describe('a node that starts while Redis is away', () => {
+  it('listens, says why it is not ready, and is by itself once it is there', async () => {
+    const port = await freePort();
+    const environment = { PARLEY_REDIS_URL: `redis://127.0.0.1:${port}`, PARLEY_SECRET: secret };
+    await using node = await startProcess({ configuration, environment });
+    await node.said(/the shared store cannot be reached/);
+    expect(await healthOf(node)).toMatchObject({ codes: ['redis_away'], ready: 503, hindrances: ['redis_away'] });
+    expect((await node.chat('demo', { messages: hello })).status).toBe(503);
+    await using _redis = await startRedis('--port', String(port));
+    await vi.waitFor(async () => expect(await healthOf(node)).toMatchObject({ status: 'ok', ready: 200 }), {
+      timeout: 15_000,
+      interval: 100,
+    });
+    expect((await node.chat('demo', { messages: hello })).status).toBe(200);
+  });
+});
+
+describe('a node ends with a reason', () => {
+  it('where PostgreSQL refuses it for good: its password, its database', async () => {
+    await using postgres = await startPostgres();
+    const folder = await mkdtemp(join(tmpdir(), 'parley-refused-'));
+    const wrong = new URL(postgres.url);
+    wrong.password = 'canary-password';
+    const elsewhere = new URL('/no_such_database', postgres.url);
+    for (const [url, told] of [
+      [wrong, /password authentication failed/],
+      [elsewhere, /no_such_database/],
+    ] as const) {
+      const { code, stderr, stdout } = await runCommand(['serve', '--port', '0', '--data', folder], {
+        PARLEY_DATABASE_URL: url.href,
+        PARLEY_SECRET: secret,
+      });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^parley: the database of PARLEY_DATABASE_URL cannot be opened: /m);
+      expect(stderr).toMatch(told);
+      expect(stderr + stdout).not.toContain('canary');
+    }
+    await rm(folder, { recursive: true });
+  });
+});
+
+describe('a secret that is changed', () => {
+  it('seals applications anew at the next start; then the older one can go', async () => {
+    const data = await mkdtemp(join(tmpdir(), 'parley-secrets-'));
+    const [older, newer] = ['older secret of some length, 1234', 'newer secret of some length, 5678'];
+    const start = (secrets: string) =>
+      startProcess({ configuration, environment: { PARLEY_SECRET: secrets }, flags: ['--data', data] });
+    let path = '';
+    {
+      await using node = await start(older);
+      const { bucket } = (await get(node, '/v1/bucket')).json as { bucket: string };
+      path = `/v1/applications/${bucket}/kept`;
+      expect((await node.ask({ method: 'PUT', path, headers: withKey(), body: demoQuickApp })).status).toBe(201);
+    }
+    {
+      await using node = await start(`${newer},${older}`);
+      await node.said(/1 applications were sealed with the newest secret/);
+    }
+    {
+      await using node = await start(newer);
+      expect((await get(node, path)).json).toMatchObject({ displayName: demoQuickApp.displayName });
+    }
+    await using lost = await start(older);
+    await lost.said(/not all applications could be sealed/);
+    expect((await get(lost, path)).status).toBe(503);
+    await rm(data, { recursive: true });
+  });
+});
+
+describe('a node that starts says in its log', () => {
+  it('that a secret is short, and what it does not share', async () => {
+    await using redis = await startRedis();
+    const environment = { PARLEY_REDIS_URL: redis.url, PARLEY_SECRET: 'canary-short' };
+    await using node = await startProcess({ configuration, environment });
+    expect(node.output.stdout).toMatch(/"level":"warn".*PARLEY_SECRET is shorter than 32 characters/);
+    expect(node.output.stdout).toMatch(/"level":"warn".*PARLEY_DATABASE_URL is not: consents/);
+    expect(node.output.stdout).toMatch(/"level":"warn".*PARLEY_FILES_URL is not: the contents/);
+    expect(node.output.stdout).not.toContain('canary');
+  });
+});
