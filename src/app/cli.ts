@@ -1,9 +1,12 @@
 import { parseArgs } from 'node:util';
+import type { ImportFlags } from './import-openapi-command.ts';
 
 /** What the command line asks for. */
 export type Command =
   | { readonly name: 'serve'; readonly flags: ServeFlags }
+  | { readonly name: 'addin'; readonly flags: AddinFlags }
   | { readonly name: 'check'; readonly files: readonly string[] }
+  | { readonly name: 'import-openapi'; readonly flags: ImportFlags }
   | { readonly name: 'help' | 'version' }
   | { readonly name: 'mistake'; readonly message: string };
 
@@ -17,12 +20,23 @@ export interface ServeFlags {
   readonly tlsKey: string | undefined;
 }
 
+/** Flags of the add-in gateway, likewise. */
+export interface AddinFlags extends Pick<ServeFlags, 'host' | 'port' | 'tlsCert' | 'tlsKey'> {
+  readonly upstream: string;
+  readonly models: string | undefined;
+  readonly allowedOrigins: readonly string[] | undefined;
+  readonly trustedProxies: readonly string[] | undefined;
+}
+
 /** Shown by `--help`. */
 export const help = `Parley, a chat-completion gateway
 
 Usage
   parley serve [options]     the service; the default command
+  parley addin [options]     the gateway for browser add-ins, before a service that runs elsewhere
   parley check FILE…         reads configuration and prints every fault; exits 1 on any
+  parley import-openapi FILE|URL
+                             prints an OpenAPI document as tools of a quick app, for its web_api_toolset
 
 Options of serve
   --config FILE              configuration, JSON (comments allowed) or YAML; may be repeated, later files win
@@ -32,11 +46,27 @@ Options of serve
   --tls-cert FILE            certificate chain in PEM; with --tls-key: HTTPS, re-read when the files change
   --tls-key FILE             its private key in PEM
 
+Options of addin, beside --host, --port, --tls-cert and --tls-key as above
+  --upstream URL             base address of the service, without /msgapi; needed
+  --models FILE              the models it lists: a JSON array of {"id": …, "display_name": …}  (none)
+  --allowed-origin ORIGIN    an origin whose pages may call, such as https://addin.example; may be repeated (any)
+  --trusted-proxy NETWORK    a proxy in front whose X-Forwarded-* fields are believed; may be repeated      (none)
+
+Options of import-openapi
+  --include NAME,…           only these operations                             (all)
+  --exclude NAME,…           not these operations                              (none)
+  --base URL                 what servers named in a FILE are relative to
+
   --help, --version
 
 Environment
   PARLEY_CONFIG              configuration files, separated by commas
   PARLEY_HOST, PARLEY_PORT, PARLEY_DATA
+  PARLEY_DATABASE_URL        postgres://… where consents, applications and records are kept (SQLite in --data)
+  PARLEY_REDIS_URL           redis://… where nodes share limits and keys        (this process)
+  PARLEY_FILES_URL           s3://bucket/prefix?region=…&endpoint=…             (--data)
+  PARLEY_SECRET              encrypts what is kept and signs what callers keep; newest first, separated by commas;
+                             needed with any of the three above                 (made in --data)
   PARLEY_METRICS_PORT        a port of its own for /metrics
   PARLEY_DRAIN_MS            how long a stop waits for open calls              (30000)
   LOG_LEVEL                  fatal, error, warn, info, debug, trace or silent  (info)
@@ -56,13 +86,35 @@ const serveOptions = {
   version: { type: 'boolean', short: 'v' },
 } as const;
 
+const addinOptions = {
+  upstream: { type: 'string' },
+  models: { type: 'string' },
+  'allowed-origin': { type: 'string', multiple: true },
+  'trusted-proxy': { type: 'string', multiple: true },
+  host: serveOptions.host,
+  port: serveOptions.port,
+  'tls-cert': serveOptions['tls-cert'],
+  'tls-key': serveOptions['tls-key'],
+  help: serveOptions.help,
+  version: serveOptions.version,
+} as const;
+
+const importOptions = {
+  include: { type: 'string', multiple: true },
+  exclude: { type: 'string', multiple: true },
+  base: { type: 'string' },
+  help: serveOptions.help,
+} as const;
+
 /** Reads the arguments after the program's name. A mistake says what is wrong and where help is. */
 export function readCommand(args: readonly string[]): Command {
   const [first = 'serve', ...rest] = args[0]?.startsWith('-') ? ['serve', ...args] : args;
   try {
     if (first === 'help') return { name: 'help' };
     if (first === 'serve') return readServe(rest);
+    if (first === 'addin') return readAddin(rest);
     if (first === 'check') return readCheck(rest);
+    if (first === 'import-openapi') return readImport(rest);
     return mistake(`there is no command "${first}"`);
   } catch (thrown) {
     return mistake(thrown instanceof Error ? thrown.message : String(thrown));
@@ -74,16 +126,47 @@ function readServe(args: readonly string[]): Command {
   if (values.help) return { name: 'help' };
   if (values.version) return { name: 'version' };
   if (positionals.length > 0) return mistake(`"serve" takes no "${positionals[0]}"; a configuration is given as --config FILE`);
-  if ((values['tls-cert'] === undefined) !== (values['tls-key'] === undefined))
-    return mistake('--tls-cert and --tls-key go together');
+  if (hasHalfOfTls(values)) return mistake(halfOfTls);
   const { config, host, port, data } = values;
   return { name: 'serve', flags: { config, host, port, data, tlsCert: values['tls-cert'], tlsKey: values['tls-key'] } };
+}
+
+function readAddin(args: readonly string[]): Command {
+  const { values, positionals } = parseArgs({ args: [...args], options: addinOptions, allowPositionals: true });
+  if (values.help) return { name: 'help' };
+  if (values.version) return { name: 'version' };
+  if (positionals.length > 0) return mistake(`"addin" takes no "${positionals[0]}"; the service is given as --upstream URL`);
+  if (hasHalfOfTls(values)) return mistake(halfOfTls);
+  const { upstream, models, host, port } = values;
+  if (upstream === undefined) return mistake('"addin" needs --upstream URL, the base address of the service');
+  const lists = { allowedOrigins: values['allowed-origin'], trustedProxies: values['trusted-proxy'] };
+  const flags = { upstream, models, host, port, tlsCert: values['tls-cert'], tlsKey: values['tls-key'], ...lists };
+  return { name: 'addin', flags };
+}
+
+const halfOfTls = '--tls-cert and --tls-key go together';
+
+function hasHalfOfTls(values: { 'tls-cert'?: string | undefined; 'tls-key'?: string | undefined }): boolean {
+  return (values['tls-cert'] === undefined) !== (values['tls-key'] === undefined);
 }
 
 function readCheck(args: readonly string[]): Command {
   const { values, positionals } = parseArgs({ args: [...args], options: { help: serveOptions.help }, allowPositionals: true });
   if (values.help) return { name: 'help' };
   return positionals.length === 0 ? mistake('"check" needs at least one FILE') : { name: 'check', files: positionals };
+}
+
+function readImport(args: readonly string[]): Command {
+  const { values, positionals } = parseArgs({ args: [...args], options: importOptions, allowPositionals: true });
+  if (values.help) return { name: 'help' };
+  const [document, ...others] = positionals;
+  if (document === undefined || others.length > 0) return mistake('"import-openapi" needs one FILE or URL');
+  const { include, exclude, base } = values;
+  return { name: 'import-openapi', flags: { document, base, include: namesIn(include), exclude: namesIn(exclude) } };
+}
+
+function namesIn(lists: readonly string[] | undefined): readonly string[] | undefined {
+  return lists?.flatMap((list) => list.split(',').map((name) => name.trim())).filter((name) => name !== '');
 }
 
 function mistake(message: string): Command {

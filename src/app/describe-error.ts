@@ -44,7 +44,7 @@ function mayQuote(error: Error): boolean {
 
 /** Expected failures are told by their kind; a stack helps where the fault is ours. */
 function hasOwnFault(error: Error): boolean {
-  return !(error instanceof UpstreamFault) && !(error instanceof ParleyError && error.cause instanceof UpstreamFault);
+  return !(error instanceof UpstreamFault) && !(error instanceof ParleyError && error.code !== 'internal_error');
 }
 
 function framesOf(error: Error): string[] {

@@ -30,8 +30,10 @@ export interface DrainParts {
 }
 
 const sweepMs = 100;
-/** For calls that were aborted to say so, and for what else must be closed. */
-const lastWordsMs = 1_000;
+/** For calls that were aborted to say so. */
+const lastWordsMs = 500;
+/** To write what waits for the journal, and to close what else is open. */
+const closeMs = 5_000;
 const interrupted = 130;
 
 /**
@@ -69,12 +71,12 @@ export class Drain {
           retryAfterSeconds: 1,
         }),
       );
-      await this.#within(lastWordsMs / 2, isIdle);
+      await this.#within(lastWordsMs, isIdle);
     }
     server.closeAllConnections();
     log.info('stopped', { open_calls: calls.size });
     await this.#within(
-      lastWordsMs / 2,
+      closeMs,
       close().then(
         () => true,
         () => false,

@@ -17,6 +17,8 @@ export interface Log {
   /** With what was thrown, its causes, and the stack where the fault is ours. */
   error(message: string, thrown: unknown, fields?: Fields): void;
   isLevelOn(level: LogLevel): boolean;
+  /** Text as it may stand in a line that is written past this log. */
+  clean(text: string): string;
 }
 
 export interface LogOptions {
@@ -53,7 +55,8 @@ export function createLog({ level, sink, secrets }: LogOptions): Log {
     info: (message, fields = {}) => logger.info(fields, message),
     warn: (message, fields = {}) => logger.warn(fields, message),
     error: (message, thrown, fields = {}) =>
-      logger.error({ ...fields, error: describeError(thrown, showsForeignWords) }, message),
+      logger.error(thrown === undefined ? fields : { ...fields, error: describeError(thrown, showsForeignWords) }, message),
+    clean,
     isLevelOn: (asked) => logger.isLevelEnabled(asked),
   };
 }

@@ -1,16 +1,31 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { help, readCommand } from './cli.ts';
-import { checkCommand } from './configuration/check-command.ts';
-import { serve } from './serve.ts';
 
+// Each command brings only what it needs: the add-in gateway is a small process.
 const command = readCommand(process.argv.slice(2));
 switch (command.name) {
-  case 'serve':
+  case 'serve': {
+    const { serve } = await import('./serve.ts');
     await serve(command.flags, process.env);
     break;
+  }
+  case 'addin': {
+    const { addinCommand } = await import('./addin/addin-command.ts');
+    await addinCommand(command.flags, process.env);
+    break;
+  }
   case 'check': {
+    const { checkCommand } = await import('./configuration/check-command.ts');
     const { exitCode, lines } = await checkCommand(command.files, process.env);
     for (const line of lines) console.log(line);
+    process.exitCode = exitCode;
+    break;
+  }
+  case 'import-openapi': {
+    const { importOpenApiCommand } = await import('./import-openapi-command.ts');
+    const { exitCode, text, notes } = await importOpenApiCommand(command.flags);
+    for (const note of notes) console.error(note);
+    console.log(text);
     process.exitCode = exitCode;
     break;
   }

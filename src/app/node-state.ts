@@ -1,8 +1,10 @@
 import type { Clock } from '#base/clock.ts';
 import type { Balance, UpstreamState } from '#domain/balance.ts';
+import type { Dangling, DependencyGraph } from '#domain/dependency-graph.ts';
 import type { Directory } from '#domain/directory.ts';
 import type { Reason } from '#surfaces/ops/routes.ts';
 import { type ConfigurationFault, formatFault } from './configuration/configuration-fault.ts';
+import type { SharedStore } from './stores.ts';
 
 export interface NodeStateParts {
   readonly directory: () => Directory;
@@ -10,13 +12,27 @@ export interface NodeStateParts {
   readonly clock: Clock;
 }
 
+/** What a node knows of where its state rests. */
+interface StoresState {
+  readonly shared: readonly SharedStore[];
+  /** What is being lost at the moment, in words. */
+  readonly losses: () => readonly string[];
+}
+
+const mostDangling = 100;
+const noStores: StoresState = { shared: [], losses: () => [] };
+const placeNames: Readonly<Record<SharedStore['name'], string>> = { database: 'The shared database', redis: 'Redis' };
+
 /** What an operator should know of a node: for `/health`, `/ready` and the metrics. */
 export class NodeState {
   #isStarted = false;
   #isStopping: () => boolean = () => false;
   #warnings: readonly ConfigurationFault[] = [];
   #faults: readonly ConfigurationFault[] = [];
+  /** By the id that is missing. */
+  readonly #dangling = new Map<string, Dangling>();
   readonly #parts: NodeStateParts;
+  #stores = noStores;
 
   constructor(parts: NodeStateParts) {
     this.#parts = parts;
@@ -27,9 +43,25 @@ export class NodeState {
     this.#isStopping = isStopping;
   }
 
+  storesOpened(stores: StoresState): void {
+    this.#stores = stores;
+  }
+
   configurationAccepted(warnings: readonly ConfigurationFault[]): void {
     this.#warnings = warnings;
     this.#faults = [];
+    this.#dangling.clear();
+  }
+
+  /** Notes what dangles in a graph, but for what a warning of the configuration says already; gives what was not known yet. */
+  graphWalked({ deployments, dangling }: DependencyGraph): readonly Dangling[] {
+    const untold = dangling.filter((each) => !this.#isWarnedOf(each));
+    const added = untold.filter(({ dependency }) => !this.#dangling.has(dependency));
+    const walked = new Set(deployments.map(({ id }) => id));
+    for (const [id, { deployment }] of this.#dangling) if (walked.has(deployment) || walked.has(id)) this.#dangling.delete(id);
+    for (const each of untold) this.#dangling.set(each.dependency, each);
+    for (const id of [...this.#dangling.keys()].slice(0, -mostDangling)) this.#dangling.delete(id);
+    return added;
   }
 
   configurationRefused(faults: readonly ConfigurationFault[]): void {
@@ -53,14 +85,37 @@ export class NodeState {
   readonly troubles = (): readonly Reason[] => [
     ...this.#faults.map((fault) => ({ code: 'configuration_refused', message: formatFault(fault) })),
     ...this.#warnings.map((warning) => ({ code: 'configuration_warning', message: formatFault(warning) })),
+    ...[...this.#dangling.values()].map((each) => ({ code: 'dependency_missing', message: formatDangling(each) })),
     ...[...this.upstreams()]
       .filter(({ off }) => off)
       .map(({ id, reason }) => ({ code: 'upstream_off', message: `${id} is left alone: ${reason}` })),
+    ...this.#stores.shared.filter(({ isAway }) => isAway()).map(toAbsence),
+    ...this.#stores.losses().map((message) => ({ code: 'records_lost', message: `${message}.` })),
   ];
 
   /** Why the node takes no calls now. */
   readonly hindrances = (): readonly Reason[] => {
     if (this.#isStopping()) return [{ code: 'stopping', message: 'The node is stopping.' }];
-    return this.#isStarted ? [] : [{ code: 'starting', message: 'The node is starting.' }];
+    if (!this.#isStarted) return [{ code: 'starting', message: 'The node is starting.' }];
+    // An outage later on leaves the node ready: on the others it is no better.
+    return this.#stores.shared.filter(({ wasReached }) => !wasReached()).map(toAbsence);
   };
+
+  /** Of ids that the API may give, and of what only a walk finds out about, the configuration cannot know. */
+  #isWarnedOf({ deployment, dependency }: Dangling): boolean {
+    if (dependency.startsWith('applications/')) return false;
+    return this.#parts.directory().deployments.get(deployment)?.dependencies.includes(dependency) === true;
+  }
+}
+
+function toAbsence({ name }: SharedStore): Reason {
+  return {
+    code: `${name}_away`,
+    message: `${placeNames[name]} cannot be reached: calls that need it are refused until it is back.`,
+  };
+}
+
+/** A sentence for the log and `/health`. */
+export function formatDangling({ deployment, dependency }: Dangling): string {
+  return `${deployment} depends on ${dependency}, which does not exist`;
 }

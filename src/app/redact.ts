@@ -4,8 +4,9 @@ const shortest = 6;
 const looksSecret: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+[\w.~+/=-]{6,}/gi, '$1 ***'],
   [/\b((?:api[-_]?key|key|token|secret|password|signature|authorization)["']?\s*[=:]\s*["']?)[^\s"'&,;}]{6,}/gi, '$1***'],
-  [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@:]*:[^\s/@]*@/gi, '$1***@'],
+  [/\b([a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/@:]*:[^\s/@]*@/gi, '$1***@'],
   [/\bsk-[\w-]{8,}/g, '***'],
+  [/\beyJ[\w-]{4,}\.[\w-]+\.[\w-]*/g, '***'],
 ];
 
 /** Takes what must not be seen out of text for the log: known secrets first, then what looks like one. The last guard, not the first. */

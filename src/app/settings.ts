@@ -1,3 +1,6 @@
+import { toSecrets } from '#base/seal.ts';
+import { Secret } from '#base/secret.ts';
+import { type S3Address, toS3Address } from '#stores/files/s3-address.ts';
 import type { ServeFlags } from './cli.ts';
 import { type LogLevel, logLevels, toLogLevel } from './log.ts';
 
@@ -9,10 +12,20 @@ export interface Settings {
   readonly port: number;
   readonly dataFolder: string;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  readonly shared: SharedPlaces;
+  /** `PARLEY_SECRET`: encrypts what is kept and signs what callers keep; newest first. Empty: one of this node's own. */
+  readonly secrets: readonly Secret[];
   readonly drainMs: number;
   /** A port of its own for /metrics; undefined: the service's own. */
   readonly metricsPort: number | undefined;
   readonly logLevel: LogLevel;
+}
+
+/** Where several nodes keep what they share; undefined: this node keeps it for itself. */
+interface SharedPlaces {
+  readonly databaseUrl: Secret | undefined;
+  readonly redisUrl: Secret | undefined;
+  readonly files: S3Address | undefined;
 }
 
 /** A flag or variable that cannot be used; the message may be shown. */
@@ -30,6 +43,8 @@ export function readSettings(flags: ServeFlags, environment: Environment): Setti
     port: toWhole('the port', flags.port ?? environment.PARLEY_PORT ?? '8080', 65_535),
     dataFolder: flags.data ?? environment.PARLEY_DATA ?? './.parley',
     tls: tlsCert === undefined || tlsKey === undefined ? undefined : { certFile: tlsCert, keyFile: tlsKey },
+    shared: toSharedPlaces(environment),
+    secrets: toSecrets(environment.PARLEY_SECRET ?? ''),
     drainMs: toWhole('PARLEY_DRAIN_MS', environment.PARLEY_DRAIN_MS ?? '30000', 86_400_000),
     metricsPort:
       environment.PARLEY_METRICS_PORT === undefined
@@ -37,6 +52,35 @@ export function readSettings(flags: ServeFlags, environment: Environment): Setti
         : toWhole('PARLEY_METRICS_PORT', environment.PARLEY_METRICS_PORT, 65_535),
     logLevel: toLevel(environment.LOG_LEVEL ?? 'info'),
   };
+}
+
+function toSharedPlaces(environment: Environment): SharedPlaces {
+  const shared = {
+    databaseUrl: toSecret(environment.PARLEY_DATABASE_URL),
+    redisUrl: toSecret(environment.PARLEY_REDIS_URL),
+    files: toFilesPlace(environment),
+  };
+  const [named] = ['PARLEY_DATABASE_URL', 'PARLEY_REDIS_URL', 'PARLEY_FILES_URL'].filter((name) => environment[name]);
+  if (named !== undefined && toSecrets(environment.PARLEY_SECRET ?? '').length === 0)
+    throw new SettingFault(`${named} is set, so PARLEY_SECRET must be as well: the same for every node that shares it`);
+  if (shared.databaseUrl !== undefined && !/^postgres(ql)?:\/\/./.test(shared.databaseUrl.reveal()))
+    throw new SettingFault('PARLEY_DATABASE_URL must be an address that begins with postgres://');
+  return shared;
+}
+
+function toSecret(text: string | undefined): Secret | undefined {
+  return text === undefined || text === '' ? undefined : new Secret(text);
+}
+
+function toFilesPlace(environment: Environment): S3Address | undefined {
+  const { PARLEY_FILES_URL: url } = environment;
+  if (url === undefined || url === '') return undefined;
+  try {
+    return toS3Address(url, environment);
+  } catch (thrown) {
+    if (thrown instanceof RangeError) throw new SettingFault(`PARLEY_FILES_URL ${thrown.message}`);
+    throw thrown;
+  }
 }
 
 function toWhole(what: string, text: string, most: number): number {
@@ -51,4 +95,12 @@ function toLevel(word: string): LogLevel {
   const level = toLogLevel(word);
   if (level === undefined) throw new SettingFault(`LOG_LEVEL must be one of ${logLevels.join(', ')}, not "${word}"`);
   return level;
+}
+
+/** What of the settings must never be seen in a log. */
+export function secretsIn({ secrets, shared }: Settings): readonly Secret[] {
+  const { secretAccessKey, sessionToken } = shared.files?.credentials ?? {};
+  return [...secrets, shared.databaseUrl, shared.redisUrl, secretAccessKey, sessionToken].filter(
+    (secret) => secret !== undefined,
+  );
 }

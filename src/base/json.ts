@@ -13,9 +13,11 @@ export interface JsonBounds {
   readonly maxDepth: number;
   /** How many keys and items the whole value may have. */
   readonly maxNodes: number;
+  /** Whether a key may be `__proto__`: for readers that keep such keys. */
+  readonly allowsProto?: boolean;
 }
 
-const defaultJsonBounds: JsonBounds = { maxDepth: 64, maxNodes: 1_000_000 };
+export const defaultJsonBounds: JsonBounds = { maxDepth: 64, maxNodes: 1_000_000 };
 
 /** Parses text from outside. Keys named `__proto__` are refused: a copy of the value would lose them. Throws JsonFault. */
 export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds): unknown {
@@ -25,14 +27,14 @@ export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds):
   } catch (cause) {
     throw new JsonFault('the text is not JSON', cause);
   }
-  countNodes(value, bounds.maxDepth, bounds.maxNodes);
+  countNodes(value, bounds, bounds.maxNodes);
   return value;
 }
 
-/** Parses text that may be anything; undefined where it is not JSON within the default bounds. */
-export function tryParseJson(text: string): unknown {
+/** Parses text that may be anything; undefined where it is not JSON within the bounds. */
+export function tryParseJson(text: string, bounds: JsonBounds = defaultJsonBounds): unknown {
   try {
-    return parseJson(text);
+    return parseJson(text, bounds);
   } catch {
     return undefined;
   }
@@ -42,17 +44,17 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function countNodes(value: unknown, depthLeft: number, nodesLeft: number): number {
+function countNodes(value: unknown, bounds: JsonBounds, nodesLeft: number, depth = 0): number {
   if (typeof value !== 'object' || value === null) return nodesLeft;
-  if (depthLeft === 0) throw new JsonFault('the JSON is nested too deeply');
+  if (depth === bounds.maxDepth) throw new JsonFault('the JSON is nested too deeply');
   let left = nodesLeft;
   if (Array.isArray(value)) {
     left -= value.length;
-    for (const item of value) left = countNodes(item, depthLeft - 1, left);
+    for (const item of value) left = countNodes(item, bounds, left, depth + 1);
   } else {
     for (const key in value) {
-      if (key === '__proto__') throw new JsonFault('the JSON has a key named __proto__');
-      left = countNodes((value as JsonObject)[key], depthLeft - 1, left - 1);
+      if (key === '__proto__' && bounds.allowsProto !== true) throw new JsonFault('the JSON has a key named __proto__');
+      left = countNodes((value as JsonObject)[key], bounds, left - 1, depth + 1);
     }
   }
   if (left < 0) throw new JsonFault('the JSON has too many keys and items');

@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '../..');
 const examples = await readdir(join(root, 'examples'));
 const environment = { OPENAI_API_KEY: 'a', GATEWAY_KEY: 'b', RESEARCH_KEY: 'c', VISITORS_KEY: 'd', WEATHER_KEY: 'e' };
 
-const ajv = new Ajv2020({ allErrors: true });
+const ajv = new Ajv2020({ allErrors: true, formats: { password: true } });
 const schema = configurationJsonSchema();
 const isValid = ajv.compile(schema);
 
@@ -62,7 +62,7 @@ describe('the reference', () => {
       '| `tools.maxTurns` | whole number | `15` | Calls of the model in one run; the last one has no tools. 1: no tools at all. |',
     );
     expect(reference).toContain(
-      '| `models.<id>.upstreams[].protocol` | `openai`, `azure`, `anthropic`, `bedrock`, `vertex`, `gemini`, `demo` | `"openai"` |',
+      '| `models.<id>.upstreams[].protocol` | `openai`, `azure`, `anthropic`, `bedrock`, `vertex`, `gemini`, `mistral`, `demo` | `"openai"` |',
     );
     expect(reference).toContain('| `keys.<secret or name>.project` | string | required |');
     expect(reference).toContain('| `addons.<name>.authorization.password` | string | required | `basic`: ');

@@ -54,7 +54,7 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'an unknown protocol',
     upstream({ protocol: 'soap' }),
-    'models.m.upstreams[0].protocol: must be one of openai, azure, anthropic, bedrock, vertex, gemini, demo',
+    'models.m.upstreams[0].protocol: must be one of openai, azure, anthropic, bedrock, vertex, gemini, mistral, demo',
   ],
   [
     'an upstream without an endpoint',
@@ -209,7 +209,22 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     { roles: { r: { costLimit: { day: '1 USD' } } } },
     'roles.r.costLimit.day: must be a number, but is a string',
   ],
-  ['a provider without its keys', { identityProviders: { p: { issuer: 'x' } } }, 'identityProviders.p.jwksUrl: is missing'],
+  [
+    'a default beyond its bounds',
+    { models: { m: { ...demo, defaults: { temperature: 3 } } } },
+    'models.m.defaults.temperature: must be at most 2',
+  ],
+  [
+    'messages as a default',
+    { models: { m: { ...demo, defaults: { messages: [] } } } },
+    'models.m.defaults.messages: cannot be a default',
+  ],
+  [
+    'a header field that frames the request',
+    upstream({ protocol: 'demo', headers: { Host: 'x' } }),
+    'models.m.upstreams[0].headers.Host: is set by the service itself, and cannot be configured',
+  ],
+  ['a provider without its issuer', { identityProviders: { p: {} } }, 'identityProviders.p.issuer: is missing'],
   [
     'a network with too long a prefix',
     { security: { allowPrivateNetworks: ['10.0.0.0/33'] } },
@@ -352,7 +367,7 @@ describe('parley check', () => {
       },
       roles: { r: { limits: { m: {}, '*': {}, mm: { day: 1 } } } },
       addin: { models: [{ id: 'gone', display_name: 'Gone' }] },
-      identityProviders: { p: { issuer: 'x', jwksUrl: 'http://x' } },
+      identityProviders: { p: { issuer: 'https://x', jwksUrl: 'https://x/keys' } },
     };
     expect(await checkValue(value)).toEqual([
       'warning: parley.json: models.m.dependencies[0]: names a deployment that is not configured',

@@ -105,7 +105,7 @@ describe('a node that is told to stop', () => {
     expect(performance.now() - startedMs).toBeLessThan(1_050);
   });
 
-  test('exits within a second more where something hangs', async () => {
+  test('exits within six seconds more where something hangs', async () => {
     const exits: number[] = [];
     const exited = Promise.withResolvers<void>();
     const never = new Promise<void>(() => {});
@@ -124,7 +124,7 @@ describe('a node that is told to stop', () => {
     drain.signalled();
     await exited.promise;
     expect(exits).toEqual([0]);
-  }, 2_000);
+  }, 6_000);
 
   test('exits at once on a second signal', async () => {
     const node = await open(60_000);

@@ -18,6 +18,7 @@ export class RecordedTelemetry implements Telemetry {
       deployment() {},
       firstByte() {},
       chunk() {},
+      charged() {},
       upstreamTry: () => ({ trace, end: (outcome) => void this.tries.push(outcome) }),
       end: (end) => {
         this.ends.push(end);

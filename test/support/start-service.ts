@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { composeService } from '#app/compose.ts';
+import { composeService, type ServiceParts } from '#app/compose.ts';
 import { checkConfiguration } from '#app/configuration/check.ts';
 import { formatFault } from '#app/configuration/configuration-fault.ts';
 import { LiveDirectory } from '#app/live-directory.ts';
@@ -8,12 +9,23 @@ import { type Clock, systemClock } from '#base/clock.ts';
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
+import { Seal } from '#base/seal.ts';
+import { Secret } from '#base/secret.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { ApplicationStore } from '#domain/application-store.ts';
 import type { Balance } from '#domain/balance.ts';
+import type { ConsentStore } from '#domain/consent-store.ts';
+import type { DependencyGraph } from '#domain/dependency-graph.ts';
+import type { NoteAudit } from '#domain/journal.ts';
 import type { LimitStore } from '#domain/limit-store.ts';
+import type { PerRequestKeys } from '#domain/per-request-keys.ts';
 import { silentTelemetry, type Telemetry } from '#domain/telemetry.ts';
+import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
+import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import type { OpenCalls } from '#surfaces/http/open-calls.ts';
 import { type Answered, type Asking, ask, askAndLeave, askStream } from './ask.ts';
+import { MemoryApplicationStore } from './memory-application-store.ts';
+import { MemoryConsentStore } from './memory-consent-store.ts';
 import type { StreamReader } from './read-events.ts';
 
 /** The key that `chat` and `stream` send where they are not told another. */
@@ -24,6 +36,14 @@ export interface ServiceOptions {
   readonly http?: HttpClient;
   readonly clock?: Clock;
   readonly limitStore?: LimitStore;
+  readonly perRequestKeys?: PerRequestKeys;
+  /** Absent: one of its own, in memory. */
+  readonly consents?: ConsentStore;
+  readonly applications?: ApplicationStore;
+  readonly files?: NonNullable<ServiceParts['files']>;
+  readonly passages?: NonNullable<ServiceParts['passages']>;
+  readonly noteGraph?: (graph: DependencyGraph) => void;
+  readonly noteAudit?: NoteAudit;
   readonly noteFault?: (message: string, thrown: unknown) => void;
 }
 
@@ -54,6 +74,7 @@ export async function startService(configuration: object, options: ServiceOption
   const { clock = systemClock, telemetry = silentTelemetry, ...others } = options;
   const { app, openCalls, balance } = composeService({
     ...others,
+    stores: toStores(options),
     directory: directory.current,
     http,
     embedder,
@@ -82,6 +103,18 @@ export async function startService(configuration: object, options: ServiceOption
     reload: (next) => directory.replace(toConfiguration(next), balance),
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/** Stores of one test, in memory. */
+function toStores(given: ServiceOptions): Parameters<typeof composeService>[0]['stores'] {
+  const newKey = (): string => randomBytes(32).toString('base64url');
+  return {
+    consents: given.consents ?? new MemoryConsentStore(),
+    applications: given.applications ?? new MemoryApplicationStore(),
+    limits: given.limitStore ?? new MemoryLimitStore(),
+    perRequestKeys: given.perRequestKeys ?? new MemoryPerRequestKeys(newKey),
+    seal: new Seal([new Secret('a secret of this test')]),
   };
 }
 

@@ -162,6 +162,15 @@ describe('canaries', () => {
     expect(bench.telemetry.toPrometheus()).not.toContain('canary');
   });
 
+  test('that a caller sends in the place of a request id or a model are not in the line of its call', async () => {
+    const bench = await openBench();
+    const record = begin(bench, { requestId: 'canary-known-secret' });
+    record.deployment('sk-canary-0123456789');
+    const error = new ParleyError('deployment_not_found', 'There is no such deployment.');
+    record.end(ended(bench, { outcome: 'refused', status: 404, error }));
+    expect(bench.lines()).toEqual([expect.objectContaining({ request_id: '***', deployment: '***', status: 404 })]);
+  });
+
   test('of an upstream are shown on the level debug, secrets never', async () => {
     const bench = await openBench({ level: 'debug' });
     bench.log.error('failed', fault);

@@ -57,7 +57,16 @@ export async function openBench({
   };
   const log = createLog({ level, sink, secrets: () => [new Secret('canary-known-secret')] });
   const live = { upstreams: () => [{ id: 'gpt#up', off: true }], configurationFaults: () => 2 };
-  const telemetry = await openTelemetry({ env, clock, log, lines: sink, live, version: '0.1.0', secret: 'pepper' });
+  const telemetry = await openTelemetry({
+    env,
+    clock,
+    log,
+    lines: sink,
+    live,
+    version: '0.1.0',
+    secret: 'pepper',
+    listeners: [],
+  });
   telemetry.configure(deployments);
   const lines = () =>
     written

@@ -4,11 +4,15 @@ import type { Environment } from './substitute.ts';
 
 const openaiChatModels = ['gpt-5', 'gpt-5-mini', 'gpt-4.1', 'gpt-4.1-mini', 'gpt-4o', 'gpt-4o-mini'];
 const openaiEmbeddingModels = ['text-embedding-3-small'];
+const anthropicModels = ['claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5', 'claude-sonnet-4-6', 'claude-haiku-4-5'];
+/** What every one of these can write in one reply; their API must be told a bound. */
+const anthropicMostTokens = 32_000;
 
 /** Where a local Ollama lists its models: what a GET of it answers is the `ollamaTags` of `findModels`. */
 export const ollamaTagsUrl = 'http://127.0.0.1:11434/api/tags';
 
 const openaiEndpoint = 'https://api.openai.com/v1';
+const anthropicEndpoint = 'https://api.anthropic.com/v1';
 const ollamaEndpoint = 'http://127.0.0.1:11434/v1';
 
 export interface Surroundings {
@@ -17,11 +21,16 @@ export interface Surroundings {
   readonly ollamaTags: unknown;
 }
 
-/** Models that can be had without being configured, as entries of `models` by id: of OpenAI where its key is set, of a local Ollama where one runs. */
+/** Models that can be had without being configured, as entries of `models` by id: of OpenAI and Anthropic where their keys are set, of a local Ollama where one runs. */
 export function findModels({ environment, ollamaTags }: Surroundings): JsonObject {
-  const key = environment.OPENAI_API_KEY?.trim();
-  const openai = key === undefined || key === '' ? [] : openaiModels(key, environment.OPENAI_BASE_URL?.trim() || openaiEndpoint);
-  return Object.fromEntries([...openai, ...ollamaModels(ollamaTags)]);
+  const setting = (name: string): string => environment[name]?.trim() ?? '';
+  const openai = setting('OPENAI_API_KEY');
+  const anthropic = setting('ANTHROPIC_API_KEY');
+  return Object.fromEntries([
+    ...(openai === '' ? [] : openaiModels(openai, setting('OPENAI_BASE_URL') || openaiEndpoint)),
+    ...(anthropic === '' ? [] : toAnthropicModels(anthropic, setting('ANTHROPIC_BASE_URL'))),
+    ...ollamaModels(ollamaTags),
+  ]);
 }
 
 type ModelById = readonly [id: string, entry: JsonObject];
@@ -31,6 +40,17 @@ function openaiModels(key: string, endpoint: string): readonly ModelById[] {
     (type: string) =>
     (model: string): ModelById => [model, { type, displayName: model, upstreams: [{ endpoint, key, model }] }];
   return [...openaiChatModels.map(toEntry('chat')), ...openaiEmbeddingModels.map(toEntry('embedding'))];
+}
+
+/** The base address that Anthropic's own clients are told leaves out the version. */
+function toAnthropicModels(key: string, base: string): readonly ModelById[] {
+  const address = base.replace(/\/+$/, '');
+  const versioned = address.endsWith('/v1') ? address : `${address}/v1`;
+  const endpoint = address === '' ? anthropicEndpoint : versioned;
+  const limits = { maxCompletionTokens: anthropicMostTokens };
+  return anthropicModels.map((model): ModelById => {
+    return [model, { displayName: model, limits, upstreams: [{ protocol: 'anthropic', endpoint, key, model }] }];
+  });
 }
 
 /** Ids get `ollama/` before them, so that no model of somebody's machine takes the id of another. */

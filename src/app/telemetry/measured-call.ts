@@ -42,6 +42,8 @@ export class MeasuredCall implements CallRecord {
   firstByteMs: number | undefined;
   lastTry: MeasuredTry | undefined;
   tryCount = 0;
+  /** Billionths of a USD. */
+  cost = 0;
   #lastByteMs = 0;
   #hasEnded = false;
 
@@ -86,6 +88,10 @@ export class MeasuredCall implements CallRecord {
     this.tryCount += 1;
     this.lastTry = new MeasuredTry(this, upstreamId, atMs);
     return this.lastTry;
+  }
+
+  charged(cost: number): void {
+    this.cost = cost;
   }
 
   end(end: CallEnd): void {

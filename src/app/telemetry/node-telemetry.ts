@@ -23,6 +23,8 @@ export interface TelemetryOptions {
   readonly lines: LineSink;
   readonly live: LiveState;
   readonly version: string;
+  /** Who else hears of calls that are over. */
+  readonly listeners: readonly CallListener[];
   /** `PARLEY_SECRET`: with it a user has the same pseudonym in the logs of all nodes; without, one a start. */
   readonly secret: string | undefined;
 }
@@ -52,7 +54,7 @@ export async function openTelemetry(options: TelemetryOptions): Promise<NodeTele
   const read = (): Metric[] => readMetrics({ series, live, readProcess: watch.read });
   const exporting =
     settings.metrics || settings.traces ? await loadExport({ settings, resource, clock, log, readMetrics: read }) : undefined;
-  const listeners = toLogs(options);
+  const listeners = toListeners(options);
   if (exporting?.spans !== undefined) listeners.push(exporting.spans);
   const tools: CallTools = { series, listeners, traces: toTraces(settings) };
   const prometheus = new PrometheusText();
@@ -73,12 +75,12 @@ async function loadExport(parts: ExportParts): Promise<Export> {
   return startExport(parts);
 }
 
-function toLogs({ clock, lines, log, secret }: TelemetryOptions): CallListener[] {
+function toListeners({ clock, lines, listeners: others, log, secret }: TelemetryOptions): CallListener[] {
   const key = secret ?? randomBytes(32);
   const toPseudonym = (subject: string): string =>
     createHmac('sha256', key).update(`log ${subject}`).digest('hex').slice(0, pseudonymLength);
-  const listeners: CallListener[] = [];
-  if (log.isLevelOn('info')) listeners.push(new CallLog({ sink: lines, epochMs: clock.epochMs, toPseudonym }));
+  const listeners = [...others];
+  if (log.isLevelOn('info')) listeners.push(new CallLog({ sink: lines, epochMs: clock.epochMs, toPseudonym, redact: log.clean }));
   if (log.isLevelOn('error')) listeners.push(new FaultLog(log));
   return listeners;
 }

@@ -11,6 +11,7 @@ const providers: Readonly<Record<ProtocolName, string>> = {
   bedrock: 'aws.bedrock',
   vertex: 'gcp.vertex_ai',
   gemini: 'gcp.gemini',
+  mistral: 'mistral_ai',
   demo: 'parley.demo',
   application: 'parley.application',
 };

@@ -1,5 +1,6 @@
-import { isJsonObject, JsonFault, parseJson } from '#base/json.ts';
+import { isJsonObject } from '#base/json.ts';
 import { ParleyError } from '#contract/errors.ts';
+import { parseBody } from '../http/parse-body.ts';
 
 /** A JSON body: parsed when it is asked for, and forgotten once it is taken, since a stream may outlive it by hours. */
 export class Body {
@@ -27,19 +28,9 @@ export class Body {
 
   #parsed(): unknown {
     if (this.#value === undefined) {
-      this.#value = parse(this.#text);
+      this.#value = parseBody(this.#text);
       this.#text = '';
     }
     return this.#value;
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (thrown) {
-    if (thrown instanceof JsonFault)
-      throw new ParleyError('invalid_json', `The body cannot be read: ${thrown.message}.`, { cause: thrown });
-    throw thrown;
   }
 }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { ParleyError, toErrorBody } from '#contract/errors.ts';
+import { endSocket } from './end-socket.ts';
 import { sendError } from './on-error.ts';
 import { requestIdOf } from './request-id.ts';
 
@@ -18,7 +19,7 @@ export function answersToMalformed(newId: () => string) {
 
     /** Bytes that are no request. */
     clientErrorHandler({ code }: Error & { code?: string }, socket: Socket): void {
-      if (code !== 'ECONNRESET' && socket.writable) socket.end(toAnswer(code));
+      if (code !== 'ECONNRESET' && socket.writable) endSocket(socket, toAnswer(code));
       else socket.destroy();
     },
   } satisfies FastifyServerOptions;

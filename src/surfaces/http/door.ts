@@ -8,6 +8,7 @@ import { readCredentials } from './credentials.ts';
 import type { OpenCalls } from './open-calls.ts';
 import { readBody, refuseLargeBody, requireJson } from './read-body.ts';
 import { requestIdOf } from './request-id.ts';
+import { compatSpeech, type Speech } from './speech.ts';
 import { CallerLeft, Visit } from './visit.ts';
 
 export interface DoorTools {
@@ -24,6 +25,8 @@ export interface RouteFacts {
   readonly operation: Operation;
   /** The route's pattern, never the path itself. */
   readonly route: string;
+  /** Absent: that of the compat surface. */
+  readonly speech?: Speech;
 }
 
 /** Where calls come in: every request gets an id, a signal, a record, and an answer whatever happens. */
@@ -65,14 +68,14 @@ export class Door {
   async admit(visit: Visit): Promise<{ caller: Caller; text: string }> {
     const maxBytes = this.#tools.maxBodyBytes();
     refuseLargeBody(visit.request, maxBytes);
-    const caller = await this.#tools.identify(readCredentials(visit.request.headers));
+    const caller = await this.#tools.identify(readCredentials(visit.request.headers, visit.speech.takesXApiKey));
     visit.record.caller(caller);
     requireJson(visit.request);
     return { caller, text: await readBody(visit.request, maxBytes, visit.signal) };
   }
 
   #visit(
-    { operation, route }: RouteFacts,
+    { operation, route, speech = compatSpeech }: RouteFacts,
     { request, response }: { request: IncomingMessage; response: ServerResponse },
     controller: AbortController,
   ): Visit {
@@ -86,7 +89,7 @@ export class Door {
       tracestate: single(request.headers.tracestate),
       atMs: clock.nowMs(),
     });
-    return new Visit({ id, request, response, record, clock }, controller);
+    return new Visit({ id, request, response, record, clock, speech }, controller);
   }
 }
 

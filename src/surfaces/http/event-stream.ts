@@ -20,8 +20,8 @@ export class EventStream {
     this.#response = response;
   }
 
-  /** Sends the head with the first events. */
-  start(headers: Readonly<Record<string, string>>): void {
+  /** Sends the head with the first events; `heartbeat` is what an idle stream gets. */
+  start(headers: Readonly<Record<string, string>>, heartbeat = ': ping\n\n'): void {
     const response = this.#response;
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
@@ -34,7 +34,7 @@ export class EventStream {
     // Chunks are framed here, so that head, frame and events are one string and one write.
     this.#isChunked = response.chunkedEncoding;
     response.chunkedEncoding = false;
-    this.#ping = setInterval(() => this.send(': ping\n\n'), pingMs);
+    this.#ping = setInterval(() => this.send(heartbeat), pingMs);
   }
 
   /** Takes whole events as latin1 bytes. */

@@ -1,14 +1,28 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ParleyError, toErrorBody, toParleyError } from '#contract/errors.ts';
 import { requestIdOf } from './request-id.ts';
+import { compatSpeech, type Speech } from './speech.ts';
 
 export interface ErrorTools {
   readonly newId: () => string;
   readonly noteFault: (error: ParleyError, requestId: string) => void;
+  /** Which dialect is spoken at a path. Absent: that of the compat surface everywhere. */
+  readonly speechAt?: (path: string) => Speech;
 }
 
 /** Answers of a Fastify application to what no route takes: the error family of the contract, 404 or 405. Every answer gets its `X-Request-Id`. */
-export function answerErrors(app: FastifyInstance, { newId, noteFault }: ErrorTools): void {
+export function answerErrors(app: FastifyInstance, { newId, noteFault, speechAt = () => compatSpeech }: ErrorTools): void {
+  const addIds = ({ url, raw }: FastifyRequest, reply: FastifyReply): string => {
+    const { idHeaders } = speechAt(url);
+    const known = idHeaders.map((name) => reply.getHeader(name)).find((id) => typeof id === 'string');
+    const id = known ?? requestIdOf(raw, newId);
+    for (const name of idHeaders) reply.header(name, id);
+    return id;
+  };
+  const send = (request: FastifyRequest, reply: FastifyReply, error: ParleyError): FastifyReply => {
+    const id = addIds(request, reply);
+    return sendError(reply, error, speechAt(request.url).toErrorBody(error, id));
+  };
   const methodsByRoute = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
     const known = methodsByRoute.get(url) ?? new Set();
@@ -18,12 +32,10 @@ export function answerErrors(app: FastifyInstance, { newId, noteFault }: ErrorTo
   const answerNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const allowed = methodsAt(methodsByRoute, request.url);
     if (allowed.length === 0)
-      return sendError(reply, new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.'));
+      return send(request, reply, new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.'));
     reply.header('allow', allowed.join(', '));
-    return sendError(
-      reply,
-      new ParleyError('method_not_allowed', `This path takes ${allowed.join(', ')}, not ${request.method}.`),
-    );
+    const claim = `This path takes ${allowed.join(', ')}, not ${request.method}.`;
+    return send(request, reply, new ParleyError('method_not_allowed', claim));
   };
   app.setNotFoundHandler(answerNotFound);
   // Before a body is read: a faulty one would be told instead.
@@ -32,15 +44,13 @@ export function answerErrors(app: FastifyInstance, { newId, noteFault }: ErrorTo
     else done();
   });
   app.addHook('onSend', (request, reply, _payload, done) => {
-    if (!reply.hasHeader('x-request-id')) reply.header('x-request-id', requestIdOf(request.raw, newId));
+    addIds(request, reply);
     done();
   });
   app.setErrorHandler((thrown, request, reply) => {
     const error = toParleyError(toOwnError(thrown));
-    const id = requestIdOf(request.raw, newId);
-    reply.header('x-request-id', id);
-    if (error.status >= 500) noteFault(error, id);
-    return sendError(reply, error);
+    if (error.status >= 500) noteFault(error, addIds(request, reply));
+    return send(request, reply, error);
   });
 }
 
@@ -57,12 +67,10 @@ function toOwnError(thrown: unknown): unknown {
 }
 
 /** Answers with an error that may be shown. */
-export function sendError(reply: FastifyReply, error: ParleyError): FastifyReply {
+export function sendError(reply: FastifyReply, error: ParleyError, body: object = toErrorBody(error)): FastifyReply {
+  for (const [name, value] of Object.entries(error.headers ?? {})) reply.header(name, value);
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
-  return reply
-    .code(error.status)
-    .type('application/json; charset=utf-8')
-    .send(JSON.stringify(toErrorBody(error)));
+  return reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(body));
 }
 
 function methodsAt(methodsByRoute: ReadonlyMap<string, ReadonlySet<string>>, url: string): string[] {

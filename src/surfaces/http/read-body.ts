@@ -53,5 +53,5 @@ export function readBody(request: IncomingMessage, maxBytes: number, signal: Abo
 }
 
 function tooLarge(maxBytes: number): ParleyError {
-  return new ParleyError('payload_too_large', `The body is larger than the ${maxBytes} bytes allowed by security.maxBodyBytes.`);
+  return new ParleyError('payload_too_large', `The body is larger than the ${maxBytes} bytes allowed here.`);
 }

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '#base/clock.ts';
 import { toLatin1 } from '#base/latin1.ts';
-import { type ParleyError, toErrorBody, toParleyError } from '#contract/errors.ts';
+import { type ParleyError, toParleyError } from '#contract/errors.ts';
 import type { Reply } from '#domain/call.ts';
 import type { CallOutcome, CallRecord } from '#domain/telemetry.ts';
 import { addUp } from '#domain/usage.ts';
 import { sendJson } from './send-json.ts';
+import type { Speech } from './speech.ts';
 
 /** The reason of a signal whose caller closed the connection. */
 export class CallerLeft extends Error {
@@ -24,16 +25,18 @@ export class Visit {
   readonly response: ServerResponse;
   readonly record: CallRecord;
   readonly clock: Clock;
+  readonly speech: Speech;
   readonly #controller: AbortController;
   #error: ParleyError | undefined;
   #reply: Pick<Reply, 'headers' | 'used'> | undefined;
 
-  constructor(parts: Pick<Visit, 'id' | 'request' | 'response' | 'record' | 'clock'>, controller: AbortController) {
+  constructor(parts: Pick<Visit, 'id' | 'request' | 'response' | 'record' | 'clock' | 'speech'>, controller: AbortController) {
     this.id = parts.id;
     this.request = parts.request;
     this.response = parts.response;
     this.record = parts.record;
     this.clock = parts.clock;
+    this.speech = parts.speech;
     this.#controller = controller;
   }
 
@@ -48,7 +51,9 @@ export class Visit {
 
   /** Header fields of every answer. */
   get headers(): Record<string, string> {
-    return { 'x-request-id': this.id, ...this.#reply?.headers };
+    const headers: Record<string, string> = { ...this.#reply?.headers };
+    for (const name of this.speech.idHeaders) headers[name] = this.id;
+    return headers;
   }
 
   /** Notes the reply that is to be sent: its header fields are on every answer from now on, an error too, and its tokens are counted. */
@@ -72,7 +77,7 @@ export class Visit {
     }
     const headers: Record<string, string> = { ...this.headers, ...error.headers };
     if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);
-    const bytes = toLatin1(JSON.stringify(toErrorBody(error)));
+    const bytes = toLatin1(JSON.stringify(this.speech.toErrorBody(error, this.id)));
     if (error.status === 413) this.#sendBeforeBodyEnds(error.status, bytes, headers);
     else sendJson(response, error.status, bytes, headers);
   }

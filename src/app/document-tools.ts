@@ -1,0 +1,78 @@
+import type { Clock } from '#base/clock.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import { embedForService, type ServiceEmbedTools } from '#dispatch/embed-for-service.ts';
+import type { BlobStore } from '#domain/blob-store.ts';
+import type { Directory } from '#domain/directory.ts';
+import type { Embedder } from '#domain/embedder.ts';
+import type { FileIndex } from '#domain/file-index.ts';
+import type { PassageIndex } from '#domain/passage-index.ts';
+import { ToolFault } from '#domain/tool.ts';
+import type { LoadContext, LoadedTools } from '#runtime/quick-app/load-tools.ts';
+import { DeploymentEmbedder } from '#tools/retrieval/deployment-embedder.ts';
+import { loadDocumentTools } from '#tools/retrieval/document-source.ts';
+import { DocumentIndexer } from '#tools/retrieval/indexing/document-indexer.ts';
+import { PassageSearch } from '#tools/retrieval/searching/passage-search.ts';
+import type { TextEmbedder } from '#tools/retrieval/text-embedder.ts';
+
+/** The index of what stands in stored files. */
+export interface PassageStore {
+  readonly index: PassageIndex;
+  /** Names this node among those that have the index; where it has it alone, alike after a restart. */
+  readonly owner: string;
+}
+
+export interface DocumentToolsParts {
+  readonly files: { readonly index: FileIndex; readonly blobs: BlobStore } | undefined;
+  readonly passages: PassageStore | undefined;
+  /** For configurations that name no embedding model. */
+  readonly embedder: Embedder;
+  readonly directory: () => Directory;
+  readonly serviceEmbed: ServiceEmbedTools;
+  readonly clock: Clock;
+  readonly noteFault: (message: string, thrown: unknown) => void;
+}
+
+interface Shelves {
+  readonly clock: Clock;
+  readonly files: FileIndex;
+  readonly index: PassageIndex;
+  readonly indexer: DocumentIndexer;
+  readonly search: PassageSearch;
+}
+
+/** Lets quick apps look things up in stored files. One for the process. */
+export class DocumentTools {
+  readonly #parts: DocumentToolsParts;
+  readonly #shelves: Shelves | undefined;
+
+  constructor(parts: DocumentToolsParts) {
+    this.#parts = parts;
+    const { files, passages, clock, noteFault } = parts;
+    if (files === undefined || passages === undefined) return;
+    const { index, owner } = passages;
+    const indexer = new DocumentIndexer({ index, blobs: files.blobs, clock, owner, noteFault });
+    this.#shelves = { clock, files: files.index, index, indexer, search: new PassageSearch(index) };
+  }
+
+  /** The tools over these references, for an application under a configuration. Rejects with ToolFault, StoreFault. */
+  async load(references: readonly string[], configuration: Configuration, { owner }: LoadContext): Promise<LoadedTools> {
+    if (this.#shelves === undefined) throw new ToolFault('No files are stored here.');
+    const { maxResultBytes } = configuration.tools;
+    return loadDocumentTools(references, owner, { ...this.#shelves, embedder: this.#embedder(configuration), maxResultBytes });
+  }
+
+  async close(): Promise<void> {
+    await this.#shelves?.indexer.close();
+  }
+
+  #embedder({ retrieval }: Configuration): TextEmbedder {
+    const { embedder, directory, serviceEmbed } = this.#parts;
+    const deployment = directory().deployments.get(retrieval.embeddingModel ?? '');
+    if (deployment === undefined) return embedder;
+    // Another model of an upstream makes other vectors.
+    const models = deployment.upstreams.map(({ model }) => model).sort();
+    return new DeploymentEmbedder([deployment.id, ...new Set(models)].join(' '), (request, signal) =>
+      embedForService(serviceEmbed, { deployment, request, signal }),
+    );
+  }
+}

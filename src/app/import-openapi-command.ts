@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises';
+import { pathToFileURL } from 'node:url';
+import { guardClient } from '#base/guarded-client.ts';
+import { LeanClient } from '#base/http/lean-client.ts';
+import { isJsonObject } from '#base/json.ts';
+import { NetGuard } from '#base/net-guard.ts';
+import type { RestToolset } from '#contract/quick-app/web-toolset.ts';
+import { ToolFault } from '#domain/tool.ts';
+import { importOpenApi } from '#tools/openapi/import-openapi.ts';
+import type { Choice, ImportedApi } from '#tools/openapi/to-toolsets.ts';
+
+/** Flags of `parley import-openapi`. */
+export interface ImportFlags extends Choice {
+  /** File or address. */
+  readonly document: string;
+  /** What servers in a file are relative to. */
+  readonly base: string | undefined;
+}
+
+interface ImportOutcome {
+  /** 0 where there is a tool at least, else 1. */
+  readonly exitCode: 0 | 1;
+  /** For stdout: a list for `web_api_toolset` of a configuration. */
+  readonly text: string;
+  /** For stderr. */
+  readonly notes: readonly string[];
+}
+
+const connectMs = 10_000;
+const timeoutMs = 30_000;
+
+/** What `parley import-openapi FILE|URL` prints and how it exits. */
+export async function importOpenApiCommand({ document, base, ...choice }: ImportFlags): Promise<ImportOutcome> {
+  try {
+    const { toolsets, notes } = await read(document, base, choice);
+    const text = JSON.stringify(toolsets.map(escaped), null, 2);
+    return { exitCode: toolsets.length > 0 ? 0 : 1, text, notes };
+  } catch (thrown) {
+    const reason = thrown instanceof ToolFault || isFileFault(thrown) ? thrown.message : undefined;
+    if (reason === undefined) throw thrown;
+    return { exitCode: 1, text: '[]', notes: [`${document} cannot be imported: ${reason}`] };
+  }
+}
+
+async function read(document: string, base: string | undefined, choice: Choice): Promise<ImportedApi> {
+  if (!/^https?:\/\//i.test(document)) {
+    if (base !== undefined && !URL.canParse(base)) throw new ToolFault('what --base names is no address');
+    const url = base === undefined ? pathToFileURL(document) : new URL(base);
+    return importOpenApi({ text: await readFile(document, 'utf8'), url }, choice);
+  }
+  if (!URL.canParse(document)) throw new ToolFault('the address is not well formed');
+  const http = guardClient(new NetGuard([]), (lookup) => new LeanClient({ lookup }));
+  try {
+    return await importOpenApi({ url: new URL(document), from: { http, connectMs, timeoutMs } }, choice);
+  } catch (thrown) {
+    if (!(thrown instanceof ToolFault)) throw thrown;
+    throw new ToolFault(`${thrown.message} (a document that is saved as a file can be given as one, with --base)`, thrown);
+  } finally {
+    http.close();
+  }
+}
+
+/** A configuration takes a plain `${` as `$${`; in the authorization it stands for what the environment has. */
+function escaped({ authorization, ...toolset }: RestToolset): unknown {
+  const { type, name, tools } = escapedValue(toolset) as Omit<RestToolset, 'authorization'>;
+  return { type, name, authorization, tools };
+}
+
+function escapedValue(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll('${', () => '$${');
+  if (Array.isArray(value)) return value.map(escapedValue);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, escapedValue(member)]));
+}
+
+function isFileFault(thrown: unknown): thrown is Error {
+  return thrown instanceof Error && 'syscall' in thrown;
+}

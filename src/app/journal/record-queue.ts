@@ -1,0 +1,92 @@
+export interface RecordQueueOptions {
+  /** What they are called, in the plural. */
+  readonly what: string;
+  readonly noteFault: (message: string, thrown: unknown) => void;
+  readonly note: (message: string) => void;
+  readonly waitMs: number;
+  readonly maxWaiting: number;
+}
+
+const mostInBatch = 200;
+
+/** Records of one kind on their way into a store that may be away. */
+export class RecordQueue<Record> {
+  readonly #append: (records: readonly Record[]) => Promise<void>;
+  readonly #options: RecordQueueOptions;
+  #waiting: Record[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+  /** Of the outage that is now. */
+  #lost = 0;
+  #isOut = false;
+
+  constructor(append: (records: readonly Record[]) => Promise<void>, options: RecordQueueOptions) {
+    this.#append = append;
+    this.#options = options;
+  }
+
+  /** How many are lost in the outage that is now, where some are. */
+  get loss(): string | undefined {
+    return this.#lost === 0
+      ? undefined
+      : `${this.#lost} ${this.#options.what} are lost: the store takes none, and no more can wait`;
+  }
+
+  add(record: Record): void {
+    const { maxWaiting } = this.#options;
+    if (this.#waiting.length >= maxWaiting) {
+      this.#lost += 1;
+      return;
+    }
+    this.#waiting.push(record);
+    this.#writeLater();
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.#write();
+    clearTimeout(this.#timer);
+  }
+
+  #writeLater(): void {
+    this.#timer ??= setTimeout(() => void this.#write(), this.#options.waitMs).unref();
+  }
+
+  #write(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+      this.#timer = undefined;
+      if (this.#waiting.length > 0) this.#writeLater();
+    });
+    return this.#writing;
+  }
+
+  /** A batch that cannot be written waits for the next time; to write it twice does no harm. */
+  async #writeAll(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        const batch = this.#waiting.slice(0, mostInBatch);
+        await this.#append(batch);
+        this.#waiting = this.#waiting.slice(batch.length);
+        this.#isWritten();
+      }
+    } catch (thrown) {
+      this.#isRefused(thrown);
+    }
+  }
+
+  #isWritten(): void {
+    const { note, what } = this.#options;
+    if (this.#isOut) note(`${what} are written again; ${this.#lost} were lost`);
+    this.#isOut = false;
+    this.#lost = 0;
+  }
+
+  /** Told once an outage. */
+  #isRefused(thrown: unknown): void {
+    const { maxWaiting, noteFault, what } = this.#options;
+    if (!this.#isOut) noteFault(`${what} cannot be written; up to ${maxWaiting} wait for the store`, thrown);
+    this.#isOut = true;
+  }
+}

@@ -1,0 +1,117 @@
+import { systemClock } from '#base/clock.ts';
+import { parseJson } from '#base/json.ts';
+import { Balance } from '#domain/balance.ts';
+import type { NoteAudit } from '#domain/journal.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { type Accepted, checkConfiguration } from './configuration/check.ts';
+import { formatFault } from './configuration/configuration-fault.ts';
+import type { Environment } from './configuration/substitute.ts';
+import { openJournal } from './journal/open-journal.ts';
+import { LiveDirectory } from './live-directory.ts';
+import type { Log } from './log.ts';
+import { NodeState } from './node-state.ts';
+import { openLog } from './open-log.ts';
+import { openStores, type Stores } from './open-stores.ts';
+import { type Settings, secretsIn } from './settings.ts';
+import { warningsOf } from './settings-warnings.ts';
+import { type NodeTelemetry, openTelemetry } from './telemetry/node-telemetry.ts';
+
+const clock = systemClock;
+const sealedFor = 'configuration notice';
+
+/** What a node knows of itself, apart from what it serves. */
+export interface NodeParts {
+  readonly settings: Settings;
+  readonly directory: LiveDirectory;
+  readonly balance: Balance;
+  readonly state: NodeState;
+  readonly stores: Stores;
+  readonly telemetry: NodeTelemetry;
+  readonly log: Log;
+  readonly noteAudit: NoteAudit;
+  /** Puts a configuration in force. */
+  readonly put: (accepted: Accepted) => void;
+  /** Tells other nodes of a configuration that came with a reload. */
+  readonly tell: (accepted: Accepted) => void;
+  /** To be closed when nothing is served any more. */
+  readonly close: () => Promise<void>;
+}
+
+/** Opens what a node needs before it serves anything. Throws SettingFault. */
+export async function openNode(settings: Settings, environment: Environment, accepted: Accepted): Promise<NodeParts> {
+  const directory = new LiveDirectory(accepted.configuration);
+  const balance = new Balance();
+  const state = new NodeState({ directory: directory.current, balance, clock });
+  const { log, lines } = openLog(settings.logLevel, () => [...directory.secrets(), ...secretsIn(settings)]);
+  const noteFault = (message: string, thrown: unknown): void => log.error(message, thrown);
+  const note = (message: string): void => log.info(message);
+  for (const warning of warningsOf(settings)) log.warn(warning);
+  const stores = await openStores(settings, { clock, note, noteFault });
+  const { listener, noteAudit, losses, close: closeJournal } = openJournal({ journal: stores.journal, clock, note, noteFault });
+  state.storesOpened({ shared: stores.shared, losses });
+  const telemetry = await openTelemetry({
+    env: environment,
+    clock,
+    log,
+    lines,
+    listeners: [listener],
+    live: { upstreams: () => state.upstreams(), configurationFaults: () => state.configurationFaults },
+    version: packageJson.version,
+    secret: environment.PARLEY_SECRET,
+  });
+  const put = toPut({ directory, balance, state, telemetry, log, noteAudit });
+  put(accepted);
+  const tell = shareConfiguration({ stores, put, log, directory });
+  const close = async (): Promise<void> => {
+    await Promise.all([telemetry.close(), closeJournal()]);
+    await stores.close();
+    await lines.close();
+  };
+  return { settings, directory, balance, state, stores, telemetry, log, noteAudit, put, tell, close };
+}
+
+type PutParts = Pick<NodeParts, 'directory' | 'balance' | 'state' | 'telemetry' | 'log' | 'noteAudit'>;
+
+function toPut({ directory, balance, state, telemetry, log, noteAudit }: PutParts): NodeParts['put'] {
+  return ({ configuration, warnings }) => {
+    const { aliases } = directory.current().configuration;
+    if (JSON.stringify(aliases) !== JSON.stringify(configuration.aliases))
+      log.warn('changed aliases hold from the next start on');
+    directory.replace(configuration, balance);
+    telemetry.configure(directory.current().deployments.values());
+    state.configurationAccepted(warnings);
+    noteAudit({ action: 'configuration.loaded', subject: undefined, object: undefined });
+    for (const warning of warnings) log.warn(`configuration: ${formatFault(warning)}`);
+  };
+}
+
+/** A reload on one node reaches all (contract 9); gives what tells the others. The configuration travels sealed. */
+function shareConfiguration({
+  stores,
+  put,
+  log,
+  directory,
+}: Pick<NodeParts, 'stores' | 'put' | 'log' | 'directory'>): NodeParts['tell'] {
+  const { bulletin, seal } = stores;
+  if (bulletin === undefined) return () => undefined;
+  bulletin.onNotice(({ topic, text }) => {
+    if (topic !== 'configuration') return;
+    try {
+      const told = seal.open(text, sealedFor);
+      if (told === JSON.stringify(directory.current().configuration)) return;
+      const checked = checkConfiguration(parseJson(told));
+      if ('faults' in checked)
+        return log.error('the configuration of another node is refused here', checked.faults.map(formatFault).join('; '));
+      put(checked);
+      log.info('the configuration of another node was put in force');
+    } catch (thrown) {
+      log.error('the configuration of another node cannot be read', thrown);
+    }
+  });
+  return ({ configuration }) => {
+    const text = seal.seal(JSON.stringify(configuration), sealedFor);
+    bulletin
+      .publish({ topic: 'configuration', text })
+      .catch((thrown) => log.error('other nodes are told of the new configuration once Redis is back', thrown));
+  };
+}

@@ -1,0 +1,61 @@
+import type { Clock } from '#base/clock.ts';
+import { guardClient } from '#base/guarded-client.ts';
+import { createGuardedFetch } from '#base/guarded-fetch.ts';
+import type { HttpClient } from '#base/http/client.ts';
+import { LeanClient } from '#base/http/lean-client.ts';
+import { NetGuard } from '#base/net-guard.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import { AddonTools } from '#runtime/addons.ts';
+import type { ToolSources } from '#runtime/quick-app/load-tools.ts';
+import { TokenCache } from '#tools/authorization/token-cache.ts';
+import type { McpTools } from '#tools/mcp/mcp-tools.ts';
+import type { DocumentTools } from './document-tools.ts';
+
+const tokenReplyMs = 30_000;
+const mcpLoadingMs = 30_000;
+
+/** Where tools come from under one configuration: behind its network guard. */
+export interface ConfiguredTools {
+  readonly addons: AddonTools;
+  readonly sources: ToolSources;
+}
+
+/** What does not change with the configuration. */
+interface LastingSources {
+  readonly mcp: McpTools;
+  readonly documents: DocumentTools;
+}
+
+/** Gives the tools of the configuration in force, made once for each. */
+export function createToolSources(clock: Clock, lasting: LastingSources): (configuration: Configuration) => ConfiguredTools {
+  const made = new WeakMap<Configuration, ConfiguredTools>();
+  return (configuration) => {
+    let tools = made.get(configuration);
+    if (tools === undefined) {
+      tools = toTools(configuration, clock, lasting);
+      made.set(configuration, tools);
+    }
+    return tools;
+  };
+}
+
+function toTools(configuration: Configuration, clock: Clock, lasting: LastingSources): ConfiguredTools {
+  const { security, tools: limits } = configuration;
+  const { connectMs, timeoutMs } = limits;
+  const { allowPrivateNetworks } = security;
+  const guard = new NetGuard(allowPrivateNetworks);
+  const http: HttpClient = guardClient(guard, (lookup) => new LeanClient({ lookup }));
+  const tokens = new TokenCache({ http, clock, timeouts: { connectMs, firstByteMs: tokenReplyMs, idleMs: tokenReplyMs } });
+  const rules = JSON.stringify([allowPrivateNetworks, connectMs, timeoutMs]);
+  const network = { fetch: createGuardedFetch(guard, connectMs), tokens, timeoutMs, loadingMs: mcpLoadingMs, rules };
+  return {
+    addons: new AddonTools({ http, tokens, clock, limits }),
+    sources: {
+      http,
+      tokens,
+      limits,
+      mcp: (settings, context) => lasting.mcp.load(settings, network, context),
+      documents: (files, context) => lasting.documents.load(files, configuration, context),
+    },
+  };
+}

@@ -1,0 +1,10 @@
+import type { Socket } from 'node:net';
+
+const lingerMs = 1_000;
+
+/** Says the last words on a connection, and closes it a moment later whatever the other side does. */
+export function endSocket(socket: Socket, words: string): void {
+  socket.end(words);
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
+}

@@ -1,0 +1,12 @@
+import { defaultJsonBounds, JsonFault, parseJson } from '#base/json.ts';
+import { ParleyError } from '#contract/errors.ts';
+
+/** The value of a JSON body; keys named `__proto__` are refused unless the reader keeps such keys. Throws `invalid_json`. */
+export function parseBody(text: string, { allowsProto = false } = {}): unknown {
+  try {
+    return parseJson(text, { ...defaultJsonBounds, allowsProto });
+  } catch (cause) {
+    if (!(cause instanceof JsonFault)) throw cause;
+    throw new ParleyError('invalid_json', `The body cannot be read: ${cause.message}.`, { cause });
+  }
+}

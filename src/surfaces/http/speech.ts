@@ -1,0 +1,12 @@
+import { type ParleyError, toErrorBody } from '#contract/errors.ts';
+
+/** How the door speaks to the callers of one dialect. */
+export interface Speech {
+  /** Whether a key may come in `x-api-key` too. */
+  readonly takesXApiKey: boolean;
+  /** Header fields of every answer that carry the request id. */
+  readonly idHeaders: readonly string[];
+  readonly toErrorBody: (error: ParleyError, requestId: string) => object;
+}
+
+export const compatSpeech: Speech = { takesXApiKey: false, idHeaders: ['x-request-id'], toErrorBody };
