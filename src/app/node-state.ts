@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import type { Balance, UpstreamState } from '#domain/balance.ts';
 import type { Dangling, DependencyGraph } from '#domain/dependency-graph.ts';
@@ -83,9 +84,9 @@ export class NodeState {
 
   /** What is wrong while the node still serves. */
   readonly troubles = (): readonly Reason[] => [
-    ...this.#faults.map((fault) => ({ code: 'configuration_refused', message: formatFault(fault) })),
-    ...this.#warnings.map((warning) => ({ code: 'configuration_warning', message: formatFault(warning) })),
-    ...[...this.#dangling.values()].map((each) => ({ code: 'dependency_missing', message: formatDangling(each) })),
+    ...this.#faults.map((fault) => ({ code: 'configuration_refused', message: formatPublic(fault) })),
+    ...this.#warnings.map((warning) => ({ code: 'configuration_warning', message: formatPublic(warning) })),
+    ...this.#danglingOfConfiguration().map((each) => ({ code: 'dependency_missing', message: formatDangling(each) })),
     ...[...this.upstreams()]
       .filter(({ off }) => off)
       .map(({ id, reason }) => ({ code: 'upstream_off', message: `${id} is left alone: ${reason}` })),
@@ -101,6 +102,11 @@ export class NodeState {
     return this.#stores.shared.filter(({ wasReached }) => !wasReached()).map(toAbsence);
   };
 
+  /** What a user saved is that user's own: it is told in the log, and alarms nobody. */
+  #danglingOfConfiguration(): readonly Dangling[] {
+    return [...this.#dangling.values()].filter(({ deployment }) => !deployment.startsWith('applications/'));
+  }
+
   /** Of ids that the API may give, and of what only a walk finds out about, the configuration cannot know. */
   #isWarnedOf({ deployment, dependency }: Dangling): boolean {
     if (dependency.startsWith('applications/')) return false;
@@ -113,6 +119,17 @@ function toAbsence({ name }: SharedStore): Reason {
     code: `${name}_away`,
     message: `${placeNames[name]} cannot be reached: calls that need it are refused until it is back.`,
   };
+}
+
+/** As everybody may read it: a file by its name, without the folders of this machine. */
+function formatPublic({ file, ...fault }: ConfigurationFault): string {
+  return formatFault({
+    ...fault,
+    file: file
+      .split(', ')
+      .map((each) => basename(each))
+      .join(', '),
+  });
 }
 
 /** A sentence for the log and `/health`. */

@@ -277,3 +277,21 @@ it('a finished run with client tools gives all results back to the model next ti
     ['user', 'Thanks.'],
   ]);
 });
+
+describe('a function of the caller', () => {
+  const functions = [{ name: 'get_time', description: 'Gives the time.', parameters: { type: 'object', properties: {} } }];
+
+  it('is offered beside the tools of the application, and handed out in the same way', async () => {
+    await using rig = await rigOf({}, calls(['get_time', {}]), says('Noon.'));
+    const first = messageOf(await rig.chat('What time is it?', { functions }));
+    expect(calledBy(first)).toBe('get_time');
+    const second = await rig.chat([user('What time is it?'), first, result('get_time', '12:00')], { functions });
+    expect(messageOf(second).content).toBe('Noon.');
+  });
+
+  it('is not offered where the caller wants no call', async () => {
+    await using rig = await rigOf({}, says('I cannot tell.'));
+    await rig.chat('What time is it?', { functions, function_call: 'none' });
+    expect(rig.offered()).toEqual([]);
+  });
+});

@@ -237,9 +237,9 @@ describe('a quick app with nothing but what is required', () => {
 
   it('keeps tools of its caller from its model', async () => {
     await using rig = await startRig({ app: {}, replies: [says('Hello.')] });
-    await rig.chat('Hello', { functions: [{ name: 'f', parameters: {} }], function_call: 'auto' });
+    await rig.chat('Hello', { tools: [{ type: 'function', function: { name: 'f', parameters: {} } }], tool_choice: 'auto' });
     expect(rig.model.requests[0]?.body).not.toHaveProperty('tools');
-    expect(rig.model.requests[0]?.body).not.toHaveProperty('functions');
+    expect(rig.model.requests[0]?.body).not.toHaveProperty('tool_choice');
   });
 
   it('tells why where its model cannot be reached', async () => {

@@ -78,16 +78,10 @@ async function* handOutNext(run: QuickAppRun, { function: { name, arguments: arg
 
 /** What the model is asked: the app decides on instructions, temperature and tools, the caller on the rest. */
 function toModelRequest({ app, request, conversation }: QuickAppRun): ChatRequest {
-  const {
-    functions: _functions,
-    function_call: _choice,
-    tools: _tools,
-    tool_choice: _toolChoice,
-    addons: _addons,
-    ...rest
-  } = request;
+  const { functions, function_call: choice, tools: _tools, tool_choice: _toolChoice, addons: _addons, ...rest } = request;
   const instructions: Message[] = app.instructions === '' ? [] : [{ role: 'system', content: app.instructions }];
-  const tools = toClientTools(app);
+  const offered = choice === 'none' ? [] : (functions ?? []);
+  const tools = [...toClientTools(app), ...offered.map(toToolDefinition)];
   return {
     ...rest,
     model: app.model,
@@ -101,7 +95,13 @@ function toModelRequest({ app, request, conversation }: QuickAppRun): ChatReques
 function toClientTools({ toolsets }: QuickApp): ToolDefinition[] {
   return toolsets.flatMap((toolset) => {
     if (toolset.kind !== 'client') return [];
-    const { name, description, parameters } = toolset;
-    return [{ type: 'function' as const, function: { name, description, parameters } }];
+    return [toToolDefinition(toolset)];
   });
+}
+
+type Offer = NonNullable<ChatRequest['functions']>[number];
+
+/** Functions of the caller are client tools as well: it is handed their calls in the same way. */
+function toToolDefinition({ name, description = '', parameters = { type: 'object', properties: {} } }: Offer): ToolDefinition {
+  return { type: 'function', function: { name, description, parameters } };
 }

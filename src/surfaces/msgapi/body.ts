@@ -12,11 +12,11 @@ export class Body {
     this.#value = parseBody(text);
   }
 
-  /** Id of the deployment that is asked for. Throws `deployment_not_found` where none is named. */
+  /** Id of the deployment that is asked for. Throws `invalid_request` where none is named. */
   model(): string {
     const { model } = this.#fields();
     if (typeof model === 'string' && model !== '') return model;
-    throw new ParleyError('deployment_not_found', 'model must name a deployment; GET /openai/deployments lists yours.', {
+    throw new ParleyError('invalid_request', 'model: must name a deployment; GET /anthropic/v1/models lists yours.', {
       param: 'model',
     });
   }
