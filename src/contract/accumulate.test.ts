@@ -67,6 +67,13 @@ describe('a hostile reply', () => {
     expect(() => foldDeltas({ custom_content: { stages: [{ index: 0, attachments: [{ index }] }] } })).toThrow(refusal);
   });
 
+  test('with an index that cannot be told is refused', () => {
+    const index = { toString: 1, toJSON: 1 } as unknown as number;
+    expect(() => fold([{ choices: [{ index, delta: {}, finish_reason: null }] }])).toThrow(
+      expect.objectContaining({ code: 'upstream_failed', message: 'The answer has an item with the index object.' }),
+    );
+  });
+
   test('may use the largest index without its list growing', () => {
     expect(foldDeltas({ tool_calls: [{ index: 100_000, id: 'c' }] })).toMatchObject({ tool_calls: [{ id: 'c' }] });
   });

@@ -93,7 +93,8 @@ export class Accumulator {
     const known = items.byIndex.get(index);
     if (known !== undefined) return known;
     if (!Number.isInteger(index) || index < 0 || index > maxIndex) {
-      throw new ParleyError('upstream_failed', `The answer has an item with the index ${index}.`);
+      const told = typeof index === 'number' ? index : typeof index;
+      throw new ParleyError('upstream_failed', `The answer has an item with the index ${told}.`);
     }
     this.#countItem();
     const fields: Fields = new Map([['index', index]]);
