@@ -38,6 +38,10 @@ export class LeanConnection {
   #sentAtMs = 0;
   #isPaused = false;
 
+  static #writeSoon(connection: LeanConnection, exchange: LeanExchange): void {
+    if (connection.#exchange === exchange) connection.#write(exchange);
+  }
+
   /** Connects and sends the exchange as soon as the connection stands. */
   constructor(target: ConnectionTarget, session: Buffer | null, keeper: ConnectionKeeper, exchange: LeanExchange) {
     this.#keeper = keeper;
@@ -62,12 +66,12 @@ export class LeanConnection {
     exchange.connecting(this);
   }
 
-  /** Sends on an idle connection. */
+  /** Sends on an idle connection, at the end of this turn of the event loop: what is written together wakes its readers once. */
   send(exchange: LeanExchange): void {
     this.#exchange = exchange;
     this.#heardReply = false;
-    this.#sentAtMs = performance.now();
-    this.#write(exchange);
+    exchange.connecting(this);
+    setImmediate(LeanConnection.#writeSoon, this, exchange);
   }
 
   setPaused(paused: boolean): void {
@@ -89,6 +93,7 @@ export class LeanConnection {
   }
 
   #write(exchange: LeanExchange): void {
+    this.#sentAtMs = performance.now();
     const socket = this.#socket;
     const { requestHead, body } = exchange;
     if (typeof body === 'string') {

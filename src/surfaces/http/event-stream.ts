@@ -13,6 +13,7 @@ export class EventStream {
   #pending = '';
   #isChunked = false;
   #hasEnded = false;
+  #isDue = false;
   #ping: NodeJS.Timeout | undefined;
   readonly #flush = (): void => this.#write();
 
@@ -31,6 +32,7 @@ export class EventStream {
       ...(response.useChunkedEncodingByDefault && { 'transfer-encoding': 'chunked' }),
       ...headers,
     });
+    flatten(response);
     // Chunks are framed here, so that head, frame and events are one string and one write.
     this.#isChunked = response.chunkedEncoding;
     response.chunkedEncoding = false;
@@ -40,8 +42,8 @@ export class EventStream {
   /** Takes whole events as latin1 bytes. */
   send(bytes: string): void {
     if (bytes === '' || this.#hasEnded) return;
-    if (this.#pending === '') process.nextTick(this.#flush);
     this.#pending += bytes;
+    this.#writeSoon();
   }
 
   /** Whether the reader is behind; `drained` then tells when to go on. */
@@ -70,10 +72,8 @@ export class EventStream {
   end(): void {
     if (this.#hasEnded) return;
     clearInterval(this.#ping);
-    const last = this.#framed(this.#pending) + (this.#isChunked ? '0\r\n\r\n' : '');
-    this.#pending = '';
     this.#hasEnded = true;
-    if (!this.#response.destroyed) this.#response.end(last, 'latin1');
+    this.#writeSoon();
   }
 
   /** Stops writing without an end, for a caller that left. */
@@ -84,16 +84,35 @@ export class EventStream {
     this.#response.destroy();
   }
 
+  /** At the end of this turn of the event loop: what is written together wakes its readers once. */
+  #writeSoon(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    setImmediate(this.#flush);
+  }
+
   #write(): void {
-    if (this.#pending === '' || this.#hasEnded) return;
+    this.#isDue = false;
+    const response = this.#response;
+    if (response.destroyed || response.writableEnded) return;
     const bytes = this.#framed(this.#pending);
     this.#pending = '';
-    this.#ping?.refresh();
-    if (!this.#response.destroyed) this.#response.write(bytes, 'latin1');
+    if (this.#hasEnded) {
+      response.end(bytes + (this.#isChunked ? '0\r\n\r\n' : ''), 'latin1');
+    } else if (bytes !== '') {
+      this.#ping?.refresh();
+      response.write(bytes, 'latin1');
+    }
   }
 
   #framed(bytes: string): string {
     if (!this.#isChunked || bytes === '') return bytes;
     return `${bytes.length.toString(16)}\r\n${bytes}\r\n`;
   }
+}
+
+/** The head is kept as long as its response, as the fifty pieces it was put together from, until somebody looks into it. */
+function flatten(response: ServerResponse): void {
+  const head: unknown = Reflect.get(response, '_header');
+  if (typeof head === 'string') head.charCodeAt(0);
 }
