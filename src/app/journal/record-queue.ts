@@ -62,13 +62,17 @@ export class RecordQueue<Record> {
     return this.#writing;
   }
 
-  /** A batch that cannot be written waits for the next time; to write it twice does no harm. */
+  /**
+   * Writes what waits now; what comes meanwhile waits for the next time, or each write would be of the few that came during
+   * the last. A batch that cannot be written waits as well; to write it twice does no harm.
+   */
   async #writeAll(): Promise<void> {
     try {
-      while (this.#waiting.length > 0) {
-        const batch = this.#waiting.slice(0, mostInBatch);
+      for (let left = this.#waiting.length; left > 0; ) {
+        const batch = this.#waiting.slice(0, Math.min(left, mostInBatch));
         await this.#append(batch);
         this.#waiting = this.#waiting.slice(batch.length);
+        left -= batch.length;
         this.#isWritten();
       }
     } catch (thrown) {
