@@ -2,10 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { toAddinNginxConfig } from './addin-nginx-config.ts';
-import { toNginxConfig } from './nginx-config.ts';
+import { toAddinNginxConfig, toNginxConfig } from './nginx-config.ts';
 import { type Command, contenderCore, findFreePort, type ProcessGroup, waitForReply } from './processes.ts';
-import { type Manner, manners } from './requests.ts';
+import { type Call, claude, type Manner, manners } from './requests.ts';
 
 /** Who is measured; `direct` is the load generator on the upstream with nothing between. */
 export const contenderNames = ['direct', 'nginx', 'portkey', 'parley'] as const;
@@ -27,13 +26,15 @@ export interface Running {
   child?: ChildProcess;
   logPath: string;
   portFor(manner: Manner): number;
-  pathFor(manner: Manner): string;
+  pathFor(call: Call): string;
   headersFor(manner: Manner): Record<string, string>;
   stop(): Promise<void>;
 }
 
 const upstreamKey = { Authorization: 'Bearer sk-upstream' };
-const deploymentPath = (manner: Manner): string => `/openai/deployments/${manners[manner].model}/chat/completions`;
+const messagesPath = '/msgapi/v1/messages';
+const gatewayPath = ({ manner, wire }: Call): string =>
+  wire === 'chat' ? `/openai/deployments/${manners[manner].model}/chat/completions` : messagesPath;
 const callerKey = { 'Api-Key': 'bench-key' };
 
 interface Plan {
@@ -51,7 +52,7 @@ function nginxCommand(folder: string, config: string): Plan['command'] {
 
 function nginxPlan(grounds: Grounds, folder: string, port: number): Plan {
   const config = toNginxConfig({ folder, port, upstreamPorts: grounds.upstreamPorts, isRoot: process.getuid?.() === 0 });
-  return { command: nginxCommand(folder, config), readyPath: '/ready', pathFor: deploymentPath, headersFor: () => callerKey };
+  return { command: nginxCommand(folder, config), readyPath: '/ready', pathFor: gatewayPath, headersFor: () => callerKey };
 }
 
 function portkeyPlan(grounds: Grounds, port: number): Plan {
@@ -83,8 +84,13 @@ function parleyPlan(grounds: Grounds, folder: string, port: number): Plan {
       ],
     },
   ];
+  const anthropic = {
+    protocol: 'anthropic',
+    endpoint: `http://127.0.0.1:${grounds.upstreamPorts['at-once']}/v1`,
+    key: 'sk-upstream',
+  };
   const config = {
-    models: Object.fromEntries((Object.keys(manners) as Manner[]).map(toModel)),
+    models: { ...Object.fromEntries((Object.keys(manners) as Manner[]).map(toModel)), [claude]: { upstreams: [anthropic] } },
     keys: { 'bench-key': { project: 'bench', role: 'default' } },
     roles: { default: { limits: { '*': { minute: 1_000_000_000_000, requestMinute: 1_000_000_000 } } } },
   };
@@ -96,13 +102,13 @@ function parleyPlan(grounds: Grounds, folder: string, port: number): Plan {
   return {
     command: { program: grounds.node, words, cwd: grounds.root, environment: { LOG_LEVEL: 'info', NODE_ENV: 'production' } },
     readyPath: '/ready',
-    pathFor: deploymentPath,
+    pathFor: gatewayPath,
     headersFor: () => callerKey,
   };
 }
 
 const addinCall = {
-  pathFor: () => '/msgapi/v1/messages',
+  pathFor: () => messagesPath,
   headersFor: () => ({ 'x-api-key': 'sk-upstream', 'anthropic-version': '2023-06-01', Origin: 'https://addin.example' }),
 };
 
@@ -153,7 +159,7 @@ export async function startContender(name: ContenderName, grounds: Grounds, addi
       name,
       logPath: '',
       portFor: (manner) => grounds.upstreamPorts[manner],
-      pathFor: () => '/v1/chat/completions',
+      pathFor: ({ wire }) => (wire === 'chat' ? '/v1/chat/completions' : '/v1/messages'),
       headersFor: () => upstreamKey,
       stop: async () => {},
     };

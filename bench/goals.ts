@@ -18,6 +18,8 @@ interface Goal {
   key: string;
   /** The contender Parley's value is divided by; without it the value itself is judged. */
   per?: ContenderName;
+  /** The scenario whose value of Parley's own it is divided by. */
+  perScenario?: string;
   least?: number;
   most?: number;
   unit: string;
@@ -84,19 +86,42 @@ const goals: readonly Goal[] = [
     unit: '×',
     digits: 2,
   },
+  {
+    title: 'Messages dialect relayed, CPU a chunk, of a relayed chat stream',
+    scenario: 'messages-relayed',
+    key: 'cpuPerChunk',
+    perScenario: 'streams',
+    most: 1.2,
+    unit: '×',
+    digits: 2,
+  },
+  {
+    title: 'Messages dialect translated, CPU a chunk, of a relayed chat stream',
+    scenario: 'messages-translated',
+    key: 'cpuPerChunk',
+    perScenario: 'streams',
+    most: 4,
+    unit: '×',
+    digits: 2,
+  },
   { title: 'a call let in, in memory', scenario: 'admit', key: 'micros', most: 5, unit: ' µs', digits: 2 },
   { title: 'a call let in, with a consent, in memory', scenario: 'admit', key: 'consentMicros', most: 5, unit: ' µs', digits: 2 },
   { title: 'commands to Redis a call let in', scenario: 'admit', key: 'roundTrips', most: 1, unit: '', digits: 2 },
   { title: 'durable consents into SQLite a second', scenario: 'admit', key: 'stored', least: 1000, unit: '', digits: 0 },
+  { title: 'the loop of a quick app, CPU a turn', scenario: 'quick-app', key: 'loopMicros', most: 1000, unit: ' µs', digits: 0 },
+  { title: 'stages in time, 200 quick apps at once', scenario: 'quick-app', key: 'inTime', least: 99, unit: ' %', digits: 1 },
 ];
 
 function judge(goal: Goal, scenario: Scenario, samples: Samples): Verdict {
-  const measured = goal.per
-    ? samples.ratio(scenario, goal.key, 'parley', goal.per)
+  const other = goal.perScenario === undefined ? undefined : scenarios.find(({ name }) => name === goal.perScenario);
+  const under = { scenario: other ?? scenario, contender: goal.per ?? 'parley' } as const;
+  const isRatio = goal.per !== undefined || other !== undefined;
+  const measured = isRatio
+    ? samples.ratioOf(goal.key, { scenario, contender: 'parley' }, under)
     : samples.spread(scenario, 'parley', goal.key);
   const wanted = goal.least === undefined ? `≤ ${goal.most}${goal.unit}` : `≥ ${goal.least}${goal.unit}`;
   const { title, digits } = goal;
-  const wasTried = samples.has(scenario, 'parley') && (!goal.per || samples.has(scenario, goal.per));
+  const wasTried = samples.has(scenario, 'parley') && samples.has(under.scenario, under.contender);
   if (!measured) return { title, wanted, digits, measured, isMet: wasTried ? false : undefined };
   const isMet =
     measured.median >= (goal.least ?? Number.NEGATIVE_INFINITY) && measured.median <= (goal.most ?? Number.POSITIVE_INFINITY);

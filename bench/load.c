@@ -5,7 +5,7 @@
  *   load rate    ... --rate R                        open loop: latency counts from the instant a request was due
  *   load streams ... --streams N --ramp R [--step M --settle-s S]   N streams opened R a second and held for D seconds,
  *                                                    with a first rest at M streams
- *   all: --stream 1 wants event streams of at least --events E events that end in [DONE]
+ *   all: --stream 1 wants event streams of at least --events E events that come to their end mark
  *
  * Prints JSON lines: {"mark":"…"} at the edges of a window, {"result":{…}} at last. Latencies are nanoseconds.
  */

@@ -17,7 +17,7 @@ struct reply {
   int status, is_stream, closes;
   size_t head_size, body_left, body_size;
   struct chunked chunked;
-  int events, done;         /* lines that begin with data:, and whether the last was [DONE] */
+  int events, done;         /* lines that begin with data:, and whether the last was an end mark of one of the dialects */
   uint64_t first_event_ns;  /* when the first event line was whole */
   size_t kept_size;         /* JSON: the body; stream: the unfinished line */
   char head[REPLY_HEAD_MAX];
@@ -31,12 +31,17 @@ static inline void reply_reset(struct reply *r) {
   memset(r, 0, offsetof(struct reply, head));
 }
 
+static inline int begins_with(const char *at, const char *end, const char *words) {
+  size_t size = strlen(words);
+  return (size_t)(end - at) >= size && memcmp(at, words, size) == 0;
+}
+
 static inline void take_line(struct reply *r, const char *line, size_t size, uint64_t now, on_stamp stamp) {
   if (size < 5 || memcmp(line, "data:", 5) != 0) return;
   const char *value = line + 5, *end = line + size;
   while (value < end && *value == ' ') value++;
   if (r->events == 0) r->first_event_ns = now;
-  r->done = end - value >= 6 && memcmp(value, "[DONE]", 6) == 0;
+  r->done = begins_with(value, end, "[DONE]") || begins_with(value, end, "{\"type\":\"message_stop\"");
   if (r->done) return;
   r->events++;
   const char *mark = memmem(value, (size_t)(end - value), "@t=", 3);
@@ -123,7 +128,7 @@ static inline int reply_feed(struct reply *r, const char *at, const char *end, u
 static inline const char *reply_fault(const struct reply *r, int wants_stream, int events) {
   if (r->status != 200) return "status is not 200";
   if (r->is_stream != wants_stream) return wants_stream ? "no event stream came" : "an event stream came";
-  if (wants_stream) return !r->done ? "stream did not end in [DONE]" : r->events < events ? "stream lacks events" : NULL;
+  if (wants_stream) return !r->done ? "stream did not come to its end mark" : r->events < events ? "stream lacks events" : NULL;
   size_t size = r->kept_size;
   while (size && (r->kept[size - 1] == '\n' || r->kept[size - 1] == ' ')) size--;
   if (size == 0 || r->kept[0] != '{' || r->kept[size - 1] != '}') return "body is not whole";

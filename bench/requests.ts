@@ -8,9 +8,13 @@ export const manners: Record<Manner, { model: string; chunks: number; intervalMs
   'paced-slow': { model: 'bench-paced-slow', chunks: 0, intervalMs: 500 },
 };
 
+/** The wire of OpenAI's API, or the Messages dialect: to an upstream that speaks it too, or to one that does not. */
+export type Wire = 'chat' | 'relayed' | 'translated';
+
 /** A request before a contender gives it a path and its headers. */
 export interface Call {
   manner: Manner;
+  wire: Wire;
   isStream: boolean;
   body: string;
 }
@@ -24,7 +28,19 @@ function textOf(bytes: number): string {
 function toCall(manner: Manner, isStream: boolean, messages: readonly object[]): Call {
   const streaming = isStream ? { stream: true, stream_options: { include_usage: true } } : { stream: false };
   const body = JSON.stringify({ model: manners[manner].model, ...streaming, temperature: 0.7, max_tokens: 500, messages });
-  return { manner, isStream, body };
+  return { manner, wire: 'chat', isStream, body };
+}
+
+/** The deployment whose upstream speaks the Messages dialect. */
+export const claude = 'bench-claude';
+
+/** A stream of about 1 kB in the Messages dialect. */
+export function messagesCall(wire: 'relayed' | 'translated'): Call {
+  const manner = 'at-once';
+  const model = wire === 'relayed' ? claude : manners[manner].model;
+  const messages = [{ role: 'user', content: textOf(480) }];
+  const body = { model, stream: true, temperature: 0.7, max_tokens: 500, system: textOf(260), messages };
+  return { manner, wire, isStream: true, body: JSON.stringify(body) };
 }
 
 /** A call of about 1 kB: system message, question. */

@@ -97,7 +97,7 @@ export async function runLoad(
   words: readonly string[],
 ): Promise<LoadRun> {
   const requestPath = join(grounds.temporary, 'request');
-  writeFileSync(requestPath, toRawRequest(running.pathFor(call.manner), running.headersFor(call.manner), call.body));
+  writeFileSync(requestPath, toRawRequest(running.pathFor(call), running.headersFor(call.manner), call.body));
   const target = ['--port', String(running.portFor(call.manner)), '--request', requestPath];
   const streaming = call.isStream ? ['--stream', '1', '--events', call.manner === 'at-once' ? '101' : '0'] : [];
   const child = grounds.processes.startLoad(load, [...words, ...target, ...streaming]);

@@ -11,6 +11,12 @@ export interface Sample {
   fault?: string;
 }
 
+/** What was run. */
+interface Run {
+  scenario: Scenario;
+  contender: ContenderName;
+}
+
 /** All samples of a run of the harness, asked by scenario and contender. Ratios and differences are taken within one round. */
 export class Samples {
   readonly all: Sample[] = [];
@@ -44,11 +50,14 @@ export class Samples {
 
   /** The spread of one contender's metric divided by another's. */
   ratio(scenario: Scenario, key: string, over: ContenderName, under: ContenderName): Spread | undefined {
-    const ofRound = (round: number): number => {
-      const lower = this.#valuesOf(scenario, under, round)?.[key] ?? Number.NaN;
-      return (this.#valuesOf(scenario, over, round)?.[key] ?? Number.NaN) / (lower || Number.NaN);
-    };
-    return toSpread(this.#rounds().map(ofRound));
+    return this.ratioOf(key, { scenario, contender: over }, { scenario, contender: under });
+  }
+
+  /** The same between two runs of one round, of whatever scenario. */
+  ratioOf(key: string, over: Run, under: Run): Spread | undefined {
+    const measured = ({ scenario, contender }: Run, round: number): number =>
+      this.#valuesOf(scenario, contender, round)?.[key] ?? Number.NaN;
+    return toSpread(this.#rounds().map((round) => measured(over, round) / (measured(under, round) || Number.NaN)));
   }
 
   /**

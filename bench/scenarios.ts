@@ -1,7 +1,8 @@
 import { admitScenario } from './admit-scenario.ts';
 import type { ContenderName, Grounds, Running } from './contenders.ts';
 import { readUsage } from './measure.ts';
-import { type Call, conversationCall, imageCall, type Manner, manners, smallCall } from './requests.ts';
+import { quickAppScenario } from './quick-app-scenario.ts';
+import { type Call, conversationCall, imageCall, type Manner, manners, messagesCall, smallCall } from './requests.ts';
 import { type LoadRun, runLoad } from './run-load.ts';
 
 /** Measured values by the key of their metric. */
@@ -33,6 +34,8 @@ export interface Scenario {
   addinManner?: Manner;
   /** Where set, there is nothing to compare it with. */
   only?: ContenderName;
+  /** Who cannot do it. */
+  without?: ContenderName;
   run(stage: Stage): Promise<Values>;
 }
 
@@ -162,9 +165,9 @@ function heldScenario(plan: {
 }
 
 /** Whether a contender has what the scenario asks for: Portkey is no gateway for add-ins. */
-export function mayRun(contender: ContenderName, { addinManner, only }: Scenario): boolean {
+export function mayRun(contender: ContenderName, { addinManner, only, without }: Scenario): boolean {
   if (only !== undefined) return contender === only;
-  return addinManner === undefined || contender !== 'portkey';
+  return contender !== without && (addinManner === undefined || contender !== 'portkey');
 }
 
 /** The same load on the gateway for browser add-ins. */
@@ -197,6 +200,17 @@ const pacedScenario = heldScenario({
   step: 0,
 });
 
+/** Streams at once in the Messages dialect. */
+function messagesScenario(wire: 'relayed' | 'translated', title: string): Scenario {
+  return closedScenario({
+    name: `messages-${wire}`,
+    title: `Messages dialect, ${title}: streams of 100 chunks at once, 32 connections at saturation`,
+    call: () => messagesCall(wire),
+    connections: 32,
+    seconds: 5,
+  });
+}
+
 /** All kinds of load, in the order of their tables. */
 export const scenarios: readonly Scenario[] = [
   unaryScenario,
@@ -225,8 +239,11 @@ export const scenarios: readonly Scenario[] = [
     connections: 16,
     seconds: 4,
   }),
+  { ...messagesScenario('relayed', 'relayed'), without: 'portkey' },
+  { ...messagesScenario('translated', 'translated to and from an OpenAI upstream'), only: 'parley' },
   addin('addin', 'at-once', unaryScenario),
   addin('addin-streams', 'at-once', streamsScenario),
   addin('addin-paced', 'paced', pacedScenario),
   admitScenario,
+  quickAppScenario,
 ];

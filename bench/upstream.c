@@ -1,12 +1,12 @@
 /*
- * A fast OpenAI-like model endpoint: HTTP/1.1, keep-alive, one thread, epoll.
+ * A fast model endpoint, HTTP/1.1, keep-alive, one thread, epoll: in the Messages dialect where the path ends in /messages, else like OpenAI.
  *
  *   upstream PORT:CHUNKS:INTERVAL_US ...
  *
  * Each port has its own manner of streaming. INTERVAL_US 0 sends CHUNKS content chunks at once, in one write where the socket takes
  * it; otherwise one chunk each interval, and CHUNKS 0 goes on until the caller leaves. A paced chunk carries "@t=" and the monotonic
  * nanosecond of its writing in 20 digits. A body with "stream":true is answered by a stream, any other by one JSON reply of 1 kB.
- * Without `Authorization: Bearer sk-upstream` or `Api-Key: sk-upstream` the answer is 401. Prints "ready" when all ports listen; ends with its standard input.
+ * Without `Authorization: Bearer sk-upstream`, or `sk-upstream` in `Api-Key` or `x-api-key`, the answer is 401. Prints "ready" when all ports listen; ends with its standard input.
  */
 #define _GNU_SOURCE
 #include "http-bytes.h"
@@ -15,16 +15,27 @@
 #define SCAN_MAX 65536
 #define TEXT_SIZE 24
 
+enum dialect { CHAT, MESSAGES, DIALECTS };
+
+/* The replies of one dialect: a whole one, and a stream as its beginning, a chunk and its end. */
+struct replies {
+  char unary[4096], head[2048], chunk[512], tail[2048];
+  size_t unary_size, head_size, chunk_size, tail_size, time_at;
+};
+
 struct listener {
   int listening; /* always 1: tells a listener from a connection in an event */
   int fd, chunks;
   uint64_t interval;
+  char *burst[DIALECTS]; /* a whole stream, where it is sent at once */
+  size_t burst_size[DIALECTS];
 };
 
 struct connection {
   int listening; /* always 0 */
   int fd;
   struct listener *listener;
+  enum dialect dialect;
   char head[HEAD_MAX];
   size_t head_size, body_left, scanned;
   struct chunked chunked;
@@ -41,61 +52,91 @@ static int epoll;
 static char input[262144];
 static struct connection **heap;
 static int heap_size, heap_room;
-static char *unary_reply, *burst_body, *stream_head, *stream_tail, paced_chunk[512];
-static size_t unary_size, stream_head_size, stream_tail_size, paced_size, paced_time_at;
-static char role_frame[512];
+static struct replies replies[DIALECTS];
 
 static const char *const denied =
     "HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nContent-Length: 46\r\n\r\n"
     "{\"error\":{\"message\":\"no key\",\"code\":\"denied\"}}";
 
-/* A chunk event inside an HTTP chunk of its own; gives its size. */
-static int frame_event(char *to, size_t room, const char *delta, const char *finish) {
-  char event[1024];
-  int size = snprintf(event, sizeof event,
-                      "data: {\"id\":\"chatcmpl-bench00000000000000000001\",\"object\":\"chat.completion.chunk\",\"created\":1790000000,"
-                      "\"model\":\"upstream-model\",\"choices\":[{\"index\":0,\"delta\":%s,\"logprobs\":null,\"finish_reason\":%s}]}\n\n",
-                      delta, finish);
-  return snprintf(to, room, "%x\r\n%s\r\n", (unsigned)size, event);
+/* Adds an event inside an HTTP chunk of its own; gives the new size. */
+static size_t add_event(char *to, size_t at, size_t room, const char *event) {
+  return at + (size_t)snprintf(to + at, room - at, "%x\r\n%s\r\n", (unsigned)strlen(event), event);
 }
 
-static const char *const content_delta =
-    "{\"content\":\"@t=00000000000000000000 of the words of a reply,\"}";
+/* Adds a chunk of OpenAI's API; gives the new size. */
+static size_t add_chat(char *to, size_t at, size_t room, const char *delta, const char *finish) {
+  char event[1024];
+  snprintf(event, sizeof event,
+           "data: {\"id\":\"chatcmpl-bench00000000000000000001\",\"object\":\"chat.completion.chunk\",\"created\":1790000000,"
+           "\"model\":\"upstream-model\",\"choices\":[{\"index\":0,\"delta\":%s,\"logprobs\":null,\"finish_reason\":%s}]}\n\n",
+           delta, finish);
+  return add_event(to, at, room, event);
+}
+
+/* Adds an event of the Messages dialect, whose fields follow its type; gives the new size. */
+static size_t add_message(char *to, size_t at, size_t room, const char *type, const char *fields) {
+  char event[1024];
+  snprintf(event, sizeof event, "event: %s\ndata: {\"type\":\"%s\"%s}\n\n", type, type, fields);
+  return add_event(to, at, room, event);
+}
+
+static const char *const stamped = "@t=00000000000000000000 of the words of a reply,";
+
+static void build_chat(struct replies *r) {
+  char delta[128];
+  snprintf(delta, sizeof delta, "{\"content\":\"%s\"}", stamped);
+  r->head_size = add_chat(r->head, r->head_size, sizeof r->head, "{\"role\":\"assistant\",\"content\":\"\"}", "null");
+  r->chunk_size = add_chat(r->chunk, 0, sizeof r->chunk, delta, "null");
+  r->tail_size = add_chat(r->tail, 0, sizeof r->tail, "{}", "\"stop\"");
+  r->tail_size = add_event(r->tail, r->tail_size, sizeof r->tail,
+                           "data: {\"id\":\"chatcmpl-bench00000000000000000001\",\"object\":\"chat.completion.chunk\",\"created\":1790000000,"
+                           "\"model\":\"upstream-model\",\"choices\":[],"
+                           "\"usage\":{\"prompt_tokens\":200,\"completion_tokens\":150,\"total_tokens\":350}}\n\n");
+  r->tail_size = add_event(r->tail, r->tail_size, sizeof r->tail, "data: [DONE]\n\n");
+}
+
+static void build_messages(struct replies *r) {
+  char fields[256];
+  snprintf(fields, sizeof fields, ",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"%s\"}", stamped);
+  r->head_size = add_message(r->head, r->head_size, sizeof r->head, "message_start",
+                             ",\"message\":{\"id\":\"msg_bench000000000000000001\",\"type\":\"message\",\"role\":\"assistant\","
+                             "\"model\":\"upstream-model\",\"content\":[],\"stop_reason\":null,\"stop_sequence\":null,"
+                             "\"usage\":{\"input_tokens\":200,\"output_tokens\":1}}");
+  r->head_size = add_message(r->head, r->head_size, sizeof r->head, "content_block_start",
+                             ",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}");
+  r->chunk_size = add_message(r->chunk, 0, sizeof r->chunk, "content_block_delta", fields);
+  r->tail_size = add_message(r->tail, 0, sizeof r->tail, "content_block_stop", ",\"index\":0");
+  r->tail_size = add_message(r->tail, r->tail_size, sizeof r->tail, "message_delta",
+                             ",\"delta\":{\"stop_reason\":\"end_turn\",\"stop_sequence\":null},\"usage\":{\"output_tokens\":150}");
+  r->tail_size = add_message(r->tail, r->tail_size, sizeof r->tail, "message_stop", "");
+}
+
+static const char *const whole[DIALECTS] = {
+    "{\"id\":\"chatcmpl-bench00000000000000000001\",\"object\":\"chat.completion\",\"created\":1790000000,\"model\":\"upstream-model\","
+    "\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"%s\"},\"logprobs\":null,\"finish_reason\":\"stop\"}],"
+    "\"usage\":{\"prompt_tokens\":200,\"completion_tokens\":150,\"total_tokens\":350}}",
+    "{\"id\":\"msg_bench000000000000000001\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"upstream-model\","
+    "\"content\":[{\"type\":\"text\",\"text\":\"%s\"}],\"stop_reason\":\"end_turn\",\"stop_sequence\":null,"
+    "\"usage\":{\"input_tokens\":200,\"output_tokens\":150}}",
+};
 
 static void build_replies(void) {
   char text[701];
   for (int i = 0; i < 700; i++) text[i] = "benchmark words in a reply "[i % 27];
   text[700] = 0;
-  char body[2048];
-  int body_size = snprintf(
-      body, sizeof body,
-      "{\"id\":\"chatcmpl-bench00000000000000000001\",\"object\":\"chat.completion\",\"created\":1790000000,\"model\":\"upstream-model\","
-      "\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"%s\"},\"logprobs\":null,\"finish_reason\":\"stop\"}],"
-      "\"usage\":{\"prompt_tokens\":200,\"completion_tokens\":150,\"total_tokens\":350}}",
-      text);
-  unary_reply = malloc(4096);
-  unary_size = (size_t)snprintf(unary_reply, 4096,
-                                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", body_size, body);
-
-  stream_head = malloc(1024);
-  frame_event(role_frame, sizeof role_frame, "{\"role\":\"assistant\",\"content\":\"\"}", "null");
-  stream_head_size = (size_t)snprintf(stream_head, 1024,
-                                      "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\n"
-                                      "Transfer-Encoding: chunked\r\n\r\n%s",
-                                      role_frame);
-  paced_size = (size_t)frame_event(paced_chunk, sizeof paced_chunk, content_delta, "null");
-  paced_time_at = (size_t)(strstr(paced_chunk, "@t=") + 3 - paced_chunk);
-
-  stream_tail = malloc(2048);
-  int at = frame_event(stream_tail, 2048, "{}", "\"stop\"");
-  char usage[512];
-  int usage_size = snprintf(usage, sizeof usage,
-                            "data: {\"id\":\"chatcmpl-bench00000000000000000001\",\"object\":\"chat.completion.chunk\",\"created\":1790000000,"
-                            "\"model\":\"upstream-model\",\"choices\":[],"
-                            "\"usage\":{\"prompt_tokens\":200,\"completion_tokens\":150,\"total_tokens\":350}}\n\n");
-  at += snprintf(stream_tail + at, (size_t)(2048 - at), "%x\r\n%s\r\n", (unsigned)usage_size, usage);
-  at += snprintf(stream_tail + at, (size_t)(2048 - at), "e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n");
-  stream_tail_size = (size_t)at;
+  for (int dialect = 0; dialect < DIALECTS; dialect++) {
+    struct replies *r = &replies[dialect];
+    char body[2048];
+    int size = snprintf(body, sizeof body, whole[dialect], text);
+    r->unary_size = (size_t)snprintf(r->unary, sizeof r->unary,
+                                     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", size, body);
+    r->head_size = (size_t)snprintf(r->head, sizeof r->head,
+                                    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\n"
+                                    "Transfer-Encoding: chunked\r\n\r\n");
+    (dialect == CHAT ? build_chat : build_messages)(r);
+    r->time_at = (size_t)(strstr(r->chunk, "@t=") + 3 - r->chunk);
+    r->tail_size += (size_t)snprintf(r->tail + r->tail_size, sizeof r->tail - r->tail_size, "0\r\n\r\n");
+  }
 }
 
 static void watch(struct connection *c, uint32_t events) {
@@ -186,12 +227,13 @@ static int flush(struct connection *c) {
 
 static int answer(struct connection *c) {
   struct listener *l = c->listener;
+  struct replies *r = &replies[c->dialect];
   if (!c->allowed) return put(c, denied, strlen(denied));
-  if (!c->wants_stream) return put(c, unary_reply, unary_size);
-  if (l->interval == 0) return put(c, burst_body, stream_head_size + paced_size * (size_t)l->chunks + stream_tail_size);
+  if (!c->wants_stream) return put(c, r->unary, r->unary_size);
+  if (l->interval == 0) return put(c, l->burst[c->dialect], l->burst_size[c->dialect]);
   c->chunks_left = l->chunks ? l->chunks : -1;
   c->due = now_ns() + 1 + (uint64_t)rand() % l->interval;
-  if (!put(c, stream_head, stream_head_size)) return 0;
+  if (!put(c, r->head, r->head_size)) return 0;
   heap_add(c);
   return 1;
 }
@@ -199,9 +241,10 @@ static int answer(struct connection *c) {
 static void send_due(uint64_t now) {
   while (heap_size && heap[0]->due <= now) {
     struct connection *c = heap[0];
+    struct replies *r = &replies[c->dialect];
     if (c->chunks_left == 0) {
       heap_remove(c);
-      put(c, stream_tail, stream_tail_size);
+      put(c, r->tail, r->tail_size);
       continue;
     }
     if (c->chunks_left > 0) c->chunks_left--;
@@ -210,8 +253,8 @@ static void send_due(uint64_t now) {
     if (c->out) continue; /* the reader is behind: this chunk is left out and will be missed in its count */
     char digits[21];
     snprintf(digits, sizeof digits, "%020llu", (unsigned long long)now_ns());
-    memcpy(paced_chunk + paced_time_at, digits, 20);
-    put(c, paced_chunk, paced_size);
+    memcpy(r->chunk + r->time_at, digits, 20);
+    put(c, r->chunk, r->chunk_size);
   }
 }
 
@@ -239,7 +282,10 @@ static int begin_body(struct connection *c) {
   const char *coding = header_value(c->head, c->head_size, "transfer-encoding:");
   const char *key = header_value(c->head, c->head_size, "authorization:");
   c->allowed = key && strncasecmp(key, "Bearer sk-upstream\r", 19) == 0;
-  if (!key && (key = header_value(c->head, c->head_size, "api-key:"))) c->allowed = strncmp(key, "sk-upstream\r", 12) == 0;
+  if (!key && !(key = header_value(c->head, c->head_size, "api-key:"))) key = header_value(c->head, c->head_size, "x-api-key:");
+  if (!c->allowed && key) c->allowed = strncmp(key, "sk-upstream\r", 12) == 0;
+  const char *line_end = memchr(c->head, '\r', c->head_size);
+  c->dialect = line_end && memmem(c->head, (size_t)(line_end - c->head), "/messages ", 10) ? MESSAGES : CHAT;
   c->is_chunked = coding && strncasecmp(coding, "chunked", 7) == 0;
   c->body_left = length ? strtoull(length, NULL, 10) : 0;
   c->wants_stream = 0;
@@ -334,12 +380,13 @@ static struct listener *listen_on(const char *plan) {
   }
   struct epoll_event event = {.events = EPOLLIN, .data.ptr = l};
   epoll_ctl(epoll, EPOLL_CTL_ADD, l->fd, &event);
-  if (l->interval == 0) {
-    size_t size = stream_head_size;
-    burst_body = malloc(stream_head_size + paced_size * (size_t)l->chunks + stream_tail_size);
-    memcpy(burst_body, stream_head, stream_head_size);
-    for (int i = 0; i < l->chunks; i++, size += paced_size) memcpy(burst_body + size, paced_chunk, paced_size);
-    memcpy(burst_body + size, stream_tail, stream_tail_size);
+  for (int dialect = 0; dialect < DIALECTS && l->interval == 0; dialect++) {
+    struct replies *r = &replies[dialect];
+    char *to = l->burst[dialect] = malloc(r->head_size + r->chunk_size * (size_t)l->chunks + r->tail_size);
+    to = mempcpy(to, r->head, r->head_size);
+    for (int i = 0; i < l->chunks; i++) to = mempcpy(to, r->chunk, r->chunk_size);
+    to = mempcpy(to, r->tail, r->tail_size);
+    l->burst_size[dialect] = (size_t)(to - l->burst[dialect]);
   }
   return l;
 }

@@ -111,6 +111,56 @@ export const requestFeatures: readonly Feature[] = [
   row('fields that Parley does not know', carried(), { ...vendors(lost()), ...demo }),
 ];
 
+const inWords = carried('in words');
+/** A row of requests in the Messages dialect: one that speaks it is sent them as they are. */
+const relayed = (name: string, usual: Cell, unusual: Partial<Record<DialectName, Cell>> = {}): Feature =>
+  row(name, usual, { ...unusual, anthropic: carried() });
+
+/** What becomes of each part of a request in the Messages dialect. */
+export const messagesFeatures: readonly Feature[] = [
+  relayed('`system`, messages of the role `system`', carried(), demo),
+  relayed('image as data', carried(), demo),
+  relayed('image by its address', carried(), { bedrock: refused('but for `s3://`'), ...demo }),
+  relayed('PDF as data', carried(), demo),
+  relayed('document that is text', inWords),
+  relayed('document by its address', carried('its address, in words')),
+  relayed('image or document by its file id', refused()),
+  relayed('`search_result`', inWords),
+  relayed('`citations` asked for', lost()),
+  relayed('`cache_control` of system, text, images, documents, results', lost(), { bedrock: carried('as a cache point') }),
+  relayed('`cache_control` of the request and of tools', lost()),
+  relayed('tools', carried()),
+  relayed('`defer_loading` and other fields of tools', lost()),
+  relayed('tools that the upstream runs, or knows without a schema', refused()),
+  relayed('`mcp_servers`', refused()),
+  relayed('`tool_choice`: `any`', carried()),
+  relayed('`disable_parallel_tool_use`', carried(), { ...google(lost()), ...demo }),
+  relayed('calls and their results', carried()),
+  relayed('`is_error` of a result', inWords),
+  relayed('image in a result', carried('behind the result'), demo),
+  relayed('`tool_reference` in a result', inWords),
+  relayed('`tool_addition`, `tool_removal` by name', inWords, demo),
+  relayed('blocks of tools that an upstream ran: `server_tool_use`, `mcp_tool_use`, their results', refused()),
+  relayed('`container_upload`, blocks that are not known', refused()),
+  relayed('`thinking`, `redacted_thinking` of earlier turns', lost(), { bedrock: carried(), application: carried() }),
+  relayed('`thinking` with a budget', carried('as an effort'), {
+    ...{ bedrock: carried(), mistral: carried('as an effort, models that know it') },
+    ...{ ...google(carried()), ...demo },
+  }),
+  relayed('`thinking`: `disabled`', lost(), google(carried())),
+  relayed('`thinking.display`', lost()),
+  relayed('`output_config.effort`', carried(), demo),
+  relayed('`output_config.format`', carried()),
+  relayed('`max_tokens`: 0', refused()),
+  relayed('`temperature`', carried(), demo),
+  relayed('`top_p`', carried(), demo),
+  relayed('`top_k`', lost(), { ...google(carried()), bedrock: carried() }),
+  relayed('`stop_sequences`', carried(), demo),
+  relayed('`metadata.user_id`', carried('over 64 characters as its SHA-256'), { ...vendors(lost()), ...demo }),
+  relayed('`service_tier`', lost()),
+  relayed('`context_management`, `container`, fields that Parley does not know', lost()),
+];
+
 const itself = { demo: none() };
 
 /** What becomes of each part of a reply. */

@@ -1,4 +1,4 @@
-import { type Cell, dialectNames, type Feature, replyFeatures, requestFeatures } from './upstream-features.ts';
+import { type Cell, dialectNames, type Feature, messagesFeatures, replyFeatures, requestFeatures } from './upstream-features.ts';
 
 const opening = `# Upstreams
 
@@ -41,6 +41,12 @@ Each entry stands in \`models\`; \`model\` is the vendor's own name.
         { "protocol": "vertex", "key": "\${VERTEX_KEY}", "model": "gemini-2.5-pro", "tier": 1 }
       ]
     },
+    "claude-vertex": {
+      "upstreams": [
+        // Only with the JSON of a service account. Without a region: the global address.
+        { "protocol": "vertex", "region": "europe-west1", "key": "\${GOOGLE_ACCOUNT}", "model": "claude-sonnet-4-5@20250929" }
+      ]
+    },
     "claude-bedrock": {
       "upstreams": [
         // A Bedrock API key, or accessKeyId:secretAccessKey, or these with :sessionToken.
@@ -62,7 +68,8 @@ Without a \`key\`, \`bedrock\` takes \`AWS_BEARER_TOKEN_BEDROCK\`, or \`AWS_ACCE
 default credentials with \`GOOGLE_VERTEX_PROJECT\`. Without a \`region\` they take \`AWS_REGION\` and \`GOOGLE_VERTEX_LOCATION\`. An \`endpoint\` stands in for the vendor's own address.
 
 \`mistral\` has a protocol of its own although its wire is much like OpenAI's: it refuses fields it does not know, calls \`seed\` and \`required\` otherwise, wants ids of calls of nine
-characters, and tells thoughts inside the content. \`vertex\` speaks to Google's own models, \`bedrock\` to all that the Converse API has.
+characters, and tells thoughts inside the content. \`vertex\` speaks to Google's own models and to Claude, \`bedrock\` to all that
+the Converse API has.
 
 ## Thoughts and signatures
 
@@ -72,15 +79,38 @@ there is no place for a signature, and Gemini goes on without.
 
 `;
 
+const claude = `## Claude elsewhere
+
+A Claude behind \`vertex\` (its \`model\` begins with \`claude-\`, or its \`endpoint\` ends in \`/publishers/anthropic\`) speaks the Messages dialect, as \`anthropic\` does: callers of the dialect are relayed,
+with Google's address, token and version in place of Anthropic's; tokens are counted by estimate. It needs the JSON of a service account.
+
+A Claude behind \`bedrock\` is spoken to by the Converse API. Callers of the Messages dialect are translated, and their marks of the prompt cache, thinking budgets and signatures arrive; \`max_tokens\` is the
+bound of thoughts and answer together, as the dialect has it.
+
+## What is told of a failure
+
+An upstream's 400, 404, 413 and 422 are told in its own words. Of its own failures (500, 503) the first line is told too, behind "The upstream of … failed", at most 2,000 characters, without
+stack frames and without paths of its machine; what it says back of its key, its configured headers and its address is \`***\` everywhere. An error without a word is told by its status.
+
+`;
+
 const requests = `## What becomes of a request
 
 ✓ carried · lost: left out · refused: 400 · – the dialect has nothing of the kind. Cells are held by test/upstreams/matrix.test.ts, which asks an upstream of each dialect.
 
 `;
 
+const ofMessages = `
+## What becomes of a request in the Messages dialect
+
+The same of callers of [the messages surface](messages.md). The column \`anthropic\`, and \`vertex\` with a Claude, is what is relayed. Of the others: what is refused names the block and its
+path, and no upstream is asked; what is lost on the way into the inner language is named in the header \`parley-ignored\` of the answer; what only the vendor's own dialect has no place for, this table tells.
+
+`;
+
 /** The page of upstreams, as Markdown. */
 export function upstreamReference(): string {
-  return `${opening}\n${examples}${requests}${table(requestFeatures)}\n## What becomes of a reply\n\n${table(replyFeatures)}`;
+  return `${opening}\n${examples}${claude}${requests}${table(requestFeatures)}${ofMessages}${table(messagesFeatures)}\n## What becomes of a reply\n\n${table(replyFeatures)}`;
 }
 
 function table(features: readonly Feature[]): string {

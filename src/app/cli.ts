@@ -69,10 +69,13 @@ Environment
                              needed with any of the three above                 (made in --data)
   PARLEY_METRICS_PORT        a port of its own for /metrics
   PARLEY_DRAIN_MS            how long a stop waits for open calls              (30000)
+  PARLEY_LAME_DUCK_MS        how long of that new calls are still taken after a SIGTERM,
+                             while /ready answers 503                           (2000)
+  OTEL_EXPORTER_OTLP_ENDPOINT  where measures and traces are sent, over OTLP    (nowhere)
   LOG_LEVEL                  fatal, error, warn, info, debug, trace or silent  (info)
 
 Without any configuration a demo is served that needs no network and no key of anyone's,
-beside what is found: OPENAI_API_KEY, a local Ollama.
+beside what is found: OPENAI_API_KEY, ANTHROPIC_API_KEY, a local Ollama.
 `;
 
 const serveOptions = {
@@ -99,11 +102,13 @@ const addinOptions = {
   version: serveOptions.version,
 } as const;
 
+const checkOptions = { help: serveOptions.help, version: serveOptions.version } as const;
+
 const importOptions = {
   include: { type: 'string', multiple: true },
   exclude: { type: 'string', multiple: true },
   base: { type: 'string' },
-  help: serveOptions.help,
+  ...checkOptions,
 } as const;
 
 /** Reads the arguments after the program's name. A mistake says what is wrong and where help is. */
@@ -117,8 +122,13 @@ export function readCommand(args: readonly string[]): Command {
     if (first === 'import-openapi') return readImport(rest);
     return mistake(`there is no command "${first}"`);
   } catch (thrown) {
-    return mistake(thrown instanceof Error ? thrown.message : String(thrown));
+    return mistake(thrown instanceof Error ? toSentence(thrown.message) : String(thrown));
   }
+}
+
+/** Without the advice for programmers that Node has behind it. */
+function toSentence(message: string): string {
+  return message.replace(/\. To specify a positional argument.*$/s, '');
 }
 
 function readServe(args: readonly string[]): Command {
@@ -151,14 +161,16 @@ function hasHalfOfTls(values: { 'tls-cert'?: string | undefined; 'tls-key'?: str
 }
 
 function readCheck(args: readonly string[]): Command {
-  const { values, positionals } = parseArgs({ args: [...args], options: { help: serveOptions.help }, allowPositionals: true });
+  const { values, positionals } = parseArgs({ args: [...args], options: checkOptions, allowPositionals: true });
   if (values.help) return { name: 'help' };
+  if (values.version) return { name: 'version' };
   return positionals.length === 0 ? mistake('"check" needs at least one FILE') : { name: 'check', files: positionals };
 }
 
 function readImport(args: readonly string[]): Command {
   const { values, positionals } = parseArgs({ args: [...args], options: importOptions, allowPositionals: true });
   if (values.help) return { name: 'help' };
+  if (values.version) return { name: 'version' };
   const [document, ...others] = positionals;
   if (document === undefined || others.length > 0) return mistake('"import-openapi" needs one FILE or URL');
   const { include, exclude, base } = values;

@@ -2,7 +2,9 @@ import type { Clock } from '#base/clock.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { embedForService, type ServiceEmbedTools } from '#dispatch/embed-for-service.ts';
 import type { BlobStore } from '#domain/blob-store.ts';
+import type { Deployment } from '#domain/deployment.ts';
 import type { Directory } from '#domain/directory.ts';
+import type { DocumentProgress } from '#domain/document-progress.ts';
 import type { Embedder } from '#domain/embedder.ts';
 import type { FileIndex } from '#domain/file-index.ts';
 import type { PassageIndex } from '#domain/passage-index.ts';
@@ -11,7 +13,9 @@ import type { LoadContext, LoadedTools } from '#runtime/quick-app/load-tools.ts'
 import { DeploymentEmbedder } from '#tools/retrieval/deployment-embedder.ts';
 import { loadDocumentTools } from '#tools/retrieval/document-source.ts';
 import { DocumentIndexer } from '#tools/retrieval/indexing/document-indexer.ts';
+import { readProgress } from '#tools/retrieval/read-progress.ts';
 import { PassageSearch } from '#tools/retrieval/searching/passage-search.ts';
+import { openShelf } from '#tools/retrieval/shelf.ts';
 import type { TextEmbedder } from '#tools/retrieval/text-embedder.ts';
 
 /** The index of what stands in stored files. */
@@ -32,6 +36,8 @@ export interface DocumentToolsParts {
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
 
+type FindDeployments = () => Iterable<Deployment> | Promise<Iterable<Deployment>>;
+
 interface Shelves {
   readonly clock: Clock;
   readonly files: FileIndex;
@@ -44,6 +50,8 @@ interface Shelves {
 export class DocumentTools {
   readonly #parts: DocumentToolsParts;
   readonly #shelves: Shelves | undefined;
+  #preparing: Promise<void> = Promise.resolve();
+  #isClosed = false;
 
   constructor(parts: DocumentToolsParts) {
     this.#parts = parts;
@@ -61,8 +69,37 @@ export class DocumentTools {
     return loadDocumentTools(references, owner, { ...this.#shelves, embedder: this.#embedder(configuration), maxResultBytes });
   }
 
+  /**
+   * Has the documents of applications read before anybody asks for them, one application after the other. Nobody waits for it;
+   * what fails is noted, and tried again when somebody asks.
+   */
+  prepare(find: FindDeployments): void {
+    const { noteFault } = this.#parts;
+    this.#preparing = this.#preparing
+      .then(() => this.#prepare(find))
+      .catch((thrown) => this.#isClosed || noteFault('documents could not be read ahead', thrown))
+      .then(() => undefined);
+  }
+
+  /** How far the documents of an application are. Rejects with StoreFault. */
+  async progress(deployment: Deployment): Promise<readonly DocumentProgress[]> {
+    const references = documentsOf(deployment);
+    if (this.#shelves === undefined || references.length === 0) return [];
+    const shelf = await openShelf(references, deployment.made?.owner ?? null, this.#shelves.files);
+    const { configuration } = this.#parts.directory();
+    return readProgress(shelf, { ...this.#shelves, embedder: this.#embedder(configuration) });
+  }
+
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#shelves?.indexer.close();
+  }
+
+  async #prepare(find: FindDeployments): Promise<void> {
+    for (const deployment of await find()) {
+      if (this.#isClosed) return;
+      await this.progress(deployment);
+    }
   }
 
   #embedder({ retrieval }: Configuration): TextEmbedder {
@@ -75,4 +112,8 @@ export class DocumentTools {
       embedForService(serviceEmbed, { deployment, request, signal }),
     );
   }
+}
+
+function documentsOf({ quickApp }: Deployment): string[] {
+  return (quickApp?.toolsets ?? []).flatMap((toolset) => (toolset.kind === 'documents' ? toolset.files : []));
 }

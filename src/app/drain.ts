@@ -24,6 +24,8 @@ export interface DrainParts {
   readonly log: Log;
   /** How long open calls may go on (`PARLEY_DRAIN_MS`). */
   readonly drainMs: number;
+  /** How much of it new calls are still taken for after a SIGTERM, so that a balancer sees the node is not ready (`PARLEY_LAME_DUCK_MS`); 0 where absent. */
+  readonly lameDuckMs?: number;
   /** Closes what else is open: stores, exporters, the log. */
   readonly close: () => Promise<void>;
   readonly exit: (code: number) => void;
@@ -37,7 +39,7 @@ const closeMs = 5_000;
 const interrupted = 130;
 
 /**
- * Stops a node without breaking what it does: no new connection and no new call; open calls end in peace, up to a bound;
+ * Stops a node without breaking what it does: it is not ready, and a moment later takes no new connection and no new call; open calls end in peace, up to a bound;
  * those left get `shutting_down` as their last event. A second signal ends the process at once.
  */
 export class Drain {
@@ -48,20 +50,30 @@ export class Drain {
     this.#parts = parts;
   }
 
-  /** Whether the node is to be told apart as not ready, and new requests are to be refused. */
+  /** Whether the node is to be told apart as not ready. */
   get isDraining(): boolean {
     return this.#isDraining;
   }
 
-  /** For SIGTERM and SIGINT. */
-  readonly signalled = (): void => {
-    if (this.#isDraining) this.#parts.exit(interrupted);
-    else void this.#stop();
+  /** For SIGTERM and SIGINT: who presses a key waits for nobody to look away. */
+  readonly signalled = (signal?: NodeJS.Signals): void => {
+    const { drainMs, exit, lameDuckMs = 0 } = this.#parts;
+    if (this.#isDraining) exit(interrupted);
+    else void this.#leave(signal === 'SIGTERM' ? Math.min(lameDuckMs, drainMs) : 0);
   };
 
-  async #stop(): Promise<void> {
-    const { calls, close, drainMs, exit, log, server } = this.#parts;
+  async #leave(lameDuckMs: number): Promise<void> {
+    const { clock, drainMs, log } = this.#parts;
     this.#isDraining = true;
+    if (lameDuckMs > 0) {
+      log.info('not ready any more, calls are taken a moment longer', { lame_duck_ms: lameDuckMs });
+      await clock.sleep(lameDuckMs, new AbortController().signal);
+    }
+    await this.#stop(drainMs - lameDuckMs);
+  }
+
+  async #stop(drainMs: number): Promise<void> {
+    const { calls, close, exit, log, server } = this.#parts;
     log.info('stopping', { open_calls: calls.size, drain_ms: drainMs });
     const isIdle = Promise.all([calls.close(), this.#closeServer()]).then(() => true);
     if (!(await this.#within(drainMs, isIdle))) {

@@ -2,7 +2,7 @@ import type { HttpClient } from '#base/http/client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
 import { tryParseJson } from '#base/json.ts';
 import type { Accepted, Refused } from './configuration/check.ts';
-import { defaultConfiguration } from './configuration/default-configuration.ts';
+import { defaultConfiguration, type Local } from './configuration/default-configuration.ts';
 import { ollamaTagsUrl } from './configuration/found-upstreams.ts';
 import { loadConfiguration } from './configuration/load.ts';
 import type { Environment } from './configuration/substitute.ts';
@@ -14,10 +14,10 @@ const maxTagsBytes = 1024 * 1024;
 export async function firstConfiguration(
   files: readonly string[],
   environment: Environment,
-  local: { readonly key: string; readonly http: HttpClient },
+  { http, ...local }: Local & { readonly http: HttpClient },
 ): Promise<Accepted | Refused> {
   if (files.length > 0) return loadConfiguration(files, environment);
-  return defaultConfiguration({ environment, ollamaTags: await askOllama(local.http) }, local.key);
+  return defaultConfiguration({ environment, ollamaTags: await askOllama(http) }, local);
 }
 
 /** What a local Ollama says it has; undefined where none answers at once. */

@@ -8,6 +8,7 @@ import { knownSecrets } from './known-secrets.ts';
 export class LiveDirectory {
   #current: Directory;
   #secrets: readonly Secret[];
+  #heard: () => void = () => undefined;
 
   constructor(configuration: Configuration) {
     this.#current = toDirectory(configuration);
@@ -15,6 +16,11 @@ export class LiveDirectory {
   }
 
   readonly current = (): Directory => this.#current;
+
+  /** Has somebody told whenever another directory is in force. */
+  onReplaced(hear: () => void): void {
+    this.#heard = hear;
+  }
 
   /** What must never be seen in a log. */
   secrets(): readonly Secret[] {
@@ -27,6 +33,7 @@ export class LiveDirectory {
     this.#current = next;
     this.#secrets = knownSecrets(configuration);
     balance.keepOnly(new Set(upstreamIds(next)));
+    this.#heard();
   }
 }
 

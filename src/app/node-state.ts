@@ -1,8 +1,11 @@
 import { basename } from 'node:path';
 import type { Clock } from '#base/clock.ts';
+import { madeByUsers } from '#domain/application-place.ts';
 import type { Balance, UpstreamState } from '#domain/balance.ts';
 import type { Dangling, DependencyGraph } from '#domain/dependency-graph.ts';
 import type { Directory } from '#domain/directory.ts';
+import { declaredDependencies } from '#domain/quick-app/deployments-as-tools.ts';
+import type { ConfigurationReport } from '#surfaces/admin/node-report.ts';
 import type { Reason } from '#surfaces/ops/routes.ts';
 import { type ConfigurationFault, formatFault } from './configuration/configuration-fault.ts';
 import type { SharedStore } from './stores.ts';
@@ -30,6 +33,8 @@ export class NodeState {
   #isStopping: () => boolean = () => false;
   #warnings: readonly ConfigurationFault[] = [];
   #faults: readonly ConfigurationFault[] = [];
+  #loadedAtMs = 0;
+  #refusedAtMs: number | undefined;
   /** By the id that is missing. */
   readonly #dangling = new Map<string, Dangling>();
   readonly #parts: NodeStateParts;
@@ -51,7 +56,9 @@ export class NodeState {
   configurationAccepted(warnings: readonly ConfigurationFault[]): void {
     this.#warnings = warnings;
     this.#faults = [];
-    this.#dangling.clear();
+    this.#loadedAtMs = this.#parts.clock.epochMs();
+    this.#refusedAtMs = undefined;
+    for (const [id, each] of this.#dangling) if (!this.#isStillNamed(each)) this.#dangling.delete(id);
   }
 
   /** Notes what dangles in a graph, but for what a warning of the configuration says already; gives what was not known yet. */
@@ -67,6 +74,17 @@ export class NodeState {
 
   configurationRefused(faults: readonly ConfigurationFault[]): void {
     this.#faults = faults;
+    this.#refusedAtMs = this.#parts.clock.epochMs();
+  }
+
+  /** What is in force since when, and what was refused since, for those who may see everything of it. */
+  get configuration(): Omit<ConfigurationReport, 'files'> {
+    const refusedAt = this.#refusedAtMs ?? null;
+    return { loadedAt: this.#loadedAtMs, refusedAt, faults: this.#faults, warnings: this.#warnings };
+  }
+
+  isAway(name: SharedStore['name']): boolean {
+    return this.#stores.shared.some((store) => store.name === name && store.isAway());
   }
 
   get configurationFaults(): number {
@@ -104,7 +122,15 @@ export class NodeState {
 
   /** What a user saved is that user's own: it is told in the log, and alarms nobody. */
   #danglingOfConfiguration(): readonly Dangling[] {
-    return [...this.#dangling.values()].filter(({ deployment }) => !deployment.startsWith('applications/'));
+    return [...this.#dangling.values()].filter((each) => !isMadeByUser(each));
+  }
+
+  /** Whether it dangles in the configuration in force too, as far as that can tell. */
+  #isStillNamed(each: Dangling): boolean {
+    const { deployments } = this.#parts.directory();
+    const named = deployments.get(each.deployment);
+    if (deployments.has(each.dependency) || this.#isWarnedOf(each)) return false;
+    return named === undefined ? isMadeByUser(each) : declaredDependencies(named).includes(each.dependency);
   }
 
   /** Of ids that the API may give, and of what only a walk finds out about, the configuration cannot know. */
@@ -112,6 +138,10 @@ export class NodeState {
     if (dependency.startsWith('applications/')) return false;
     return this.#parts.directory().deployments.get(deployment)?.dependencies.includes(dependency) === true;
   }
+}
+
+function isMadeByUser({ deployment }: Dangling): boolean {
+  return deployment.startsWith(madeByUsers);
 }
 
 function toAbsence({ name }: SharedStore): Reason {

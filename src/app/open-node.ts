@@ -57,7 +57,7 @@ export async function openNode(settings: Settings, environment: Environment, acc
     listeners: [listener],
     live: { upstreams: () => state.upstreams(), configurationFaults: () => state.configurationFaults },
     version: packageJson.version,
-    secret: environment.PARLEY_SECRET,
+    secret: stores.seal.sign('users', 'pseudonyms of the log'),
   });
   const put = toPut({ directory, balance, state, telemetry, log, noteAudit });
   put(accepted);

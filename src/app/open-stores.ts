@@ -11,11 +11,13 @@ import { SqlConsentStore } from '#stores/sql/consent-store.ts';
 import { SqlFileIndex } from '#stores/sql/file-index.ts';
 import { SqlJournal } from '#stores/sql/journal.ts';
 import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
+import { openDataFolder } from './data-folder.ts';
 import { openDatabase, reasonOf } from './open-database.ts';
 import { openOwnSecret } from './open-secrets.ts';
+import { openSweeper } from './open-sweeper.ts';
 import { SettingFault, type Settings } from './settings.ts';
 import type { DurableStores, Opened, PassingStores, SharedStore, StoreTools } from './stores.ts';
-import { sweepContents } from './sweep-contents.ts';
+import type { SweptStore } from './sweep-contents.ts';
 
 /** Where the state of a node rests. */
 export interface Stores extends Omit<DurableStores, 'shared'>, Omit<PassingStores, 'shared'> {
@@ -26,8 +28,6 @@ export interface Stores extends Omit<DurableStores, 'shared'>, Omit<PassingStore
 const keyBytes = 32;
 /** Each holds up to 10 MiB of memory, and its file on the disk before its size is known. */
 const maxUploads = 64;
-/** A day: far longer than an upload takes. */
-const sweptAfterMs = 86_400_000;
 
 /** Opens the stores that the settings name. Throws SettingFault where one cannot be used. */
 export async function openStores(
@@ -35,6 +35,20 @@ export async function openStores(
   given: Omit<StoreTools, 'newKey'>,
 ): Promise<Opened<Stores & { readonly shared: readonly SharedStore[] }>> {
   const tools = { ...given, newKey: () => randomBytes(keyBytes).toString('base64url') };
+  const lock = await openDataFolder(settings);
+  try {
+    const stores = await openAll(settings, tools);
+    return { ...stores, close: () => stores.close().finally(() => lock?.release()) };
+  } catch (thrown) {
+    lock?.release();
+    throw thrown;
+  }
+}
+
+async function openAll(
+  settings: Settings,
+  tools: StoreTools,
+): Promise<Opened<Stores & { readonly shared: readonly SharedStore[] }>> {
   const secrets = settings.secrets.length > 0 ? settings.secrets : [await openOwnSecret(settings.dataFolder)];
   const seal = new Seal(secrets);
   const durable = await openDurable(settings, seal, tools);
@@ -56,36 +70,34 @@ export async function openStores(
 
 async function openDurable(settings: Settings, seal: Seal, tools: StoreTools): Promise<Opened<DurableStores>> {
   const { database, reached, shared, close: closeDatabase } = await openDatabase(settings, tools);
-  const { blobs, close: closeBlobs } = await openBlobs(settings).catch(async (thrown) => {
+  const {
+    blobs,
+    isShared,
+    close: closeBlobs,
+  } = await openBlobs(settings).catch(async (thrown) => {
     await closeDatabase();
     throw thrown;
   });
   const applications = new SqlApplicationStore(database, seal);
   const index = new SqlFileIndex(database);
+  const passages = new SqlPassageIndex(database);
   void reached.then(() => sealAnew(applications, tools));
-  // Beside a database that others share, a content may be of a file that this index does not know.
-  if (blobs instanceof DiskBlobStore && shared.length === 0) void sweep(blobs, index, tools);
+  const sweeper = openSweeper({ store: blobs, index, leases: passages, isShared }, tools);
+  // In a folder of this node, beside a database that others share, a content may be of a file that this index does not know.
+  if (isShared || shared.length === 0) void reached.then(() => sweeper.run());
   return {
     consents: new SqlConsentStore(database),
     applications,
     files: { index, blobs: new BoundedBlobStore(blobs, maxUploads) },
-    passages: { index: new SqlPassageIndex(database), owner: shared.length === 0 ? 'this node' : randomUUID() },
+    passages: { index: passages, owner: shared.length === 0 ? 'this node' : randomUUID() },
     journal: new SqlJournal(database),
     shared,
     async close() {
+      sweeper.stop();
       closeBlobs();
       await closeDatabase();
     },
   };
-}
-
-async function sweep(disk: DiskBlobStore, index: SqlFileIndex, { clock, note, noteFault }: StoreTools): Promise<void> {
-  try {
-    const count = await sweepContents({ disk, index, beforeMs: clock.epochMs() - sweptAfterMs });
-    if (count > 0) note(`${count} contents that no file used were deleted`);
-  } catch (thrown) {
-    noteFault('contents that no file uses could not be deleted', thrown);
-  }
 }
 
 /** So that an older secret can be given up. Nobody waits for it: until it is done the older one opens what it sealed. */
@@ -98,15 +110,21 @@ async function sealAnew(applications: SqlApplicationStore, { note, noteFault }: 
   }
 }
 
+interface OpenedBlobs {
+  readonly blobs: BlobStore & SweptStore;
+  readonly isShared: boolean;
+  readonly close: () => void;
+}
+
 /** The client of S3 is loaded only where it is used: it costs 150 ms and 47 MB. */
-async function openBlobs({ shared, dataFolder }: Settings): Promise<{ blobs: BlobStore; close: () => void }> {
+async function openBlobs({ shared, dataFolder }: Settings): Promise<OpenedBlobs> {
   if (shared.files !== undefined) {
     const { S3BlobStore } = await import('#stores/files/s3-blob-store.ts');
     const blobs = new S3BlobStore(shared.files);
-    return { blobs, close: () => blobs.close() };
+    return { blobs, isShared: true, close: () => blobs.close() };
   }
   try {
-    return { blobs: await DiskBlobStore.open(join(dataFolder, 'files')), close: () => undefined };
+    return { blobs: await DiskBlobStore.open(join(dataFolder, 'files')), isShared: false, close: () => undefined };
   } catch (thrown) {
     throw new SettingFault(`files cannot be kept in ${dataFolder}: ${reasonOf(thrown)}`);
   }

@@ -19,9 +19,11 @@ import { Drain } from './drain.ts';
 import { firstConfiguration } from './first-configuration.ts';
 import { addressOnce } from './listening.ts';
 import { serveMetrics } from './metrics-server.ts';
+import { createReadNode } from './node-report.ts';
 import { formatDangling } from './node-state.ts';
 import { type NodeParts, openNode } from './open-node.ts';
 import { refuseWhileDraining } from './refuse-while-draining.ts';
+import { startSample } from './sample/sample.ts';
 import { readSettings, SettingFault } from './settings.ts';
 import { measureHttp } from './telemetry/measure-http.ts';
 import type { NodeTelemetry } from './telemetry/node-telemetry.ts';
@@ -29,6 +31,7 @@ import { prometheusContentType } from './telemetry/prometheus-text.ts';
 import { readTls, watchTls } from './tls.ts';
 
 const clock = systemClock;
+const program = { version: packageJson.version, uptimeSeconds: () => process.uptime() };
 
 interface Closable {
   close(): unknown;
@@ -50,13 +53,18 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
   const settings = readSettings(flags, environment);
   const { host, port } = settings;
   const http = new LeanClient();
-  const localKey = `parley-${randomBytes(18).toString('base64url')}`;
-  const accepted = await acceptedConfiguration(settings.configurationFiles, environment, { key: localKey, http });
+  const localKey = `parley-${newSecret()}`;
+  const isDefault = settings.configurationFiles.length === 0;
+  const sample = isDefault ? await startSample(newSecret()) : undefined;
+  const local = { key: localKey, sample: sample?.server, http };
+  const accepted = await acceptedConfiguration(settings.configurationFiles, environment, local);
   const node = await openNode(settings, environment, accepted);
+  await sample?.prepare({ files: node.stores.files, clock, log: node.log });
   const service = composeNode(node, http);
   const reload = await keepConfiguration(node, environment);
   const address = await addressOnce(() => service.app.listen({ host, port }), service.app.server, settings);
-  const closing = [reload, service.embedder, ...(await openDoorsBeside(node, service.app))];
+  const beside = await openDoorsBeside(node, service.app);
+  const closing = [reload, service.embedder, service.app, ...beside, ...(sample?.server ? [sample.server] : [])];
   const close = async (): Promise<void> => {
     http.close();
     await Promise.all(closing.map((each) => each.close()));
@@ -64,7 +72,13 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
   };
   stopOnSignals(node, service, close);
   node.log.info('listening', { address, version: packageJson.version, deployments: node.directory.current().deployments.size });
-  greet(address, settings.configurationFiles.length === 0 ? localKey : undefined);
+  service.prepareDocuments();
+  node.directory.onReplaced(service.prepareDocuments);
+  greet(address, isDefault ? localKey : undefined);
+}
+
+function newSecret(): string {
+  return randomBytes(18).toString('base64url');
 }
 
 function composeNode(
@@ -82,6 +96,7 @@ function composeNode(
     stores,
     files: stores.files,
     passages: stores.passages,
+    admin: { journal: stores.journal, readNode: createReadNode({ settings, directory, balance, state, clock, ...program }) },
     noteFault: (message, thrown) => log.error(message, thrown),
     noteLost: ({ id }, what) => log.debug('left out: the dialect of the upstream has nothing for it', { upstream: id, what }),
     noteAudit,
@@ -95,8 +110,7 @@ function composeNode(
     },
   });
   opsRoutes(service.app, {
-    version: packageJson.version,
-    uptimeSeconds: () => process.uptime(),
+    ...program,
     troubles: state.troubles,
     hindrances: state.hindrances,
     metrics: settings.metricsPort === undefined ? metricsOf(telemetry) : undefined,
@@ -140,7 +154,8 @@ async function openDoorsBeside({ settings, log, telemetry }: NodeParts, app: Fas
 
 function stopOnSignals({ settings, state, log }: NodeParts, { app, openCalls }: Service, close: () => Promise<void>): void {
   const exit = (code: number): void => process.exit(code);
-  const drain = new Drain({ server: app.server, calls: openCalls, clock, log, drainMs: settings.drainMs, close, exit });
+  const { drainMs, lameDuckMs } = settings;
+  const drain = new Drain({ server: app.server, calls: openCalls, clock, log, drainMs, lameDuckMs, close, exit });
   process.on('SIGTERM', drain.signalled).on('SIGINT', drain.signalled);
   process.on('unhandledRejection', (reason) => log.error('a promise failed unheard', reason));
   state.started(() => drain.isDraining);

@@ -16,6 +16,7 @@ export interface Settings {
   /** `PARLEY_SECRET`: encrypts what is kept and signs what callers keep; newest first. Empty: one of this node's own. */
   readonly secrets: readonly Secret[];
   readonly drainMs: number;
+  readonly lameDuckMs: number;
   /** A port of its own for /metrics; undefined: the service's own. */
   readonly metricsPort: number | undefined;
   readonly logLevel: LogLevel;
@@ -46,6 +47,7 @@ export function readSettings(flags: ServeFlags, environment: Environment): Setti
     shared: toSharedPlaces(environment),
     secrets: toSecrets(environment.PARLEY_SECRET ?? ''),
     drainMs: toWhole('PARLEY_DRAIN_MS', environment.PARLEY_DRAIN_MS ?? '30000', 86_400_000),
+    lameDuckMs: toWhole('PARLEY_LAME_DUCK_MS', environment.PARLEY_LAME_DUCK_MS ?? '2000', 86_400_000),
     metricsPort:
       environment.PARLEY_METRICS_PORT === undefined
         ? undefined

@@ -1,4 +1,4 @@
-import type { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
+import type { BlobStore } from '#domain/blob-store.ts';
 import type { SqlFileIndex } from '#stores/sql/file-index.ts';
 
 /** Each asks the index once. */
@@ -6,24 +6,37 @@ const mostAtOnce = 500;
 /** What the service names a content: an UUID. Whatever else lies there is somebody's. */
 const ownName = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 
+/** A store that can say what has lain in it for a while. */
+export interface SweptStore extends Pick<BlobStore, 'delete'> {
+  /** Names of what was written before a moment, in milliseconds since the epoch. */
+  writtenBefore(atMs: number): AsyncIterable<string>;
+}
+
 export interface Sweeping {
-  readonly disk: DiskBlobStore;
-  readonly index: SqlFileIndex;
-  /** Only what was written before, in milliseconds since the epoch: what is younger may be about to be used. */
+  readonly store: SweptStore;
+  readonly index: Pick<SqlFileIndex, 'unused'>;
+  readonly nowMs: number;
+  /** Only what was written before: what is younger may be about to be used. */
   readonly beforeMs: number;
+  /** Ends the work between two steps. */
+  readonly signal: AbortSignal;
 }
 
 /** Deletes contents that no file uses: a crash between two steps leaves them behind. Gives how many there were. Throws StoreFault. */
-export async function sweepContents({ disk, index, beforeMs }: Sweeping): Promise<number> {
+export async function sweepContents({ store, index, nowMs, beforeMs, signal }: Sweeping): Promise<number> {
   let count = 0;
   let names: string[] = [];
   const sweep = async (): Promise<void> => {
-    const unused = names.length === 0 ? [] : await index.unused(names);
-    for (const name of unused) await disk.delete(name);
-    count += unused.length;
+    const unused = names.length === 0 ? [] : await index.unused(names, nowMs);
+    for (const name of unused) {
+      signal.throwIfAborted();
+      await store.delete(name);
+      count += 1;
+    }
     names = [];
   };
-  for await (const name of disk.writtenBefore(beforeMs)) {
+  for await (const name of store.writtenBefore(beforeMs)) {
+    signal.throwIfAborted();
     if (ownName.test(name)) names.push(name);
     if (names.length === mostAtOnce) await sweep();
   }

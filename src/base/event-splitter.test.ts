@@ -1,4 +1,5 @@
 import { array, assert, constantFrom, integer, property } from 'fast-check';
+import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { EventSplitter, EventTooLarge, eventData } from './event-splitter.ts';
 

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { Seal, SealFault, toSecrets } from './seal.ts';
 import { Secret } from './secret.ts';

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import '#test/same-cases.ts';
 import { describe, expect, test } from 'vitest';
 import vectors from '../../test/vectors/fold.json' with { type: 'json' };
 import { Accumulator } from './accumulate.ts';

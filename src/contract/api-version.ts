@@ -1,8 +1,8 @@
 import { ParleyError } from './errors.ts';
 
-/** A date of the calendar as YYYY-MM-DD, optionally with `-preview`. */
+/** A date of the calendar as YYYY-MM-DD, optionally with `-preview`. There is no year 0. */
 export function isApiVersion(text: string): boolean {
-  const date = /^(\d{4}-\d{2}-\d{2})(-preview)?$/.exec(text)?.[1];
+  const date = /^((?!0000)\d{4}-\d{2}-\d{2})(-preview)?$/.exec(text)?.[1];
   if (date === undefined) return false;
   const time = Date.parse(`${date}T00:00:00Z`);
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date);

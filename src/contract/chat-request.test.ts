@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import '#test/same-cases.ts';
 import { describe, expect, test } from 'vitest';
 import { parseChatRequest } from './chat-request.ts';
 import { ParleyError } from './errors.ts';

@@ -15,7 +15,7 @@ export interface OfferedControl {
 const maxSchemaChars = 64 * 1024;
 const maxValueChars = 256 * 1024;
 /** The schema came back from the caller, so it may be anything. */
-const maxMs = 250;
+const maxMs = 1000;
 const unusable = 'the schema cannot be used';
 
 /**

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import '#test/same-cases.ts';
 import { describe, expect, test } from 'vitest';
 import { toPlainMessages } from './content.ts';
 import type { Attachment, CustomContent, Message } from './message.ts';

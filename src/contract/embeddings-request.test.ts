@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import '#test/same-cases.ts';
 import { describe, expect, test } from 'vitest';
 import { parseEmbeddingsRequest } from './embeddings-request.ts';
 import { ParleyError } from './errors.ts';

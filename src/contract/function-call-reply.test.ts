@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import '#test/same-cases.ts';
 import { describe, expect, test } from 'vitest';
 import { Accumulator } from './accumulate.ts';
 import { type Chunk, type Delta, type FinishReason, type ToolCallDelta, toChunk } from './chunk.ts';

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import '#test/same-cases.ts';
 import { describe, expect, test } from 'vitest';
 import type { ChatRequest } from './chat-request.ts';
 import { toToolsRequest, usesFunctions } from './function-calling.ts';

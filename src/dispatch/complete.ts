@@ -12,7 +12,7 @@ import { findAddons } from '#runtime/addons.ts';
 import type { RunStates } from '#runtime/quick-app/run-state.ts';
 import type { Admit } from './admit.ts';
 import type { Answer } from './answer.ts';
-import { count } from './count.ts';
+import { count, wasAtWork } from './count.ts';
 import { find } from './find.ts';
 import { InnerUsage } from './inner-usage.ts';
 import { ReplyOrder } from './reply-order.ts';
@@ -56,6 +56,6 @@ export function createComplete(tools: CompleteTools): Complete {
     const native = deployment.kind === 'model' && request.addons === undefined ? given : undefined;
     const frames = tools.answer({ call, deployment, request, native, path, inner, directory, conversation });
     const counted = count(frames, { call, deployment, order, admission });
-    return { headers: admission.headers, frames: counted, used: () => order.counts() };
+    return { headers: admission.headers, frames: counted, used: () => (wasAtWork({ call, order }) ? order.counts() : []) };
   };
 }

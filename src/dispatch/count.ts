@@ -39,7 +39,7 @@ export async function* count(frames: AsyncIterable<Frame>, counting: Counting): 
 }
 
 /** A reply that failed before it began has used nothing; one that its caller left has, since the upstream was at work. */
-function wasAtWork({ call, order }: Counting): boolean {
+export function wasAtWork({ call, order }: Pick<Counting, 'call' | 'order'>): boolean {
   return order.hasBegun || call.signal.aborted;
 }
 

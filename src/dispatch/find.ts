@@ -10,9 +10,13 @@ interface Finding {
   readonly type: Deployment['type'];
 }
 
-/** The deployment a call asks for. Throws `deployment_not_found`, `access_denied` or `operation_not_supported`. */
-export async function find(catalog: Catalog, directory: Directory, { call, type }: Finding): Promise<Deployment> {
-  const deployment = await catalog.find(directory, call.deployment);
+/** The deployment a call asks for, at once where it is of the configuration. Throws `deployment_not_found`, `access_denied` or `operation_not_supported`. */
+export function find(catalog: Catalog, directory: Directory, finding: Finding): Deployment | Promise<Deployment> {
+  const found = catalog.find(directory, finding.call.deployment);
+  return found instanceof Promise ? found.then((made) => checked(made, directory, finding)) : checked(found, directory, finding);
+}
+
+function checked(deployment: Deployment | undefined, directory: Directory, { call, type }: Finding): Deployment {
   if (deployment === undefined) {
     throw new ParleyError(
       'deployment_not_found',

@@ -4,6 +4,7 @@ import type { ChatRequest } from '#contract/chat-request.ts';
 import { checkCompletedControl } from '#contract/completed-control.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { Frame } from '#contract/frame.ts';
+import { mayTrace, usdOf } from '#domain/application-trace.ts';
 import type { Caller } from '#domain/caller.ts';
 import type { Catalog } from '#domain/catalog.ts';
 import type { DependencyGraph } from '#domain/dependency-graph.ts';
@@ -12,8 +13,10 @@ import { deploymentsAsTools } from '#domain/quick-app/deployments-as-tools.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
 import { type Conversation, readConversation } from '#runtime/quick-app/conversation.ts';
 import { type LoadedTools, loadTools, type ToolSources } from '#runtime/quick-app/load-tools.ts';
-import { runQuickApp } from '#runtime/quick-app/run-quick-app.ts';
+import { type QuickAppRun, runQuickApp } from '#runtime/quick-app/run-quick-app.ts';
 import type { RunStates } from '#runtime/quick-app/run-state.ts';
+import { traceRun } from '#runtime/quick-app/trace-run.ts';
+import { mediaTakenBy } from '#runtime/shown-media.ts';
 import type { AskDeployment } from '#tools/deployment/deployment-tool.ts';
 import { fanOut } from '#upstreams/with-choices.ts';
 import { type Answer, toHolder } from './answer.ts';
@@ -70,19 +73,22 @@ interface Starting {
 async function start(parts: QuickAppParts, { app, conversation, answering }: Starting): Promise<AsyncIterable<Frame>> {
   const { call, deployment, directory, request } = answering;
   const ask = toAsk(parts, answering);
-  return runQuickApp({
+  const run: QuickAppRun = {
     app,
     tools: conversation.waiting.length > 0 ? noTools : await load(parts, app, answering),
     request,
     conversation,
     askModel: (asked) => ask(app.model)(asked, call.signal),
+    takes: mediaTakenBy(directory.deployments.get(app.model)),
     toState: (state) => parts.states.write(state, { subject: call.caller.subject, application: deployment.id }),
     id: `chatcmpl-${call.id}`,
     clock: parts.clock,
     signal: call.signal,
     limits: directory.configuration.tools,
     onToolFault: (tool, thrown) => parts.noteFault(`the tool ${tool} of ${deployment.id} failed`, thrown),
-  });
+  };
+  const isTraced = call.wantsTrace === true && mayTrace(call.caller, deployment);
+  return isTraced ? traceRun(run, (usage) => usdOf(directory, usage)) : runQuickApp(run);
 }
 
 const noTools: LoadedTools = { tools: [], missing: [] };

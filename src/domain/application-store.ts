@@ -1,4 +1,5 @@
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
+import type { Caller } from './caller.ts';
 import type { Made } from './deployment.ts';
 import type { WriteCondition } from './write-condition.ts';
 
@@ -12,13 +13,34 @@ export interface StoredApplication extends Made {
   readonly etag: string;
 }
 
-/** Port: applications made by users. Each step is atomic; writes are durable once they resolve. Throws StoreFault. */
+/** One of the forms that an application had, or has. */
+export interface ApplicationVersion {
+  /** Counted from 1; the highest is the one in force. */
+  readonly version: number;
+  readonly etag: string;
+  /** Milliseconds since the epoch. */
+  readonly savedAtMs: number;
+}
+
+/**
+ * Port: applications made by users. Each step is atomic; writes are durable once they resolve. What is given may be given again
+ * as long as it is as it was: nobody changes it. Throws StoreFault.
+ */
 export interface ApplicationStore {
   find(id: string): Promise<StoredApplication | undefined>;
-  /** Keeps `createdAtMs` and `owner` of the one that is there; undefined where the condition does not hold. */
+  /**
+   * Keeps `createdAtMs` and `owner` of the one that is there, and the one that is there as a former version; undefined where
+   * the condition does not hold.
+   */
   put(application: StoredApplication, condition: WriteCondition): Promise<StoredApplication | undefined>;
-  /** Whether it happened: `condition` may not hold, or there may be none. */
+  /** With all its versions. Whether it happened: `condition` may not hold, or there may be none. */
   delete(id: string, condition: WriteCondition): Promise<'deleted' | 'absent' | 'condition_failed'>;
-  /** All of them, ordered by id: those of one owner, or everybody's. */
-  list(owner: string | undefined): Promise<readonly StoredApplication[]>;
+  /** Those of one owner, ordered by id. */
+  list(owner: string): Promise<readonly StoredApplication[]>;
+  /** Those that a user made, and those that name one of the roles; ordered by id. */
+  listOpen(user: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]>;
+  /** The newest first, which is the one in force; of the former ones the last 50 at most. None where there is no application. */
+  versions(id: string): Promise<readonly ApplicationVersion[]>;
+  /** An application as it was in one of its versions. */
+  findVersion(id: string, version: number): Promise<StoredApplication | undefined>;
 }

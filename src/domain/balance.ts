@@ -31,6 +31,13 @@ export interface UpstreamState {
   readonly reason: 'rate_limited' | 'failing' | undefined;
 }
 
+/** The same with how it came to it. */
+export interface BackOff extends UpstreamState {
+  readonly failuresInARow: number;
+  /** How long it is left alone from now on; 0 where it is not. */
+  readonly offForMs: number;
+}
+
 /**
  * Chooses upstreams and remembers which to leave alone (contract 5): tiers ascending, smooth weighted choice within
  * one; a 429 switches an upstream off for its Retry-After or 30 s; from the second failed call in a row it is left alone
@@ -99,6 +106,11 @@ export class Balance {
     const health = this.#health.get(upstream.id);
     const off = health !== undefined && health.offUntilMs > nowMs;
     return { id: upstream.id, off, reason: off ? health.reason : undefined };
+  }
+
+  backOff(upstream: Upstream, nowMs: number): BackOff {
+    const { offUntilMs = 0, failuresInARow = 0 } = this.#health.get(upstream.id) ?? {};
+    return { ...this.state(upstream, nowMs), failuresInARow, offForMs: Math.max(0, offUntilMs - nowMs) };
   }
 
   /** Forgets upstreams that no configuration names any more. */

@@ -22,6 +22,8 @@ export interface Call<Request = ChatRequest> {
   readonly read: () => Request;
   /** The request in the dialect its caller speaks, where that is not the compat wire: for an upstream that speaks it too. Taken once, after `read`. */
   readonly native?: () => NativeRequest | undefined;
+  /** Whether the caller asks how an application works; it is told where it may edit that. */
+  readonly wantsTrace?: boolean;
   /** Calls with the same value go to the same upstream as long as it serves. Absent: they are spread. */
   readonly affinity?: string | undefined;
 }

@@ -37,12 +37,28 @@ export interface FileQuery {
   readonly limit: number;
 }
 
+/** Room in a bucket for a content that is on its way. */
+export interface Reservation extends Pick<IndexedFile, 'bucket' | 'path' | 'blob'> {
+  readonly bytes: number;
+  readonly nowMs: number;
+  /** The room is free again then, whatever became of the node that asked for it. */
+  readonly untilMs: number;
+}
+
 /** Port: which files there are. Bytes lie elsewhere. Each step is atomic and durable once it resolves. Throws StoreFault. */
 export interface FileIndex {
   find(bucket: string, path: string): Promise<IndexedFile | undefined>;
   /**
+   * Sets room aside where the bucket stays within `maxBucketBytes`, all other reservations and the file that is to be
+   * replaced considered; asked again for the same blob it is more, or longer. `put` settles it.
+   */
+  reserve(reservation: Reservation, maxBucketBytes: number): Promise<'reserved' | OverQuota>;
+  /** Gives room back; no fault where none is set aside. */
+  release(blob: string): Promise<void>;
+  /**
    * Puts a file in the place of what is there, keeping its `createdAtMs`, where the condition holds and the bucket
-   * stays within `maxBucketBytes`. Gives what was replaced, whose blob may go.
+   * stays within `maxBucketBytes`, reservations of others at its `updatedAtMs` considered. Gives what was replaced, whose
+   * blob may go.
    */
   put(file: IndexedFile, condition: WriteCondition, maxBucketBytes: number): Promise<PutOutcome>;
   /** Gives what was taken out, whose blob may go. */
@@ -53,4 +69,10 @@ export interface FileIndex {
 export type PutOutcome =
   | { readonly outcome: 'stored'; readonly stored: IndexedFile; readonly replaced: IndexedFile | undefined }
   | { readonly outcome: 'condition_failed' }
-  | { readonly outcome: 'over_quota'; readonly usedBytes: number };
+  | OverQuota;
+
+export interface OverQuota {
+  readonly outcome: 'over_quota';
+  /** Of the bucket, with what is set aside for others. */
+  readonly usedBytes: number;
+}

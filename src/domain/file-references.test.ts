@@ -1,4 +1,5 @@
 import fastCheck from 'fast-check';
+import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { bucketOf } from './bucket.ts';

@@ -42,17 +42,31 @@ export interface AuditRecord {
 /** Notes in the audit log what was done; neither waits nor throws. */
 export type NoteAudit = (event: Pick<AuditRecord, 'action' | 'subject' | 'object'> & Partial<AuditRecord>) => void;
 
-/** Sums of usage by day, deployment and subject. */
-export interface UsageSum {
-  /** `YYYY-MM-DD` in UTC. */
-  readonly day: string;
-  readonly deployment: string;
-  readonly subject: string;
+/** What sums of usage are told apart by; `day` is `YYYY-MM-DD` in UTC. */
+export type UsageKey = 'day' | 'deployment' | 'subject' | 'project';
+
+export interface UsageAmounts {
   readonly calls: number;
+  /** Those of them that failed for our or an upstream's fault. */
+  readonly failedCalls: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
   /** Billionths of a USD. */
   readonly cost: number;
+}
+
+export type UsageSum<Key extends UsageKey> = UsageAmounts & Readonly<Record<Key, string>>;
+
+export interface UsageQuery<Key extends UsageKey> {
+  readonly fromMs: number;
+  /** Not included. */
+  readonly toMs: number;
+  /** Undefined: of all. */
+  readonly subject: string | undefined;
+  /** None: one sum over everything. */
+  readonly by: readonly Key[];
+  /** How many sums at most; absent: all. */
+  readonly limit?: number;
 }
 
 export interface AuditQuery {
@@ -60,6 +74,8 @@ export interface AuditQuery {
   readonly beforeMs: number;
   /** Its `id`: then the others of the same millisecond are not left out. */
   readonly beforeId?: string;
+  /** Only one action, such as `consent.accepted`, or a family of them, such as `consent`; absent: all. */
+  readonly kind?: string | undefined;
   readonly limit: number;
 }
 
@@ -67,12 +83,11 @@ export interface AuditQuery {
 export interface Journal {
   appendUsage(records: readonly UsageRecord[]): Promise<void>;
   appendAudit(records: readonly AuditRecord[]): Promise<void>;
-  /** From `fromMs` up to, not including, `toMs`; of one subject or of all. Ordered by day, deployment, subject. */
-  sumUsage(query: {
-    readonly fromMs: number;
-    readonly toMs: number;
-    readonly subject: string | undefined;
-  }): Promise<readonly UsageSum[]>;
+  /**
+   * Days in their order, and of one day by the other keys; without days the most costly first. What an application uses holds
+   * what it calls to answer: only sums by deployment count such inner calls beside it, all others leave them out, but for their cost.
+   */
+  sumUsage<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]>;
   /** The newest first, those of one millisecond by id. */
   readAudit(query: AuditQuery): Promise<readonly AuditRecord[]>;
 }

@@ -6,6 +6,7 @@ import type { Caller } from './caller.ts';
 import { requireOwner, requireReadable } from './file-access.ts';
 import type { FileFacts, FileIndex, IndexedFile } from './file-index.ts';
 import type { FilePlace } from './file-references.ts';
+import { FileRoom, overQuota } from './file-room.ts';
 import { type FolderPage, type FolderQuery, listFolder } from './list-folder.ts';
 import { preconditionFailed, type WriteCondition } from './write-condition.ts';
 
@@ -33,6 +34,8 @@ export interface OpenedFile {
 export interface Upload {
   readonly contentType: string;
   readonly bytes: AsyncIterable<Uint8Array>;
+  /** How many they are; undefined where that is found out as they come. */
+  readonly announcedBytes: number | undefined;
   readonly condition: WriteCondition;
 }
 
@@ -77,21 +80,36 @@ export class StoredFiles {
   }
 
   /** Stores a content in the place of what is there. Throws `access_denied`, `precondition_failed`, `payload_too_large`, and what the bytes throw. */
-  async put(caller: Caller, { bucket, path }: FilePlace, { contentType, bytes, condition }: Upload): Promise<FileFacts> {
-    requireOwner(caller, { bucket });
-    const { index, blobs, clock, newId, maxBucketBytes } = this.#parts;
-    const blob = newId();
-    const counted = new CountedBytes(bytes, this.maxFileBytes);
+  async put(caller: Caller, place: FilePlace, upload: Upload): Promise<FileFacts> {
+    requireOwner(caller, place);
+    const { index, clock, newId, maxBucketBytes } = this.#parts;
+    const room = new FileRoom({ index, clock, maxBucketBytes }, { bucket: place.bucket, path: place.path, blob: newId() });
+    try {
+      const stored = await this.#store(room, upload);
+      await this.#discard(stored.replaced);
+      return stored.file;
+    } catch (thrown) {
+      // Where even this fails the room is free a few minutes later.
+      await room.release().catch(() => undefined);
+      throw thrown;
+    }
+  }
+
+  async #store(
+    room: FileRoom,
+    { announcedBytes = 0, bytes, condition, contentType }: Upload,
+  ): Promise<{ file: FileFacts; replaced: IndexedFile | undefined }> {
+    const { index, blobs, clock, maxBucketBytes } = this.#parts;
+    const { blob } = room.place;
+    await room.cover(announcedBytes);
+    const counted = new CountedBytes(bytes, this.maxFileBytes, room);
     await blobs.write(blob, counted);
     const now = clock.epochMs();
     const times = { createdAtMs: now, updatedAtMs: now };
-    const file = { bucket, path, contentType, contentLength: counted.total, etag: blob, blob, ...times };
+    const file = { ...room.place, contentType, contentLength: counted.total, etag: blob, ...times };
     // Where this throws it may have happened all the same: a content too many is a lesser harm than one too few.
     const put = await index.put(file, condition, maxBucketBytes);
-    if (put.outcome === 'stored') {
-      await this.#discard(put.replaced);
-      return put.stored;
-    }
+    if (put.outcome === 'stored') return { file: put.stored, replaced: put.replaced };
     await this.#discard(file);
     throw put.outcome === 'over_quota' ? overQuota(maxBucketBytes, put.usedBytes) : preconditionFailed();
   }
@@ -121,21 +139,24 @@ export class StoredFiles {
   }
 }
 
-/** Bytes on their way, counted; throws `payload_too_large` once they are too many. */
+/** Bytes on their way, counted; throws `payload_too_large` once they are too many for a file, or for the room there is. */
 class CountedBytes implements AsyncIterable<Uint8Array> {
   total = 0;
   readonly #bytes: AsyncIterable<Uint8Array>;
   readonly #most: number;
+  readonly #room: FileRoom;
 
-  constructor(bytes: AsyncIterable<Uint8Array>, most: number) {
+  constructor(bytes: AsyncIterable<Uint8Array>, most: number, room: FileRoom) {
     this.#bytes = bytes;
     this.#most = most;
+    this.#room = room;
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
     for await (const piece of this.#bytes) {
       this.total += piece.length;
       if (this.total > this.#most) throw fileTooLarge(this.#most);
+      await this.#room.cover(this.total);
       yield piece;
     }
   }
@@ -147,11 +168,4 @@ export function fileNotFound(): ParleyError {
 
 export function fileTooLarge(maxBytes: number): ParleyError {
   return new ParleyError('payload_too_large', `The file is larger than the ${maxBytes} bytes that a file may have.`);
-}
-
-function overQuota(maxBytes: number, usedBytes: number): ParleyError {
-  return new ParleyError(
-    'payload_too_large',
-    `Your bucket may hold ${maxBytes} bytes and has ${usedBytes} of them; delete files to make room for this one.`,
-  );
 }

@@ -21,6 +21,11 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** Tells the user how the run goes; resolves once it was read, which holds back a tool that is faster than its reader. */
   readonly report: (progress: ToolProgress) => Promise<void>;
+  /**
+   * Makes something citable, and gives the number that the model may cite it by: the same throughout a conversation. It is an
+   * attachment of the reply where the answer was made of it, and of the run's stage in any case.
+   */
+  readonly cite: (citable: Citable) => number;
   /** What the user answered to the question that the run before this one ended with. */
   readonly answer?: ToolAnswer | undefined;
 }
@@ -37,6 +42,16 @@ export interface ToolProgress {
 
 /** An attachment that has no index yet. */
 export type Attachment = Omit<ResponseAttachment, 'index'>;
+
+/** A passage that an answer may be made of. */
+export interface Citable {
+  /** With a `data` that is worth quoting, and where it comes from. */
+  readonly attachment: Attachment;
+  /** What the model reads of it. */
+  readonly text: string;
+  /** Whether it is the most to the point of what this run of the tool found: at most one is. */
+  readonly isBest: boolean;
+}
 
 export interface ToolResult {
   /** For the model. */

@@ -1,11 +1,16 @@
 import { ParleyError } from '#contract/errors.ts';
 import { rateLimitedSeconds } from './balance.ts';
-import { type Upstream, UpstreamFault } from './upstream.ts';
+import { type Upstream, UpstreamFault, type UpstreamFaultDetails } from './upstream.ts';
 
 const unavailable = new Set([408, 425, 502, 503, 504, 529]);
 const longestMessage = 2000;
 /** Shorter values cannot be told from ordinary words. */
 const shortestSecret = 6;
+/** Statuses that say the caller is at fault: the words behind them are meant for it. */
+const ofCaller: ReadonlySet<number | undefined> = new Set([400, 404, 413, 422]);
+const stackFrame = /\s+at [\w.$<>]+ ?\(.*$/;
+const pathOfMachine =
+  /(?<![\w.])(?:file:\/\/)?(?:[A-Za-z]:\\|\/(?:home|Users|root|usr|opt|var|srv|app|tmp|etc|mnt|proc|lib|private|workspace|build|src|data)\/)[^\s'",;)]+/g;
 
 /** Whether another try may help; to be asked only before the first frame (contract 5). */
 export function isRetryable(fault: UpstreamFault): boolean {
@@ -15,7 +20,7 @@ export function isRetryable(fault: UpstreamFault): boolean {
 
 /** What the caller is told of an upstream's fault: its own mistakes as the upstream put them, our misconfiguration as ours. */
 export function toCallerError(fault: UpstreamFault, deployment: string, upstream: Upstream): ParleyError {
-  const said = shortened(withoutSecrets(fault, upstream).message);
+  const said = withoutSecrets(fault, upstream).message;
   const details = { cause: fault, param: fault.param, upstreamCode: fault.code ?? 'invalid_request' };
   switch (fault.status) {
     case 400:
@@ -52,17 +57,44 @@ export function toCallerError(fault: UpstreamFault, deployment: string, upstream
     : new ParleyError('upstream_failed', message, { cause: fault });
 }
 
-/** The same fault, where the upstream says back what it was sent to know us by: without its key, configured values and `others`. */
+/**
+ * The same fault as it may be told: without what its upstream was sent to know us by, which it can say back (its key, configured
+ * values and `others`), and of what is the upstream's own failure nothing but a sentence.
+ */
 export function withoutSecrets(fault: UpstreamFault, upstream: Upstream, others: readonly string[] = []): UpstreamFault {
-  const secrets = [...secretsOf(upstream), ...others].filter((secret) => fault.message.includes(secret));
-  if (secrets.length === 0) return fault;
-  const message = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), fault.message);
+  const clean = masked(fault, [...secretsOf(upstream), ...others]);
+  const message = toSentence(clean);
+  return message === clean.message ? clean : rewritten(clean, { message });
+}
+
+/** The same fault with `***` for each of `secrets`, wherever it stands. */
+export function masked(fault: UpstreamFault, secrets: readonly string[]): UpstreamFault {
+  const clean = (text: string): string =>
+    secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '***')), text);
+  const message = clean(fault.message);
+  const param = fault.param && clean(fault.param);
+  const code = fault.code && clean(fault.code);
+  const isSame = message === fault.message && param === fault.param && code === fault.code;
+  // What it was caused by may say the same.
+  return isSame ? fault : rewritten(fault, { message, param, code, cause: undefined });
+}
+
+function rewritten(fault: UpstreamFault, changed: { message: string } & UpstreamFaultDetails): UpstreamFault {
   const { kind, status, param, code, retryAfterSeconds, cause } = fault;
+  const { message, ...others } = changed;
   return new UpstreamFault(kind, message, {
     ...{ param, code, cause },
     ...(status !== undefined && { status }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...others,
   });
+}
+
+/** What an upstream said of its own failure is told, since nobody could help himself without it, but no stack and no path of its machine. */
+function toSentence({ message, status }: UpstreamFault): string {
+  if (ofCaller.has(status)) return shortened(message);
+  const [line = ''] = message.trimStart().split(/\r?\n/, 1);
+  return shortened(line).replace(stackFrame, '').replace(pathOfMachine, '…');
 }
 
 function secretsOf({ key, headers, endpoint }: Upstream): string[] {

@@ -8,8 +8,10 @@ import type { Message } from '#contract/message.ts';
 import type { Tool, ToolAnswer } from '#domain/tool.ts';
 import { apart } from './apart.ts';
 import { toControls } from './ask-user.ts';
+import { Citations } from './citations.ts';
 import { inOrderAsked } from './in-order-asked.ts';
 import { Renumbering, Reply } from './reply.ts';
+import { askShowing, isMediaMessage, type TakenMedia, type ToolMedia, toMediaMessages } from './shown-media.ts';
 import { Tally, TurnUsage } from './tally.ts';
 import { type AskedQuestion, runTools, type ToolMessage, type ToolRuns } from './tool-run.ts';
 import { Toolset } from './toolset.ts';
@@ -42,7 +44,11 @@ export interface LoopOptions {
   /** How the caller is handed calls of its own tools: all at once as tool calls, which is the default, or the first as a function call. */
   readonly handsOut?: 'all tools' | 'one function';
   /** Makes the reply's `state`, asked once, at the end; with it, the state of the model's own reply does not reach the caller. */
-  readonly toState?: (memory: RunMemory) => JsonObject | undefined;
+  readonly toState?: (memory: RunMemory) => Promise<JsonObject | undefined> | JsonObject | undefined;
+  /** What of its tools' images and documents the model can be shown; default none. */
+  readonly takes?: TakenMedia | undefined;
+  /** What can be cited, with what earlier runs of the conversation gave; default nothing before. */
+  readonly citations?: Citations;
   /** Hears of tool faults whose reason nobody is told. */
   readonly onToolFault?: (tool: string, thrown: unknown) => void;
 }
@@ -107,6 +113,7 @@ class Loop {
       reply: this.#reply,
       toolset: new Toolset(options.tools, this.#callersNames),
       tally: this.#tally,
+      citations: options.citations ?? new Citations(),
       clock: options.clock,
       signal: options.signal,
       timeoutMs: options.timeoutMs ?? 300_000,
@@ -124,8 +131,8 @@ class Loop {
       if (calls.length === 0) return yield* this.#finish(turn);
       const callers = calls.filter((call) => this.#callersNames.has(call.function.name));
       const own = calls.filter((call) => !callers.includes(call));
-      const { answers, questions } = yield* runTools(own, this.#runs);
-      this.#added.push(turn.toMessage(), ...answers);
+      const { answers, media, questions } = yield* runTools(own, this.#runs);
+      this.#added.push(turn.toMessage(), ...answers, ...this.#show(media));
       if (yield* this.#stop(questions, callers)) return;
       if (nth + 1 === this.#maxTurns) noteLastTurn(answers);
     }
@@ -137,24 +144,32 @@ class Loop {
     const { call, question } = asked;
     yield* this.#start();
     const userAnswers = new Map([[call.id, { resume: question.resume, value }]]);
-    const { answers, questions } = yield* runTools([call], { ...this.#runs, userAnswers });
-    this.#added = inOrderAsked([...this.#added, ...answers]);
+    const { answers, media, questions } = yield* runTools([call], { ...this.#runs, userAnswers });
+    this.#added = inOrderAsked([...this.#added, ...answers, ...this.#show(media)]);
     if (turnsIn(this.#added) + 1 === this.#maxTurns) noteLastTurn(answers);
     return yield* this.#stop([...questions, ...others], pending);
   }
 
   /** True where the run cannot go on before the user, or the caller, did something. */
-  *#stop(questions: readonly AskedQuestion[], callers: readonly ToolCall[]): Generator<Chunk, boolean> {
+  async *#stop(questions: readonly AskedQuestion[], callers: readonly ToolCall[]): AsyncGenerator<Chunk, boolean> {
     if (questions.length > 0) yield* this.#askUser(questions, callers);
     else if (callers.length > 0) yield* this.#handOut(callers);
     return questions.length > 0 || callers.length > 0;
+  }
+
+  #show(media: readonly ToolMedia[]): Message[] {
+    const { takes } = this.#options;
+    return takes === undefined ? [] : toMediaMessages(media, takes, this.#added);
   }
 
   async *#ask(nth: number): AsyncGenerator<Chunk, Turn> {
     const turn = new Turn(nth);
     const usage = new TurnUsage(this.#options.model);
     const inner = new Renumbering(this.#reply);
-    for await (const frame of this.#options.ask(this.#toRequest(nth))) {
+    const forget = (): void => {
+      this.#added = this.#added.filter((message) => !isMediaMessage(message));
+    };
+    for await (const frame of askShowing(this.#options.ask, this.#toRequest(nth), forget)) {
       for (const chunk of frame.chunks) {
         if (!this.#hasStarted) yield* this.#start();
         usage.take(chunk);
@@ -164,7 +179,7 @@ class Loop {
     }
     this.#options.signal.throwIfAborted();
     this.#tally.add(usage.items());
-    this.#text += turn.text;
+    if (turn.text !== '') this.#text += this.#apart(turn.text);
     return turn;
   }
 
@@ -218,15 +233,17 @@ class Loop {
     return rest;
   }
 
-  *#finish(turn: Turn): Generator<Chunk, void> {
+  async *#finish(turn: Turn): AsyncGenerator<Chunk, void> {
     if (!this.#hasStarted) yield* this.#start();
     const isCutShort = callsToRun(turn).length > 0 && turn.text === '';
     if (isCutShort)
       yield this.#reply.chunk({ content: `The run ended after ${this.#maxTurns} calls of the model without an answer.` });
+    const attachments = this.#reply.attach(this.#runs.citations.usedIn(this.#text));
+    if (attachments.length > 0) yield this.#reply.chunk({ custom_content: { attachments } });
     yield* this.#end(this.#reply.chunk({}, turn.finishReason === 'tool_calls' ? 'stop' : (turn.finishReason ?? 'stop')));
   }
 
-  *#handOut(calls: readonly ToolCall[]): Generator<Chunk, void> {
+  async *#handOut(calls: readonly ToolCall[]): AsyncGenerator<Chunk, void> {
     const [first] = calls;
     if (this.#options.handsOut === 'one function' && first !== undefined) {
       const { name, arguments: args } = first.function;
@@ -237,7 +254,7 @@ class Loop {
     yield* this.#end(this.#reply.chunk({}, 'tool_calls'), calls);
   }
 
-  *#askUser(questions: readonly AskedQuestion[], pending: readonly ToolCall[]): Generator<Chunk, void> {
+  async *#askUser(questions: readonly AskedQuestion[], pending: readonly ToolCall[]): AsyncGenerator<Chunk, void> {
     const [first] = questions;
     const controls = first === undefined ? [] : toControls(first.question);
     this.#controls.unshift(...controls);
@@ -248,9 +265,13 @@ class Loop {
     yield* this.#end(this.#reply.chunk({}, 'stop'), pending, questions);
   }
 
-  *#end(last: Chunk, pending: readonly ToolCall[] = [], questions: readonly AskedQuestion[] = []): Generator<Chunk, void> {
+  async *#end(
+    last: Chunk,
+    pending: readonly ToolCall[] = [],
+    questions: readonly AskedQuestion[] = [],
+  ): AsyncGenerator<Chunk, void> {
     const memory = { added: this.#added, pending, questions, controls: this.#controls, inner: this.#inner };
-    const state = this.#options.toState?.(memory);
+    const state = await this.#options.toState?.(memory);
     if (state !== undefined) yield this.#reply.chunk({ custom_content: { state } });
     yield last;
     if (this.#tally.isEmpty) return;

@@ -5,6 +5,8 @@ import { untilAborted } from '#base/until-aborted.ts';
 import type { Chunk, ResponseCustomContent } from '#contract/chunk.ts';
 import { ParleyError } from '#contract/errors.ts';
 import {
+  type Attachment,
+  type Citable,
   type Tool,
   type ToolAnswer,
   type ToolContext,
@@ -14,7 +16,9 @@ import {
   type ToolResult,
 } from '#domain/tool.ts';
 import { Channel } from './channel.ts';
+import type { Citations } from './citations.ts';
 import { Renumbering, type Reply } from './reply.ts';
+import type { ToolMedia } from './shown-media.ts';
 import type { Tally } from './tally.ts';
 import { toArgumentsMarkdown, toQuestionMarkdown, toResultMarkdown, toShownResult } from './tool-stage.ts';
 import type { Toolset } from './toolset.ts';
@@ -25,6 +29,7 @@ export interface ToolRuns {
   readonly reply: Reply;
   readonly toolset: Toolset;
   readonly tally: Tally;
+  readonly citations: Citations;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Milliseconds one run may take. */
@@ -54,6 +59,8 @@ export interface AskedQuestion {
 /** What the calls came to, each list in the order asked. */
 export interface ToolOutcomes {
   readonly answers: readonly ToolMessage[];
+  /** What the tools gave beside text. */
+  readonly media: readonly ToolMedia[];
   readonly questions: readonly AskedQuestion[];
 }
 
@@ -67,10 +74,20 @@ export async function* runTools(calls: readonly ToolCall[], runs: ToolRuns): Asy
   try {
     yield* chunks.read();
     const all = await outcomes;
-    return { answers: all.filter(isTold), questions: all.filter((each): each is AskedQuestion => !isTold(each)) };
+    const told = all.filter(isTold);
+    return {
+      answers: told.map(({ answer }) => answer),
+      media: told.map(({ media }) => media),
+      questions: all.filter((each): each is AskedQuestion => !isTold(each)),
+    };
   } finally {
     left.abort();
   }
+}
+
+interface Told {
+  readonly answer: ToolMessage;
+  readonly media: ToolMedia;
 }
 
 class ToolRun {
@@ -80,6 +97,7 @@ class ToolRun {
   readonly #tool: Tool | undefined;
   readonly #stage: number;
   readonly #inner: Renumbering;
+  readonly #citable: Attachment[] = [];
   #isOver = false;
 
   constructor(call: ToolCall, runs: ToolRuns, chunks: Channel<Chunk>) {
@@ -91,7 +109,7 @@ class ToolRun {
     this.#inner = new Renumbering(runs.reply);
   }
 
-  async outcome(): Promise<ToolMessage | AskedQuestion> {
+  async outcome(): Promise<Told | AskedQuestion> {
     const { clock } = this.#runs;
     const startedMs = clock.nowMs();
     const { name, arguments: argumentsText } = this.#call.function;
@@ -106,17 +124,23 @@ class ToolRun {
     return { call: this.#call, question };
   }
 
-  async #tell(result: ToolResult, durationMs: number): Promise<ToolMessage> {
+  async #tell(result: ToolResult, durationMs: number): Promise<Told> {
     const { maxResultBytes, reply } = this.#runs;
     const { text, whole } = toShownResult(result, maxResultBytes);
     const content = toResultMarkdown(text, result.failed, durationMs);
-    const attachments = [...result.attachments, ...whole].map((attachment, index) => ({ ...attachment, index }));
+    const attachments = [...result.attachments, ...this.#citable, ...whole].map((attachment, index) => ({
+      ...attachment,
+      index,
+    }));
     const status = result.failed ? ('failed' as const) : ('completed' as const);
     await this.#put({
       stages: [{ index: this.#stage, content, ...(attachments.length > 0 && { attachments }), status }],
       ...(result.attachments.length > 0 && { attachments: reply.attach(result.attachments) }),
     });
-    return { role: 'tool', tool_call_id: this.#call.id, content: text };
+    return {
+      answer: { role: 'tool', tool_call_id: this.#call.id, content: text },
+      media: { tool: this.#call.function.name, attachments: result.attachments },
+    };
   }
 
   async #perform(): Promise<ToolResult> {
@@ -126,14 +150,23 @@ class ToolRun {
     if (args === undefined) return failure('The arguments are not a JSON object; call the tool again with one.');
     const timeUp = AbortSignal.timeout(this.#runs.timeoutMs);
     const signal = AbortSignal.any([this.#runs.signal, timeUp]);
-    const answer = this.#runs.userAnswers?.get(this.#call.id);
     try {
-      return await untilAborted(run(tool, args, { signal, report: (progress) => this.#report(progress), answer }), signal);
+      return await untilAborted(run(tool, args, this.#context(signal)), signal);
     } catch (thrown) {
       this.#runs.signal.throwIfAborted();
       if (timeUp.aborted) return failure(`The tool was stopped: it took longer than ${this.#runs.timeoutMs / 1000} s.`);
       return failure(this.#explain(tool, thrown));
     }
+  }
+
+  #context(signal: AbortSignal): ToolContext {
+    const answer = this.#runs.userAnswers?.get(this.#call.id);
+    return { signal, report: (progress) => this.#report(progress), cite: (citable) => this.#cite(citable), answer };
+  }
+
+  #cite(citable: Citable): number {
+    this.#citable.push(citable.attachment);
+    return this.#runs.citations.add(citable);
   }
 
   async #report({ content, stages = [], usage = [] }: ToolProgress): Promise<void> {
@@ -156,8 +189,8 @@ class ToolRun {
   }
 }
 
-function isTold(outcome: ToolMessage | AskedQuestion): outcome is ToolMessage {
-  return 'role' in outcome;
+function isTold(outcome: Told | AskedQuestion): outcome is Told {
+  return 'answer' in outcome;
 }
 
 async function run(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolResult> {

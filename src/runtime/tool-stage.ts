@@ -1,6 +1,9 @@
 import { tryParseJson } from '#base/json.ts';
 import type { Attachment, ToolResult } from '#domain/tool.ts';
 
+/** Passages begin with a bracket as well, such as `[1] handbook.md`. */
+const looksLikeJson = /^\s*(?:\{|\[(?!\d+\] ))/;
+
 /** What a tool gave, as the model and the stage of the run show it. */
 export interface ShownResult {
   /** At most the allowed bytes, and a note where there was more. */
@@ -14,10 +17,9 @@ export function toShownResult(result: ToolResult, maxBytes: number): ShownResult
   const bytes = Buffer.from(result.text, 'utf8');
   if (bytes.length <= maxBytes) return { text: result.text || '(The tool gave no text.)', whole: [] };
   const kept = new TextDecoder('utf-8').decode(bytes.subarray(0, maxBytes), { stream: true });
-  const isJson = /^\s*[[{]/.test(result.text);
   return {
     text: `${kept}\n\n[Cut here: the result has ${bytes.length} bytes, of which these are the first ${maxBytes}.]`,
-    whole: [{ title: 'Whole result', type: isJson ? 'application/json' : 'text/plain', data: result.text }],
+    whole: [{ title: 'Whole result', type: looksLikeJson.test(result.text) ? 'application/json' : 'text/plain', data: result.text }],
   };
 }
 
@@ -31,7 +33,7 @@ export function toArgumentsMarkdown(argumentsText: string): string {
 /** The last part of a run's stage, as markdown. */
 export function toResultMarkdown(text: string, failed: boolean, durationMs: number): string {
   const title = failed ? '**Failed**' : '**Result**';
-  return `${title}\n\n${fenced(text, /^\s*[[{]/.test(text) ? 'json' : '')}\n\n_${(durationMs / 1000).toFixed(2)} s_\n`;
+  return `${title}\n\n${fenced(text, looksLikeJson.test(text) ? 'json' : '')}\n\n_${(durationMs / 1000).toFixed(2)} s_\n`;
 }
 
 /** The last part of the stage of a run that waits for the user. */

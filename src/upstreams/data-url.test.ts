@@ -1,4 +1,5 @@
 import { assert, property, string, uint8Array } from 'fast-check';
+import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { readDataUrl } from './data-url.ts';
 

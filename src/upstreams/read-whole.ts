@@ -39,3 +39,8 @@ export function retryAfterOf(headers: ReplyHeaders): number | undefined {
   const seconds = Math.ceil((Date.parse(value) - Date.parse(headers.date ?? '')) / 1000);
   return seconds >= 0 ? seconds : undefined;
 }
+
+/** Whether an upstream's words say anything: some send an error without. */
+export function isSaid(words: unknown): words is string {
+  return typeof words === 'string' && words.trim() !== '';
+}

@@ -236,7 +236,7 @@ describe('the document of an addon', () => {
         : response.end(document.replace('"info"', '"servers":[{"url":"api"}],"info"')),
     );
     const { tools } = await addonTools().load(found(server.url), never);
-    await tools[0]?.run({}, { signal: never, report: () => Promise.resolve() });
+    await tools[0]?.run({}, { signal: never, report: () => Promise.resolve(), cite: () => 1 });
     expect(server.seen.at(-1)?.url).toBe('/deep/api/a');
   });
 });

@@ -74,5 +74,5 @@ export function callTool(definition: Partial<RestToolDefinition> & { url: string
     authorizer: authorizer ?? createAuthorizer(null, tokenCache()),
     limits: { connectMs: 1000, timeoutMs: 500, maxReplyBytes: 10_000 },
   };
-  return createRestTool(whole, options).run(args, { signal: never, report: () => Promise.resolve() });
+  return createRestTool(whole, options).run(args, { signal: never, report: () => Promise.resolve(), cite: () => 1 });
 }

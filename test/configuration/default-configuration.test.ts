@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { Secret } from '#base/secret.ts';
 import { defaultConfiguration } from '../../src/app/configuration/default-configuration.ts';
 import type { Surroundings } from '../../src/app/configuration/found-upstreams.ts';
+import type { SampleAddress } from '../../src/app/sample/sample-applications.ts';
 
-function accepted(surroundings: Partial<Surroundings>) {
-  const checked = defaultConfiguration({ environment: {}, ollamaTags: undefined, ...surroundings }, 'local-key-1');
+function accepted(surroundings: Partial<Surroundings>, sample?: SampleAddress) {
+  const checked = defaultConfiguration(
+    { environment: {}, ollamaTags: undefined, ...surroundings },
+    { key: 'local-key-1', sample },
+  );
   if ('faults' in checked) throw new Error(JSON.stringify(checked.faults));
   return checked;
 }
@@ -15,7 +20,18 @@ describe('the default configuration', () => {
     expect(Object.keys(configuration.models)).toEqual(['demo', 'demo-embeddings']);
     expect(configuration.models.demo).toMatchObject({ displayName: 'Demo', type: 'chat', upstreams: [{ protocol: 'demo' }] });
     expect(configuration.models['demo-embeddings']).toMatchObject({ type: 'embedding', upstreams: [{ protocol: 'demo' }] });
-    expect(configuration.keys).toEqual({ local: { project: 'local', key: 'local-key-1' } });
+    expect(configuration.keys).toEqual({ local: { project: 'local', key: 'local-key-1', roles: ['default', 'admin'] } });
+  });
+
+  it('has the sample app where its tools are served, may reach no other private address, and puts it over the demo alone', () => {
+    const origin = 'http://127.83.77.1:1234';
+    const { configuration, warnings } = accepted({}, { origin, secret: new Secret('sample-secret') });
+    expect(warnings).toEqual([]);
+    expect(Object.keys(configuration.applications)).toEqual(['sample', 'sample-account', 'sample-with-consent']);
+    expect(configuration.applications.sample).toMatchObject({ applicationProperties: { model: 'demo' } });
+    expect(configuration.security.allowPrivateNetworks).toEqual(['127.83.77.1']);
+    const without = accepted({}).configuration;
+    expect([without.applications, without.security.allowPrivateNetworks]).toEqual([{}, []]);
   });
 
   it('offers models of OpenAI where their key is set, and only then', () => {

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import '#test/same-cases.ts';
 import { Compile } from 'typebox/compile';
 import { describe, expect, it } from 'vitest';
 import { checkConfiguration } from '../../src/app/configuration/check.ts';

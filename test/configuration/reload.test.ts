@@ -159,7 +159,7 @@ describe('a load', () => {
     await touch(file);
     expect(running.length).toBe(1);
     end(0, 'first');
-    await vi.waitFor(() => expect(running.length).toBe(2));
+    await vi.waitFor(() => expect(running.length).toBe(2), 8_000);
     end(1, 'second');
     await wait(300);
     expect(running.length).toBe(2);

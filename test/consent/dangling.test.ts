@@ -53,13 +53,29 @@ it('it is named no more once the graph does without it', async () => {
   expect(state.troubles()).toEqual([]);
 });
 
-it('a new configuration begins with none, and no more than 100 are kept', async () => {
+it('a new configuration that still names it leaves it named, without another walk', async () => {
+  const { service, state } = await startNoting({
+    app: { endpoint, dependencies: [saved, `${saved}-2`] },
+    other: { endpoint, dependencies: [`${saved}-3`] },
+  });
+  await using _ = service;
+  for (const id of ['app', 'other']) await getConsent(service, id);
+  expect(state.troubles()).toHaveLength(3);
+  state.configurationAccepted([]);
+  expect(state.troubles()).toHaveLength(3);
+  service.reload({ applications: { app: { endpoint, dependencies: [saved, 'lost'] } } });
+  state.configurationAccepted([]);
+  expect(state.troubles()).toEqual([{ code: 'dependency_missing', message: `app depends on ${saved}, which does not exist` }]);
+  service.reload({ applications: { app: { endpoint } } });
+  state.configurationAccepted([]);
+  expect(state.troubles()).toEqual([]);
+});
+
+it('no more than 100 are kept', async () => {
   const { service, state } = await startNoting({
     app: { endpoint, dependencies: Array.from({ length: 150 }, (_, index) => `${saved}-${index}`) },
   });
   await using _ = service;
   await getConsent(service, 'app');
   expect(state.troubles()).toHaveLength(100);
-  state.configurationAccepted([]);
-  expect(state.troubles()).toEqual([]);
 });

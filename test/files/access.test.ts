@@ -3,19 +3,17 @@ import { type Answered, ask } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { chatPath } from '#test/start-service.ts';
-import { type FileService, openStore, startFiles, type TestStore } from './support.ts';
+import { type FileService, startFilesOnDisk } from './support.ts';
 
-let store: TestStore;
 let host: ScriptedUpstream;
 let files: FileService;
 /** The bucket of `other-key`. */
 let others: string;
 
 beforeAll(async () => {
-  store = await openStore('disk');
   host = await startScriptedUpstream();
-  files = await startFiles(
-    { blobs: store.blobs },
+  files = await startFilesOnDisk(
+    {},
     {
       applications: { app: { endpoint: `${host.url}/app` }, second: { endpoint: `${host.url}/second` } },
       keys: { 'caller-key': { project: 'test' }, 'same-project': { project: 'test' }, 'other-key': { project: 'other' } },
@@ -29,7 +27,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await files[Symbol.asyncDispose]();
   await host.close();
-  await store[Symbol.asyncDispose]();
 });
 
 function as(key: string, method: string, path: string, body?: string): Promise<Answered> {

@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { BlobStore } from '#domain/blob-store.ts';
@@ -9,7 +8,8 @@ import { toS3Address } from '#stores/files/s3-address.ts';
 import { S3BlobStore } from '#stores/files/s3-blob-store.ts';
 import { type Reply, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey } from '#test/start-service.ts';
-import { openStore, startFiles } from './support.ts';
+import { openFolder } from '#test/temporary-folder.ts';
+import { openStore, startFiles, startFilesOnDisk } from './support.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -19,8 +19,8 @@ async function* bytes(...texts: string[]): AsyncGenerator<Uint8Array> {
 
 describe('a folder of files', () => {
   async function withFolder(work: (data: string) => Promise<void>): Promise<void> {
-    const data = await mkdtemp(join(tmpdir(), 'parley-data-'));
-    await work(data).finally(() => rm(data, { recursive: true }));
+    await using folder = await openFolder();
+    await work(folder.path);
   }
 
   it('is open to nobody else', () =>
@@ -110,8 +110,7 @@ describe('an S3', () => {
 
 describe('a write', () => {
   it('that the index may or may not have heard of leaves its content: it could be in use', async () => {
-    await using store = await openStore('disk');
-    await using files = await startFiles({ blobs: store.blobs });
+    await using files = await startFilesOnDisk();
     const put = files.index.put.bind(files.index);
     vi.spyOn(files.index, 'put').mockImplementationOnce(async (...given) => {
       await put(...given);
@@ -123,8 +122,8 @@ describe('a write', () => {
   });
 
   it('succeeds though the content before it cannot be deleted, and this is noted', async () => {
-    await using store = await openStore('disk');
-    await using files = await startFiles({ blobs: store.blobs });
+    await using files = await startFilesOnDisk();
+    const { store } = files;
     await files.put('x', 'one');
     vi.spyOn(store.blobs, 'delete').mockRejectedValueOnce(new StoreFault('away'));
     expect((await files.put('x', 'two')).status).toBe(200);
@@ -133,8 +132,8 @@ describe('a write', () => {
   });
 
   it('to an index that cannot be reached is refused before anything is kept', async () => {
-    await using store = await openStore('disk');
-    await using files = await startFiles({ blobs: store.blobs });
+    await using files = await startFilesOnDisk();
+    const { store } = files;
     vi.spyOn(files.index, 'find').mockRejectedValue(new StoreFault('it is away', { cause: new Error('postgres://canary@host') }));
     for (const answer of [await files.put('x', 'x', { 'if-none-match': '*' }), await files.get('x'), await files.metadata('x')]) {
       expect(answer.error.code).toBe('overloaded');
@@ -144,8 +143,8 @@ describe('a write', () => {
   });
 
   it('of a file whose content was lost is an internal error, not a wait without end', async () => {
-    await using store = await openStore('disk');
-    await using files = await startFiles({ blobs: store.blobs });
+    await using files = await startFilesOnDisk();
+    const { store } = files;
     await files.put('x', 'one');
     for (const name of await store.names()) await store.blobs.delete(name);
     const { status, error } = await files.get('x');

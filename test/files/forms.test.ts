@@ -1,20 +1,18 @@
 import fastCheck from 'fast-check';
+import '#test/same-cases.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
-import { type FileService, openStore, startFiles, type TestStore } from './support.ts';
+import { type StoredFileService, startFilesOnDisk } from './support.ts';
 
-let store: TestStore;
-let files: FileService;
+let files: StoredFileService;
 
 beforeAll(async () => {
-  store = await openStore('disk');
-  files = await startFiles({ blobs: store.blobs, maxFileBytes: 1_000_000 });
+  files = await startFilesOnDisk({ maxFileBytes: 1_000_000 });
 });
 
 afterAll(async () => {
-  expect(await store.names()).toHaveLength(files.index.all.length);
+  expect(await files.store.names()).toHaveLength(files.index.all.length);
   await files[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
 });
 
 const head = 'Content-Disposition: form-data; name="file"; filename="any.txt"\r\n';

@@ -1,16 +1,14 @@
 import { request as openRequest } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
-import { type FileService, openStore, startFiles, type TestStore } from './support.ts';
+import { type StoredFileService, startFilesOnDisk } from './support.ts';
 
-let store: TestStore;
-let files: FileService;
+let files: StoredFileService;
 /** Of the file `ten`, in quotes. */
 let etag: string;
 
 beforeAll(async () => {
-  store = await openStore('disk');
-  files = await startFiles({ blobs: store.blobs });
+  files = await startFilesOnDisk();
 });
 
 beforeEach(async () => {
@@ -19,7 +17,6 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await files[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
 });
 
 describe('an answer with a file', () => {
@@ -163,7 +160,7 @@ describe('a condition of writing', () => {
   it('holds to the end of the writing', async () => {
     const puts = await Promise.all(Array.from({ length: 6 }, () => write('PUT', 'ten', { 'if-match': etag })));
     expect(puts.filter(({ status }) => status === 200)).toHaveLength(1);
-    expect(await store.names()).toHaveLength(files.index.all.length);
+    expect(await files.store.names()).toHaveLength(files.index.all.length);
   });
 });
 

@@ -1,12 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FileIndex } from '#domain/file-index.ts';
 import { SqlFileIndex } from '#stores/sql/file-index.ts';
 import { openSqlite } from '#stores/sql/open-sqlite.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
-import { type FileService, openStore, startFiles, type TestStore } from './support.ts';
+import { openFolder } from '#test/temporary-folder.ts';
+import { type FileService, startFilesOnDisk } from './support.ts';
 
 interface Listed {
   readonly items: readonly { readonly name: string; readonly url: string; readonly nodeType: string; readonly etag?: string }[];
@@ -17,14 +16,13 @@ const cleanUps: (() => unknown)[] = [];
 
 async function openIndex(kind: string): Promise<FileIndex> {
   if (kind === 'memory') return new MemoryFileIndex();
-  const folder = await mkdtemp(join(tmpdir(), 'parley-index-'));
-  const { database, close } = await openSqlite(join(folder, 'parley.db'));
-  cleanUps.push(close, () => rm(folder, { recursive: true }));
+  const folder = await openFolder();
+  const { database, close } = await openSqlite(join(folder.path, 'parley.db'));
+  cleanUps.push(close, () => folder[Symbol.asyncDispose]());
   return new SqlFileIndex(database);
 }
 
 describe.each(['memory', 'SQLite'])('a listing out of %s', (kind) => {
-  let store: TestStore;
   let files: FileService;
   const paths = [
     'a!',
@@ -42,14 +40,12 @@ describe.each(['memory', 'SQLite'])('a listing out of %s', (kind) => {
   ];
 
   beforeAll(async () => {
-    store = await openStore('disk');
-    files = await startFiles({ blobs: store.blobs, index: await openIndex(kind) });
+    files = await startFilesOnDisk({ index: await openIndex(kind) });
     for (const path of paths) await files.put(encodeURIComponent(path), path);
   });
 
   afterAll(async () => {
     await files[Symbol.asyncDispose]();
-    await store[Symbol.asyncDispose]();
     for (const cleanUp of cleanUps.splice(0)) await cleanUp();
   });
 
@@ -143,9 +139,8 @@ describe.each(['memory', 'SQLite'])('a listing out of %s', (kind) => {
 
 describe('a listing of folders that hold very much', () => {
   it('is cut short rather than read through, and goes on where it was cut', async () => {
-    await using store = await openStore('disk');
     const index = new MemoryFileIndex();
-    await using files = await startFiles({ blobs: store.blobs, index });
+    await using files = await startFilesOnDisk({ index });
     const facts = {
       bucket: files.bucket,
       contentType: 'text/plain',

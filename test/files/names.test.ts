@@ -1,18 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { callerKey } from '#test/start-service.ts';
-import { type FileService, openStore, startFiles, type TestStore } from './support.ts';
+import { type StoredFileService, startFilesOnDisk } from './support.ts';
 
-let store: TestStore;
-let files: FileService;
+let files: StoredFileService;
 
 beforeAll(async () => {
-  store = await openStore('disk');
-  files = await startFiles({ blobs: store.blobs });
+  files = await startFilesOnDisk();
 });
 
 afterAll(async () => {
   await files[Symbol.asyncDispose]();
-  await store[Symbol.asyncDispose]();
 });
 
 describe('the name of a file', () => {
@@ -101,7 +98,7 @@ describe('the name of a file', () => {
 
   it('is never a path of the machine', async () => {
     await files.put('%2Fetc%2Fpasswd', 'x');
-    for (const name of await store.names()) expect(name).toMatch(/^[\w-]+$/);
+    for (const name of await files.store.names()) expect(name).toMatch(/^[\w-]+$/);
     expect(files.index.all.map(({ path }) => path)).not.toContain('/etc/passwd');
   });
 

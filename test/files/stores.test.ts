@@ -20,6 +20,7 @@ describe.each(storeKinds)('files stored in %s', (kind) => {
     for (const { path } of files.index.all) await files.send('DELETE', path);
     expect(await store.names()).toEqual([]);
     expect(files.faults).toEqual([]);
+    await vi.waitUntil(() => files.index.reservations === 0);
   });
 
   afterAll(async () => {

@@ -1,7 +1,6 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ServiceParts } from '#app/compose.ts';
+import type { ServiceParts } from '#app/service-parts.ts';
 import type { BlobStore } from '#domain/blob-store.ts';
 import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
 import { toS3Address } from '#stores/files/s3-address.ts';
@@ -10,6 +9,7 @@ import type { Answered } from '#test/ask.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { startS3 } from '#test/start-s3.ts';
 import { callerKey, type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
+import { openFolder } from '#test/temporary-folder.ts';
 
 export const storeKinds = ['disk', 's3'] as const;
 
@@ -26,11 +26,11 @@ export async function openStore(kind: (typeof storeKinds)[number]): Promise<Test
 }
 
 async function openDisk(): Promise<TestStore> {
-  const data = await mkdtemp(join(tmpdir(), 'parley-files-'));
-  const remove = () => rm(data, { recursive: true, force: true });
+  const data = await openFolder();
+  const remove = () => data[Symbol.asyncDispose]();
   return {
-    blobs: await DiskBlobStore.open(join(data, 'files')),
-    names: () => readdir(join(data, 'files')),
+    blobs: await DiskBlobStore.open(join(data.path, 'files')),
+    names: () => readdir(join(data.path, 'files')),
     breakDown: remove,
     [Symbol.asyncDispose]: remove,
   };
@@ -68,6 +68,27 @@ export interface FileService extends AsyncDisposable {
   send(method: string, path: string, headers?: Readonly<Record<string, string>>): Promise<Answered>;
   /** Of the path below the bucket, query included. */
   metadata(path: string): Promise<Answered>;
+}
+
+export interface StoredFileService extends FileService {
+  readonly store: TestStore;
+}
+
+/** The same with a store on disk of its own. */
+export async function startFilesOnDisk(
+  files: Partial<Omit<FileParts, 'blobs'>> = {},
+  configuration: object = {},
+): Promise<StoredFileService> {
+  const store = await openStore('disk');
+  const service = await startFiles({ ...files, blobs: store.blobs }, configuration);
+  return {
+    ...service,
+    store,
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    },
+  };
 }
 
 /** A service that stores files; paths are below the bucket of `callerKey`, as they shall be sent. */

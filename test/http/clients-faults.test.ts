@@ -1,17 +1,8 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import type { HttpClient, HttpClientOptions } from '#base/http/client.ts';
-import { ask, clientKinds, later, longTimeouts, Recording, Servers, toPost, until } from './support.ts';
+import { describe, expect, it } from 'vitest';
+import { ask, clientKinds, clientsOf, later, longTimeouts, Recording, Servers, toPost, until } from './support.ts';
 
 describe.each(clientKinds)('%s', (_name, Client) => {
-  const open: HttpClient[] = [];
-  const newClient = (options: HttpClientOptions = {}): HttpClient => {
-    const client = new Client(options);
-    open.push(client);
-    return client;
-  };
-  afterEach(() => {
-    for (const client of open.splice(0)) client.close();
-  });
+  const newClient = clientsOf(Client);
 
   it('says connect when nobody listens', async () => {
     const heard = await ask(newClient(), 'http://127.0.0.1:1/');

@@ -1,19 +1,10 @@
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
-import type { HttpClient, HttpClientOptions } from '#base/http/client.ts';
-import { ask, clientKinds, later, Recording, Servers, toPost, toRequest, until } from './support.ts';
+import { describe, expect, it } from 'vitest';
+import { ask, clientKinds, clientsOf, later, Recording, Servers, toPost, toRequest, until } from './support.ts';
 
 describe.each(clientKinds)('%s', (_name, Client) => {
-  const open: HttpClient[] = [];
-  const newClient = (options: HttpClientOptions = {}): HttpClient => {
-    const client = new Client(options);
-    open.push(client);
-    return client;
-  };
-  afterEach(() => {
-    for (const client of open.splice(0)) client.close();
-  });
+  const newClient = clientsOf(Client);
 
   it.each([0, 5, 20_000, 3_000_000])('sends line, fields and a body of %i bytes', async (size) => {
     await using servers = new Servers();

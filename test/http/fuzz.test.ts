@@ -1,6 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import fc from 'fast-check';
+import '#test/same-cases.ts';
 import { expect, it } from 'vitest';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { type ScriptedReply, scriptedReply } from './reply-arbitrary.ts';

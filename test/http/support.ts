@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { afterEach } from 'vitest';
 import type {
   HttpClient,
   HttpClientOptions,
@@ -21,6 +22,19 @@ export const clientKinds: [string, new (options?: HttpClientOptions) => HttpClie
   ['LeanClient', LeanClient],
   ['UndiciClient', UndiciClient],
 ];
+
+/** Makes clients of a kind; they are closed after each test. */
+export function clientsOf(Client: (typeof clientKinds)[number][1]): (options?: HttpClientOptions) => HttpClient {
+  const open: HttpClient[] = [];
+  afterEach(() => {
+    for (const client of open.splice(0)) client.close();
+  });
+  return (options) => {
+    const client = new Client(options);
+    open.push(client);
+    return client;
+  };
+}
 
 export const longTimeouts: HttpTimeouts = { connectMs: 5000, firstByteMs: 5000, idleMs: 5000 };
 

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { checkConfiguration } from '#app/configuration/check.ts';
 import { formatFault } from '#app/configuration/configuration-fault.ts';
 
+const demo = { m: { upstreams: [{ protocol: 'demo' }] } };
 const good = { issuer: 'https://id.example', audience: 'api' };
 
 function faultsOf(identityProviders: object): readonly string[] {
@@ -16,6 +17,20 @@ it.each([
   ['an address of this machine in IPv6', { ...good, issuer: 'http://[::1]:8081' }],
   ['keys at an address with a query', { ...good, jwksUrl: 'https://id.example/keys?policy=a' }],
   ['claims that are addresses', { ...good, userIdClaim: 'https://id.example/user', rolesClaim: 'https://id.example/roles' }],
+  ['a way to sign in', { ...good, signIn: { clientId: 'page' } }],
+  [
+    'a way to sign in with everything',
+    {
+      ...good,
+      signIn: {
+        ...{ clientId: 'page', displayName: 'Corp', scopes: ['openid', 'offline_access'], token: 'id_token' },
+        parameters: { audience: 'api', prompt: 'login' },
+        authorizationEndpoint: 'https://id.example/authorize?tenant=a',
+        tokenEndpoint: 'https://id.example/token',
+        endSessionEndpoint: 'https://id.example/logout',
+      },
+    },
+  ],
   ['dotted paths', { ...good, userIdClaim: 'profile.id', rolesClaim: 'realm_access.roles' }],
 ])('an identity provider may have %s', (_what, entry) => {
   expect(faultsOf({ p: entry })).toEqual([]);
@@ -42,9 +57,45 @@ it.each([
   ['a blank roles claim', { ...good, rolesClaim: ' ' }, [`identityProviders.p.rolesClaim: ${noClaim}`]],
   ['a path with an empty part', { ...good, rolesClaim: 'realm_access..roles' }, [`identityProviders.p.rolesClaim: ${noClaim}`]],
   ['a path that ends in a dot', { ...good, userIdClaim: 'sub.' }, [`identityProviders.p.userIdClaim: ${noClaim}`]],
+  ['a way to sign in without a client', { ...good, signIn: {} }, ['identityProviders.p.signIn.clientId: is missing']],
+  [
+    'a secret of its client',
+    { ...good, signIn: { clientId: 'page', clientSecret: 's' } },
+    [expect.stringContaining('identityProviders.p.signIn.clientSecret: is not a known key')],
+  ],
+  [
+    'a token endpoint over http',
+    { ...good, signIn: { clientId: 'page', tokenEndpoint: 'http://id.example/token' } },
+    [`identityProviders.p.signIn.tokenEndpoint: ${insecure}`],
+  ],
+  [
+    'parameters that the page sets',
+    { ...good, signIn: { clientId: 'page', parameters: { state: 'x', code_challenge_method: 'plain' } } },
+    [
+      'identityProviders.p.signIn.parameters.state: is set by the page itself',
+      'identityProviders.p.signIn.parameters.code_challenge_method: is set by the page itself',
+    ],
+  ],
+  [
+    'an id_token without the scope for it',
+    { ...good, signIn: { clientId: 'page', token: 'id_token', scopes: ['use'] } },
+    ['identityProviders.p.signIn.scopes: must hold openid; without it there is no id_token'],
+  ],
   ['an unknown key', { ...good, algorithms: ['none'] }, ['identityProviders.p.algorithms: is not a known key']],
 ])('an identity provider cannot have %s', (_what, entry, faults) => {
   expect(faultsOf({ p: entry })).toEqual(faults);
+});
+
+it('an id_token that is made for another audience is doubted', () => {
+  const warningsOf = (audience: string, token: string): readonly string[] => {
+    const signIn = { clientId: 'page', token };
+    const checked = checkConfiguration({ models: demo, identityProviders: { p: { ...good, audience, signIn } } });
+    return 'warnings' in checked ? checked.warnings.map(formatFault) : ['refused'];
+  };
+  expect(warningsOf('api', 'id_token')).toEqual([
+    expect.stringContaining('identityProviders.p.audience: is not the clientId of signIn'),
+  ]);
+  expect([warningsOf('page', 'id_token'), warningsOf('api', 'access_token')]).toEqual([[], []]);
 });
 
 it('two identity providers cannot have one issuer', () => {

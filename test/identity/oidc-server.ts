@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider, { type SignInContext } from 'oidc-provider';
 import { listeningAt } from '#test/listening.ts';
@@ -18,15 +19,23 @@ export interface OidcServer extends AsyncDisposable {
   robotToken(): Promise<string>;
   /** A token of a user who signs in, by the authorization code flow with PKCE. */
   userToken(user: string): Promise<string>;
+  /** How long access tokens live that are given from now on. */
+  tokensLive(seconds: number): void;
   /** Signs with new keys from now on, and publishes no others. */
   rotate(): Promise<void>;
   /** Nobody listens any more. */
   stop(): Promise<void>;
 }
 
-/** A real OpenID provider that gives access tokens as JWT (RFC 9068); `rolesOf` says which roles it puts into `realm_access.roles`. */
-export async function startOidcServer(rolesOf: (user: string) => unknown = () => undefined): Promise<OidcServer> {
+type RolesOf = (user: string) => unknown;
+
+/**
+ * A real OpenID provider that gives access tokens as JWT (RFC 9068); `rolesOf` says which roles it puts into `realm_access.roles`.
+ * With the address of a page it knows that as the public client `page`, gives it refresh tokens, and has a form to sign in.
+ */
+export async function startOidcServer(rolesOf: RolesOf = () => undefined, page?: string): Promise<OidcServer> {
   const asked: string[] = [];
+  const life = { seconds: 600 };
   let answer: (request: IncomingMessage, response: ServerResponse) => void = () => undefined;
   const server = createServer((request, response) => {
     asked.push(request.url ?? '');
@@ -35,7 +44,13 @@ export async function startOidcServer(rolesOf: (user: string) => unknown = () =>
   await listeningAt(server);
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const rotate = async (): Promise<void> => {
-    answer = answerOf(new Provider(issuer, { ...settings(rolesOf), jwks: { keys: [await newKey()] } }));
+    answer = answerOf(
+      new Provider(issuer, {
+        ...settings(rolesOf, life),
+        ...(page !== undefined && pageSettings(page)),
+        jwks: { keys: [await newKey()] },
+      }),
+    );
   };
   await rotate();
   const stop = async (): Promise<void> => {
@@ -47,6 +62,9 @@ export async function startOidcServer(rolesOf: (user: string) => unknown = () =>
     asked,
     robotToken: () => tokenOf(issuer, { grant_type: 'client_credentials', scope }),
     userToken: (user) => signIn(issuer, user),
+    tokensLive(seconds) {
+      life.seconds = seconds;
+    },
     rotate,
     stop,
     [Symbol.asyncDispose]: stop,
@@ -58,9 +76,11 @@ async function newKey(): Promise<object> {
   return { ...(await exportJWK(privateKey)), use: 'sig', alg: 'RS256', kid: randomBytes(8).toString('hex') };
 }
 
-function settings(rolesOf: (user: string) => unknown): object {
+const robot = { ...client, grant_types: ['client_credentials', 'authorization_code'] };
+
+function settings(rolesOf: RolesOf, life: { readonly seconds: number }): object {
   return {
-    clients: [{ ...client, grant_types: ['client_credentials', 'authorization_code'] }],
+    clients: [robot],
     scopes: ['openid', scope],
     features: {
       devInteractions: { enabled: false },
@@ -72,7 +92,15 @@ function settings(rolesOf: (user: string) => unknown): object {
         getResourceServerInfo: () => ({ scope, audience, accessTokenFormat: 'jwt', jwt: { sign: { alg: 'RS256' } } }),
       },
     },
-    ttl: { AccessToken: 600, ClientCredentials: 600, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
+    ttl: {
+      AccessToken: () => life.seconds,
+      ClientCredentials: 600,
+      Grant: 600,
+      IdToken: 600,
+      Interaction: 600,
+      RefreshToken: 600,
+      Session: 600,
+    },
     cookies: { keys: ['test'] },
     interactions: { url: () => '/sign-in' },
     loadExistingGrant: grantAll,
@@ -80,6 +108,20 @@ function settings(rolesOf: (user: string) => unknown): object {
     extraTokenClaims: (_context: unknown, { accountId, clientId }: { accountId?: string; clientId: string }) => ({
       realm_access: { roles: rolesOf(accountId ?? clientId) },
     }),
+  };
+}
+
+function pageSettings(page: string): object {
+  const pageClient = {
+    client_id: 'page',
+    token_endpoint_auth_method: 'none',
+    redirect_uris: [page],
+    grant_types: ['authorization_code', 'refresh_token'],
+  };
+  return {
+    clients: [robot, pageClient],
+    clientBasedCORS: (_context: unknown, origin: string) => origin === new URL(page).origin,
+    issueRefreshToken: (_context: unknown, { clientId }: { clientId: string }) => clientId === 'page',
   };
 }
 
@@ -92,15 +134,28 @@ async function grantAll({ oidc: { account, client, provider } }: SignInContext):
   return grant;
 }
 
-/** Signs in whoever comes as the user that the header field `x-user` names, as a form would. */
+/** Signs in whoever comes as the user that the header field `x-user` names, or the form. */
 function answerOf(provider: Provider): (request: IncomingMessage, response: ServerResponse) => void {
   const callback = provider.callback();
   return (request, response) => {
-    if (request.url === '/sign-in') {
-      const login = { accountId: String(request.headers['x-user']) };
-      void provider.interactionFinished(request, response, { login });
-    } else callback(request, response);
+    if (request.url === '/sign-in') void askWho(provider, request, response);
+    else callback(request, response);
   };
+}
+
+async function askWho(provider: Provider, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const known = request.headers['x-user'];
+  if (known === undefined && request.method === 'GET') {
+    response.setHeader('content-type', 'text/html');
+    response.end(
+      '<form method="post"><label>User <input name="user"></label><button>Continue</button><button name="cancel">Cancel</button></form>',
+    );
+    return;
+  }
+  const form = new URLSearchParams(known === undefined ? await text(request) : { user: String(known) });
+  const cancelled = { error: 'access_denied', error_description: 'The user does not want to.' };
+  const result = form.has('cancel') ? cancelled : { login: { accountId: form.get('user') } };
+  await provider.interactionFinished(request, response, result);
 }
 
 async function tokenOf(issuer: string, form: Record<string, string>): Promise<string> {

@@ -63,7 +63,7 @@ describe('a limit of tokens', () => {
     const reader = await service.stream('m', { messages: hello });
     await reader.next();
     reader.leave();
-    await vi.waitFor(async () => expect((await usedOf(service)).minuteTokenStats).toBeGreaterThan(0));
+    await vi.waitFor(async () => expect((await usedOf(service)).minuteTokenStats).toBeGreaterThan(0), 8_000);
     expect(await usedOf(service)).toEqual({ minuteTokenStats: 12, dayRequestStats: 1 });
   });
 
@@ -74,7 +74,7 @@ describe('a limit of tokens', () => {
     const caller = service.chatAndLeave('m', { messages: [{ role: 'user', content: 'x'.repeat(80) }] });
     await upstream.request(0);
     caller.leave();
-    await vi.waitFor(async () => expect((await usedOf(service)).minuteTokenStats).toBe(20));
+    await vi.waitFor(async () => expect((await usedOf(service)).minuteTokenStats).toBe(20), 8_000);
   });
 
   it('counts what came of a reply that broke off', async () => {
@@ -172,7 +172,7 @@ describe('a limit of the tokens of embeddings', () => {
     const caller = askAndLeave(service.url, { path: '/v1/embeddings', headers, body });
     await upstream.request(0);
     caller.leave();
-    await vi.waitFor(async () => expect((await usedOf(service, 'vectors')).minuteTokenStats).toBe(10));
+    await vi.waitFor(async () => expect((await usedOf(service, 'vectors')).minuteTokenStats).toBe(10), 8_000);
   });
 
   it('counts nothing where the upstream fails', async () => {

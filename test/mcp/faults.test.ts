@@ -110,7 +110,7 @@ describe('a server', () => {
     const server = await startStateless([echo], { before: instead('tools/list', () => new Response(new ReadableStream())) });
     const leaving = new AbortController();
     const loading = loadMcpTools(server.url).load(leaving.signal);
-    await vi.waitFor(() => expect(server.asked('tools/list')).toHaveLength(1));
+    await vi.waitFor(() => expect(server.asked('tools/list')).toHaveLength(1), 8_000);
     leaving.abort(new Error('left'));
     await expect(loading).rejects.toThrow('left');
   });
@@ -159,7 +159,7 @@ describe('a call', () => {
     const call = async (steps: number) => {
       const server = await startStateless([working(steps)]);
       const [tool] = await loadMcpTools(server.url, { timeoutMs: 400 }).load();
-      return tool?.run({}, { signal: new AbortController().signal, report: () => Promise.resolve() });
+      return tool?.run({}, { signal: new AbortController().signal, report: () => Promise.resolve(), cite: () => 1 });
     };
     expect(await call(8)).toMatchObject({ text: 'done', failed: false });
     await expect(call(1)).rejects.toThrow('The MCP server Tools did not answer in time.');

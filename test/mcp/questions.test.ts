@@ -1,9 +1,19 @@
 import { type InputRequiredSpec, inputRequired, type ServerContext } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
-import type { Answered } from '#test/ask.ts';
-import type { TestService } from '#test/start-service.ts';
-import { echo, type ServedTool, startSessions, startStateless, text } from './servers.ts';
-import { type AppUnderTest, ask, callsTools, choiceOf, messagesOf, says, startApp, toolTexts } from './support.ts';
+import { echo, type ServedTool, startStateless, text } from './servers.ts';
+import {
+  type AppUnderTest,
+  answer,
+  ask,
+  callsTools,
+  choiceOf,
+  decline,
+  given,
+  messagesOf,
+  says,
+  startApp,
+  toolTexts,
+} from './support.ts';
 
 const schema = {
   type: 'object' as const,
@@ -26,17 +36,7 @@ function asking(inputRequests: NonNullable<InputRequiredSpec['inputRequests']>) 
   return inputRequired({ inputRequests, requestState: 'kept' });
 }
 
-/** Answers the question of the last reply with a control. */
-function answer(service: TestService, before: readonly Answered[], controls: readonly object[]): Promise<Answered> {
-  const turns = before.flatMap((reply, nth) => [
-    choiceOf(reply).message,
-    { role: 'user', custom_content: { completed_control: controls[nth] } },
-  ]);
-  return service.chat('app', { messages: [...ask.messages, ...turns] });
-}
-
-const date = { label: 'Answer Tools', value: { date: '2026-12-24' } };
-const decline = { label: 'Decline' };
+const date = given({ date: '2026-12-24' });
 
 async function startBooking(...more: readonly ServedTool[]): Promise<AppUnderTest> {
   const server = await startStateless([book, echo, ...more]);
@@ -138,13 +138,11 @@ describe('several questions', () => {
       return mcpReq.inputResponses === undefined ? asking({ one, two }) : text(JSON.stringify(mcpReq.inputResponses));
     },
   };
-  const value = (given: object) => ({ label: 'Answer Tools', value: given });
-
   it('of one call are asked one a reply and answered to the server together', async () => {
     const server = await startStateless([both]);
     const { service, model } = await startApp({ url: server.url }, [callsTools(['both']), says('done')]);
     const one = await service.chat('app', ask);
-    const controls = [value({ a: 'x' }), decline];
+    const controls = [given({ a: 'x' }), decline];
     const two = await answer(service, [one], controls);
     expect(choiceOf(two).message.content).toBe('**Tools** asks: Two?');
     expect(choiceOf(await answer(service, [one, two], controls)).message.content).toBe('done');
@@ -194,12 +192,12 @@ describe('several questions', () => {
     const server = await startStateless([twice]);
     const { service, model } = await startApp({ url: server.url }, [callsTools(['twice']), says('done')]);
     const one = await service.chat('app', ask);
-    const two = await answer(service, [one], [value({})]);
+    const two = await answer(service, [one], [given({})]);
     expect([choiceOf(one).message.content, choiceOf(two).message.content]).toEqual([
       '**Tools** asks: Sure.',
       '**Tools** asks: Sure..',
     ]);
-    await answer(service, [one, two], [value({}), value({})]);
+    await answer(service, [one, two], [given({}), given({})]);
     expect(toolTexts(model)).toEqual(['done']);
   });
 });
@@ -226,15 +224,5 @@ describe('what is no question for the user', () => {
     const { service, model } = await startApp({ url: server.url }, [callsTools(['tool']), says('done')]);
     await service.chat('app', ask);
     expect(toolTexts(model)).toEqual(['done']);
-  });
-
-  it('is not asked of us by a server with sessions, which is not told that it may', async () => {
-    const server = await startSessions([
-      tool(async ({ mcpReq }) => text(`${(await mcpReq.elicitInput({ message: 'When?', requestedSchema: schema })).action}`)),
-    ]);
-    const { service, model } = await startApp({ url: server.url }, [callsTools(['tool']), says('done')]);
-    const { message } = choiceOf(await service.chat('app', ask));
-    expect(message.custom_content.controls).toBeUndefined();
-    expect(toolTexts(model)[0]).toContain('elicitation');
   });
 });

@@ -76,12 +76,12 @@ describe('a session', () => {
     const server = await startSessions([echo]);
     const { tools, load, pass } = loadMcpTools(server.url);
     const [tool] = await load();
-    await tool?.run({ text: 'hi' }, { signal: new AbortController().signal, report: () => Promise.resolve() });
+    await tool?.run({ text: 'hi' }, { signal: new AbortController().signal, report: () => Promise.resolve(), cite: () => 1 });
     pass(299_999);
     await pause(20);
     expect(server.sessions.open.size).toBe(1);
     pass(1);
-    await vi.waitFor(() => expect(server.sessions.open.size).toBe(0));
+    await vi.waitFor(() => expect(server.sessions.open.size).toBe(0), 8_000);
     await tools.close();
   });
 
@@ -104,7 +104,7 @@ describe('a session', () => {
     };
     const { server, service } = await start([waits]);
     const { leave } = service.chatAndLeave('app', ask);
-    await vi.waitFor(() => expect(server.asked('tools/call')).toHaveLength(1));
+    await vi.waitFor(() => expect(server.asked('tools/call')).toHaveLength(1), 8_000);
     const leftMs = leave();
     expect((await cancelled) - leftMs).toBeLessThan(100);
     expect(server.asked('notifications/cancelled')).toHaveLength(1);
@@ -141,7 +141,7 @@ describe('the list of tools', () => {
     const tools = [echo];
     const { server, run, model } = await start(tools);
     await run();
-    await vi.waitFor(() => expect(server.seen.some(({ method }) => method === 'GET')).toBe(true));
+    await vi.waitFor(() => expect(server.seen.some(({ method }) => method === 'GET')).toBe(true), 8_000);
     tools.push(named('more'));
     for (const each of server.sessions.open.values()) await each.sendToolListChanged();
     await vi.waitFor(async () => {

@@ -86,7 +86,7 @@ describe('a server of the 2026-07-28 revision', () => {
     const waits: ServedTool = { name: 'waits', run: () => new Promise(() => undefined) };
     const { server, service } = await start(waits);
     const { leave } = service.chatAndLeave('app', ask);
-    await vi.waitFor(() => expect(server.asked('tools/call')).toHaveLength(1));
+    await vi.waitFor(() => expect(server.asked('tools/call')).toHaveLength(1), 8_000);
     const leftMs = leave();
     await server.asked('tools/call')[0]?.closed;
     expect(performance.now() - leftMs).toBeLessThan(100);

@@ -124,18 +124,20 @@ export interface AppOptions {
   readonly configuration?: object;
   /** Further fields of the quick app. */
   readonly properties?: object;
+  /** Further fields of its model. */
+  readonly model?: object;
 }
 
 /** A service with the quick app `app`, whose toolset is named Tools and whose model says what it is told to. */
 export async function startApp(
   toolset: Toolset,
   script: readonly Reply[],
-  { configuration = {}, properties = {} }: AppOptions = {},
+  { configuration = {}, properties = {}, model: modelFields = {} }: AppOptions = {},
 ): Promise<AppUnderTest> {
   const model = await startScriptedUpstream(...script);
   const { url, protocol = 'streamable_http', authorization, ...rest } = toolset;
   const service = await startService({
-    models: { model: { upstreams: [{ protocol: 'openai', endpoint: model.endpoint, key: 'upstream-key' }] } },
+    models: { model: { upstreams: [{ protocol: 'openai', endpoint: model.endpoint, key: 'upstream-key' }], ...modelFields } },
     applications: {
       app: {
         applicationTypeSchemaId: 'https://host/custom_application_schemas/quickapps',
@@ -221,6 +223,22 @@ export function choiceOf({ json }: Answered): { readonly message: Said; readonly
 }
 
 export const ask = { messages: [{ role: 'user', content: 'Do it.' }] };
+
+/** Answers the question of the last reply with the last control, and those of the replies before it with the others. */
+export function answer(service: TestService, before: readonly Answered[], controls: readonly object[]): Promise<Answered> {
+  const turns = before.flatMap((reply, nth) => [
+    choiceOf(reply).message,
+    { role: 'user', custom_content: { completed_control: controls[nth] } },
+  ]);
+  return service.chat('app', { messages: [...ask.messages, ...turns] });
+}
+
+/** The control that answers a question of the server. */
+export function given(value: object): object {
+  return { label: 'Answer Tools', value };
+}
+
+export const decline = { label: 'Decline' };
 
 /** MCP tools without an app around them, at a time that passes when it is told to. */
 export function loadMcpTools(url: string, limits: { timeoutMs?: number; loadingMs?: number } = {}) {

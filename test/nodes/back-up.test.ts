@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -9,6 +8,7 @@ import type { ConsentForm } from '#contract/consent.ts';
 import { type Answered, ask } from '#test/ask.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
+import { openFolder } from '#test/temporary-folder.ts';
 import { demoQuickApp, get, toConfiguration } from './cluster.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -25,7 +25,8 @@ function put(node: TestProcess, path: string, body: unknown): Promise<Answered> 
 }
 
 it('A copy that is made while a node works is a whole node of that moment', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'parley-back-up-'));
+  await using temporary = await openFolder();
+  const { path: folder } = temporary;
   const [data, target, restored] = [join(folder, 'data'), join(folder, 'copy'), join(folder, 'restored')];
   const configuration = toConfiguration('http://127.0.0.1:9');
   await using node = await startProcess({ configuration, flags: ['--data', data] });
@@ -57,5 +58,4 @@ it('A copy that is made while a node works is a whole node of that moment', asyn
   const { items } = listing.json as { items: { url: string }[] };
   for (const { url } of items) expect((await get(again, `/v1/${url}`)).status).toBe(200);
   expect(await readdir(join(restored, 'files'))).toHaveLength(items.length);
-  await rm(folder, { recursive: true });
 });

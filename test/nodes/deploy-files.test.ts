@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { readCommand } from '#app/cli.ts';
 import { runCommand } from '#test/start-process.ts';
+import { openFolder } from '#test/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -114,13 +114,13 @@ describe('the manifest for Kubernetes', () => {
 
   it('has a configuration and arguments that Parley accepts', async () => {
     const { ConfigMap, Deployment, Secret } = await manifest();
-    const folder = await mkdtemp(join(tmpdir(), 'parley-deploy-'));
+    await using temporary = await openFolder();
+    const { path: folder } = temporary;
     const file = join(folder, 'parley.yaml');
     await writeFile(file, ConfigMap.data['parley.yaml'] ?? '');
     expect(await runCommand(['check', file], Secret.stringData)).toMatchObject({ code: 0, stderr: '' });
     const [{ args }] = Deployment.spec.template.spec.containers;
     expect(readCommand([...args])).toMatchObject({ name: 'serve', flags: { config: ['/etc/parley/parley.yaml'] } });
-    await rm(folder, { recursive: true });
   });
 });
 

@@ -1,12 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ConsentForm } from '#contract/consent.ts';
 import { ask } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
+import { openFolder } from '#test/temporary-folder.ts';
 import { type Cluster, get, healthOf, nodeOf, startCluster, toConfiguration } from './cluster.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -81,14 +79,15 @@ describe('a node that is killed in the middle of streams', () => {
     expect(leftMs).toBeLessThanOrEqual(60_000);
     // The rest of that minute at once.
     await redis.pexpire(`parley:keys:${maker}`, 1);
-    await vi.waitFor(async () => expect((await get(other, '/v1/user/info', key)).status).toBe(401));
+    await vi.waitFor(async () => expect((await get(other, '/v1/user/info', key)).status).toBe(401), 8_000);
     redis.disconnect();
   });
 });
 
 describe('a consent that was answered with 200', () => {
   it('is there after kill -9 at that moment, on one machine with SQLite', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'parley-killed-'));
+    await using temporary = await openFolder();
+    const { path: folder } = temporary;
     const configuration = toConfiguration('http://127.0.0.1:9');
     const start = () => startProcess({ configuration, flags: ['--data', folder] });
     for (let round = 0; round < 3; round += 1) {
@@ -99,6 +98,5 @@ describe('a consent that was answered with 200', () => {
       const gone = await again.ask({ method: 'DELETE', path: consentPath, headers: { 'api-key': callerKey } });
       expect(gone.status).toBe(204);
     }
-    await rm(folder, { recursive: true });
   });
 });

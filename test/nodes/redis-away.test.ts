@@ -41,7 +41,7 @@ describe('nodes whose Redis stalls', () => {
     const watcher = new Redis(cluster.redis.url, { commandTimeout: 100 });
     await Promise.all([redis.ping(), watcher.ping()]);
     const asleep = redis.call('DEBUG', 'SLEEP', '5');
-    await vi.waitFor(() => expect(watcher.ping()).rejects.toThrow('timed out'));
+    await vi.waitFor(() => expect(watcher.ping()).rejects.toThrow('timed out'), 8_000);
     const first = timed(refusing.chat('bounded', { messages: hello }));
     const free = await timed(refusing.chat('free', { messages: hello }));
     expect([free.value.status, free.ms < 1_000]).toEqual([200, true]);
@@ -137,6 +137,6 @@ describe('nodes whose Redis is back', () => {
     await vi.waitFor(async () => expect((await get(allowing, '/v1/user/info', key)).status).toBe(200), 10_000);
     goOn.resolve();
     await calling;
-    await vi.waitFor(async () => expect((await get(allowing, '/v1/user/info', key)).status).toBe(401));
+    await vi.waitFor(async () => expect((await get(allowing, '/v1/user/info', key)).status).toBe(401), 8_000);
   });
 });

@@ -67,15 +67,15 @@ describe('a limit on three nodes', () => {
   it('of tokens is one limit, also for a call whose caller left', async () => {
     for (let call = 1; call <= 8; call += 1) {
       expect((await chat(nodeOf(cluster, call % 3), 'counted')).status).toBe(200);
-      await vi.waitFor(async () => expect(await usedOf(first, 'counted', 'dayTokenStats')).toBe(call * 12));
+      await vi.waitFor(async () => expect(await usedOf(first, 'counted', 'dayTokenStats')).toBe(call * 12), 8_000);
     }
     const reader = await second.stream('counted', { messages: [{ role: 'user', content: '1000' }] });
     await reader.next();
     await reader.next();
     reader.leave();
-    await vi.waitFor(async () => expect(await usedOf(third, 'counted', 'dayTokenStats')).toBeGreaterThan(96));
+    await vi.waitFor(async () => expect(await usedOf(third, 'counted', 'dayTokenStats')).toBeGreaterThan(96), 8_000);
     expect((await chat(third, 'counted')).status).toBe(200);
-    await vi.waitFor(async () => expect(await usedOf(third, 'counted', 'dayTokenStats')).toBeGreaterThan(108));
+    await vi.waitFor(async () => expect(await usedOf(third, 'counted', 'dayTokenStats')).toBeGreaterThan(108), 8_000);
     for (const node of cluster.nodes) expect((await chat(node, 'counted')).error.code).toBe('token_limit_exceeded');
   });
 
@@ -83,7 +83,7 @@ describe('a limit on three nodes', () => {
     for (let call = 1; call <= 6; call += 1) {
       expect((await chat(nodeOf(cluster, call % 3), 'priced', 'spender')).status).toBe(200);
       const spent = () => usedOf(first, 'priced', 'dayCostStats', 'spender');
-      await vi.waitFor(async () => expect(await spent()).toBeCloseTo(call * 0.017, 6));
+      await vi.waitFor(async () => expect(await spent()).toBeCloseTo(call * 0.017, 6), 8_000);
     }
     for (const node of cluster.nodes) expect((await chat(node, 'priced', 'spender')).error.code).toBe('cost_limit_exceeded');
   });

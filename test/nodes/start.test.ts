@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { Secret } from '#base/secret.ts';
 import { openPostgres } from '#stores/sql/open-postgres.ts';
@@ -10,6 +7,7 @@ import { startPostgres } from '#test/start-postgres.ts';
 import { runCommand, startProcess } from '#test/start-process.ts';
 import { startRedis } from '#test/start-redis.ts';
 import { withKey } from '#test/start-service.ts';
+import { openFolder } from '#test/temporary-folder.ts';
 import { demoQuickApp, get, healthOf, query, secret } from './cluster.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -82,7 +80,8 @@ describe('a node that starts while Redis is away', () => {
 describe('a node ends with a reason', () => {
   it('where PostgreSQL refuses it for good: its password, its database', async () => {
     await using postgres = await startPostgres();
-    const folder = await mkdtemp(join(tmpdir(), 'parley-refused-'));
+    await using temporary = await openFolder();
+    const { path: folder } = temporary;
     const wrong = new URL(postgres.url);
     wrong.password = 'canary-password';
     const elsewhere = new URL('/no_such_database', postgres.url);
@@ -99,13 +98,13 @@ describe('a node ends with a reason', () => {
       expect(stderr).toMatch(told);
       expect(stderr + stdout).not.toContain('canary');
     }
-    await rm(folder, { recursive: true });
   });
 });
 
 describe('a secret that is changed', () => {
   it('seals applications anew at the next start; then the older one can go', async () => {
-    const data = await mkdtemp(join(tmpdir(), 'parley-secrets-'));
+    await using temporary = await openFolder();
+    const { path: data } = temporary;
     const [older, newer] = ['older secret of some length, 1234', 'newer secret of some length, 5678'];
     const start = (secrets: string) =>
       startProcess({ configuration, environment: { PARLEY_SECRET: secrets }, flags: ['--data', data] });
@@ -127,7 +126,6 @@ describe('a secret that is changed', () => {
     await using lost = await start(older);
     await lost.said(/not all applications could be sealed/);
     expect((await get(lost, path)).status).toBe(503);
-    await rm(data, { recursive: true });
   });
 });
 

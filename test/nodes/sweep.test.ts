@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { BoundedBlobStore } from '#stores/files/bounded-blob-store.ts';
 import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
+import { openFolder } from '#test/temporary-folder.ts';
 import { get } from './cluster.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -24,7 +24,8 @@ async function putFile(node: TestProcess, name: string): Promise<string> {
 
 describe('a node that starts', () => {
   it('deletes old contents that no file uses, and nothing else', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'parley-sweep-'));
+    await using temporary = await openFolder();
+    const { path: folder } = temporary;
     const contents = join(folder, 'files');
     const start = () => startProcess({ configuration, flags: ['--data', folder] });
     let path = '';
@@ -40,13 +41,13 @@ describe('a node that starts', () => {
     await node.said(/1 contents that no file used were deleted/);
     expect((await readdir(contents)).sort()).toEqual([used, young, foreign].sort());
     expect((await get(node, path)).text).toBe('kept.txt');
-    await rm(folder, { recursive: true });
   });
 });
 
 describe('contents that are stored at once', () => {
   it('are bounded: further ones are refused, and room is made by each that ends', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'parley-bounded-'));
+    await using temporary = await openFolder();
+    const { path: folder } = temporary;
     const store = new BoundedBlobStore(await DiskBlobStore.open(folder), 2);
     const gates = [Promise.withResolvers<'end'>(), Promise.withResolvers<'leave'>()] as const;
     async function* bytes(gate: Promise<'end' | 'leave'>) {
@@ -64,6 +65,5 @@ describe('contents that are stored at once', () => {
     gates[0].resolve('end');
     await whole;
     expect((await readdir(folder)).sort()).toEqual(['one', 'three']);
-    await rm(folder, { recursive: true });
   });
 });

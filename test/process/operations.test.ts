@@ -1,6 +1,5 @@
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +10,7 @@ import { freePort } from '#test/listening.ts';
 import { eventsReply, refusal, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { runCommand, startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
+import { openFolder } from '#test/temporary-folder.ts';
 
 const fixtures = fileURLToPath(new URL('./fixtures', import.meta.url));
 const demo = { models: { demo: { upstreams: [{ protocol: 'demo' }] } } };
@@ -98,7 +98,8 @@ describe('HTTPS', () => {
   }
 
   it('is served with the files it is given, and with new ones when they change', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'parley-tls-'));
+    await using temporary = await openFolder();
+    const { path: folder } = temporary;
     const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
     const put = async (name: string): Promise<void> => {
       await copyFile(join(fixtures, `${name}-key.pem`), key);
@@ -114,7 +115,6 @@ describe('HTTPS', () => {
     await put('second');
     await vi.waitUntil(async () => (await shown(node.url)).name === 'second.parley.test', { interval: 50, timeout: 10_000 });
     expect(await readFile(key, 'utf8')).toContain('PRIVATE KEY');
-    await rm(folder, { recursive: true });
   });
 
   it('is refused with a reason where the files do not fit', async () => {

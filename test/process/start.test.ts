@@ -1,24 +1,26 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { hello, plainReply } from '#test/chunks.ts';
 import { freePort, listeningAt } from '#test/listening.ts';
 import { eventsReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { runCommand, startProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
+import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';
 
-let folder: string;
+vi.setConfig({ testTimeout: 60_000 });
+
+let temporary: TemporaryFolder;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-start-'));
+  temporary = await openFolder();
 });
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => temporary[Symbol.asyncDispose]());
 
 async function write(name: string, text: string): Promise<string> {
-  const file = join(folder, name);
+  const file = join(temporary.path, name);
   await writeFile(file, text);
   return file;
 }
@@ -47,7 +49,7 @@ describe('a node that cannot start', () => {
       `models:\n  m:\n    upstreams:\n      - endpoint: http://x.example/v1\n        key: \${PARLEY_TEST_UNSET}\n`,
     );
     for (const [file, told] of [
-      [join(folder, 'none.json'), /no such file/],
+      [join(temporary.path, 'none.json'), /no such file/],
       [broken, /broken\.json/],
       [unset, /PARLEY_TEST_UNSET/],
     ] as const) {
@@ -63,7 +65,15 @@ describe('a node that cannot start', () => {
     const address = taken.address();
     const port = typeof address === 'object' ? String(address?.port) : '';
     const file = await write('demo.json', JSON.stringify(demo));
-    const { code, stderr } = await runCommand(['serve', '--config', file, '--port', port]);
+    const { code, stderr } = await runCommand([
+      'serve',
+      '--config',
+      file,
+      '--port',
+      port,
+      '--data',
+      join(temporary.path, 'data'),
+    ]);
     taken.close();
     expect(code).toBe(1);
     expect(stderr).toContain(port);

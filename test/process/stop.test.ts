@@ -1,11 +1,17 @@
 import { Agent, request } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { delta, finish, hello, plainCompletion, text } from '#test/chunks.ts';
 import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 
+vi.setConfig({ testTimeout: 60_000 });
+
+const demo = { models: { demo: { upstreams: [{ protocol: 'demo' }] } } };
+/** Nobody looks whether these nodes are ready. */
+const atOnce = { PARLEY_LAME_DUCK_MS: '0' };
+
 /** An upstream whose stream goes on when it is told, and a node before it with one such stream open. */
-async function withOpenStream(environment: Readonly<Record<string, string>> = {}) {
+async function withOpenStream(environment: Readonly<Record<string, string>> = atOnce) {
   const goOn = Promise.withResolvers<void>();
   const upstream = await startScriptedUpstream(async (answering) => {
     answering.head();
@@ -45,7 +51,7 @@ function askOver(
 
 describe('a node that is told to stop', () => {
   it('ends at once where nothing is open, with 0', async () => {
-    await using node = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
+    await using node = await startProcess({ configuration: demo, environment: atOnce });
     const startMs = performance.now();
     node.kill('SIGTERM');
     expect(await node.ended).toMatchObject({ code: 0, signal: null });
@@ -67,8 +73,41 @@ describe('a node that is told to stop', () => {
     agent.destroy();
   });
 
+  it('by SIGTERM says first that it is not ready, and takes calls a moment longer', async () => {
+    await using node = await startProcess({ configuration: demo, environment: { PARLEY_LAME_DUCK_MS: '60000' } });
+    const ready = () => node.ask({ method: 'GET', path: '/ready' });
+    expect((await ready()).status).toBe(200);
+    node.kill('SIGTERM');
+    await node.said(/"lame_duck_ms":30000/);
+    const { status, json } = await ready();
+    expect([status, json]).toEqual([503, expect.objectContaining({ reasons: [expect.objectContaining({ code: 'stopping' })] })]);
+    expect((await node.ask({ method: 'GET', path: '/v1/models', headers: { 'api-key': 'caller-key' } })).status).toBe(200);
+    expect((await (await node.stream('demo', { messages: hello })).rest()).isDone).toBe(true);
+    node.kill('SIGINT');
+    expect((await node.ended).code).toBe(130);
+  });
+
+  it('then takes none any more, while open streams go on', async () => {
+    await using open = await withOpenStream({ PARLEY_LAME_DUCK_MS: '200' });
+    const { node, reader, goOn } = open;
+    node.kill('SIGTERM');
+    await node.said(/"msg":"stopping"/);
+    expect(node.output.stdout).toMatch(/"lame_duck_ms":200[\s\S]*"drain_ms":29800,"msg":"stopping"/);
+    await expect(node.ask({ method: 'GET', path: '/ready' })).rejects.toThrow();
+    goOn();
+    expect((await reader.rest()).isDone).toBe(true);
+    expect(await node.ended).toMatchObject({ code: 0, signal: null });
+  });
+
+  it('by SIGINT waits for nobody to look away', async () => {
+    await using node = await startProcess({ configuration: demo });
+    node.kill('SIGINT');
+    const { code, stdout } = await node.ended;
+    expect([code, stdout]).toEqual([0, expect.not.stringContaining('lame_duck_ms')]);
+  });
+
   it('ends streams that take too long, with an event that says so', async () => {
-    await using open = await withOpenStream({ PARLEY_DRAIN_MS: '300' });
+    await using open = await withOpenStream({ ...atOnce, PARLEY_DRAIN_MS: '300' });
     const { node, reader, upstream } = open;
     node.kill('SIGTERM');
     const { content, isDone, error } = await reader.rest();
@@ -82,7 +121,7 @@ describe('a node that is told to stop', () => {
     await using upstream = await startScriptedUpstream(() => undefined, jsonReply(plainCompletion('late')));
     await using node = await startProcess({
       configuration: { models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } },
-      environment: { PARLEY_DRAIN_MS: '300' },
+      environment: { ...atOnce, PARLEY_DRAIN_MS: '300' },
     });
     const answer = node.chat('m', { messages: hello });
     await upstream.request(0);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { calls, messageOf, type Rig, type SentMessage, says, stagesOf, startRig, user } from './support.ts';
+import { calls, messageOf, operationsOf, rigOf, type SentMessage, says, stagesOf, startRig, user } from './support.ts';
 
 const city = { name: 'city', description: 'The city.', parameter_type: 'string' };
 const clientTools = {
@@ -26,15 +26,8 @@ beforeEach(() => api.script(({ received, response }) => void response.end(`from 
 afterAll(() => api.close());
 
 /** Client tools beside an operation `own` of an API. */
-function withOwn(): object {
-  const tool = {
-    rest_api_method_info: { method_url: `${api.url}/own`, method_type: 'get' },
-    open_ai_tool: { type: 'function', function: { name: 'own', description: 'Own.', parameters: {} } },
-  };
-  return { ...clientTools, web_api_toolset: [{ type: 'rest-api', name: 'API', tools: [tool] }] };
-}
+const withOwn = (): object => ({ ...clientTools, ...operationsOf(api, 'own') });
 
-const rigOf = (app: object, ...replies: Parameters<typeof startRig>[0]['replies']): Promise<Rig> => startRig({ app, replies });
 const calledBy = (message: object) => (message as { function_call?: { name: string } }).function_call?.name;
 const result = (name: string, content: string): object => ({ role: 'function', name, content });
 const toolCall = (nth: number, name: string, args: object = {}) => ({
@@ -183,7 +176,7 @@ describe('several calls in one reply', () => {
     await rig.chat('Hello');
     expect(rig.offered().map((offered) => [offered.function.name, offered.function.description])).toEqual([
       ['own', 'The caller’s.'],
-      [expect.stringMatching(/^own_[0-9a-f]{8}$/), 'Own.'],
+      [expect.stringMatching(/^own_[0-9a-f]{8}$/), 'Does own.'],
     ]);
   });
 });

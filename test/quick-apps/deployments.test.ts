@@ -147,7 +147,7 @@ it('a caller who leaves cancels the deployments that are asked, and what those a
 describe('which deployments are tools', () => {
   const upstreams = [{ protocol: 'demo' }];
   const models = {
-    small: { upstreams, displayName: 'Small one', description: 'Fast.' },
+    small: { upstreams, displayName: 'Small one', description: `Fast ${'a'.repeat(100)}!` },
     closed: { upstreams, userRoles: ['staff'] },
     vectors: { upstreams, type: 'embedding' },
   };
@@ -174,6 +174,7 @@ describe('which deployments are tools', () => {
     ['applications, by expression', [all(match('application', '^app'))], ['pets', 'plants']],
     ['all conditions of one entry', [all(eq('application', true), match('description', 'pets'))], ['pets']],
     ['any of several entries', ['small', all(eq('id', 'pets')), all(eq('id', 'plants'))], ['small', 'pets', 'plants']],
+    ['none by an expression that would take others for ever', [all(match('description', '(a+)+$'))], []],
     ['none where nothing meets all', [all(eq('application', true), eq('application', false))], []],
   ])('are %s', async (_what, tools, names) => {
     await using rig = await rigOf(asks(...tools), [says('Hello.')], { models, applications: applications() });

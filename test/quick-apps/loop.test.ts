@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { StageDelta } from '#contract/chunk.ts';
 import { delta, finish, text, usage } from '#test/chunks.ts';
 import { eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { calls, messageOf, type Rig, says, stagesOf, startRig, toldTo, user } from './support.ts';
+import { calls, messageOf, operationsOf, rigOf, says, stagesOf, startRig, toldTo, user } from './support.ts';
 
 let api: ScriptedUpstream;
 
@@ -15,16 +15,7 @@ beforeEach(() => api.script(({ received, response }) => void response.end(`from 
 
 afterAll(() => api.close());
 
-/** Operations of one API, each by its name at its own path. */
-function tools(...names: string[]): object {
-  const toTool = (name: string): object => ({
-    rest_api_method_info: { method_url: `${api.url}/${name}`, method_type: 'get' },
-    open_ai_tool: { type: 'function', function: { name, description: `Does ${name}.`, parameters: { type: 'object' } } },
-  });
-  return { web_api_toolset: [{ type: 'rest-api', name: 'API', tools: names.map(toTool) }] };
-}
-
-const rigOf = (app: object, ...replies: Parameters<typeof startRig>[0]['replies']): Promise<Rig> => startRig({ app, replies });
+const tools = (...names: string[]) => operationsOf(api, ...names);
 
 describe('calls of one reply', () => {
   it('run at once and are answered in the order asked', async () => {
@@ -191,7 +182,7 @@ describe('a caller who leaves', () => {
   it('cancels a token that is being fetched and a model that is being asked', onBusyMachine, async () => {
     api.script(() => undefined);
     const authorization = { type: 'client_id_secret', client_id: 'c', client_secret: 's', token_url: `${api.url}/token` };
-    const [toolset] = (tools('one') as { web_api_toolset: object[] }).web_api_toolset;
+    const [toolset] = tools('one').web_api_toolset;
     await using rig = await rigOf({ web_api_toolset: [{ ...toolset, authorization }] }, calls(['one', {}]), says('Never.'));
     const before = api.requests.length;
     const leaving = rig.service.chatAndLeave('app', { messages: [user('Do it.')] });
@@ -209,10 +200,7 @@ describe('a caller who leaves', () => {
 
 describe('names of tools', () => {
   it('are unique, and each call finds its own', async () => {
-    const app = {
-      ...tools('same'),
-      web_api_toolset_alternative: (tools('same') as { web_api_toolset: object[] }).web_api_toolset,
-    };
+    const app = { ...tools('same'), web_api_toolset_alternative: tools('same').web_api_toolset };
     await using rig = await rigOf(app, says('Hello.'));
     await rig.chat('Hello');
     const [first = '', second = ''] = rig.offered().map((offered) => offered.function.name);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answered } from '#test/ask.ts';
 import { delta, finish, text } from '#test/chunks.ts';
 import { eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { calls, messageOf, quickApp, type Rig, says, startRig, user } from './support.ts';
+import { calls, messageOf, operationsOf, quickApp, type Rig, says, startRig, user } from './support.ts';
 
 const keys = { 'caller-key': { project: 'test' }, twin: { project: 'test' }, stranger: { project: 'other' } };
 const app = { client_toolset: [{ name: 'ring', description: 'Rings.', parameters: [] }] };
@@ -85,17 +85,13 @@ describe('the bound of a state', () => {
 
   afterAll(() => api.close());
 
-  const tool = () => ({
-    rest_api_method_info: { method_url: api.url, method_type: 'get' },
-    open_ai_tool: { type: 'function', function: { name: 'read', description: '', parameters: {} } },
-  });
   const lengthOf = (message: object): number => JSON.stringify((message as typeof stopped).custom_content?.state).length;
 
   it('holds for long results: the oldest are cut first, and the model is told', async () => {
     const replies = [...Array.from({ length: 12 }, () => calls(['read', {}])), says('Done.'), says('Welcome.')];
-    await using own = await startRig({ app: { web_api_toolset: [{ type: 'rest-api', name: 'API', tools: [tool()] }] }, replies });
+    await using own = await startRig({ app: operationsOf(api, 'read'), replies });
     const answered = messageOf(await own.chat('Read.'));
-    expect(lengthOf(answered)).toBeLessThan(400_000);
+    expect(lengthOf(answered)).toBeLessThan(90_000);
     await own.chat([user('Read.'), answered, user('Thanks.')]);
     const results = own.sent().flatMap(({ role, content }) => (role === 'tool' ? [content ?? ''] : []));
     expect(results[0]).toBe(`${'x'.repeat(500)}\n[The rest was left out of what is remembered.]`);
@@ -105,7 +101,7 @@ describe('the bound of a state', () => {
   it('holds for what cannot be cut: the run is then remembered by its answer alone', async () => {
     const long = { text: 'y'.repeat(100_000) };
     const replies = [...Array.from({ length: 6 }, () => calls(['read', long])), says('Done.'), says('Welcome.')];
-    await using own = await startRig({ app: { web_api_toolset: [{ type: 'rest-api', name: 'API', tools: [tool()] }] }, replies });
+    await using own = await startRig({ app: operationsOf(api, 'read'), replies });
     const answered = messageOf(await own.chat('Read.'));
     expect(lengthOf(answered)).toBeLessThan(1000);
     await own.chat([user('Read.'), answered, user('Thanks.')]);

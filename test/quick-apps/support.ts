@@ -15,6 +15,15 @@ export function quickApp(properties: object = {}, fields: object = {}): Record<s
   };
 }
 
+/** Settings with a web API whose operations lie each at the path of its name. */
+export function operationsOf(api: Pick<ScriptedUpstream, 'url'>, ...names: readonly string[]): { web_api_toolset: object[] } {
+  const toTool = (name: string): object => ({
+    rest_api_method_info: { method_url: `${api.url}/${name}`, method_type: 'get' },
+    open_ai_tool: { type: 'function', function: { name, description: `Does ${name}.`, parameters: { type: 'object' } } },
+  });
+  return { web_api_toolset: [{ type: 'rest-api', name: 'API', tools: names.map(toTool) }] };
+}
+
 interface ToolCall {
   readonly id: string;
   readonly type: 'function';
@@ -50,17 +59,24 @@ interface RigParts {
   /** Settings of the application `app`. */
   readonly app: object;
   readonly replies: readonly Reply[];
+  /** The entry of the model at that address; absent: one without further fields. */
+  readonly model?: (endpoint: string) => object;
   /** More of the configuration; its `applications` stand beside `app`. */
   readonly configuration?: { readonly applications?: object; readonly models?: object } & Record<string, unknown>;
   readonly options?: ServiceOptions;
 }
 
-export async function startRig({ app, replies, configuration = {}, options }: RigParts): Promise<Rig> {
+/** The same with nothing but settings and replies. */
+export function rigOf(app: object, ...replies: readonly Reply[]): Promise<Rig> {
+  return startRig({ app, replies });
+}
+
+export async function startRig({ app, replies, model: toModel, configuration = {}, options }: RigParts): Promise<Rig> {
   const model = await startScriptedUpstream(...replies);
   const { applications = {}, models = {}, ...more } = configuration;
   const service = await startService(
     {
-      models: { model: { upstreams: [{ endpoint: model.endpoint }] }, ...models },
+      models: { model: toModel?.(model.endpoint) ?? { upstreams: [{ endpoint: model.endpoint }] }, ...models },
       applications: { app: quickApp(app), ...applications },
       security: { allowPrivateNetworks: ['127.0.0.1'] },
       ...more,

@@ -51,12 +51,18 @@ function rawZip(parts: readonly RawPart[], isShared = false): Buffer {
   return Buffer.concat([...locals, directory, end]);
 }
 
+/** Unpacks to 300 MB. */
+const packedBomb = deflateRawSync(Buffer.alloc(300 * megabyte, 'a'), { level: 1 });
+
 describe('an archive', () => {
-  it('that unpacks to more than may be read is refused, whatever size it says it has', async () => {
-    const packed = deflateRawSync(Buffer.alloc(300 * megabyte, 'a'));
-    const bomb = rawZip([{ name: 'word/document.xml', packed, claimed: 100 }]);
-    expect(bomb.length).toBeLessThan(megabyte);
-    expect(await faultOf(load(bomb, 'a.docx'))).toBe('Unpacked, the document is larger than what may be read.');
+  it.each([
+    ['docx', ['word/document.xml']],
+    ['xlsx', ['xl/workbook.xml', 'xl/worksheets/sheet1.xml']],
+    ['pptx', ['ppt/presentation.xml', 'ppt/slides/slide1.xml']],
+  ])('that unpacks to more than may be read is refused, whatever size it says it has (%s)', async (format, names) => {
+    const bomb = rawZip(names.map((name) => ({ name, packed: packedBomb, claimed: 100 })));
+    expect(bomb.length).toBeLessThan(3 * megabyte);
+    expect(await faultOf(load(bomb, `a.${format}`))).toBe('Unpacked, the document is larger than what may be read.');
   });
 
   it('of many parts that are each within the bound is refused for their sum', async () => {
@@ -195,8 +201,9 @@ describe('what a file says of itself', () => {
     expect(await faultOf(load(bytes, 'a.txt'))).toBe('It is not text, and not of a format that can be read.');
   });
 
-  it('old Office documents are told how to be saved', async () => {
-    expect(await faultOf(load(Buffer.from('d0cf11e0a1b11ae1', 'hex'), 'a.doc'))).toContain('save it as docx');
+  it.each(['a.doc', 'a.docx', 'a.pptx'])('old or encrypted Office documents are told how to be saved (%s)', async (name) => {
+    const told = 'It is encrypted, or of the Office formats before 2007; save it as docx, xlsx or pptx.';
+    expect(await faultOf(load(Buffer.from('d0cf11e0a1b11ae1', 'hex'), name))).toBe(told);
   });
 });
 
@@ -219,6 +226,13 @@ describe('text', () => {
   it.each(['', ' \n\t\r\n', '\ufeff'])('that is empty (%j) is said to be', async (text) => {
     expect(await faultOf(load(text, 'a.txt'))).toBe('It is empty: there is no text in it.');
   });
+
+  it.each(['txt', 'md', 'html', 'csv', 'json', 'pdf', 'docx', 'xlsx', 'pptx'])(
+    'of no bytes (%s) is said to be empty',
+    async (format) => {
+      expect(await faultOf(load('', `a.${format}`))).toBe('It is empty: there is no text in it.');
+    },
+  );
 
   it.each(['{"a": ', 'nothing', '[', `${'['.repeat(100)}${']'.repeat(100)}`])(
     'that is no JSON (%j) is named as such',

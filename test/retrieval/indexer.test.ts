@@ -62,15 +62,13 @@ async function read(indexer: DocumentIndexer, file: IndexedFile, embedder = new 
 describe('a file', () => {
   it('can be searched by its words first, and by its vectors in the end', async () => {
     const embedder = new LetterEmbedder();
-    let open = (): void => undefined;
-    embedder.gate = new Promise((resolve) => {
-      open = resolve;
-    });
+    const gate = Promise.withResolvers<void>();
+    embedder.gate = gate.promise;
     const document = await read(indexerOf(), blobs.file('a.md', longText), embedder);
     expect(document).toMatchObject({ format: 'md', passages: 80, failure: undefined });
     expect(await index.searchWords('part 77', [document.id], 1)).toHaveLength(1);
     expect(await vectorsOf(document.id, embedder)).toBe(0);
-    open();
+    gate.resolve();
     await until(async () => (await vectorsOf(document.id, embedder)) === 80);
     expect(embedder.asked).toHaveLength(80);
     expect(embedder.asked[77]).toBe('Part 0 › Part 77\nabc 77');
@@ -98,6 +96,17 @@ describe('a file', () => {
     expect(other.id).not.toBe(one.id);
     await until(async () => (await vectorsOf(one.id, embedder)) === 80);
     expect(embedder.asked.filter((asked) => asked.endsWith('abc 77'))).toHaveLength(1);
+  });
+
+  it('of the same content as another is read once, also where both are read at the same time', async () => {
+    const indexer = indexerOf();
+    const embedder = new LetterEmbedder();
+    const [ahead, asked] = [blobs.file('one.md', longText), blobs.file('two.md', longText)];
+    const readings = [indexer.want(ahead, embedder, 'ahead'), indexer.want(asked, embedder)];
+    const [one, two] = await Promise.all(readings.map(({ done }) => done));
+    expect(two).toEqual(one);
+    expect(await index.read(one?.id ?? '', 0, 999)).toHaveLength(80);
+    expect(faults).toEqual([]);
   });
 
   it('that cannot be read keeps the reason, and is not read again', async () => {
@@ -147,6 +156,38 @@ describe('a file', () => {
   });
 });
 
+describe('what somebody waits for', () => {
+  it('is read before what is read ahead, also where it was to be read ahead', async () => {
+    blobs.hold();
+    const indexer = indexerOf();
+    const embedder = new LetterEmbedder();
+    const files = [1, 2, 3, 4].map((nth) => blobs.file(`${nth}.txt`, `${text} ${nth}`));
+    const ahead = files.slice(0, 3).map((file) => indexer.want(file, embedder, 'ahead'));
+    await until(() => ahead[0]?.hasBegun === true);
+    const asked = [files[3], files[2]].map((file) => indexer.want(file as IndexedFile, embedder));
+    await until(() => asked[0]?.hasBegun === true);
+    expect(ahead.map(({ hasBegun }) => hasBegun)).toEqual([true, false, false]);
+    blobs.release();
+    await Promise.all([...ahead, ...asked].map(({ done }) => done));
+    expect(asked[1]).toBe(ahead[2]);
+    const order = blobs.reads.map((blob) => files.findIndex((file) => file.blob === blob) + 1);
+    expect(order).toHaveLength(4);
+    expect(order.indexOf(4)).toBeLessThan(order.indexOf(2));
+  });
+
+  it('gets its vectors before what is read ahead', async () => {
+    const gate = Promise.withResolvers<void>();
+    const embedder = new LetterEmbedder();
+    embedder.gate = gate.promise;
+    const indexer = indexerOf();
+    const ahead = await indexer.want(blobs.file('a.md', longText), embedder, 'ahead').done;
+    const asked = await read(indexer, blobs.file('b.txt', 'Waited for.'), embedder);
+    gate.resolve();
+    await until(async () => (await vectorsOf(ahead.id, embedder)) === 80 && (await vectorsOf(asked.id, embedder)) === 1);
+    expect(embedder.asked.indexOf('Waited for.')).toBeLessThanOrEqual(32);
+  });
+});
+
 describe('a restart', () => {
   it('keeps what was read, and goes on with the vectors where it stopped', async () => {
     const file = blobs.file('a.md', longText);
@@ -185,6 +226,12 @@ describe('a restart', () => {
     const again = await read(indexerOf(), file);
     expect(again).toMatchObject({ id, passages });
     expect((await index.read(id, 0, 99)).map((passage) => passage.text)).not.toContain('half');
+  });
+
+  it('comes to nothing for who asks when the node has stopped', async () => {
+    const indexer = indexerOf();
+    await indexer.close();
+    await expect(read(indexer, blobs.file('a.txt', text))).rejects.toThrow('the node stops');
   });
 
   it('while a file waits tells those who wait', async () => {

@@ -4,10 +4,20 @@ import type { BlobStore } from '#domain/blob-store.ts';
 import type { IndexedFile } from '#domain/file-index.ts';
 import type { TextEmbedder } from '../../src/tools/retrieval/text-embedder.ts';
 
-/** Contents that are gone with the test, and how often each was read. */
+/** Contents that are gone with the test, and how often each was read. Reading can be held up. */
 export class MemoryBlobs implements BlobStore {
   readonly contents = new Map<string, Uint8Array>();
   readonly reads: string[] = [];
+  #gate: PromiseWithResolvers<void> | undefined;
+
+  /** Lets nobody read before `release`. */
+  hold(): void {
+    this.#gate = Promise.withResolvers();
+  }
+
+  release(): void {
+    this.#gate?.resolve();
+  }
 
   async write(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
     const pieces: Uint8Array[] = [];
@@ -16,6 +26,7 @@ export class MemoryBlobs implements BlobStore {
   }
 
   async read(name: string): Promise<Readable | undefined> {
+    await this.#gate?.promise;
     this.reads.push(name);
     const bytes = this.contents.get(name);
     return bytes && Readable.from(bytes.length === 0 ? [] : [Buffer.from(bytes)]);

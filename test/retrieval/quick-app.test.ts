@@ -93,10 +93,22 @@ describe('documents that are large', () => {
     expect(told).toContain('The code of room 77 is ZX-1077.');
     expect(told.match(/^\[\d\]/gm)?.length).toBeLessThanOrEqual(6);
     expect(told.length).toBeLessThan(20_000);
-    const [first, ...others] = attachmentsOf(answered);
+    const [first, ...others] = stagesOf(answered)[0]?.attachments ?? [];
     expect(first).toMatchObject({ title: 'rooms.md', reference_url: 'files/bucket/rooms.md' });
     expect(first?.data).toContain('ZX-1077');
     expect(others.length + 1).toBe(told.match(/^\[\d\]/gm)?.length);
+    expect(attachmentsOf(answered)).toEqual([first]);
+  });
+
+  it('are those of many small passages as well', async () => {
+    const reference = await shelves.put(
+      'rooms.md',
+      Array.from({ length: 150 }, (_, nth) => `# Room ${nth}\n\nkey ${nth}`).join('\n\n'),
+    );
+    await using rig = await startWith(shelves, [reference], { query: 'room 77' });
+    const answered = await rig.chat('Room 77?');
+    expect(toldTo(rig)[0]).toContain('key 77');
+    expect(stagesOf(answered)[0]?.attachments?.length).toBeLessThanOrEqual(6);
   });
 
   it('are told to be searched by words only as long as it is so', async () => {
@@ -164,6 +176,16 @@ describe('what cannot be had', () => {
     expect(toldTo(rig)[0]).toBe('empty.txt cannot be read. It is empty: there is no text in it.');
   });
 
+  it('is told where a file is deleted after the application found it', async () => {
+    const references = [await shelves.put('Größe 猫.txt', 'Text.'), await shelves.put('good.txt', 'All is well.')];
+    shelves.blobs.contents.delete(shelves.files.all[0]?.blob ?? '');
+    await using rig = await startWith(shelves, references, { query: 'how is it?' });
+    await rig.chat('look');
+    const told = 'Note: Größe 猫.txt cannot be read. It was deleted or replaced while it was to be read.';
+    expect(toldTo(rig)[0]).toContain(told);
+    expect(toldTo(rig)[0]).toContain('All is well.');
+  });
+
   it('are all files where the store is away, or there is none', async () => {
     const reference = await shelves.put('a.txt', 'text');
     const away = { find: () => Promise.reject(new StoreFault('gone')) } as never;
@@ -175,6 +197,26 @@ describe('what cannot be had', () => {
     const none = { files: undefined, passages: undefined } as never;
     await using bare = await startWith(shelves, [reference], {}, { replies: [says('Hello.')], options: none });
     expect(stagesOf(await bare.chat('hello'))).toMatchObject([{ name: 'Documents', content: 'No files are stored here.' }]);
+  });
+});
+
+describe('what the user attaches', () => {
+  it('goes to the model as it is, with an index or without, and leaves the documents alone', async () => {
+    const reference = await shelves.put('Größe 猫.txt', 'Bring AB-12 along.');
+    await using rig = await startWith(shelves, [reference], { query: 'Bring AB-12?' });
+    const attachments = [
+      { type: 'text/plain', title: 'Notiz 猫', data: 'Größe' },
+      { title: 'gone', type: 'application/pdf', url: 'files/bucket/gone%20%E7%8C%AB.pdf' },
+      { index: 2, type: 'text/plain', data: '' },
+    ];
+    const asking = { role: 'user', content: 'What?', custom_content: { attachments } };
+    const answered = await rig.chat([asking]);
+    expect(answered.status).toBe(200);
+    expect(JSON.stringify(rig.sent(0))).toContain('Größe');
+    expect(toldTo(rig)[0]).toMatch(/^\[1\] Größe 猫\.txt\nBring AB-12 along\./);
+    expect(attachmentsOf(answered)).toMatchObject([
+      { index: 0, title: 'Größe 猫.txt', reference_url: 'files/bucket/Gr%C3%B6%C3%9Fe%20%E7%8C%AB.txt' },
+    ]);
   });
 });
 
@@ -215,36 +257,20 @@ describe('an application that a user made', () => {
 
 describe('asked before its documents were read, an application', () => {
   it('tells how far it is, waits, and answers', async () => {
-    let open = (): void => undefined;
-    const gate = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    const read = shelves.blobs.read.bind(shelves.blobs);
-    shelves.blobs.read = async (name) => {
-      await gate;
-      return read(name);
-    };
+    shelves.blobs.hold();
     const references = [await shelves.put('one.txt', 'First text.'), await shelves.put('two.txt', 'Second text.')];
     await using rig = await startWith(shelves, references, { query: 'text' });
     const stream = await rig.service.stream('app', { messages: [user('look')] });
     let event = await stream.next();
     while (event !== undefined && !event.includes('Reading the documents')) event = await stream.next();
     expect(event).toContain('0 of 2 read, now one.txt');
-    open();
+    shelves.blobs.release();
     expect((await stream.rest()).content()).toBe('Done.');
     expect(toldTo(rig)[0]).toContain('Second text.');
   });
 
   it('goes on reading for others when its caller leaves', async () => {
-    let open = (): void => undefined;
-    const gate = new Promise<void>((resolve) => {
-      open = resolve;
-    });
-    const read = shelves.blobs.read.bind(shelves.blobs);
-    shelves.blobs.read = async (name) => {
-      await gate;
-      return read(name);
-    };
+    shelves.blobs.hold();
     const reference = await shelves.put('one.txt', 'First text.');
     const blob = shelves.files.all[0]?.blob ?? '';
     await using rig = await startWith(shelves, [reference], { query: 'text' });
@@ -252,7 +278,7 @@ describe('asked before its documents were read, an application', () => {
     await until(() => rig.model.requests.length === 1);
     leaving.leave();
     await until(() => rig.service.openCalls.size === 0);
-    open();
+    shelves.blobs.release();
     await until(async () => (await shelves.index.contentOf(blob)) !== undefined);
     expect(rig.model.requests).toHaveLength(1);
   });
@@ -324,5 +350,5 @@ describe('a process of its own', () => {
     const answered = await node.chat('app', { messages: [user('How much may a hotel room cost?')] });
     expect(answered.completion.choices[0]?.message.content).toContain('140 euros');
     expect(attachmentsOf(answered)).toMatchObject([{ title: 'travel.docx', reference_url: document_relative_url }]);
-  });
+  }, 60_000);
 });

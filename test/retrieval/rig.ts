@@ -48,15 +48,17 @@ export class TestShelves implements AsyncDisposable {
 
 interface Given {
   readonly replies?: readonly Reply[];
+  /** More settings of the application. */
+  readonly app?: object;
   readonly options?: ServiceOptions;
   readonly configuration?: Record<string, unknown>;
 }
 
 /** A quick app over these files whose model asks for `query` and then says "Done.". */
 export function startWith(shelves: TestShelves, references: readonly string[], args: object, given: Given = {}): Promise<Rig> {
-  const { replies = [calls(['query_document', args]), says('Done.')], options = {}, configuration = {} } = given;
+  const { replies = [calls(['query_document', args]), says('Done.')], app = {}, options = {}, configuration = {} } = given;
   return startRig({
-    app: { document_relative_url: [...references] },
+    app: { document_relative_url: [...references], ...app },
     replies,
     options: { ...shelves.options, ...options },
     configuration,

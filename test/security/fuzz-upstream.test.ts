@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
+import '#test/same-cases.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, hello, plainCompletion, usage } from '#test/chunks.ts';
 import { toEvent } from '#test/scripted-upstream.ts';

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import '#test/same-cases.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply } from '#test/scripted-upstream.ts';

@@ -9,7 +9,7 @@ import { entryOf, type Issuer, startIssuer } from '../identity/support.ts';
 import { startWhole, type WholeService } from './support.ts';
 
 /**
- * Who asks. `owner` owns what is asked for and has the role `staff`; `chain` and `ended` hold per-request keys of calls of the
+ * Who asks. `owner` owns what is asked for and has the roles `staff` and `admin`; `chain` and `ended` hold per-request keys of calls of the
  * owner, one under way, one over; `user` comes with a token of an identity provider and has the role; `stranger` has a key of
  * another project and the role; `roleless` one without the role.
  */
@@ -68,6 +68,8 @@ const messagesByRole = keyed(200, {
 const chat = { messages: hello };
 const message = { model: 'model', max_tokens: 10, messages: hello };
 const made = `applications/${ownerBucket}/made`;
+const listTools = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+const callTool = { ...listTools, method: 'tools/call', params: { name: 'model', arguments: { query: 'Hello' } } };
 const document = { openapi: '3.0.0', info: { title: 'x', version: '1' }, servers: [{ url: 'https://x.test' }], paths: {} };
 
 const get = (path: string) => (): Asking => ({ method: 'GET', path });
@@ -125,10 +127,28 @@ const table: readonly Row[] = [
   { route: 'GET /v1/user/info', asking: get('/v1/user/info'), told: keyed(200) },
   { route: 'GET /v1/deployments/*', asking: get('/v1/deployments/model/limits'), told: byRole },
   { route: 'GET /v1/deployments/*', asking: get('/v1/deployments/model/configuration'), told: byRole },
+  { route: 'GET /v1/deployments/*', asking: get('/v1/deployments/model/documents'), told: byRole },
   {
     route: 'GET /v1/deployments/*',
     asking: get(`/v1/deployments/${made}/limits`),
     told: keyed(denied, { owner: 200, chain: 200 }),
+  },
+  {
+    route: 'GET /v1/deployments/*',
+    asking: get(`/v1/deployments/${made}/documents`),
+    told: keyed(denied, { owner: 200, chain: 200 }),
+  },
+  { route: 'POST /v1/deployments/*', asking: post('/v1/deployments/model/mcp', listTools), told: byRole },
+  { route: 'POST /v1/deployments/*', asking: post('/v1/deployments/model/mcp', callTool), told: byRole },
+  {
+    route: 'POST /v1/deployments/*',
+    asking: post(`/v1/deployments/${made}/mcp`, listTools),
+    told: keyed(denied, { owner: 200, chain: 200 }),
+  },
+  {
+    route: 'POST /v1/deployments/*',
+    asking: post('/v1/deployments/none/mcp', listTools),
+    told: keyed('404 deployment_not_found'),
   },
   {
     route: 'GET /v1/application_type_schemas/schema',
@@ -149,6 +169,9 @@ const table: readonly Row[] = [
     asking: () => ({ method: 'DELETE', path: pathOf('doomed', ownerBucket) }),
     told: byOwner(204),
   },
+  { route: 'GET /v1/versions/applications/*', asking: get(`/v1/versions/${made}`), told: byOwner(200) },
+  { route: 'GET /v1/versions/applications/*', asking: get(`/v1/versions/${made}?version=1`), told: byOwner(200) },
+  { route: 'POST /v1/versions/applications/*', asking: post(`/v1/versions/${made}?version=1`, {}), told: byOwner(200) },
   { route: 'GET /v1/consent', asking: get('/v1/consent'), told: keyed(200, { chain: denied }) },
   { route: 'GET /v1/consent/*', asking: get('/v1/consent/app'), told: { ...byRole, chain: denied } },
   { route: 'GET /v1/consent/*', asking: get(`/v1/consent/${made}`), told: byOwner(200) },
@@ -162,6 +185,11 @@ const table: readonly Row[] = [
     asking: () => ({ method: 'DELETE', path: '/v1/consent/app' }),
     told: keyed(204, { roleless: denied, chain: denied }),
   },
+  ...['usage', 'audit', 'state'].map(
+    (name): Row => ({ route: `GET /v1/admin/${name}`, asking: get(`/v1/admin/${name}`), told: byOwner(200) }),
+  ),
+  { route: 'GET /v1/user/usage', asking: get('/v1/user/usage'), told: keyed(200, { chain: denied }) },
+  { route: 'GET /v1/sign-in', asking: get('/v1/sign-in'), told: open(200) },
   { route: 'GET /v1/bucket', asking: get('/v1/bucket'), told: keyed(200, { chain: denied }) },
   { route: 'GET /v1/files/*', asking: get(`/v1/files/${ownerBucket}/given`), told: keyed(denied, { owner: 200, chain: 200 }) },
   { route: 'GET /v1/files/*', asking: get(`/v1/files/${ownerBucket}/kept`), told: byOwner(200) },
@@ -198,7 +226,7 @@ beforeAll(async () => {
     },
     applications: { app: { endpoint: `${url}/app`, features: { consentRequired: true }, ...staffed } },
     keys: {
-      'owner-key': { project: 'owner', role: 'staff' },
+      'owner-key': { project: 'owner', roles: ['staff', 'admin'] },
       'stranger-key': { project: 'stranger', role: 'staff' },
       'roleless-key': { project: 'roleless', role: 'guest' },
     },

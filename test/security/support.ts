@@ -3,13 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { apiOperations } from '#app/api-operations.ts';
-import type { ServiceParts } from '#app/compose.ts';
+import type { ServiceParts } from '#app/service-parts.ts';
 import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
+import { SqlJournal } from '#stores/sql/journal.ts';
+import { openSqlite } from '#stores/sql/open-sqlite.ts';
 import { opsRoutes } from '#surfaces/ops/routes.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
+import { report } from '../admin/support.ts';
 
 /** The service with every surface it has, as a node serves it, and a server where its applications and models live. */
 export interface WholeService extends AsyncDisposable {
@@ -21,7 +24,7 @@ export interface WholeService extends AsyncDisposable {
   readonly faults: readonly string[];
 }
 
-type Parts = ServiceOptions & Pick<ServiceParts, 'files' | 'prepare'>;
+type Parts = ServiceOptions & Pick<ServiceParts, 'files' | 'prepare' | 'admin'>;
 
 /** Starts it; `toConfiguration` is given the address of the host. */
 export async function startWhole(toConfiguration: (hostUrl: string) => object): Promise<WholeService> {
@@ -29,7 +32,9 @@ export async function startWhole(toConfiguration: (hostUrl: string) => object): 
   const host = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
   const routes: string[] = [];
   const faults: string[] = [];
+  const { database, close: closeDatabase } = await openSqlite(join(folder, 'parley.db'));
   const parts: Parts = {
+    admin: { journal: new SqlJournal(database), readNode: () => report },
     files: { index: new MemoryFileIndex(), blobs: await DiskBlobStore.open(folder) },
     noteFault: (message, thrown) => faults.push(`${message}: ${describe(thrown)}`),
     prepare(app) {
@@ -46,6 +51,7 @@ export async function startWhole(toConfiguration: (hostUrl: string) => object): 
     async [Symbol.asyncDispose]() {
       await service.close();
       await host.close();
+      await closeDatabase();
       await rm(folder, { recursive: true });
     },
   };

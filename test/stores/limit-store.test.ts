@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import '#test/same-cases.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import type { Counter, LimitStore } from '#domain/limit-store.ts';

@@ -35,7 +35,7 @@ describe('a link to a Redis', () => {
       expect(thrown).toBeInstanceOf(StoreFault);
       expect(afterMs).toBeLessThan(1_000);
     }
-    await vi.waitFor(() => expect(node.noted.join('\n')).toContain('the shared store cannot be reached'));
+    await vi.waitFor(() => expect(node.noted.join('\n')).toContain('the shared store cannot be reached'), 8_000);
     await redis.start();
     expect(await vi.waitFor(() => increment(node.link), 5_000)).toBe(1);
     expect(node.noted.filter((note) => note.startsWith('the shared store cannot be reached'))).toHaveLength(1);
@@ -47,7 +47,7 @@ describe('a link to a Redis', () => {
     await using other = await openNode(redis);
     const clients = () => other.link.run((connection) => connection.client('LIST'));
     const waiting = failure(node.link.run((connection) => connection.blpop('queue', 0)));
-    await vi.waitFor(async () => expect(await clients()).toContain('cmd=blpop'));
+    await vi.waitFor(async () => expect(await clients()).toContain('cmd=blpop'), 8_000);
     await other.link.run((connection) => connection.call('CLIENT', 'KILL', 'TYPE', 'normal'));
     expect((await waiting).thrown).toBeInstanceOf(StoreFault);
     await vi.waitFor(() => increment(node.link), 5_000);
@@ -199,9 +199,9 @@ describe('notices between nodes', () => {
     await new RedisBulletin(other.link).publish({ topic: 'configuration', text: 'before' });
     new RedisBulletin(node.link).onNotice(({ text }) => heard.push(text));
     const subscribed = () => other.link.run((redis) => redis.call('PUBSUB', 'NUMSUB', 'parley:notices'));
-    await vi.waitFor(async () => expect(await subscribed()).toEqual(['parley:notices', 1]));
+    await vi.waitFor(async () => expect(await subscribed()).toEqual(['parley:notices', 1]), 8_000);
     await new RedisBulletin(other.link).publish({ topic: 'configuration', text: 'first' });
-    await vi.waitFor(() => expect(heard).toEqual(['first']));
+    await vi.waitFor(() => expect(heard).toEqual(['first']), 8_000);
     await increment(node.link);
     // Its hearing connection breaks, and a notice comes in between.
     await other.link.transact((step) =>
@@ -211,9 +211,9 @@ describe('notices between nodes', () => {
     );
     await vi.waitFor(() => expect(heard).toEqual(['first', 'missed']), 5_000);
     await other.link.run((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'));
-    await vi.waitFor(async () => expect(await subscribed()).toEqual(['parley:notices', 1]));
+    await vi.waitFor(async () => expect(await subscribed()).toEqual(['parley:notices', 1]), 8_000);
     await new RedisBulletin(other.link).publish({ topic: 'configuration', text: 'next' });
-    await vi.waitFor(() => expect(heard).toEqual(['first', 'missed', 'next']));
+    await vi.waitFor(() => expect(heard).toEqual(['first', 'missed', 'next']), 8_000);
   });
 
   it('are believed nothing that no node says', async () => {

@@ -1,41 +1,56 @@
-import type { ApplicationStore, StoredApplication } from '#domain/application-store.ts';
-import type { WriteCondition } from '#domain/write-condition.ts';
+import type { ApplicationStore, ApplicationVersion, StoredApplication } from '#domain/application-store.ts';
+import type { Caller } from '#domain/caller.ts';
+import { isMet, type WriteCondition } from '#domain/write-condition.ts';
 
 /** Applications of one test; entries are kept as text, as a durable store does. */
 export class MemoryApplicationStore implements ApplicationStore {
-  readonly #byId = new Map<string, string>();
+  /** By id all forms that an application had, the one in force last. */
+  readonly #byId = new Map<string, readonly string[]>();
 
   async find(id: string): Promise<StoredApplication | undefined> {
-    const text = this.#byId.get(id);
-    return text === undefined ? undefined : (JSON.parse(text) as StoredApplication);
+    return this.#formsOf(id).at(-1);
   }
 
   async put(application: StoredApplication, condition: WriteCondition): Promise<StoredApplication | undefined> {
     const before = await this.find(application.id);
-    if (!holds(before, condition)) return undefined;
+    if (!isMet(condition, before?.etag)) return undefined;
     const kept = before && { owner: before.owner, createdAtMs: before.createdAtMs };
     const stored = { ...application, ...kept };
-    this.#byId.set(application.id, JSON.stringify(stored));
+    this.#byId.set(application.id, [...(this.#byId.get(application.id) ?? []), JSON.stringify(stored)]);
     return stored;
   }
 
   async delete(id: string, condition: WriteCondition): Promise<'deleted' | 'absent' | 'condition_failed'> {
     const before = await this.find(id);
     if (before === undefined) return 'absent';
-    if (!holds(before, condition)) return 'condition_failed';
+    if (!isMet(condition, before.etag)) return 'condition_failed';
     this.#byId.delete(id);
     return 'deleted';
   }
 
-  async list(owner: string | undefined): Promise<readonly StoredApplication[]> {
-    const all = [...this.#byId.values()].map((text) => JSON.parse(text) as StoredApplication);
-    const wanted = all.filter((application) => owner === undefined || application.owner === owner);
-    return wanted.sort((one, other) => (one.id < other.id ? -1 : 1));
+  async list(owner: string): Promise<readonly StoredApplication[]> {
+    return this.#those((application) => application.owner === owner);
   }
-}
 
-function holds(before: StoredApplication | undefined, condition: WriteCondition): boolean {
-  if (condition === undefined) return true;
-  if (condition === 'absent') return before === undefined;
-  return before !== undefined && (condition === 'present' || before.etag === condition.etag);
+  async listOpen({ subject, roles }: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]> {
+    return this.#those(({ owner, entry }) => owner === subject || (entry.userRoles ?? []).some((role) => roles.includes(role)));
+  }
+
+  async versions(id: string): Promise<readonly ApplicationVersion[]> {
+    const forms = this.#formsOf(id).map(({ etag, updatedAtMs }, nth) => ({ version: nth + 1, etag, savedAtMs: updatedAtMs }));
+    return forms.reverse();
+  }
+
+  async findVersion(id: string, version: number): Promise<StoredApplication | undefined> {
+    return version < 1 ? undefined : this.#formsOf(id).at(version - 1);
+  }
+
+  #formsOf(id: string): StoredApplication[] {
+    return (this.#byId.get(id) ?? []).map((text) => JSON.parse(text) as StoredApplication);
+  }
+
+  #those(areMeant: (application: StoredApplication) => boolean): readonly StoredApplication[] {
+    const all = [...this.#byId.keys()].flatMap((id) => this.#formsOf(id).at(-1) ?? []);
+    return all.filter(areMeant).sort((one, other) => (one.id < other.id ? -1 : 1));
+  }
 }

@@ -1,9 +1,10 @@
-import type { FileIndex, FilePage, FileQuery, IndexedFile, PutOutcome } from '#domain/file-index.ts';
+import type { FileIndex, FilePage, FileQuery, IndexedFile, OverQuota, PutOutcome, Reservation } from '#domain/file-index.ts';
 import { isMet, type WriteCondition } from '#domain/write-condition.ts';
 
 /** An index that is gone with the test. */
 export class MemoryFileIndex implements FileIndex {
   readonly #files = new Map<string, IndexedFile>();
+  readonly #reserved = new Map<string, Reservation>();
 
   /** Every file there is, in no order. */
   get all(): readonly IndexedFile[] {
@@ -14,15 +15,34 @@ export class MemoryFileIndex implements FileIndex {
     return this.#files.get(toKey(bucket, path));
   }
 
+  /** How many contents are on their way. */
+  get reservations(): number {
+    return this.#reserved.size;
+  }
+
+  async reserve(reservation: Reservation, maxBucketBytes: number): Promise<'reserved' | OverQuota> {
+    const { bucket, path, blob, bytes } = reservation;
+    const replaced = this.#files.get(toKey(bucket, path))?.contentLength ?? 0;
+    const usedBytes = this.#usedBytes(bucket, blob);
+    if (usedBytes + Math.max(bytes - replaced, 0) > maxBucketBytes) return { outcome: 'over_quota', usedBytes };
+    this.#reserved.set(blob, reservation);
+    return 'reserved';
+  }
+
+  async release(blob: string): Promise<void> {
+    this.#reserved.delete(blob);
+  }
+
   async put(file: IndexedFile, condition: WriteCondition, maxBucketBytes: number): Promise<PutOutcome> {
     const key = toKey(file.bucket, file.path);
     const replaced = this.#files.get(key);
     if (!isMet(condition, replaced?.etag)) return { outcome: 'condition_failed' };
-    const usedBytes = this.#in(file.bucket).reduce((sum, { contentLength }) => sum + contentLength, 0);
+    const usedBytes = this.#usedBytes(file.bucket, file.blob);
     if (usedBytes - (replaced?.contentLength ?? 0) + file.contentLength > maxBucketBytes)
       return { outcome: 'over_quota', usedBytes };
     const stored = { ...file, createdAtMs: replaced?.createdAtMs ?? file.createdAtMs };
     this.#files.set(key, stored);
+    this.#reserved.delete(file.blob);
     return { outcome: 'stored', stored, replaced };
   }
 
@@ -41,6 +61,14 @@ export class MemoryFileIndex implements FileIndex {
       .sort((one, other) => compare(one.path, other.path));
     const items = rest.slice(0, limit);
     return { items, next: rest.length > limit ? items.at(-1)?.path : undefined };
+  }
+
+  /** Of the files, and of what is on its way, but for one. */
+  #usedBytes(bucket: string, besides: string): number {
+    let bytes = 0;
+    for (const file of this.#files.values()) if (file.bucket === bucket) bytes += file.contentLength;
+    for (const coming of this.#reserved.values()) if (coming.bucket === bucket && coming.blob !== besides) bytes += coming.bytes;
+    return bytes;
   }
 
   #in(bucket: string): IndexedFile[] {

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { ListObjectsV2Command, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { freePort } from './listening.ts';
 import { spawnTied, type TiedProcess } from './tied-process.ts';
 
@@ -7,8 +7,10 @@ import { spawnTied, type TiedProcess } from './tied-process.ts';
 export interface TestS3 extends AsyncDisposable {
   /** For `PARLEY_FILES_URL`: a bucket of its own, a prefix in it, an endpoint and credentials. */
   readonly filesUrl: string;
-  /** Names of the objects, without the prefix, and of the uploads that are not complete. */
+  /** Names of the contents, without the prefix, and of the uploads that are not complete. */
   names(): Promise<{ readonly objects: readonly string[]; readonly uploads: readonly string[] }>;
+  /** Stores an object past all nodes. */
+  put(name: string, content: string): Promise<void>;
   /** Ends it; what it held is lost. */
   stop(): Promise<void>;
   /** On the same port, with the bucket, empty. */
@@ -17,6 +19,8 @@ export interface TestS3 extends AsyncDisposable {
 
 const bucket = 'parley-test';
 const prefix = 'some/where/';
+/** Says whose contents they are. */
+const claimName = 'parley-database';
 const main = fileURLToPath(new URL('./s3-server.ts', import.meta.url));
 
 export async function startS3(): Promise<TestS3> {
@@ -38,9 +42,12 @@ export async function startS3(): Promise<TestS3> {
       const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix }));
       const uploads = await fetch(`${endpoint}/_uploads`);
       return {
-        objects: Contents.map(({ Key = '' }) => Key.slice(prefix.length)),
+        objects: Contents.map(({ Key = '' }) => Key.slice(prefix.length)).filter((name) => name !== claimName),
         uploads: (await uploads.json()) as readonly string[],
       };
+    },
+    put: async (name, content) => {
+      await client.send(new PutObjectCommand({ Bucket: bucket, Key: prefix + name, Body: content }));
     },
     stop: () => running.stop(),
     start,

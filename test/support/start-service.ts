@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { composeService, type ServiceParts } from '#app/compose.ts';
+import { composeService } from '#app/compose.ts';
 import { checkConfiguration } from '#app/configuration/check.ts';
 import { formatFault } from '#app/configuration/configuration-fault.ts';
 import { LiveDirectory } from '#app/live-directory.ts';
+import type { ServiceParts } from '#app/service-parts.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
 import type { HttpClient } from '#base/http/client.ts';
@@ -42,6 +43,7 @@ export interface ServiceOptions {
   readonly applications?: ApplicationStore;
   readonly files?: NonNullable<ServiceParts['files']>;
   readonly passages?: NonNullable<ServiceParts['passages']>;
+  readonly admin?: NonNullable<ServiceParts['admin']>;
   readonly noteGraph?: (graph: DependencyGraph) => void;
   readonly noteAudit?: NoteAudit;
   readonly noteFault?: (message: string, thrown: unknown) => void;

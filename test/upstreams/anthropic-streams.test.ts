@@ -1,4 +1,5 @@
 import { array, assert, asyncProperty, integer } from 'fast-check';
+import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { RelayedEvents } from '#upstreams/anthropic/relayed-events.ts';
 import { fixture, framesOf, translate } from './support.ts';

@@ -1,5 +1,5 @@
 import { weatherTool } from '#test/mocked-service.ts';
-import type { Body } from './matrix-support.ts';
+import type { Body, ProbeBodies as Probe } from './matrix-support.ts';
 
 const user = (content: unknown, more: object = {}) => ({ role: 'user', content, ...more });
 const hello = [user('Hello')];
@@ -25,9 +25,7 @@ const replied = (fields: object): Body => ({
 });
 const attachment = (given: object): Body => ({ messages: [user('Hello', { custom_content: { attachments: [given] } })] });
 
-/** Requests without and with what a row of the table is of; `mark` is what an upstream must then have, where another request than without is not enough. */
-type Probe = readonly [without: Body, having: Body, mark?: string];
-
+/** Requests without and with what a row of the table is of. */
 export const requestProbes: ReadonlyMap<string, Probe> = new Map<string, Probe>([
   [
     '`system` and `developer` messages',

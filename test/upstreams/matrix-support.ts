@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
+import type { Parley } from '#contract/messages/parley.ts';
+import type { Answered } from '#test/ask.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { startService, type TestService } from '#test/start-service.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
 import type { DialectName } from '../../scripts/upstream-features.ts';
 import { recorded, upstreamOf } from './vendor-support.ts';
 
@@ -11,9 +13,14 @@ export type Body = { readonly [key: string]: unknown };
 /** What became of something in a request: the upstream got it in some form, got the same as without it, or was not asked. */
 type Fate = 'carried' | 'lost' | 'refused';
 
+/** Requests without and with something; `mark` is what an upstream must then have, where another request than without is not enough. */
+export type ProbeBodies = readonly [without: Body, having: Body, mark?: string];
+
 export interface Prober extends AsyncDisposable {
   /** Compares what an upstream of the dialect gets of two requests. */
-  fateOf(dialect: DialectName, probe: readonly [without: Body, having: Body, mark?: string]): Promise<Fate>;
+  fateOf(dialect: DialectName, probe: ProbeBodies): Promise<Fate>;
+  /** The same for requests in the Messages dialect; `isTold`: whether the answer names something that was left out. */
+  messagesFateOf(dialect: DialectName, probe: ProbeBodies): Promise<{ fate: Fate; isTold: boolean }>;
   /** The first choice of the caller's completion, where the upstream replies so, with its usage. */
   told(dialect: DialectName, reply: Reply): Promise<{ choice: unknown; usage: unknown }>;
   readonly service: TestService;
@@ -24,6 +31,12 @@ const anthropicMessage = {
   ...{ id: 'msg_1', type: 'message', role: 'assistant', model: 'claude', stop_reason: 'end_turn', stop_sequence: null },
   ...{ content: [{ type: 'text', text: 'Hi.' }], usage: { input_tokens: 5, output_tokens: 2 } },
 };
+
+interface Got {
+  readonly received: string;
+  /** Whether the answer names something that was left out. */
+  readonly isTold: boolean;
+}
 
 /** A good reply of each dialect. */
 const fine: Readonly<Record<Exclude<DialectName, 'demo'>, Reply>> = {
@@ -60,29 +73,35 @@ export async function startProber(): Promise<Prober> {
     models: Object.fromEntries([...models, ...vectors]),
     applications: { application: { endpoint: `${url}/app` } },
   });
-  const sent = async (dialect: Exclude<DialectName, 'demo'>, body: Body): Promise<string | undefined> => {
+  /** What became of a request: what the upstream got of it, or for the demo what it said; undefined where it was refused. */
+  const got = async (dialect: DialectName, asked: () => Promise<Answered>): Promise<Got | undefined> => {
     const index = upstream.requests.length;
-    upstream.script(fine[dialect]);
+    if (dialect !== 'demo') upstream.script(fine[dialect]);
     service.balance.keepOnly(new Set());
-    const { status, text } = await service.chat(dialect, body);
+    const { status, text, json, headers } = await asked();
     if (status !== 200 && status !== 400) throw new Error(`${dialect} answered ${status}: ${text}`);
-    const received = upstream.requests.slice(index).map((request) => request.text);
-    return status === 200 ? JSON.stringify(received) : undefined;
+    if (status === 400) return undefined;
+    const { choices, content, parley } = json as Partial<Record<'choices' | 'content', unknown>> & { parley?: Parley };
+    const said = choices ?? [content, parley?.custom_content];
+    const received = dialect === 'demo' ? said : upstream.requests.slice(index).map((request) => request.text);
+    return { received: JSON.stringify(received), isTold: headers['parley-ignored'] !== undefined };
   };
-  const said = async (body: Body): Promise<string | undefined> => {
-    const { status, completion } = await service.chat('demo', body);
-    return status === 200 ? JSON.stringify(completion.choices) : undefined;
+  const compare = async ([without, having, mark]: ProbeBodies, ask: (body: Body) => Promise<Got | undefined>) => {
+    const other = await ask(having);
+    if (other === undefined) return { fate: 'refused' as const, isTold: true };
+    const { received, isTold } = other;
+    const isSame = mark === undefined ? received === (await ask(without))?.received : !received.includes(mark);
+    return { fate: isSame ? ('lost' as const) : ('carried' as const), isTold };
   };
   return {
     service,
     upstream,
-    async fateOf(dialect, [without, having, mark]) {
-      const probe = (body: Body) => (dialect === 'demo' ? said(body) : sent(dialect, body));
-      const got = await probe(having);
-      if (got === undefined) return 'refused';
-      const isSame = mark === undefined ? got === (await probe(without)) : !got.includes(mark);
-      return isSame ? 'lost' : 'carried';
-    },
+    fateOf: async (dialect, probe) => (await compare(probe, (body) => got(dialect, () => service.chat(dialect, body)))).fate,
+    messagesFateOf: (dialect, probe) =>
+      compare(probe, (given) => {
+        const body = { model: dialect, ...given };
+        return got(dialect, () => service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body }));
+      }),
     async told(dialect, reply) {
       upstream.script(reply);
       const { completion } = await service.chat(dialect, { messages: [{ role: 'user', content: 'Hello' }] });

@@ -3,8 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isJsonObject } from '#base/json.ts';
 import { silence } from '#test/scripted-upstream.ts';
 import { withKey } from '#test/start-service.ts';
-import { type DialectName, dialectNames, replyFeatures, requestFeatures } from '../../scripts/upstream-features.ts';
+import {
+  type DialectName,
+  dialectNames,
+  type Feature,
+  messagesFeatures,
+  replyFeatures,
+  requestFeatures,
+} from '../../scripts/upstream-features.ts';
 import { checkFiles } from '../configuration/support.ts';
+import { messagesProbes } from './matrix-messages.ts';
 import { replyProbes, vectorReplies } from './matrix-replies.ts';
 import { requestProbes } from './matrix-requests.ts';
 import { type Prober, startProber } from './matrix-support.ts';
@@ -19,8 +27,12 @@ beforeAll(async () => {
 afterAll(() => prober[Symbol.asyncDispose]());
 
 /** The fates of a row, by dialect; those the table claims nothing of are left out. */
-async function fatesOf(name: string, fateOf: (dialect: DialectName) => Promise<string | undefined>) {
-  const feature = [...requestFeatures, ...replyFeatures].find((each) => each.name === name);
+async function fatesOf(
+  name: string,
+  fateOf: (dialect: DialectName) => Promise<string | undefined>,
+  features: readonly Feature[] = [...requestFeatures, ...replyFeatures],
+) {
+  const feature = features.find((each) => each.name === name);
   const fates: Record<string, unknown> = {};
   const claimed: Record<string, unknown> = {};
   for (const dialect of dialectNames) {
@@ -38,6 +50,31 @@ describe('what becomes of a request', () => {
   it.each([...requestProbes])('is as the table says: %s', async (name, probe) => {
     const { fates, claimed } = await fatesOf(name, (dialect) => prober.fateOf(dialect, probe));
     expect(fates).toEqual(claimed);
+  });
+});
+
+describe('what becomes of a request in the Messages dialect', () => {
+  /** What a package of a vendor, or the demo, leaves out by itself: of that only the table tells. */
+  const untoldBy: ReadonlySet<DialectName> = new Set(['bedrock', 'vertex', 'gemini', 'mistral', 'demo']);
+  const ofEarlierTurns = '`thinking`, `redacted_thinking` of earlier turns';
+
+  it('is told of all that is asked here, and of nothing else', () => {
+    expect(messagesFeatures.map(({ name }) => name)).toEqual([...messagesProbes.keys()]);
+  });
+
+  it.each([...messagesProbes])('is as the table says, and its caller is told: %s', async (name, probe) => {
+    const untold: DialectName[] = [];
+    const { fates, claimed } = await fatesOf(
+      name,
+      async (dialect) => {
+        const { fate, isTold } = await prober.messagesFateOf(dialect, probe);
+        if (fate === 'lost' && !isTold && !untoldBy.has(dialect)) untold.push(dialect);
+        return fate;
+      },
+      messagesFeatures,
+    );
+    expect(fates).toEqual(claimed);
+    expect(untold).toEqual(name === ofEarlierTurns ? ['openai', 'azure'] : []);
   });
 });
 

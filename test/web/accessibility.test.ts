@@ -27,7 +27,7 @@ const looks: readonly (readonly [string, BrowserContextOptions])[] = [
   ['phone', { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }],
 ];
 
-describe.each(looks)('in the look %s', (_look, options) => {
+describe.each(looks)('in the look %s', { timeout: 60_000 }, (_look, options) => {
   it('nothing keeps anyone out: signing in', async () => {
     const { page } = await house.openAt('/', options);
     await page.getByLabel('Key').waitFor();
@@ -95,6 +95,58 @@ describe('by keyboard alone', () => {
     await page.locator(':is(a, button, input)').first().focus();
     await page.keyboard.press('Enter');
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
+  });
+});
+
+describe('what lies over the rest', () => {
+  const focused = '(document.activeElement.ariaLabel ?? document.activeElement.textContent).trim()';
+
+  it('on a phone the drawer keeps the focus, Escape closes it, and the focus goes back', async () => {
+    const { page } = await house.open('demo', { viewport: { width: 390, height: 800 } });
+    await page.getByRole('button', { name: 'Show conversations' }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('.sidebar.open').waitFor();
+    expect(await page.evaluate(focused)).toBe('Parley');
+    for (let step = 0; step < 30; step += 1) {
+      await page.keyboard.press('Tab');
+      expect(
+        await page.evaluate("document.activeElement === document.body || !!document.activeElement.closest('.sidebar')"),
+      ).toBe(true);
+    }
+    const isOutOfReach = "document.querySelector('#message').closest('[inert]') !== null";
+    expect(await page.evaluate(isOutOfReach)).toBe(true);
+    await page.keyboard.press('Escape');
+    await page.locator('.sidebar.open').waitFor({ state: 'detached' });
+    expect(await page.evaluate(focused)).toBe('Show conversations');
+    expect(await page.evaluate(isOutOfReach)).toBe(false);
+    await page.getByRole('button', { name: 'Show conversations' }).click();
+    await page.locator('.curtain').click({ position: { x: 380, y: 400 } });
+    await page.locator('.sidebar.open').waitFor({ state: 'detached' });
+    expect(await page.evaluate(focused)).toBe('Show conversations');
+  });
+
+  it('the choice of a deployment gives the focus back on Escape, and to the message on a choice', async () => {
+    const { page } = await house.open('demo');
+    await page.locator('.picker').focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    expect(await page.evaluate('document.activeElement.className')).toBe('picker');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('mail');
+    await page.keyboard.press('Enter');
+    await page.locator('.picker', { hasText: 'Mailbox' }).waitFor();
+    expect(await page.evaluate('document.activeElement.id')).toBe('message');
+  });
+
+  it('a question that is not changed after all gives the focus back', async () => {
+    const { page, say, answer } = await house.open('demo');
+    await say('Count to 2');
+    await answer();
+    await page.getByRole('button', { name: 'Edit and ask again' }).focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Escape');
+    expect(await page.evaluate(focused)).toBe('Edit and ask again');
   });
 });
 

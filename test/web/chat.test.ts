@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, plainReply, text } from '#test/chunks.ts';
 import { eventsReply, refusal } from '#test/scripted-upstream.ts';
 import { callerKey } from '#test/start-service.ts';
+import { openLongConversation } from './keep-conversation.ts';
 import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
 
 let house: PageHouse;
@@ -53,8 +54,7 @@ describe('a conversation with the demo', () => {
     expect(await page.locator('.usage summary').textContent()).toMatch(/^\d+ tokens/);
     await page.getByRole('button', { name: 'green' }).click();
     expect(await answer()).toContain('You used the control Pick a colour with the value {"colour":"green"}');
-    expect(await page.locator('.reply').first().locator('.chosen').textContent()).toBe('Pick a colour · colour: green');
-    expect(await page.locator('.reply').first().getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+    expect(await page.locator('.question .chosen').textContent()).toBe('Pick a colour · colour: green');
     expect(troubles).toEqual(nothing);
   });
 
@@ -70,6 +70,11 @@ describe('a conversation with the demo', () => {
     await form.getByLabel('Remark').fill('fine');
     await form.getByRole('button', { name: 'Send' }).click();
     expect(await answer()).toContain('{"stars":4,"remark":"fine"}');
+    const kept = page.locator('.reply').first().getByRole('group', { name: 'Rate this answer' });
+    expect(await kept.getByLabel('Stars').inputValue()).toBe('4');
+    expect(await kept.getByLabel('Remark').inputValue()).toBe('fine');
+    expect(await kept.getByLabel('Remark').isDisabled()).toBe(true);
+    expect(await kept.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
   });
 
   it('is stopped, keeps what came, and is asked again as another version', async () => {
@@ -255,11 +260,15 @@ describe('files', () => {
     transfer.items.add(new File(['The canteen serves lunch at noon.'], '${name}', { type: 'text/plain' }));
     `;
 
-  it('come by dropping and pasting, and are taken away again', async () => {
+  it('come by dropping anywhere and by pasting, and are taken away again', async () => {
     const { page } = await house.open('demo');
+    await page.evaluate(`${transferOf('held.txt')}
+      document.querySelector('.wordmark').dispatchEvent(new DragEvent('dragover', { bubbles: true, cancelable: true, dataTransfer: transfer })); }`);
+    await page.getByText('Drop files to attach them').waitFor();
     await page.evaluate(`${transferOf('dropped.txt')}
-      document.querySelector('.composer').dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: transfer })); }`);
+      document.querySelector('.wordmark').dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: transfer })); }`);
     await page.getByText('dropped.txt').waitFor();
+    expect(await page.getByText('Drop files to attach them').count()).toBe(0);
     await page.evaluate(`${transferOf('pasted.txt')}
       document.querySelector('#message').dispatchEvent(new ClipboardEvent('paste', { bubbles: true, cancelable: true, clipboardData: transfer })); }`);
     await page.getByText('pasted.txt').waitFor();
@@ -278,39 +287,9 @@ describe('files', () => {
 
 describe('a long conversation', () => {
   it('of 200 messages is opened whole, goes on, and is taken along', async () => {
-    const turns = Array.from({ length: 200 }, (_, at) => {
-      const links = { id: `t${at}`, parent: at === 0 ? '' : `t${at - 1}`, atMs: at };
-      if (at % 2 === 0) return { ...links, kind: 'question', text: `Question ${at}`, attachments: [] };
-      return {
-        ...links,
-        kind: 'reply',
-        deployment: 'demo',
-        state: 'done',
-        text: `**Answer** ${at}\n\n- a\n- b`,
-        custom: {},
-        stageTimes: {},
-      };
-    });
-    const conversation = {
-      id: 'long',
-      title: 'Long',
-      deployment: 'demo',
-      createdAtMs: 0,
-      updatedAtMs: 0,
-      shown: {},
-    };
-    const { page, say, answer } = await house.open('demo');
-    await page.evaluate(`new Promise((resolve) => {
-      indexedDB.open('parley key:test').onsuccess = ({ target }) => {
-        const change = target.result.transaction(['heads', 'conversations', 'turns'], 'readwrite');
-        change.objectStore('heads').put({ id: 'long', title: 'Long', deployment: 'demo', updatedAtMs: 0, said: 'long' });
-        change.objectStore('conversations').put(${JSON.stringify(conversation)});
-        for (const turn of ${JSON.stringify(turns)}) change.objectStore('turns').put({ ...turn, conversation: 'long' });
-        change.oncomplete = resolve;
-      };
-    })`);
-    await page.reload();
-    await page.getByRole('link', { name: 'Long' }).click();
+    const opened = await house.open('demo');
+    const { page, say, answer } = opened;
+    await openLongConversation(opened, 'demo', (at) => `**Answer** ${at}\n\n- a\n- b`);
     await page.getByText('Answer 199').waitFor();
     expect(await page.locator('article').count()).toBe(200);
     await say('Count to 3');

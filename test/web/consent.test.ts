@@ -64,6 +64,8 @@ it('A refusal for want of consent leads to the form, and back to where trying ag
   await page.locator('.fault').getByText('Look at what it asks for').waitFor();
   await page.locator('.fault').getByRole('link', { name: 'Look at it' }).click();
   await page.getByRole('heading', { name: 'May Mailbox act for you?' }).waitFor();
+  await page.getByText('Mailbox works in your name, and asks that you agree to that first.').waitFor();
+  expect(await page.locator('.reached.asking').count()).toBe(0);
   await page.getByRole('button', { name: 'Accept' }).click();
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.locator('.reply .branches').waitFor();
@@ -74,4 +76,16 @@ it('A form of nobody is said in words', async () => {
   const { page } = await house.open('demo');
   await page.evaluate("location.hash = '#/consent/nobody'");
   await page.getByRole('alert').getByText('There is no deployment of this id.').waitFor();
+});
+
+it('A form that was accepted says so, and can be withdrawn there', async () => {
+  const { page } = await house.open('assistant');
+  await page.evaluate("location.hash = '#/consent/assistant'");
+  await page.getByRole('button', { name: 'Accept' }).click();
+  await page.locator('.starter').first().waitFor();
+  await page.evaluate("location.hash = '#/consent/assistant'");
+  await page.getByText('You have accepted this. Assistant may act for you.').waitFor();
+  await page.getByRole('button', { name: 'Withdraw' }).click();
+  await page.locator('.starter').first().waitFor();
+  expect(await standing()).toBe(false);
 });

@@ -75,7 +75,7 @@ describe('the page', () => {
   it('that is not built says how to build it', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'parley-page-'));
     const app = fastify();
-    uiRoutes(app, folder);
+    uiRoutes(app, { folder, listWays: async () => [] });
     const answer = await app.inject('/');
     expect([answer.statusCode, answer.body]).toEqual([503, expect.stringContaining('npm run build:web')]);
     await rm(folder, { recursive: true });

@@ -2,7 +2,9 @@ import { expect, it } from 'vitest';
 import { startProcess } from '#test/start-process.ts';
 import { startBrowser } from './support.ts';
 
-it('A file too large for the message is stored on the way, with the progress told, and sent as a reference', async () => {
+it('A file too large for the message is stored on the way, with the progress told, and sent as a reference', {
+  timeout: 60_000,
+}, async () => {
   await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
   await using browser = await startBrowser();
   const { page, say, answer, troubles } = await browser.open(`${service.url}/#key=caller-key`);

@@ -65,7 +65,11 @@ export async function startPageHouse(configuration: object = {}): Promise<PageHo
     ...configuration,
     models: {
       demo: { displayName: 'Demo', description: 'Answers by rules.', upstreams: [{ protocol: 'demo' }] },
-      scripted: { displayName: 'Scripted', upstreams: [{ endpoint: upstream.endpoint }] },
+      scripted: {
+        displayName: 'Scripted',
+        upstreams: [{ endpoint: upstream.endpoint }],
+        pricing: { prompt: 0.001, completion: 0.002 },
+      },
       vectors: { type: 'embedding', upstreams: [{ protocol: 'demo' }] },
     },
     applications: {
@@ -121,6 +125,7 @@ async function openPage(browser: Browser, url: string, options: BrowserContextOp
     async answer() {
       const last = page.locator('.reply').last();
       await last.locator('.actions').waitFor();
+      await last.locator(':scope > .markdown[aria-busy="true"]').waitFor({ state: 'detached' });
       return last.evaluate((reply: ElementLike) => reply.querySelector(':scope > .markdown')?.textContent ?? '');
     },
     async reload() {

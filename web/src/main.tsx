@@ -1,11 +1,12 @@
-import { StrictMode } from 'react';
-import { createRoot } from 'react-dom/client';
-import { Entrance } from './page/entrance.tsx';
+// The styles of the page come before those of its parts.
 import './style/tokens.css';
 import './style/base.css';
 import './style/page.css';
-import './style/chat.css';
 import './style/markdown.css';
+
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Entrance } from './page/entrance.tsx';
 import { Speaking } from './words/words.tsx';
 
 const root = document.getElementById('page');

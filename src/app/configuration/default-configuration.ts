@@ -1,9 +1,19 @@
+import { type SampleAddress, sampleApplications } from '../sample/sample-applications.ts';
+import { sampleHost } from '../sample/sample-server.ts';
 import type { Accepted, Refused } from './check.ts';
 import { checkConfiguration } from './check.ts';
 import { findModels, type Surroundings } from './found-upstreams.ts';
 
+/** What this start serves of its own. */
+export interface Local {
+  /** The one key. */
+  readonly key: string;
+  /** Where the tools of the sample app are; undefined where they are not to be had, and the app is left out. */
+  readonly sample: SampleAddress | undefined;
+}
+
 /** What is served where no file is named: a demonstration that needs no network and no key of anyone's, and what else is found. */
-export function defaultConfiguration(surroundings: Surroundings, localKey: string): Accepted | Refused {
+export function defaultConfiguration(surroundings: Surroundings, { key, sample }: Local): Accepted | Refused {
   return checkConfiguration({
     models: {
       demo: {
@@ -14,6 +24,8 @@ export function defaultConfiguration(surroundings: Surroundings, localKey: strin
       'demo-embeddings': { type: 'embedding', displayName: 'Demo embeddings', upstreams: [{ protocol: 'demo' }] },
       ...findModels(surroundings),
     },
-    keys: { local: { project: 'local', key: localKey } },
+    ...(sample && { applications: sampleApplications(sample), security: { allowPrivateNetworks: [sampleHost] } }),
+    // Whoever sees the key has started the service.
+    keys: { local: { project: 'local', key, roles: ['default', 'admin'] } },
   });
 }

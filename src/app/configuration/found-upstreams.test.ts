@@ -4,7 +4,7 @@ import { findModels } from './found-upstreams.ts';
 import type { Environment } from './substitute.ts';
 
 function modelsOf(environment: Environment) {
-  const checked = defaultConfiguration({ environment, ollamaTags: undefined }, 'local-key-1');
+  const checked = defaultConfiguration({ environment, ollamaTags: undefined }, { key: 'local-key-1', sample: undefined });
   if ('faults' in checked) throw new Error(JSON.stringify(checked.faults));
   return checked.configuration.models;
 }

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, randomFillSync, randomUUID } from 'node:crypto';
+import { createHmac, randomFillSync, randomUUID } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import { TraceIds } from '#base/trace-context.ts';
 import type { Deployment } from '#domain/deployment.ts';
@@ -25,8 +25,8 @@ export interface TelemetryOptions {
   readonly version: string;
   /** Who else hears of calls that are over. */
   readonly listeners: readonly CallListener[];
-  /** `PARLEY_SECRET`: with it a user has the same pseudonym in the logs of all nodes; without, one a start. */
-  readonly secret: string | undefined;
+  /** Key of the pseudonyms: where it is the same, a user has one pseudonym on all nodes and after every restart. */
+  readonly secret: string;
 }
 
 /** Measures, traces and logs of one node. */
@@ -76,9 +76,8 @@ async function loadExport(parts: ExportParts): Promise<Export> {
 }
 
 function toListeners({ clock, lines, listeners: others, log, secret }: TelemetryOptions): CallListener[] {
-  const key = secret ?? randomBytes(32);
   const toPseudonym = (subject: string): string =>
-    createHmac('sha256', key).update(`log ${subject}`).digest('hex').slice(0, pseudonymLength);
+    createHmac('sha256', secret).update(`log ${subject}`).digest('hex').slice(0, pseudonymLength);
   const listeners = [...others];
   if (log.isLevelOn('info')) listeners.push(new CallLog({ sink: lines, epochMs: clock.epochMs, toPseudonym, redact: log.clean }));
   if (log.isLevelOn('error')) listeners.push(new FaultLog(log));

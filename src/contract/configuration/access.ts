@@ -78,6 +78,34 @@ const claim = (options: { readonly description: string; readonly default?: strin
     () => 'must be a claim or a dotted path of claims, none of them empty or with spaces around it',
   );
 
+const endpoint = (what: string) =>
+  Type.Optional(secureUrl(`${what} Absent: what \`<issuer>/.well-known/openid-configuration\` says.`));
+
+/** How people sign in to the page with the provider: by authorization code with PKCE, as a public client. */
+const SignInEntry = strict(
+  {
+    clientId: text('The id of the page as a public client of the provider; there is no secret.'),
+    displayName: Type.Optional(text('What the button on the page calls the provider. Absent: the name of the entry.')),
+    scopes: texts({ default: ['openid'], description: 'The scopes that are asked for, such as `openid` and `offline_access`.' }),
+    token: Type.Enum(['access_token', 'id_token'], {
+      default: 'access_token',
+      description:
+        'Which token the page sends. It must be a signed JWT with the `audience` of the entry; `id_token` is for providers whose access tokens are opaque.',
+    }),
+    parameters: named(Type.String(), {
+      by: 'parameter',
+      default: {},
+      description:
+        'More parameters of the authorization request, such as `audience`, `prompt` or `resource`; the last is sent with token requests as well.',
+    }),
+    authorizationEndpoint: endpoint('Where the browser goes to sign in.'),
+    tokenEndpoint: endpoint('Where the page exchanges the code; it must take requests from the origin of the page (CORS).'),
+    endSessionEndpoint: endpoint('Where the browser goes to sign out of the provider itself.'),
+  },
+  { description: 'How people sign in to the page with the provider. Absent: they cannot.' },
+);
+export type SignInEntry = Static<typeof SignInEntry>;
+
 /** Who issues tokens that are accepted wherever a key is. */
 export const IdentityProviderEntry = strict(
   {
@@ -95,6 +123,7 @@ export const IdentityProviderEntry = strict(
           'The claim that lists the roles, such as `realm_access.roles`: a list, or text with spaces between. Absent: the role `default`.',
       }),
     ),
+    signIn: Type.Optional(SignInEntry),
   },
   {
     description:

@@ -23,7 +23,7 @@ export const UpstreamEntry = strict(
     }),
     endpoint: Type.Optional(
       httpUrl(
-        'Base address: `…/v1` for `openai`, `anthropic` and `mistral`, `…/openai/deployments/<name>` for `azure`, `…/v1beta` for `gemini`, `…/publishers/google` for `vertex`, the host alone for `bedrock`. Required for the dialects of OpenAI and Anthropic; absent elsewhere: the vendor’s own address.',
+        'Base address: `…/v1` for `openai`, `anthropic` and `mistral`, `…/openai/deployments/<name>` for `azure`, `…/v1beta` for `gemini`, `…/publishers/google` for `vertex` (`…/publishers/anthropic` for Claude), the host alone for `bedrock`. Required for the dialects of OpenAI and Anthropic; absent elsewhere: the vendor’s own address.',
       ),
     ),
     apiVersion: Type.Optional(

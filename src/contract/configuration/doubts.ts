@@ -11,10 +11,12 @@ export function* doubts(configuration: Configuration): Iterable<Fault> {
   for (const [index, { id }] of configuration.addin.models.entries()) {
     if (!mayExist(id, ids)) yield { path: ['addin', 'models', index, 'id'], ...notConfigured(id, ids) };
   }
-  for (const [name, { audience }] of Object.entries(configuration.identityProviders)) {
+  for (const [name, { audience, signIn }] of Object.entries(configuration.identityProviders)) {
     const path = ['identityProviders', name, 'audience'];
     if (audience === undefined)
       yield { path, message: 'is missing; tokens that the issuer made for other services are accepted too' };
+    else if (signIn?.token === 'id_token' && signIn.clientId !== audience)
+      yield { path, message: 'is not the clientId of signIn, whom its id_token is made for; who signs in may be refused' };
   }
   for (const [id, { upstreams }] of Object.entries(configuration.models)) {
     for (const [index, { protocol, apiVersion }] of upstreams.entries()) {

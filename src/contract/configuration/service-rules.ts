@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { entriesOf, stringsOf } from './entries.ts';
 import type { Fault } from './fault.ts';
 import { isHeaderValue } from './values.ts';
@@ -28,13 +28,37 @@ export function* keyFaults(configuration: unknown): Iterable<Fault> {
 /** What the schema cannot say of identity providers: a token belongs to one, and which stands first must not be a matter of its name. */
 export function* identityProviderFaults(configuration: unknown): Iterable<Fault> {
   const seen = new Set<unknown>();
-  for (const [name, { issuer }] of entriesOf(configuration, 'identityProviders')) {
+  for (const [name, { issuer, signIn }] of entriesOf(configuration, 'identityProviders')) {
     if (/^\d+$/.test(name))
       yield { path: ['identityProviders', name], message: 'cannot be a name: one of digits only would be put before the others' };
     if (seen.has(issuer))
       yield { path: ['identityProviders', name, 'issuer'], message: 'is the issuer of another entry as well' };
     if (issuer !== undefined) seen.add(issuer);
+    if (isJsonObject(signIn)) yield* signInFaults(['identityProviders', name, 'signIn'], signIn);
   }
+}
+
+/** What the page itself says in an authorization request. */
+const ownParameters: ReadonlySet<string> = new Set([
+  'client_id',
+  'response_type',
+  'response_mode',
+  'redirect_uri',
+  'scope',
+  'state',
+  'nonce',
+  'code_challenge',
+  'code_challenge_method',
+  'request',
+  'request_uri',
+]);
+
+function* signInFaults(path: Fault['path'], { parameters, scopes, token }: JsonObject): Iterable<Fault> {
+  for (const name of Object.keys(isJsonObject(parameters) ? parameters : {})) {
+    if (ownParameters.has(name)) yield { path: [...path, 'parameters', name], message: 'is set by the page itself' };
+  }
+  if (token === 'id_token' && Array.isArray(scopes) && !scopes.includes('openid'))
+    yield { path: [...path, 'scopes'], message: 'must hold openid; without it there is no id_token' };
 }
 
 const takenPrefixes: ReadonlySet<string> = new Set([

@@ -85,6 +85,18 @@ describe('a request of the messages dialect', () => {
       'messages.0.content.0.content.0.source.type: is required.',
     ],
     [
+      withBlocks({ type: 'search_result', title: 't', source: 's', content: 5 }),
+      'messages.0.content.0.content: must be an array.',
+    ],
+    [
+      withBlocks({ type: 'search_result', title: 't', source: 's', content: [{ type: 'text' }] }),
+      'messages.0.content.0.content.0.text: is required.',
+    ],
+    [
+      withBlocks({ type: 'tool_result', tool_use_id: 'a', content: [{ type: 'tool_reference' }] }),
+      'messages.0.content.0.content.0.tool_name: is required.',
+    ],
+    [
       withBlocks({ type: 'tool_use', id: 'a', name: 'f', input: {} }),
       'messages.0.content.0.type: must not be tool_use in a message of the user.',
     ],

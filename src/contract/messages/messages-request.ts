@@ -52,7 +52,10 @@ const fields = {
 };
 
 const generation = {
-  max_tokens: Type.Integer({ minimum: 0, description: 'Most tokens to generate.' }),
+  max_tokens: Type.Integer({
+    minimum: 0,
+    description: 'Most tokens to generate. 0 fills the cache of the prompt, where the upstream speaks this dialect.',
+  }),
   stream: Type.Optional(Type.Boolean({ default: false })),
   stop_sequences: Type.Optional(Type.Array(Type.String())),
   temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1, default: 1 })),

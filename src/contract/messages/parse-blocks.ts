@@ -17,6 +17,8 @@ const blockShapes = toShapes({
     content: Type.Optional(Type.Union([text, Type.Array(typed)])),
     is_error: Type.Optional(Type.Union([Type.Boolean(), Type.Null()])),
   }),
+  search_result: Type.Object({ title: text, source: text, content: Type.Array(typed) }),
+  tool_reference: Type.Object({ tool_name: text }),
   thinking: Type.Object({ thinking: text, signature: text }),
   redacted_thinking: Type.Object({ data: text }),
 });
@@ -62,7 +64,7 @@ function parseBlock(block: Typed, { role, at }: Place): void {
   const allowed = onlyIn.get(block.type);
   if (allowed !== undefined && allowed !== role)
     throw requestFault(`${at}.type`, `must not be ${block.type} in a message of the ${role}`);
-  if (block.type === 'tool_result') parseInner(block.content, { role, at: `${at}.content` });
+  if (block.type === 'tool_result' || block.type === 'search_result') parseInner(block.content, { role, at: `${at}.content` });
   if (block.type !== 'image' && block.type !== 'document') return;
   const from = block.source as Typed;
   const sourceShape = sourceShapes.get(from.type);

@@ -17,7 +17,10 @@ const fileReference = Type.Refine(
 /** Settings of a quick app, `applicationProperties` (spec 2.14); the order is that of a form drawn from it. */
 export const QuickAppForm = strict(
   {
-    instructions: Type.String({ title: 'Instructions', description: 'System message of every conversation.' }),
+    instructions: Type.String({
+      title: 'Instructions',
+      description: 'What it is to do, and how: the system message of every conversation.',
+    }),
     model: text('Id of the deployment that is asked, a model as a rule.'),
     temperature: Type.Number({
       title: 'Temperature',
@@ -46,7 +49,8 @@ export const QuickAppForm = strict(
     document_relative_url: Type.Optional(
       Type.Union([fileReference, Type.Array(fileReference)], {
         title: 'Documents',
-        description: 'References of stored files that answers are looked up in, one or a list. Absent: none.',
+        description:
+          'Stored files that answers are looked up in, by reference, one or a list; they are read once this is saved. Absent: none.',
       }),
     ),
   },

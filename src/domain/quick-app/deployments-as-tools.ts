@@ -68,7 +68,7 @@ async function matchingDeployments(application: Deployment, looking: Looking): P
     toolset.kind === 'deployments' ? [toDeploymentFilter(toolset.conditions)] : [],
   );
   if (filters.length === 0) return [];
-  const open = (await catalog.list(directory)).filter(
+  const open = (await catalog.list(directory, caller)).filter(
     (found) => mayBeTool(found, directory, caller) && found.id !== application.id,
   );
   return open.filter((found) => filters.some((meets) => meets(found)));

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { quickAppFaults } from '#contract/quick-app/quick-app-faults.ts';
 import type { RestMethod, RestToolDefinition } from '../rest-tool.ts';

@@ -4,12 +4,14 @@ import { ParleyError } from '#contract/errors.ts';
 import { toToolsRequest } from '#contract/function-calling.ts';
 import type { CompletedControl, Message } from '#contract/message.ts';
 import { answerTo } from '../ask-user.ts';
+import type { Citation } from '../citations.ts';
 import { inOrderAsked } from '../in-order-asked.ts';
 import type { AnsweredQuestion } from '../loop.ts';
 import type { AskedQuestion } from '../tool-run.ts';
 import type { ToolCall } from '../turn.ts';
 import { lastText } from './last-text.ts';
 import type { RunState } from './run-state.ts';
+import type { TextsBeside } from './texts-beside.ts';
 
 /** A conversation as the model of a quick app shall see it. */
 export interface Conversation {
@@ -25,6 +27,10 @@ export interface Conversation {
   readonly state: RunState | undefined;
   /** Controls that the last reply offered. */
   readonly controls: readonly OfferedControl[];
+  /** What its runs gave to be cited. */
+  readonly citations: readonly Citation[];
+  /** Long texts that marks stand for in all that, the oldest first. */
+  readonly beside: readonly TextsBeside[];
 }
 
 /** Opens a state; undefined where it was changed, or belongs to somebody or something else. */
@@ -52,6 +58,8 @@ class ConversationReader {
   #messages: Message[] = [];
   #run: OpenRun | undefined;
   #controls: readonly OfferedControl[] = [];
+  readonly #citations: Citation[] = [];
+  readonly #beside: TextsBeside[] = [];
 
   constructor(open: OpenState) {
     this.#open = open;
@@ -77,7 +85,9 @@ class ConversationReader {
     if (open !== undefined && questionsOf(open.state).length > 0 && open.answer === undefined) this.#giveUp();
     const run = this.#run;
     const { messages } = toToolsRequest({ messages: this.#messages });
-    const begun = { messages, added: [], waiting: [], answered: undefined, state: undefined, controls: this.#controls };
+    this.#note(run?.state.beside);
+    const known = { controls: this.#controls, citations: this.#citations, beside: this.#beside };
+    const begun = { messages, added: [], waiting: [], answered: undefined, state: undefined, ...known };
     if (run === undefined) return begun;
     const { answer, state: before, results } = run;
     const state = { ...before, results };
@@ -100,13 +110,19 @@ class ConversationReader {
       );
     }
     this.#controls = state.controls;
+    this.#citations.push(...(state.citations ?? []));
     // The newest state of a run holds all of it.
     this.#run = undefined;
     if (state.pending.length > 0 || questionsOf(state).length > 0) {
       this.#run = { state, results: { ...state.results }, answer: undefined };
       return;
     }
+    this.#note(state.beside);
     this.#messages.push(...state.added, ...toFinal(message, state));
+  }
+
+  #note(beside: TextsBeside | undefined): void {
+    if (beside !== undefined) this.#beside.push(beside);
   }
 
   #takeResult({ name = '', content }: Message, { state, results }: OpenRun, at: string): void {
@@ -133,6 +149,7 @@ class ConversationReader {
   #giveUp(): void {
     if (this.#run === undefined) return;
     const { state, results } = this.#run;
+    this.#note(state.beside);
     this.#messages.push(...withResults({ ...state, results }));
     this.#run = undefined;
   }

@@ -6,12 +6,15 @@ import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
 import type { Reply as ModelReply } from '#domain/call.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
+import { Citations } from '../citations.ts';
 import { type RunMemory, runLoop } from '../loop.ts';
 import { Reply } from '../reply.ts';
+import type { TakenMedia } from '../shown-media.ts';
 import type { ToolDefinition } from '../toolset.ts';
 import type { ToolCall } from '../turn.ts';
 import type { Conversation } from './conversation.ts';
 import type { LoadedTools } from './load-tools.ts';
+import { recall } from './recall.ts';
 import type { RunState } from './run-state.ts';
 
 /** One run of a quick app. */
@@ -24,7 +27,9 @@ export interface QuickAppRun {
   /** Asks the app's model on behalf of the caller. */
   readonly askModel: (request: ChatRequest) => Promise<ModelReply>;
   /** Makes the reply's `custom_content.state`. */
-  readonly toState: (state: RunState) => JsonObject;
+  readonly toState: (state: RunState) => Promise<JsonObject>;
+  /** What its model can be shown that tools gave; absent: text alone. */
+  readonly takes?: TakenMedia | undefined;
   readonly id: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -34,12 +39,19 @@ export interface QuickAppRun {
 
 /** Answers with a quick app (contract 8): goes on where the conversation stands. */
 export function runQuickApp(run: QuickAppRun): AsyncIterable<Frame> {
+  const { conversation } = run;
+  if (conversation.beside.length === 0) return goOn(run);
+  return new Deferred(recall(conversation).then((recalled) => goOn({ ...run, conversation: recalled })));
+}
+
+function goOn(run: QuickAppRun): AsyncIterable<Frame> {
   const [next] = run.conversation.waiting;
   return next === undefined ? runModel(run) : handOutNext(run, next);
 }
 
 function runModel(run: QuickAppRun): AsyncIterable<Frame> {
   const { app, conversation, tools, limits } = run;
+  const citations = new Citations(conversation.citations, conversation.state?.citations);
   return runLoop({
     ask: (request) => new Deferred(run.askModel(request).then(({ frames }) => frames)),
     request: toModelRequest(run),
@@ -53,15 +65,18 @@ function runModel(run: QuickAppRun): AsyncIterable<Frame> {
     added: conversation.added,
     answered: conversation.answered,
     handsOut: 'one function',
-    toState: (memory) => toState(run, memory),
+    takes: run.takes,
+    citations,
+    toState: (memory) => toState(run, memory, citations),
     onToolFault: run.onToolFault,
   });
 }
 
 /** Nothing is to be remembered of a reply without tools, controls and a state of the model's own. */
-function toState(run: QuickAppRun, memory: RunMemory): JsonObject | undefined {
+async function toState(run: QuickAppRun, memory: RunMemory, citations: Citations): Promise<JsonObject | undefined> {
   if (memory.added.length === 0 && memory.controls.length === 0 && memory.inner === undefined) return undefined;
-  return run.toState({ ...memory, results: {} });
+  const isOver = memory.pending.length === 0 && (memory.questions ?? []).length === 0;
+  return run.toState({ ...memory, results: {}, citations: citations.toRemember(isOver) });
 }
 
 /** The calls of one batch go out one a reply; the model is asked when all have come back. */
@@ -71,7 +86,7 @@ async function* handOutNext(run: QuickAppRun, { function: { name, arguments: arg
   yield Frame.ofChunks(
     reply.chunk({ role: 'assistant' }),
     reply.chunk({ function_call: { name, arguments: args } }),
-    ...(state === undefined ? [] : [reply.chunk({ custom_content: { state: run.toState(state) } })]),
+    ...(state === undefined ? [] : [reply.chunk({ custom_content: { state: await run.toState(state) } })]),
     reply.chunk({}, 'function_call'),
   );
 }

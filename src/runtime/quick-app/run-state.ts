@@ -1,16 +1,18 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import type { KeptTexts, StateOwner } from '#domain/quick-app/kept-texts.ts';
+import type { Citation } from '../citations.ts';
 import type { RunMemory } from '../loop.ts';
+import { isMediaMessage } from '../shown-media.ts';
+import { lighten, type TextsBeside } from './texts-beside.ts';
 
 /** What a reply of a quick app remembers for the next request. */
 export interface RunState extends RunMemory {
   /** What the caller gave for some of the pending calls, by id of the call; it is handed one a reply. */
   readonly results: Readonly<Record<string, string>>;
-}
-
-/** Whom a state belongs to: it is good for one user and one application (contract, points read two ways). */
-export interface StateOwner {
-  readonly subject: string;
-  readonly application: string;
+  /** What its tools gave to be cited; absent: nothing. */
+  readonly citations?: readonly Citation[];
+  /** Its long texts; absent: they are in their places. */
+  readonly beside?: TextsBeside | undefined;
 }
 
 /** Signs and checks a text; how is not this room's business. */
@@ -20,20 +22,29 @@ export interface StateSigner {
 }
 
 const key = 'parley_run';
-const mostChars = 256 * 1024;
+/** Of a state as JSON. */
+const mostChars = 64 * 1024;
+const mostCharsBeside = 8 * 1024 * 1024;
 const shortenedChars = 500;
 const cutNote = '\n[The rest was left out of what is remembered.]';
 
 /** Turns what a reply remembers into its `custom_content.state`, signed, and back. */
 export class RunStates {
   readonly #signer: StateSigner;
+  readonly #texts: KeptTexts | undefined;
 
-  constructor(signer: StateSigner) {
+  /** `texts` keeps what is too long for a state; absent: it is cut. */
+  constructor(signer: StateSigner, texts?: KeptTexts) {
     this.#signer = signer;
+    this.#texts = texts;
   }
 
-  write(state: RunState, { subject, application }: StateOwner): JsonObject {
-    const text = Buffer.from(JSON.stringify({ ...shortened(state), subject, application })).toString('base64url');
+  /** To be given a state with all texts in their places. */
+  async write({ beside: _before, ...state }: RunState, owner: StateOwner): Promise<JsonObject> {
+    const excess = lengthOf(state) - mostChars;
+    const fitting = excess <= 0 ? state : ((await this.#lighten(state, owner, excess)) ?? shortened(state, excess));
+    const { subject, application } = owner;
+    const text = Buffer.from(JSON.stringify({ ...fitting, subject, application })).toString('base64url');
     return { [key]: `${text}.${this.#signer.sign(text)}` };
   }
 
@@ -46,24 +57,51 @@ export class RunStates {
     if (!this.#signer.verify(text, signed.slice(end + 1))) return undefined;
     const value = tryParseJson(Buffer.from(text, 'base64url').toString());
     if (!isJsonObject(value) || value.subject !== owner.subject || value.application !== owner.application) return undefined;
-    return value as unknown as RunState;
+    const run = value as unknown as RunState;
+    if (run.beside === undefined) return run;
+    return { ...run, beside: { ...run.beside, read: () => this.#find(owner, run.beside?.name ?? '') } };
+  }
+
+  /** Keeps long texts beside the state; undefined where they are not kept. */
+  async #lighten(state: RunState, owner: StateOwner, excess: number): Promise<object | undefined> {
+    if (this.#texts === undefined) return undefined;
+    const name = this.#texts.newName();
+    const { state: light, texts } = lighten(state, name, excess);
+    const kept = JSON.stringify(texts);
+    if (texts.length === 0 || kept.length > mostCharsBeside || !(await this.#texts.keep(owner, name, kept))) return undefined;
+    const fitting = lengthOf(light) <= mostChars ? light : answerAlone(light);
+    return { ...fitting, beside: { name, chars: kept.length } };
+  }
+
+  async #find(owner: StateOwner, name: string): Promise<readonly string[] | undefined> {
+    const texts = tryParseJson((await this.#texts?.find(owner, name)) ?? '');
+    return Array.isArray(texts) ? texts : undefined;
   }
 }
 
 /**
- * A state goes to and fro with each request: results of tools that would make it too large are cut, the oldest first. Where
- * that is not enough, a run that is over is remembered by its answer alone; one that waits needs all of the rest to go on.
+ * The state without what makes it too long: what tools showed the model, then results of tools, the oldest first. Where that
+ * is not enough, a run that is over is remembered by its answer alone.
  */
-function shortened(state: RunState): RunState {
-  let excess = JSON.stringify(state).length - mostChars;
-  if (excess <= 0) return state;
-  const added = state.added.map((message) => {
+function shortened(state: RunState, tooLong: number): RunState {
+  const texts = state.added.filter((message) => !isMediaMessage(message));
+  let excess = tooLong - (lengthOf(state.added) - lengthOf(texts));
+  const added = texts.map((message) => {
     const { content } = message;
     if (excess <= 0 || message.role !== 'tool' || typeof content !== 'string') return message;
     if (content.length <= shortenedChars + cutNote.length) return message;
     excess -= content.length - shortenedChars - cutNote.length;
     return { ...message, content: `${content.slice(0, shortenedChars).toWellFormed()}${cutNote}` };
   });
+  return excess > 0 ? answerAlone({ ...state, added }) : { ...state, added };
+}
+
+/** A run that waits needs all of the rest to go on. */
+function answerAlone(state: RunState): RunState {
   const isOver = state.pending.length === 0 && (state.questions ?? []).length === 0;
-  return { ...state, added: excess > 0 && isOver ? [] : added };
+  return isOver ? { ...state, added: [], citations: [] } : state;
+}
+
+function lengthOf(value: unknown): number {
+  return JSON.stringify(value).length;
 }

@@ -6,6 +6,8 @@ import {
   CreateMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
+  ListObjectsV2Command,
+  type ListObjectsV2CommandOutput,
   NoSuchKey,
   PutObjectCommand,
   S3Client,
@@ -23,6 +25,7 @@ const connectMs = 5_000;
 /** Of an object that is being read, where either side takes or sends nothing. */
 const idleMs = 300_000;
 const maxAttempts = 3;
+const listedAtOnce = 500;
 
 /** Contents as objects of a bucket of S3, or of what speaks like it. `timeoutMs` bounds each try of each request, up to the head of its answer. */
 export class S3BlobStore implements BlobStore {
@@ -66,6 +69,19 @@ export class S3BlobStore implements BlobStore {
 
   async delete(name: string): Promise<void> {
     await faulty(this.#client.send(new DeleteObjectCommand(this.#at(name))));
+  }
+
+  /** Names of what was written before a moment, in milliseconds since the epoch; a page of them is held at a time. */
+  async *writtenBefore(atMs: number): AsyncIterable<string> {
+    const place = { Bucket: this.#bucket, Prefix: this.#prefix, Delimiter: '/', MaxKeys: listedAtOnce };
+    let ContinuationToken: string | undefined;
+    do {
+      const asking = new ListObjectsV2Command({ ...place, ContinuationToken });
+      const page: ListObjectsV2CommandOutput = await faulty(this.#client.send(asking));
+      for (const { Key = '', LastModified } of page.Contents ?? [])
+        if (LastModified !== undefined && LastModified.getTime() < atMs) yield Key.slice(this.#prefix.length);
+      ContinuationToken = page.NextContinuationToken;
+    } while (ContinuationToken !== undefined);
   }
 
   close(): void {

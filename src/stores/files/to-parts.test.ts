@@ -1,4 +1,5 @@
 import fastCheck from 'fast-check';
+import '#test/same-cases.ts';
 import { expect, it } from 'vitest';
 import { toParts } from './to-parts.ts';
 

@@ -1,21 +1,26 @@
+import type { Kysely } from 'kysely';
 import { parseJson } from '#base/json.ts';
 import type { Seal } from '#base/seal.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
-import type { ApplicationStore, StoredApplication } from '#domain/application-store.ts';
+import type { ApplicationStore, ApplicationVersion, StoredApplication } from '#domain/application-store.ts';
+import type { Caller } from '#domain/caller.ts';
 import { isStorableKey } from '#domain/storable-key.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import type { WriteCondition } from '#domain/write-condition.ts';
+import { noteRoles, writeRoles } from './application-roles.ts';
+import { findRow, findRows, type HeadRow, openHeads, rowsOfUnknownRoles, type WrittenRow, writeRow } from './application-rows.ts';
+import { findVersionRow, listVersions } from './application-versions.ts';
+import { KnownApplications } from './known-applications.ts';
 import { requireStorable } from './require-storable.ts';
-import type { ApplicationRow } from './schema.ts';
+import type { Schema, SealedRow } from './schema.ts';
+import { openEntry, sealApplicationsAnew } from './seal-applications.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
-/** What a write does not change. */
-type Kept = Pick<ApplicationRow, 'owner' | 'created_at_ms'>;
-
-/** Applications made by users, a row each; the whole entry is sealed. */
+/** Applications made by users, a row each; the whole entry is sealed. What has not changed is opened once. */
 export class SqlApplicationStore implements ApplicationStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
+  readonly #known = new KnownApplications();
 
   constructor(database: SqlDatabase, seal: Seal) {
     this.#database = database;
@@ -24,21 +29,30 @@ export class SqlApplicationStore implements ApplicationStore {
 
   async find(id: string): Promise<StoredApplication | undefined> {
     if (!isStorableKey(id)) return undefined;
-    const row = await this.#database.run((kysely) =>
-      kysely.selectFrom('applications').selectAll().where('id', '=', id).executeTakeFirst(),
-    );
-    return row && this.#toApplication(row);
+    const known = this.#known.find(id);
+    const row = await this.#database.run((kysely) => findRow(kysely, id, known?.etag));
+    if (row === undefined) return undefined;
+    const { sealed_entry } = row;
+    return sealed_entry === null ? known : this.#learn({ ...row, sealed_entry });
   }
 
   async put(application: StoredApplication, condition: WriteCondition): Promise<StoredApplication | undefined> {
-    requireStorable(application.id, application.owner);
-    const row = this.#toRow(application);
-    const written = await (condition === undefined || condition === 'absent'
-      ? this.#insert(row, condition)
-      : this.#update(row, condition));
-    return written && { ...application, owner: written.owner, createdAtMs: written.created_at_ms };
+    const { id, owner, entry, etag } = application;
+    requireStorable(id, owner);
+    const sealed_entry = this.#seal.seal(JSON.stringify(entry), id);
+    const row: WrittenRow = {
+      ...{ id, owner, sealed_entry, etag, roles_etag: etag },
+      ...{ created_at_ms: application.createdAtMs, updated_at_ms: application.updatedAtMs },
+    };
+    return this.#database.transact(async (transaction) => {
+      const written = await writeRow(transaction, row, condition);
+      if (written === undefined) return undefined;
+      await writeRoles(transaction, [application]);
+      return { ...application, owner: written.owner, createdAtMs: written.created_at_ms };
+    });
   }
 
+  /** Its versions and roles go with the row. */
   async delete(id: string, condition: WriteCondition): Promise<'deleted' | 'absent' | 'condition_failed'> {
     if (!isStorableKey(id)) return 'absent';
     return this.#database.run(async (kysely) => {
@@ -54,77 +68,77 @@ export class SqlApplicationStore implements ApplicationStore {
     });
   }
 
-  async list(owner: string | undefined): Promise<readonly StoredApplication[]> {
-    if (owner !== undefined && !isStorableKey(owner)) return [];
-    const rows = await this.#database.run((kysely) => {
-      const all = kysely.selectFrom('applications').selectAll().orderBy('id');
-      return (owner === undefined ? all : all.where('owner', '=', owner)).execute();
-    });
-    return rows.map((row) => this.#toApplication(row));
+  list(owner: string): Promise<readonly StoredApplication[]> {
+    return this.listOpen({ subject: owner, roles: [] });
+  }
+
+  async listOpen(user: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]> {
+    if (!isStorableKey(user.subject)) return [];
+    if (user.roles.length > 0) await this.#noteUnknownRoles();
+    return this.#listed((kysely) => openHeads(kysely, user));
+  }
+
+  async versions(id: string): Promise<readonly ApplicationVersion[]> {
+    return isStorableKey(id) ? this.#database.run((kysely) => listVersions(kysely, id)) : [];
+  }
+
+  async findVersion(id: string, version: number): Promise<StoredApplication | undefined> {
+    if (!isStorableKey(id)) return undefined;
+    const row = await this.#database.run((kysely) => findVersionRow(kysely, id, version));
+    return row && this.#toApplication(row);
   }
 
   /**
-   * Seals with the newest secret what an older one sealed, so that the older can be given up. Gives how many there were; throws
-   * StoreFault where some could not be opened, once the others are done.
+   * Seals with the newest secret what an older one sealed, so that the older can be given up. Gives how many applications there
+   * were; throws StoreFault where some could not be opened, once the others are done.
    */
-  async sealAnew(): Promise<number> {
-    const rows = await this.#database.run((kysely) => kysely.selectFrom('applications').select(['id', 'sealed_entry']).execute());
-    const outdated = rows.filter(({ sealed_entry }) => this.#seal.isOutdated(sealed_entry));
-    const faults: unknown[] = [];
-    for (const row of outdated) await this.#sealRowAnew(row).catch((thrown) => faults.push(thrown));
-    if (faults.length > 0) throw faults[0];
-    return outdated.length;
+  sealAnew(): Promise<number> {
+    return sealApplicationsAnew({ database: this.#database, seal: this.#seal });
   }
 
-  async #sealRowAnew({ id, sealed_entry }: Pick<ApplicationRow, 'id' | 'sealed_entry'>): Promise<void> {
-    const sealedAnew = this.#seal.seal(this.#open(id, sealed_entry), id);
-    await this.#database.run((kysely) =>
-      kysely
-        .updateTable('applications')
-        .set({ sealed_entry: sealedAnew })
-        .where('id', '=', id)
-        .where('sealed_entry', '=', sealed_entry)
-        .execute(),
-    );
-  }
-
-  #insert(row: ApplicationRow, condition: 'absent' | undefined): Promise<Kept | undefined> {
-    const { id, owner, created_at_ms, ...changing } = row;
-    return this.#database.run((kysely) =>
-      kysely
-        .insertInto('applications')
-        .values(row)
-        .onConflict((there) => (condition === 'absent' ? there.doNothing() : there.column('id').doUpdateSet(changing)))
-        .returning(['owner', 'created_at_ms'])
-        .executeTakeFirst(),
-    );
-  }
-
-  #update(row: ApplicationRow, condition: 'present' | { readonly etag: string }): Promise<Kept | undefined> {
-    const { id, owner, created_at_ms, ...changing } = row;
-    return this.#database.run((kysely) => {
-      const named = kysely.updateTable('applications').set(changing).where('id', '=', id);
-      const meant = condition === 'present' ? named : named.where('etag', '=', condition.etag);
-      return meant.returning(['owner', 'created_at_ms']).executeTakeFirst();
+  #listed(find: (kysely: Kysely<Schema>) => Promise<readonly HeadRow[]>): Promise<readonly StoredApplication[]> {
+    return this.#database.run(async (kysely) => {
+      const heads = await find(kysely);
+      const byId = new Map<string, StoredApplication>();
+      for (const { id, etag } of heads) {
+        const known = this.#known.find(id);
+        if (known?.etag === etag) byId.set(id, known);
+      }
+      const others = heads.filter(({ id }) => !byId.has(id)).map(({ id }) => id);
+      for (const row of await findRows(kysely, others)) byId.set(row.id, this.#learn(row));
+      return heads.flatMap(({ id }) => byId.get(id) ?? []);
     });
   }
 
-  #toRow({ id, owner, entry, etag, createdAtMs, updatedAtMs }: StoredApplication): ApplicationRow {
-    const sealed_entry = this.#seal.seal(JSON.stringify(entry), id);
-    return { id, owner, sealed_entry, etag, created_at_ms: createdAtMs, updated_at_ms: updatedAtMs };
-  }
-
-  #toApplication(row: ApplicationRow): StoredApplication {
-    const { id, owner, etag, created_at_ms: createdAtMs, updated_at_ms: updatedAtMs } = row;
-    const entry = parseJson(this.#open(id, row.sealed_entry)) as ApplicationEntry;
-    return { id, owner, entry, etag, createdAtMs, updatedAtMs };
-  }
-
-  #open(id: string, sealed: string): string {
-    try {
-      return this.#seal.open(sealed, id);
-    } catch (cause) {
-      throw new StoreFault('the settings of an application cannot be decrypted', { cause });
+  /** Once for each application of an earlier version of the program; one that cannot be opened has no roles. */
+  async #noteUnknownRoles(): Promise<void> {
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const behind: string = after;
+      const rows = await this.#database.run((kysely) => rowsOfUnknownRoles(kysely, behind));
+      after = rows.at(-1)?.id;
+      if (rows.length === 0) return;
+      const opened = rows.flatMap((row) => this.#tryToOpen(row));
+      await this.#database.transact((transaction) => noteRoles(transaction, opened));
     }
+  }
+
+  #tryToOpen(row: SealedRow): readonly StoredApplication[] {
+    try {
+      return [this.#toApplication(row)];
+    } catch (thrown) {
+      if (thrown instanceof StoreFault) return [];
+      throw thrown;
+    }
+  }
+
+  #learn(row: SealedRow): StoredApplication {
+    const application = this.#toApplication(row);
+    this.#known.add(application, row.sealed_entry.length);
+    return application;
+  }
+
+  #toApplication({ id, owner, sealed_entry, etag, created_at_ms, updated_at_ms }: SealedRow): StoredApplication {
+    const entry = parseJson(openEntry(this.#seal, sealed_entry, id)) as ApplicationEntry;
+    return { id, owner, entry, etag, createdAtMs: created_at_ms, updatedAtMs: updated_at_ms };
   }
 }

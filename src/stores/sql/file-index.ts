@@ -1,9 +1,10 @@
 import type { Kysely } from 'kysely';
-import type { FileIndex, FilePage, FileQuery, IndexedFile, PutOutcome } from '#domain/file-index.ts';
+import type { FileIndex, FilePage, FileQuery, IndexedFile, OverQuota, PutOutcome, Reservation } from '#domain/file-index.ts';
 import { isStorableKey, isStorableText } from '#domain/storable-key.ts';
 import { isMet, type WriteCondition } from '#domain/write-condition.ts';
 import { behindPrefix } from './prefix-range.ts';
 import { requireStorable } from './require-storable.ts';
+import { dropEnded, replacedBy, reservedIn } from './reserved-room.ts';
 import type { FileRow, Schema } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
@@ -21,6 +22,33 @@ export class SqlFileIndex implements FileIndex {
     return row && toFile(row);
   }
 
+  async reserve(
+    { bucket, path, blob, bytes, nowMs, untilMs }: Reservation,
+    maxBucketBytes: number,
+  ): Promise<'reserved' | OverQuota> {
+    requireStorable(bucket, path, blob);
+    return this.#database.transact(async (transaction) => {
+      const usedBytes = await lockBucket(transaction, bucket);
+      const there = await findRow(transaction, bucket, path);
+      await dropEnded(transaction, bucket, nowMs);
+      const others = await reservedIn(transaction, bucket, { besides: blob, nowMs });
+      const replaced = replacedBy(others, path, there?.content_length ?? 0);
+      const taken = usedBytes + others.bytes;
+      if (taken + Math.max(bytes - replaced, 0) > maxBucketBytes) return { outcome: 'over_quota', usedBytes: taken };
+      const row = { blob, bucket, path, reserved_bytes: bytes, replaced_bytes: replaced, until_ms: untilMs };
+      await transaction
+        .insertInto('file_reservations')
+        .values(row)
+        .onConflict((same) => same.column('blob').doUpdateSet(row))
+        .execute();
+      return 'reserved';
+    });
+  }
+
+  async release(blob: string): Promise<void> {
+    await this.#database.run((kysely) => kysely.deleteFrom('file_reservations').where('blob', '=', blob).execute());
+  }
+
   async put(file: IndexedFile, condition: WriteCondition, maxBucketBytes: number): Promise<PutOutcome> {
     const { bucket, path } = file;
     requireStorable(bucket, path);
@@ -28,10 +56,12 @@ export class SqlFileIndex implements FileIndex {
       const usedBytes = await lockBucket(transaction, bucket);
       const there = await findRow(transaction, bucket, path);
       if (!isMet(condition, there?.etag)) return { outcome: 'condition_failed' };
+      const others = await reservedIn(transaction, bucket, { besides: file.blob, nowMs: file.updatedAtMs });
       const bytesThen = usedBytes - (there?.content_length ?? 0) + file.contentLength;
-      if (bytesThen > maxBucketBytes) return { outcome: 'over_quota', usedBytes };
+      if (bytesThen + others.bytes > maxBucketBytes) return { outcome: 'over_quota', usedBytes: usedBytes + others.bytes };
       const stored = { ...file, createdAtMs: there?.created_at_ms ?? file.createdAtMs };
       await replaceRow(transaction, toRow(stored));
+      await transaction.deleteFrom('file_reservations').where('blob', '=', file.blob).execute();
       await setUsedBytes(transaction, bucket, bytesThen);
       return { outcome: 'stored', stored, replaced: there && toFile(there) };
     });
@@ -50,13 +80,24 @@ export class SqlFileIndex implements FileIndex {
     });
   }
 
-  /** Those of some contents that no file uses. */
-  async unused(blobs: readonly string[]): Promise<readonly string[]> {
-    const rows = await this.#database.run((kysely) =>
-      kysely.selectFrom('files').select('blob').where('blob', 'in', blobs).execute(),
+  /** Those of some contents that no file uses, and none is about to. */
+  async unused(blobs: readonly string[], nowMs: number): Promise<readonly string[]> {
+    return this.#database.run(async (kysely) => {
+      // In this order: what is put between the two looks has its reservation taken away.
+      const held = kysely.selectFrom('file_reservations').select('blob').where('until_ms', '>', nowMs);
+      const coming = await held.where('blob', 'in', blobs).execute();
+      const stored = await kysely.selectFrom('files').select('blob').where('blob', 'in', blobs).execute();
+      const used = new Set([...coming, ...stored].map(({ blob }) => blob));
+      return blobs.filter((blob) => !used.has(blob));
+    });
+  }
+
+  /** A text that no other database has, unless it is a copy of this one. */
+  async databaseName(): Promise<string> {
+    const { name } = await this.#database.run((kysely) =>
+      kysely.selectFrom('database_name').select('name').executeTakeFirstOrThrow(),
     );
-    const used = new Set(rows.map(({ blob }) => blob));
-    return blobs.filter((blob) => !used.has(blob));
+    return name;
   }
 
   async list({ bucket, prefix, after, limit }: FileQuery): Promise<FilePage> {

@@ -1,10 +1,10 @@
-import { CompiledQuery, type Kysely, sql } from 'kysely';
-import type { AuditQuery, AuditRecord, Journal, UsageRecord, UsageSum } from '#domain/journal.ts';
+import { CompiledQuery, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { AuditQuery, AuditRecord, Journal, UsageKey, UsageQuery, UsageRecord, UsageSum } from '#domain/journal.ts';
+import { sumUsage } from './journal-sums.ts';
 import { fromRecordJson, toRecordJson } from './record-json.ts';
 import type { AuditRow, Schema, UsageRow } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
-const dayMs = 86_400_000;
 /** Making the statement for so many takes less than a millisecond or two. */
 const rowsAtOnce = 100;
 
@@ -47,40 +47,22 @@ export class SqlJournal implements Journal {
     );
   }
 
-  async sumUsage(query: Parameters<Journal['sumUsage']>[0]): Promise<readonly UsageSum[]> {
-    const { fromMs, toMs, subject } = query;
-    const sums = await this.#database.run((kysely) => {
-      const within = kysely
-        .selectFrom('usage_records')
-        .select([
-          sql<number>`at_ms / 86400000`.as('day'),
-          'deployment',
-          'subject',
-          sql<number>`cast(count(*) as double precision)`.as('calls'),
-          sql<number>`cast(sum(prompt_tokens) as double precision)`.as('promptTokens'),
-          sql<number>`cast(sum(completion_tokens) as double precision)`.as('completionTokens'),
-          sql<number>`cast(sum(cost) as double precision)`.as('cost'),
-        ])
-        .where('at_ms', '>=', toBound(fromMs))
-        .where('at_ms', '<', toBound(toMs));
-      const meant = subject === undefined ? within : within.where('subject', '=', toStorable(subject));
-      return meant.groupBy(['day', 'deployment', 'subject']).orderBy('day').orderBy('deployment').orderBy('subject').execute();
-    });
-    return sums.map(({ day, ...sum }) => ({ day: new Date(day * dayMs).toISOString().slice(0, 10), ...sum }));
+  async sumUsage<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]> {
+    const { fromMs, toMs, subject, ...rest } = query;
+    const within = { fromMs: toBound(fromMs), toMs: toBound(toMs), subject: subject && toStorable(subject) };
+    return this.#database.run((kysely) => sumUsage(kysely, { ...rest, ...within }));
   }
 
-  async readAudit({ beforeMs, beforeId = '', limit }: AuditQuery): Promise<readonly AuditRecord[]> {
+  async readAudit({ beforeMs, beforeId = '', kind, limit }: AuditQuery): Promise<readonly AuditRecord[]> {
     const [atMs, id] = [toBound(beforeMs), toStorable(beforeId)];
-    const rows = await this.#database.run((kysely) =>
-      kysely
+    const rows = await this.#database.run((kysely) => {
+      const older = kysely
         .selectFrom('audit_records')
         .selectAll()
-        .where(({ eb, and, or }) => or([eb('at_ms', '<', atMs), and([eb('at_ms', '=', atMs), eb('id', '<', id)])]))
-        .orderBy('at_ms', 'desc')
-        .orderBy('id', 'desc')
-        .limit(limit)
-        .execute(),
-    );
+        .where(({ eb, and, or }) => or([eb('at_ms', '<', atMs), and([eb('at_ms', '=', atMs), eb('id', '<', id)])]));
+      const meant = kind === undefined ? older : older.where(isOfKind(toStorable(kind)));
+      return meant.orderBy('at_ms', 'desc').orderBy('id', 'desc').limit(limit).execute();
+    });
     return rows.map(toAudit);
   }
 
@@ -90,6 +72,12 @@ export class SqlJournal implements Journal {
       await insert(items.slice(first, first + rowsAtOnce));
     }
   }
+}
+
+/** One action, or a family of them. */
+function isOfKind(kind: string): RawBuilder<SqlBool> {
+  const family = `${kind}.`;
+  return sql<SqlBool>`(action = ${kind} or substr(action, 1, ${sql.lit([...family].length)}) = ${family})`;
 }
 
 function toUsageRow(record: UsageRecord): UsageRow {

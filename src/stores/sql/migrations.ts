@@ -9,7 +9,13 @@ export interface ColumnTypes {
 export type Migration = (types: ColumnTypes) => readonly string[];
 
 /** Index n makes version n + 1. A step that was released is never changed, only followed by others. */
-export const migrations: readonly Migration[] = [toFirstTables, toPassageTables];
+export const migrations: readonly Migration[] = [
+  toFirstTables,
+  toPassageTables,
+  toApplicationVersions,
+  toReservationTables,
+  toUsageOfSubjects,
+];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {
   return [
@@ -117,6 +123,51 @@ function toPassageTables({ key, engine }: ColumnTypes): readonly string[] {
   )`,
     ...wordTables[engine](key),
   ];
+}
+
+/** What applications were before, and which roles they name: that is found without opening what is sealed. */
+function toApplicationVersions({ key }: ColumnTypes): readonly string[] {
+  return [
+    'alter table applications add column version integer not null default 1',
+    'alter table applications add column roles_etag text',
+    'create index applications_of_unknown_roles on applications (id) where roles_etag is distinct from etag',
+    `create table application_versions (
+      application ${key} not null references applications (id) on delete cascade,
+      version integer not null,
+      sealed_entry text not null,
+      etag text not null,
+      saved_at_ms bigint not null,
+      primary key (application, version)
+    )`,
+    `create table application_roles (
+      role ${key} not null,
+      application ${key} not null references applications (id) on delete cascade,
+      primary key (role, application)
+    )`,
+    'create index application_roles_of_application on application_roles (application)',
+  ];
+}
+
+/** Beside them a name that no other database has: a store of contents belongs to the files of one. */
+function toReservationTables({ key, engine }: ColumnTypes): readonly string[] {
+  return [
+    `create table file_reservations (
+      blob ${key} not null primary key,
+      bucket ${key} not null references buckets (bucket),
+      path ${key} not null,
+      reserved_bytes bigint not null,
+      replaced_bytes bigint not null,
+      until_ms bigint not null
+    )`,
+    'create index file_reservations_of_bucket on file_reservations (bucket)',
+    'create table database_name (name text not null)',
+    `insert into database_name (name) values (${engine === 'sqlite' ? 'lower(hex(randomblob(16)))' : 'gen_random_uuid()::text'})`,
+  ];
+}
+
+/** Everyone may ask for their own usage: it is found without reading that of all. */
+function toUsageOfSubjects(): readonly string[] {
+  return ['create index usage_records_of_subject on usage_records (subject, at_ms)'];
 }
 
 const wordTables: Readonly<Record<ColumnTypes['engine'], (key: string) => readonly string[]>> = {

@@ -11,6 +11,14 @@ import type { SqlDatabase } from './sql-database.ts';
 const rowsAtOnce = 50;
 const removedAtOnce = 500;
 
+interface FoundRow {
+  readonly document: string;
+  readonly nth: number;
+  readonly title: string;
+  readonly headings: string;
+  readonly text: string;
+}
+
 /** The passages of stored files: a row each, their words in the full-text index of the engine. */
 export class SqlPassageIndex implements PassageIndex {
   readonly #database: SqlDatabase;
@@ -100,6 +108,8 @@ export class SqlPassageIndex implements PassageIndex {
     const { numUpdatedRows } = await this.#database.run((kysely) =>
       kysely.updateTable('indexed_documents').set(row).where('id', '=', id).executeTakeFirstOrThrow(),
     );
+    // Where it fails, the engine does it later by itself.
+    await this.#database.run((kysely) => wordSearchOf(kysely).settle(kysely)).catch(() => undefined);
     return numUpdatedRows > 0n;
   }
 
@@ -127,12 +137,14 @@ export class SqlPassageIndex implements PassageIndex {
   async searchWords(text: string, documents: readonly string[], limit: number): Promise<readonly WordHit[]> {
     const words = toAskedWords(text);
     if (words.length === 0 || documents.length === 0) return [];
-    const found = await this.#database.run(async (kysely) => {
-      const ids = await wordSearchOf(kysely).search(kysely, { words, documents, limit });
-      const rows = ids.length === 0 ? [] : await readFound(kysely, ids);
-      return ids.flatMap((id) => rows.find((row) => row.id === id) ?? []);
+    const { rows } = await this.#database.run((kysely) => {
+      const found = wordSearchOf(kysely).toFound({ words, documents, limit });
+      return sql<FoundRow>`
+        select passages.document, nth, title, headings, text from (${found}) found
+        join passages on passages.id = found.id join indexed_documents on indexed_documents.id = passages.document
+        order by score, found.id`.execute(kysely);
     });
-    return found.map(({ document, nth, title, headings, text: said }) => {
+    return rows.map(({ document, nth, title, headings, text: said }) => {
       return { document, nth, share: shareOf(words, `${title}\n${headings}\n${said}`) };
     });
   }
@@ -192,15 +204,6 @@ export class SqlPassageIndex implements PassageIndex {
     });
     for (const { id } of unused) await this.drop(id);
   }
-}
-
-function readFound(kysely: Kysely<Schema>, ids: readonly number[]) {
-  return kysely
-    .selectFrom('passages')
-    .innerJoin('indexed_documents', 'indexed_documents.id', 'passages.document')
-    .select(['passages.id', 'document', 'nth', 'title', 'headings', 'text'])
-    .where('passages.id', 'in', ids)
-    .execute();
 }
 
 /** Gives how many passages were dropped; the engine drops their words with them. */

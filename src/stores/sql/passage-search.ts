@@ -1,4 +1,4 @@
-import { type Kysely, PostgresAdapter, sql } from 'kysely';
+import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import { toIndexWords } from './passage-words.ts';
 import type { Schema } from './schema.ts';
 
@@ -21,8 +21,10 @@ interface WordsQuery {
 /** How an engine finds words. */
 interface WordSearch {
   add(kysely: Kysely<Schema>, entries: readonly WordsEntry[]): Promise<unknown>;
-  /** Ids of passages, best first. */
-  search(kysely: Kysely<Schema>, query: WordsQuery): Promise<readonly number[]>;
+  /** Puts what was added where it is found fast. */
+  settle(kysely: Kysely<Schema>): Promise<unknown>;
+  /** A statement that gives the `id` and `score` of the best passages: the less, the better. */
+  toFound(query: WordsQuery): RawBuilder<unknown>;
 }
 
 export function wordSearchOf(kysely: Kysely<Schema>): WordSearch {
@@ -35,17 +37,18 @@ const inSqlite: WordSearch = {
     return sql`insert into passage_words (rowid, document, words) values ${sql.join(rows)}`.execute(kysely);
   },
 
-  async search(kysely, { words, documents, limit }) {
+  settle: () => Promise.resolve(),
+
+  toFound({ words, documents, limit }) {
     const match = `document : (${documents.map(quoted).join(' OR ')}) AND words : (${words.map(quoted).join(' OR ')})`;
-    const { rows } = await sql<{ id: number }>`
-      select rowid as id from passage_words where passage_words match ${match}
-      order by bm25(passage_words, 0.0, 1.0), rowid limit ${limit}`.execute(kysely);
-    return rows.map(({ id }) => id);
+    return sql`
+      select rowid as id, bm25(passage_words, 0.0, 1.0) as score from passage_words where passage_words match ${match}
+      order by score, rowid limit ${limit}`;
   },
 };
 
 /** A word that more passages have tells little: so many of them are looked at. */
-const mostOfWord = 2000;
+const mostOfWord = 1000;
 /** So many passages are compared by how often they have the words. */
 const compared = 200;
 
@@ -61,23 +64,27 @@ const inPostgres: WordSearch = {
     return sql`insert into passage_words (id, document, words) values ${sql.join(rows)}`.execute(kysely);
   },
 
-  async search(kysely, { words, documents, limit }) {
-    const { rows } = await sql<{ id: number }>`
+  /** Else every word of every question goes through a list of what was added last, until the engine finds the time. */
+  settle: (kysely) => sql`select gin_clean_pending_list('passage_words_found')`.execute(kysely),
+
+  toFound({ words, documents, limit }) {
+    return sql`
       with asked as materialized (
         select distinct quote_literal(lexeme)::tsquery as word from unnest(to_tsvector('english', ${words.join(' ')}))
+      ), searched as materialized (
+        select coalesce(sum(passages), 0)::float as passages from indexed_documents where id = any(${sql.val(documents)})
       ), found as materialized (
-        select asked.word, there.id from asked cross join lateral (
-          select id from passage_words where words @@ asked.word and document = any(${sql.val(documents)}) limit ${mostOfWord}
-        ) there
-      ), weights as (
-        select word, ln(1 + (select count(distinct id) from found)::float / count(*)) as weight from found group by word
+        select ids, ln(1 + searched.passages / cardinality(ids)) as weight from searched, asked cross join lateral (
+          select array_agg(id) as ids from (
+            select id from passage_words where words @@ asked.word and document = any(${sql.val(documents)}) limit ${mostOfWord}
+          ) having_it
+        ) looked_up
       ), best as materialized (
-        select id, sum(weight) as score from found join weights using (word) group by id order by score desc, id limit ${compared}
+        select id, sum(weight) as weight from (select unnest(ids) as id, weight from found) each_found
+        group by id order by weight desc, id limit ${compared}
       )
-      select id from best join passage_words using (id)
-      order by score * (1 + ts_rank(words, to_tsquery('english', ${words.map(quotedWord).join(' | ')}), 1)) desc, id
-      limit ${limit}`.execute(kysely);
-    return rows.map(({ id }) => id);
+      select id, -weight * (1 + ts_rank(words, to_tsquery('english', ${words.map(quotedWord).join(' | ')}), 1)) as score
+      from best join passage_words using (id) order by score, id limit ${limit}`;
   },
 };
 

@@ -1,11 +1,16 @@
+import type { Generated } from 'kysely';
 import type { PassageSchema } from './passage-schema.ts';
 
 /** The tables, alike in every engine; `migrations` makes them. Times are milliseconds since the epoch. */
 export interface Schema extends PassageSchema {
   readonly consents: ConsentRow;
   readonly applications: ApplicationRow;
+  readonly application_versions: ApplicationVersionRow;
+  readonly application_roles: ApplicationRoleRow;
   readonly files: FileRow;
   readonly buckets: BucketRow;
+  readonly file_reservations: ReservationRow;
+  readonly database_name: NameRow;
   readonly usage_records: UsageRow;
   readonly audit_records: AuditRow;
   readonly parley_migrations: MigrationRow;
@@ -27,6 +32,29 @@ export interface ApplicationRow {
   readonly etag: string;
   readonly created_at_ms: number;
   readonly updated_at_ms: number;
+  /** Counted from 1, one more with each change. */
+  readonly version: Generated<number>;
+  /** The ETag of the form whose roles are in `application_roles`; null where they never were. */
+  readonly roles_etag: string | null;
+}
+
+/** An application as it is read. */
+export type SealedRow = Omit<ApplicationRow, 'version' | 'roles_etag'>;
+
+/** What an application was before; goes with it. */
+interface ApplicationVersionRow {
+  readonly application: string;
+  readonly version: number;
+  /** JSON, sealed for the application's id. */
+  readonly sealed_entry: string;
+  readonly etag: string;
+  readonly saved_at_ms: number;
+}
+
+/** A role that an application names; goes with it. */
+interface ApplicationRoleRow {
+  readonly role: string;
+  readonly application: string;
 }
 
 export interface FileRow {
@@ -44,6 +72,21 @@ export interface FileRow {
 interface BucketRow {
   readonly bucket: string;
   readonly used_bytes: number;
+}
+
+/** Room in a bucket for a content on its way. */
+export interface ReservationRow {
+  readonly blob: string;
+  readonly bucket: string;
+  readonly path: string;
+  readonly reserved_bytes: number;
+  /** Bytes that become free as it takes the place of what is there. */
+  readonly replaced_bytes: number;
+  readonly until_ms: number;
+}
+
+interface NameRow {
+  readonly name: string;
 }
 
 export interface UsageRow {

@@ -22,6 +22,8 @@ export interface Saving {
   readonly stored: StoredApplication | undefined;
 }
 
+/** Each has a row beside the application. */
+const mostRoles = 100;
 const mostToldFaults = 5;
 const longestPath = 200;
 const answerFields = new Set(['id', 'etag', 'createdAt', 'updatedAt']);
@@ -33,7 +35,8 @@ export async function readApplication(body: unknown, saving: Saving): Promise<Ap
   const storedProperties = saving.stored?.entry.applicationProperties;
   const { entry, faults } = readApplicationEntry(written, { ids, storedProperties });
   refuse(faults);
-  refuse([...endpointFaults(entry, saving), ...modelFaults(entry, ids), ...documentFaults(entry, saving.place)]);
+  const { place } = saving;
+  refuse([...roleFaults(entry), ...endpointFaults(entry, saving), ...modelFaults(entry, ids), ...documentFaults(entry, place)]);
   return entry;
 }
 
@@ -48,6 +51,10 @@ async function possibleModels(written: unknown, { caller, catalog, directory }: 
   const named = typeof model === 'string' ? await catalog.find(directory, model) : undefined;
   const all = [...directory.deployments.values(), ...(named === undefined ? [] : [named])];
   return new Set(all.filter((each) => each.type === 'chat' && mayUse(directory, caller, each)).map(({ id }) => id));
+}
+
+function* roleFaults({ userRoles = [] }: ApplicationEntry): Iterable<Fault> {
+  if (userRoles.length > mostRoles) yield { path: ['userRoles'], message: `must be ${mostRoles} roles at most` };
 }
 
 /** What the guard of outgoing calls will refuse is said at once, as far as the address itself tells. */

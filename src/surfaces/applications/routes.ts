@@ -1,51 +1,39 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Clock } from '#base/clock.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { type ApplicationPlace, toApplicationPlace } from '#domain/application-place.ts';
 import type { ApplicationStore } from '#domain/application-store.ts';
 import type { Caller } from '#domain/caller.ts';
-import type { Catalog } from '#domain/catalog.ts';
-import type { Directory } from '#domain/directory.ts';
-import type { Identify } from '#domain/identify.ts';
-import type { NoteAudit } from '#domain/journal.ts';
 import { preconditionFailed } from '#domain/write-condition.ts';
 import { isKnown, toWriteCondition } from '../http/conditions.ts';
 import { refuseLargeBody, requireJson } from '../http/read-body.ts';
 import { readJsonBody } from '../http/read-json-body.ts';
 import { serveEarly } from '../http/serve-early.ts';
+import type { ApplicationTools } from './application-tools.ts';
+import { below, notFound, placeIn } from './place-in.ts';
 import { readApplication } from './read-application.ts';
 import { toSharedView, toShown } from './to-shown.ts';
+import { versionRoutes } from './version-routes.ts';
 import { identifyUser, isOwner, requireOpen, requireOwner } from './who-may.ts';
-
-export interface ApplicationTools {
-  readonly directory: () => Directory;
-  readonly identify: Identify;
-  readonly store: ApplicationStore;
-  readonly catalog: Catalog;
-  readonly clock: Clock;
-  /** Makes ETags. */
-  readonly newId: () => string;
-  readonly noteAudit: NoteAudit;
-}
+import { writeApplication } from './write-application.ts';
 
 const base = '/v1/applications/';
 /** Of one application; `security.maxBodyBytes` may be less. */
 const maxEntryBytes = 512 * 1024;
 const mostOfOneOwner = 200;
 
-/** `/v1/applications/{bucket}/{path}`: applications made by users, and `/v1/applications/{bucket}/`, one's own (contract 3). */
+/** `/v1/applications/{bucket}/{path}`: applications made by users, `/v1/applications/{bucket}/`, one's own, and their versions (contract 3). */
 export function applicationRoutes(app: FastifyInstance, tools: ApplicationTools): void {
   const url = `${base}*`;
   serveEarly(app, { method: 'GET', url }, (request, reply) => get(tools, request, reply));
   serveEarly(app, { method: 'PUT', url }, (request, reply) => put(tools, request, reply));
   serveEarly(app, { method: 'DELETE', url }, (request, reply) => remove(tools, request, reply));
+  versionRoutes(app, tools);
 }
 
 async function get(tools: ApplicationTools, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const caller = await identifyUser(tools, request);
   const bucket = bucketIn(request);
   if (bucket !== undefined) return list(tools, caller, bucket);
-  const place = placeOf(request);
+  const place = placeIn(base, request);
   const isOwn = isOwner(caller, place);
   if (!isOwn) await requireOpen(tools, caller, place);
   const stored = await tools.store.find(place.id);
@@ -64,31 +52,27 @@ async function list({ store }: ApplicationTools, caller: Caller, bucket: string)
 }
 
 async function put(tools: ApplicationTools, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const { store, catalog, clock, newId, noteAudit } = tools;
+  const { store, catalog } = tools;
   const directory = tools.directory();
   const maxBytes = Math.min(maxEntryBytes, directory.configuration.security.maxBodyBytes);
   refuseLargeBody(request.raw, maxBytes);
   const caller = await identifyUser(tools, request);
   requireJson(request.raw);
   const body = await readJsonBody(request.raw, maxBytes);
-  const place = placeOf(request);
+  const place = placeIn(base, request);
   requireOwner(caller, place);
   const before = await store.find(place.id);
   const condition = toWriteCondition(request.headers, before);
   const entry = await readApplication(body(), { caller, place, directory, catalog, stored: before });
   if (before === undefined) await requireRoom(store, caller);
-  const nowMs = clock.epochMs();
-  const application = { id: place.id, owner: caller.subject, entry, etag: newId(), createdAtMs: nowMs, updatedAtMs: nowMs };
-  const stored = await store.put(application, condition);
-  if (stored === undefined) throw preconditionFailed();
-  noteAudit({ action: 'application.saved', subject: caller.subject, object: place.id });
+  const stored = await writeApplication(tools, { caller, place, entry, condition });
   reply.code(before === undefined ? 201 : 200).header('etag', `"${stored.etag}"`);
   return toShown(stored);
 }
 
 async function remove(tools: ApplicationTools, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const caller = await identifyUser(tools, request);
-  const { id, bucket } = placeOf(request);
+  const { id, bucket } = placeIn(base, request);
   requireOwner(caller, { bucket });
   const condition = toWriteCondition(request.headers, await tools.store.find(id));
   const outcome = await tools.store.delete(id, condition);
@@ -109,23 +93,5 @@ async function requireRoom(store: ApplicationStore, { subject }: Caller): Promis
 
 /** The bucket, where the path names one and nothing in it. */
 function bucketIn(request: FastifyRequest): string | undefined {
-  return /^([^/]+)\/?$/.exec(below(request))?.[1];
-}
-
-function placeOf(request: FastifyRequest): ApplicationPlace {
-  const place = toApplicationPlace(below(request));
-  if (place === undefined) throw notFound();
-  return place;
-}
-
-function below({ raw }: FastifyRequest): string {
-  const [path = ''] = (raw.url ?? '').split('?', 1);
-  return path.slice(base.length);
-}
-
-function notFound(): ParleyError {
-  return new ParleyError(
-    'deployment_not_found',
-    'There is no application of this path; GET /v1/applications/{bucket}/ lists yours.',
-  );
+  return /^([^/]+)\/?$/.exec(below(base, request))?.[1];
 }

@@ -4,10 +4,10 @@ import { parseBody } from '../http/parse-body.ts';
 
 /** A JSON body: parsed when it is asked for, and forgotten once it is taken, since a stream may outlive it by hours. */
 export class Body {
-  #text: string;
+  #text: string | undefined;
   #value: unknown;
 
-  constructor(text: string) {
+  constructor(text: string | undefined) {
     this.#text = text;
   }
 

@@ -15,15 +15,14 @@ export interface DeploymentTarget {
 
 /**
  * Reads `{id}/chat/completions[/{api_version}]` or `{id}/embeddings[/{api_version}]` out of a raw path below a
- * deployments prefix; the id may have several segments. Throws `route_not_found`.
+ * deployments prefix; the id may have several segments. Throws `route_not_found`, `method_not_allowed`.
  */
 export function readTarget(rawUrl: string, prefix: string): DeploymentTarget {
   const [path = '', query = ''] = rawUrl.split('?', 2);
   const rest = path.slice(prefix.length);
   const match = /^(.*)\/(chat\/completions|embeddings)(?:\/([^/]*))?$/.exec(rest);
   const operation = operations[match?.[2] ?? ''];
-  if (match === null || operation === undefined)
-    throw new ParleyError('route_not_found', `Nothing is served at this path; /docs lists what is.`);
+  if (match === null || operation === undefined) throw rest.includes('/') ? nothingServed() : notCalled();
   const apiVersion = match[3] === undefined ? fromQuery(query) : decoded(match[3]);
   return { encodedId: match[1] ?? '', operation, apiVersion };
 }
@@ -33,6 +32,16 @@ export function readId(encodedId: string): string {
   const id = toDeploymentId(encodedId);
   if (id === undefined) throw new ParleyError('deployment_not_found', 'The path names no deployment that could exist.');
   return id;
+}
+
+function nothingServed(): ParleyError {
+  return new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
+}
+
+/** The path of a deployment itself, which is only read. */
+function notCalled(): ParleyError {
+  const claim = 'This path takes GET, HEAD, not POST; a chat completion is asked for at …/chat/completions below it.';
+  return new ParleyError('method_not_allowed', claim, { headers: { allow: 'GET, HEAD' } });
 }
 
 function fromQuery(query: string): string | undefined {

@@ -92,5 +92,6 @@ async function open(tools: CompatTools, visit: Visit, asked: Asked): Promise<Ope
     if (asked.checksVersion) checkApiVersion(asked.apiVersion ?? '');
     return body.take();
   };
-  return { call: { id: visit.id, deployment, caller, signal: visit.signal, record: visit.record }, take };
+  const wantsTrace = visit.request.headers['x-parley-trace'] === 'true';
+  return { call: { id: visit.id, deployment, caller, signal: visit.signal, record: visit.record, wantsTrace }, take };
 }

@@ -1,10 +1,10 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ParleyError } from '#contract/errors.ts';
 import { fileTooLarge, type Upload } from '#domain/stored-files.ts';
 import { toContentType } from './content-type.ts';
 import { readFirstPart, toBoundary } from './first-part.ts';
 
-type Content = Pick<Upload, 'contentType' | 'bytes'>;
+type Content = Omit<Upload, 'condition'>;
 
 const lingerMs = 5_000;
 
@@ -29,17 +29,19 @@ export async function withUpload<Result>(
 ): Promise<Result> {
   const body = bodyOf(request);
   try {
-    return await work(await toContent(request.headers['content-type'], path, body));
+    return await work(await toContent(request.headers, path, body));
   } finally {
     await body.return(undefined);
   }
 }
 
-async function toContent(contentType: string | undefined, path: string, body: AsyncIterable<Uint8Array>): Promise<Content> {
+async function toContent(headers: IncomingHttpHeaders, path: string, body: AsyncIterable<Uint8Array>): Promise<Content> {
+  const { 'content-type': contentType, 'content-length': length } = headers;
   const boundary = toBoundary(contentType);
-  if (boundary === undefined) return { contentType: toContentType(contentType, path), bytes: body };
+  const announcedBytes = length === undefined ? undefined : Number(length);
+  if (boundary === undefined) return { contentType: toContentType(contentType, path), bytes: body, announcedBytes };
   const part = await readFirstPart(body, boundary);
-  return { contentType: toContentType(part.contentType, path), bytes: part.bytes };
+  return { contentType: toContentType(part.contentType, path), bytes: part.bytes, announcedBytes: undefined };
 }
 
 async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Array, undefined> {

@@ -64,8 +64,8 @@ export class Door {
     }
   }
 
-  /** Who calls, and the body as text, in the order of contract 5: size, credentials, media type. */
-  async admit(visit: Visit): Promise<{ caller: Caller; text: string }> {
+  /** Who calls, and the body as `readBody` gives it, in the order of contract 5: size, credentials, media type. */
+  async admit(visit: Visit): Promise<{ caller: Caller; text: string | undefined }> {
     const maxBytes = this.#tools.maxBodyBytes();
     refuseLargeBody(visit.request, maxBytes);
     const caller = await this.#tools.identify(readCredentials(visit.request.headers, visit.speech.takesXApiKey));

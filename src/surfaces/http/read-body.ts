@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { ParleyError } from '#contract/errors.ts';
 
@@ -8,31 +9,36 @@ export function refuseLargeBody(request: IncomingMessage, maxBytes: number): voi
 }
 
 /** Refuses a body that is not announced as plain JSON. */
-export function requireJson(request: IncomingMessage): void {
-  const type = request.headers['content-type'];
-  const [essence = ''] = (type ?? '').split(';');
-  if (essence.trim().toLowerCase() !== 'application/json') {
-    throw new ParleyError(
-      'unsupported_media_type',
-      `The body must be application/json, not ${type ? `"${type.slice(0, 100)}"` : 'of no type'}.`,
-    );
-  }
-  const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') {
-    throw new ParleyError(
-      'unsupported_media_type',
-      `The body must come without a content encoding, not as "${encoding.slice(0, 100)}".`,
-    );
-  }
+export function requireJson({ headers }: IncomingMessage): void {
+  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
+  if (type !== 'application/json') requireJsonType(type);
+  if (encoding !== 'identity')
+    throw unsupported(`The body must come without a content encoding, not as "${encoding.slice(0, 100)}".`);
 }
 
-/** The whole body as text. Throws `payload_too_large` as soon as it grows over the limit, and the signal's reason. */
-export function readBody(request: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<string> {
+/** JSON is UTF-8 (RFC 8259, 8.1), of which US-ASCII is a part. */
+const jsonCharsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii']);
+
+function requireJsonType(type: string): void {
+  const [essence = ''] = type.split(';', 1);
+  if (essence.trim().toLowerCase() !== 'application/json')
+    throw unsupported(`The body must be application/json, not ${type ? `"${type.slice(0, 100)}"` : 'of no type'}.`);
+  const [, charset] = /;\s*charset\s*=\s*["']?([^"';\s]*)/i.exec(type) ?? [];
+  if (charset !== undefined && !jsonCharsets.has(charset.toLowerCase()))
+    throw unsupported(`The body must be JSON in UTF-8, not in "${charset.slice(0, 100)}"; application/json needs no charset.`);
+}
+
+function unsupported(message: string): ParleyError {
+  return new ParleyError('unsupported_media_type', message);
+}
+
+/** The whole body as text; undefined where it is not valid UTF-8. Throws `payload_too_large` as soon as it grows over the limit, and the signal's reason. */
+export function readBody(request: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let bytes = 0;
     // The request lives as long as its answer: what listens to it is taken off, so that the body is not kept.
-    const finish = (): void => void request.off('data', take).off('end', end).off('close', fail);
+    const finish = (): void => void request.off('data', take).off('end', end).off('close', fail).off('error', fail);
     const take = (piece: Buffer): void => {
       bytes += piece.length;
       pieces.push(piece);
@@ -42,15 +48,20 @@ export function readBody(request: IncomingMessage, maxBytes: number, signal: Abo
     };
     const end = (): void => {
       finish();
-      resolve(pieces.length === 1 ? String(pieces[0]) : Buffer.concat(pieces, bytes).toString('utf8'));
+      const [first] = pieces;
+      const whole = first?.length === bytes ? first : Buffer.concat(pieces, bytes);
+      resolve(isUtf8(whole) ? whole.toString('utf8') : undefined);
     };
     const fail = (): void => {
       finish();
       reject(signal.reason ?? new ParleyError('invalid_request', 'The body broke off before its end.'));
     };
-    request.on('data', take).on('end', end).on('close', fail).on('error', fail);
+    request.on('error', ignore).on('error', fail).on('data', take).on('end', end).on('close', fail);
   });
 }
+
+/** A request whose caller leaves later emits an error that nobody waits for. */
+function ignore(): void {}
 
 function tooLarge(maxBytes: number): ParleyError {
   return new ParleyError('payload_too_large', `The body is larger than the ${maxBytes} bytes allowed here.`);

@@ -7,9 +7,11 @@ import type { Caller } from '#domain/caller.ts';
 import type { Catalog } from '#domain/catalog.ts';
 import type { Deployment } from '#domain/deployment.ts';
 import type { Directory } from '#domain/directory.ts';
+import type { DocumentProgress } from '#domain/document-progress.ts';
 import type { Identify } from '#domain/identify.ts';
 import { type LimitCounters, toAccount } from '#domain/limit-counters.ts';
 import { readCredentials } from '../http/credentials.ts';
+import { toDocumentList } from './document-list.ts';
 import { toLimitStats } from './limit-stats.ts';
 import { toStarterForm } from './starter-form.ts';
 
@@ -18,6 +20,8 @@ export interface CallerTools {
   readonly catalog: Catalog;
   readonly identify: Identify;
   readonly counters: LimitCounters;
+  /** Rejects with StoreFault. */
+  readonly documents: (deployment: Deployment) => Promise<readonly DocumentProgress[]>;
   readonly clock: Clock;
 }
 
@@ -35,18 +39,25 @@ const views: Readonly<Record<string, View>> = {
     const limits = directory.limits.of(caller.roles, deployment.id);
     return toLimitStats(await counters.read(toAccount(caller.subject, deployment.id, limits)), clock.epochMs());
   },
+  documents: async ({ documents }, { caller, deployment }) => toDocumentList(await documents(deployment), { caller, deployment }),
   configuration: (_tools, { deployment }) => toStarterForm(deployment.quickApp?.starters ?? []),
 };
 
 const deploymentsBase = '/v1/deployments/';
+/** Where deployments are MCP servers, below the same base. */
+const isMcpPath = /\/mcp(\?|$)/;
 
-/** `/v1/user/info`, `/v1/deployments/{id}/limits` and `/configuration`: what a caller is, what is left to it, how it may begin (contract 3). */
+/** `/v1/user/info`, `/v1/deployments/{id}/limits`, `/configuration` and `/documents`: what a caller is, what is left to it, how it may begin (contract 3), and what it can be told of. */
 export function callerRoutes(app: FastifyInstance, tools: CallerTools): void {
   app.get('/v1/user/info', async (request) => {
     const { subject, project, roles } = await tools.identify(readCredentials(request.headers));
     return { user: subject, project, roles };
   });
-  app.get(`${deploymentsBase}*`, async (request) => {
+  app.get(`${deploymentsBase}*`, async (request, reply) => {
+    if (isMcpPath.test(request.url)) {
+      reply.header('allow', 'POST');
+      throw new ParleyError('method_not_allowed', 'This path takes POST, not GET: there is no stream beside those of the calls.');
+    }
     const caller = await tools.identify(readCredentials(request.headers));
     const { view, encodedId } = toTarget(request);
     const directory = tools.directory();

@@ -45,7 +45,7 @@ function list(app: FastifyInstance, tools: ListingTools, { base, isOfKind }: Lis
   app.get(base, async (request) => {
     const caller = await tools.identify(readCredentials(request.headers));
     const directory = tools.directory();
-    const usable = (await tools.catalog.list(directory)).filter(
+    const usable = (await tools.catalog.list(directory, caller)).filter(
       (deployment) => isOfKind(deployment) && mayUse(directory, caller, deployment),
     );
     return { object: 'list', data: usable.map((deployment) => toListItem(deployment, tools.createdSeconds)) };

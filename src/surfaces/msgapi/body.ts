@@ -8,7 +8,7 @@ export class Body {
   #value: unknown;
 
   /** Throws `invalid_json`. */
-  constructor(text: string) {
+  constructor(text: string | undefined) {
     this.#value = parseBody(text);
   }
 

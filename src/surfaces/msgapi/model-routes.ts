@@ -27,7 +27,7 @@ export function modelRoutes(
   app.get(base, async ({ headers }) => {
     const caller = await identify(readCredentials(headers, true));
     const now = directory();
-    const usable = (await catalog.list(now)).filter((each) => each.type === 'chat' && mayUse(now, caller, each));
+    const usable = (await catalog.list(now, caller)).filter((each) => each.type === 'chat' && mayUse(now, caller, each));
     const ids = usable.map(({ id }) => id);
     return { data: usable.map(toItem), has_more: false, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
   });

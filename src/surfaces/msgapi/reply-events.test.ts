@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import type { Chunk, Delta, FinishReason } from '#contract/chunk.ts';
 import { ParleyError } from '#contract/errors.ts';

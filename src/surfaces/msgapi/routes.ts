@@ -11,12 +11,14 @@ import { serveRaw } from '../http/serve-raw.ts';
 import type { Visit } from '../http/visit.ts';
 import { Body } from './body.ts';
 import { type ModelTools, modelRoutes } from './model-routes.ts';
+import { reachOf } from './reach.ts';
 import { ReplyEvents } from './reply-events.ts';
 import { checkCachePolicy, prefersCache, toNativeHeaders } from './request-headers.ts';
 import { sendFolded, sendStream } from './send-reply.ts';
 import { canonicalPrefix, speechOf } from './speech.ts';
 import { toChatRequest } from './to-chat-request.ts';
 import { ToolNames } from './tool-names.ts';
+import { findUntold } from './untold.ts';
 
 export interface MessagesTools extends ModelTools {
   readonly door: Door;
@@ -46,19 +48,21 @@ async function serveMessages(tools: MessagesTools, visit: Visit): Promise<void> 
   const names = new ToolNames();
   let isStreamed = false;
   let promptTokens = 0;
+  let ignored: readonly string[] = [];
   const call = await open(tools, visit, {
     names,
     parse: parseMessagesRequest,
-    onRead(request) {
+    onRead(request, untold) {
       isStreamed = request.stream === true;
       promptTokens = estimatePromptTokens(request);
+      ignored = untold;
     },
   });
   const reply = await tools.complete(call);
   const messageId = `msg_${visit.id}`;
   const toToolName = (name: string): string => names.restore(name);
   const events = new ReplyEvents({ messageId, model: call.deployment, promptTokens, toToolName });
-  await (isStreamed ? sendStream : sendFolded)(visit, reply, events);
+  await (isStreamed ? sendStream : sendFolded)(visit, { reply, events, ignored });
 }
 
 async function serveCount(tools: MessagesTools, visit: Visit): Promise<void> {
@@ -70,7 +74,8 @@ async function serveCount(tools: MessagesTools, visit: Visit): Promise<void> {
 interface Reading {
   readonly names: ToolNames;
   readonly parse: (value: unknown) => CountRequest;
-  readonly onRead?: (request: ChatRequest) => void;
+  /** Hears the translated request, and what the translation left out. */
+  readonly onRead?: (request: ChatRequest, ignored: readonly string[]) => void;
 }
 
 async function open(
@@ -88,8 +93,11 @@ async function open(
     checkCachePolicy(headers);
     const parsed = parse(body.take());
     native = { dialect: 'messages', body: parsed, headers: toNativeHeaders(headers) };
-    const request = toChatRequest(parsed, names);
-    onRead?.(request);
+    const reach = reachOf(tools.directory().deployments.get(deployment));
+    const { fault, ignored } = findUntold(parsed, reach);
+    if (fault !== undefined && !reach.isNative) throw fault;
+    const request = toChatRequest(parsed, { names, reach });
+    onRead?.(request, ignored);
     return request;
   };
   const takeNative = (): NativeRequest | undefined => {

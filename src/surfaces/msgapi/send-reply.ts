@@ -10,17 +10,26 @@ import type { Visit } from '../http/visit.ts';
 import { toNamedEvent } from './message-event.ts';
 import { MessageFold } from './message-fold.ts';
 import type { ReplyEvents } from './reply-events.ts';
+import { toReplyHeaders } from './reply-headers.ts';
 
 const maxBytes = 256 * 1024 * 1024;
 const ping = toNamedEvent({ type: 'ping' });
 /** What keeps a relayed stream open adds no event to it. */
 const comment = ': ping\n\n';
 
+/** What is sent. */
+export interface Sending {
+  readonly reply: Reply;
+  readonly events: ReplyEvents;
+  /** What the translation of the request left out. */
+  readonly ignored: readonly string[];
+}
+
 /** Sends a reply as one JSON text: a relayed one as it came, any other folded. */
-export async function sendFolded(visit: Visit, reply: Reply, events: ReplyEvents): Promise<void> {
+export async function sendFolded(visit: Visit, { reply, events, ignored }: Sending): Promise<void> {
   visit.answersBy(reply);
   const fold = new MessageFold();
-  let relayed: string | undefined;
+  let relayed: Frame | undefined;
   let bytes = 0;
   for await (const frame of reply.frames) {
     bytes += frame.bytes.length;
@@ -28,15 +37,16 @@ export async function sendFolded(visit: Visit, reply: Reply, events: ReplyEvents
       throw new ParleyError('upstream_failed', 'The answer is too large to be folded into one; ask for a stream.');
     if (frame.native !== undefined) {
       requireForm(frame.native, 'whole');
-      relayed = frame.bytes;
+      relayed = frame;
     } else for (const event of frame.chunks.flatMap((chunk) => events.take(chunk))) fold.add(event);
   }
   if (relayed === undefined) for (const event of events.end()) fold.add(event);
-  sendJson(visit.response, 200, relayed ?? toLatin1(JSON.stringify(fold.message)), visit.headers);
+  const headers = headersOf(visit, relayed, ignored);
+  sendJson(visit.response, 200, relayed?.bytes ?? toLatin1(JSON.stringify(fold.message)), headers);
 }
 
 /** Sends a reply as events: a relayed one byte for byte. Nothing is sent before the first frame is there; a fault after it is an event of its own. */
-export async function sendStream(visit: Visit, reply: Reply, events: ReplyEvents): Promise<void> {
+export async function sendStream(visit: Visit, { reply, events, ignored }: Sending): Promise<void> {
   visit.answersBy(reply);
   const frames = await peek(reply.frames);
   const { record, clock } = visit;
@@ -47,7 +57,7 @@ export async function sendStream(visit: Visit, reply: Reply, events: ReplyEvents
       if (isRelayed === undefined) {
         if (frame.native !== undefined) requireForm(frame.native, 'streamed');
         isRelayed = frame.native !== undefined;
-        stream.start(visit.headers, isRelayed ? comment : ping);
+        stream.start(headersOf(visit, frame, ignored), isRelayed ? comment : ping);
         record.firstByte(clock.nowMs());
       } else record.chunk(clock.nowMs());
       stream.send(toBytes(frame, events));
@@ -61,6 +71,10 @@ export async function sendStream(visit: Visit, reply: Reply, events: ReplyEvents
     stream.send(toNamedEvent(toMessagesError(error, visit.id)));
   }
   stream.end();
+}
+
+function headersOf(visit: Visit, frame: Frame | undefined, ignored: readonly string[]): Record<string, string> {
+  return toReplyHeaders(frame?.native, { usual: visit.headers, ignored, nowEpochMs: visit.clock.epochMs() });
 }
 
 function requireForm({ isWhole }: Native, asked: 'whole' | 'streamed'): void {

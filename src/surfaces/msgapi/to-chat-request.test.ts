@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { parseMessagesRequest } from '#contract/messages/messages-request.ts';
+import type { Reach } from './reach.ts';
 import { toChatRequest } from './to-chat-request.ts';
+import type { Translation } from './to-messages.ts';
 import { ToolNames } from './tool-names.ts';
 
 const hello = { role: 'user', content: 'Hello' };
 
-function translated(body: object, names = new ToolNames()): ChatRequest {
-  return toChatRequest(parseMessagesRequest({ model: 'm', max_tokens: 10, messages: [hello], ...body }), names);
+const stranger: Reach = { isNative: false, takesCacheMarks: false, takesOwnFields: false };
+const kin: Reach = { isNative: false, takesCacheMarks: true, takesOwnFields: true };
+
+function translated(body: object, { names = new ToolNames(), reach = stranger }: Partial<Translation> = {}): ChatRequest {
+  return toChatRequest(parseMessagesRequest({ model: 'm', max_tokens: 10, messages: [hello], ...body }), { names, reach });
 }
 
 function messagesOf(...messages: object[]): unknown[] {
@@ -112,7 +117,7 @@ describe('tools', () => {
     const [one, other] = [`${'n'.repeat(100)}1`, `${'n'.repeat(100)}2`];
     const tools = [one, other].map((name) => ({ ...tool, name }));
     const messages = [hello, { role: 'assistant', content: [use('a', one)] }];
-    const request = translated({ tools, messages, tool_choice: { type: 'tool', name: one } }, names);
+    const request = translated({ tools, messages, tool_choice: { type: 'tool', name: one } }, { names });
     const [first, second] = (request.tools as { function: { name: string } }[]).map((each) => each.function.name);
     expect(first).toMatch(/^n{55}_[0-9a-f]{8}$/);
     expect(second).not.toBe(first);
@@ -273,5 +278,82 @@ describe('messages of the assistant', () => {
       role: 'system',
       content: 'Now in French.',
     });
+  });
+});
+
+describe('for upstreams of the same kin', () => {
+  const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } };
+  const ofKin = (body: object): ChatRequest => translated(body, { reach: kin });
+
+  it('marks of the prompt cache stay where they stand', () => {
+    const system = [
+      { type: 'text', text: 'Be kind.', ...mark },
+      { type: 'text', text: 'Be brief.' },
+    ];
+    const result = { type: 'tool_result', tool_use_id: 'a', content: 'one', ...mark };
+    const inner = { type: 'tool_result', tool_use_id: 'b', content: [{ type: 'text', text: 'two', ...mark }] };
+    const messages = [
+      { role: 'user', content: [{ type: 'text', text: 'Hello', ...mark }, png] },
+      asked('a', 'b'),
+      { role: 'user', content: [result, inner] },
+      { role: 'assistant', content: [{ type: 'text', text: 'So.', ...mark }] },
+      { role: 'system', content: [{ type: 'text', text: 'Now in French.', ...mark }] },
+    ];
+    expect(ofKin({ system, messages }).messages).toMatchObject([
+      { role: 'system', content: system },
+      { role: 'user', content: [{ type: 'text', text: 'Hello', ...mark }, pngPart] },
+      { role: 'assistant' },
+      { role: 'tool', content: [{ type: 'text', text: 'one', ...mark }] },
+      { role: 'tool', content: [{ type: 'text', text: 'two', ...mark }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'So.', ...mark }] },
+      { role: 'system', content: [{ type: 'text', text: 'Now in French.', ...mark }] },
+    ]);
+  });
+
+  it('what has no mark is told as for all others', () => {
+    const body = { system: [{ type: 'text', text: 'a' }], messages: [hello, { role: 'assistant', content: 'b' }] };
+    expect(ofKin(body)).toEqual(translated(body));
+  });
+
+  it.each([
+    [{ top_k: 5 }, { top_k: 5 }],
+    [
+      { thinking: { type: 'enabled', budget_tokens: 2000, display: 'omitted' } },
+      { thinking: { type: 'enabled', budget_tokens: 2000 } },
+    ],
+    [{ thinking: { type: 'disabled' } }, { thinking: { type: 'disabled' } }],
+    [{ thinking: { type: 'adaptive' } }, { thinking: { type: 'adaptive' } }],
+    [{ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }, { reasoning_effort: 'low' }],
+  ])('%j is %j', (body, expected) => {
+    const { top_k, thinking, reasoning_effort } = ofKin(body);
+    const told = { top_k, thinking, ...('reasoning_effort' in expected && { reasoning_effort }) };
+    expect(JSON.parse(JSON.stringify(told))).toEqual(expected);
+  });
+});
+
+describe('what is told in words', () => {
+  it('is which tools can be called', () => {
+    const reference = { type: 'tool_reference', tool_name: 'search' };
+    const change = (type: string) => ({ type, tool: { type: 'tool_reference', name: 'search' } });
+    expect(
+      messagesOf(
+        hello,
+        asked('a'),
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: [reference] }] },
+        { role: 'system', content: [change('tool_addition'), change('tool_removal')] },
+      ).slice(2),
+    ).toEqual([
+      { role: 'tool', tool_call_id: 'a', content: 'The tool search can be called.' },
+      {
+        role: 'system',
+        content: 'From here on the tool search can be called.\n\nFrom here on the tool search must not be called.',
+      },
+    ]);
+  });
+
+  it('of who the user is has no more than 64 characters, the same for the same', () => {
+    const [one, again, other] = ['a', 'a', 'b'].map((end) => translated({ metadata: { user_id: 'x'.repeat(64) + end } }).user);
+    expect([one, one === again, one === other]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), true, false]);
+    expect(translated({ metadata: { user_id: 'x'.repeat(64) } }).user).toBe('x'.repeat(64));
   });
 });

@@ -1,8 +1,10 @@
+import { hash } from 'node:crypto';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { Message } from '#contract/message.ts';
 import type { MessagesRequest, ToolChoice, ToolOffer } from '#contract/messages/dialect.ts';
 import type { CountRequest } from '#contract/messages/messages-request.ts';
-import { toMessages } from './to-messages.ts';
+import type { Reach } from './reach.ts';
+import { type Translation, toMessages, toSystemMessage } from './to-messages.ts';
 import type { ToolNames } from './tool-names.ts';
 
 /** Up to how many tokens of thinking each effort stands for. */
@@ -12,28 +14,48 @@ const effortByBudget = [
 ] as const;
 const efforts: ReadonlySet<unknown> = new Set(['low', 'medium', 'high']);
 
-/** A validated request of the messages dialect in the inner language. What has no counterpart there is left out (docs/messages.md). */
-export function toChatRequest(body: CountRequest, names: ToolNames): ChatRequest {
+/** OpenAI's API takes no longer name of a user; clients send whole documents as one. */
+const longestUser = 64;
+
+/** A validated request of the messages dialect in the inner language. What has no counterpart there is left out: `findUntold` tells of it. */
+export function toChatRequest(body: CountRequest, translation: Translation): ChatRequest {
+  const { names, reach } = translation;
   const { system, messages, stream, temperature, top_p, stop_sequences: stop } = body;
   const effort = toEffort(body);
   const user = body.metadata?.user_id;
   return {
-    messages: [...toSystem(system), ...toMessages(messages, names)],
+    messages: [...toSystem(system, reach), ...toMessages(messages, translation)],
     ...(stream !== undefined && { stream }),
     ...(temperature !== undefined && { temperature }),
     ...(top_p !== undefined && { top_p }),
     ...(stop !== undefined && stop.length > 0 && { stop }),
-    ...(typeof user === 'string' && { user }),
+    ...(typeof user === 'string' && { user: toUser(user) }),
     ...toBound(body.max_tokens, effort),
     ...(effort !== undefined && { reasoning_effort: effort }),
     ...toFormat(body.output_config?.format),
     ...toTools(body, names),
+    ...(reach.takesOwnFields && toOwnFields(body, effort)),
   };
 }
 
-function toSystem(system: MessagesRequest['system']): Message[] {
-  const text = typeof system === 'string' ? system : system?.map((block) => block.text).join('\n\n');
-  return text ? [{ role: 'system', content: text }] : [];
+function toSystem(system: MessagesRequest['system'], { takesCacheMarks }: Reach): Message[] {
+  if (typeof system === 'string') return system === '' ? [] : [{ role: 'system', content: system }];
+  const message = toSystemMessage(system ?? [], takesCacheMarks);
+  return message.content === '' ? [] : [message];
+}
+
+function toUser(id: string): string {
+  return id.length > longestUser ? hash('sha256', id, 'hex') : id;
+}
+
+/** Fields that models of several vendors have under the names of the dialect. An effort that was asked for says more than that the model shall decide. */
+function toOwnFields({ top_k, thinking }: CountRequest, effort: string | undefined): Partial<ChatRequest> {
+  const { type, budget_tokens } = thinking ?? {};
+  return {
+    ...(top_k !== undefined && { top_k }),
+    ...(type === 'enabled' && budget_tokens !== undefined && { thinking: { type, budget_tokens } }),
+    ...((type === 'disabled' || (type === 'adaptive' && effort === undefined)) && { thinking: { type } }),
+  };
 }
 
 /** Models that take an effort take this bound under its newer name only. */

@@ -8,53 +8,80 @@ import type {
   ToolUseBlock,
 } from '#contract/messages/dialect.ts';
 import { isFunctionCallId } from './call-ids.ts';
-import { isTextPart, textPart, toParts } from './to-parts.ts';
+import type { Reach } from './reach.ts';
+import { isTextPart, textPart, toContent, toParts, toText } from './to-parts.ts';
 import type { ToolNames } from './tool-names.ts';
 
+/** What a translation goes by. */
+export interface Translation {
+  readonly names: ToolNames;
+  readonly reach: Reach;
+}
+
+/** Texts of one message are paragraphs. */
+const paragraph = '\n\n';
+
+/** Of one conversation. */
+interface Known {
+  /** Names of called tools, by the id of the call. */
+  readonly called: Map<string, string>;
+  readonly keepsMarks: boolean;
+}
+
 /** A conversation of the dialect as messages of the compat wire. */
-export function toMessages(params: readonly MessageParam[], names: ToolNames): Message[] {
-  const called = new Map<string, string>();
+export function toMessages(params: readonly MessageParam[], { names, reach }: Translation): Message[] {
+  const known: Known = { called: new Map(), keepsMarks: reach.takesCacheMarks };
   return params.flatMap(({ role, content, parley }) => {
     const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
     const custom = (parley as { custom_content?: CustomContent } | undefined)?.custom_content;
-    if ((role as string) === 'system') return [{ role: 'system', content: toText(toParts(blocks)) }];
-    if (role === 'user') return toUserMessages(blocks, custom, called);
-    for (const { id, name } of blocks.filter(isToolUse)) called.set(id, names.shorten(name));
-    return [toAssistantMessage(blocks, custom, called)];
+    if ((role as string) === 'system') return [toSystemMessage(blocks, known.keepsMarks)];
+    if (role === 'user') return toUserMessages(blocks, custom, known);
+    for (const { id, name } of blocks.filter(isToolUse)) known.called.set(id, names.shorten(name));
+    return [toAssistantMessage(blocks, custom, known)];
   });
+}
+
+export function toSystemMessage(blocks: readonly ContentBlock[], keepsMarks: boolean): Message {
+  return { role: 'system', content: toContent(toParts(blocks, keepsMarks).filter(isTextPart), paragraph) };
 }
 
 /** Results stand behind the calls they answer, so they come first; what of them is no text follows with the rest. */
 function toUserMessages(
   blocks: readonly ContentBlock[],
   custom: CustomContent | undefined,
-  called: ReadonlyMap<string, string>,
+  { called, keepsMarks }: Known,
 ): Message[] {
   const messages: Message[] = [];
   const parts: ContentPart[] = [];
   for (const block of blocks.filter(isToolResult)) {
-    const given = toParts(block.content ?? []);
-    messages.push(toResultMessage(block, toText(given.filter(isTextPart)), called));
+    const given = toParts(block.content ?? [], keepsMarks);
+    messages.push(toResultMessage(block, given, { called, keepsMarks }));
     const others = given.filter((part) => !isTextPart(part));
     if (others.length > 0) parts.push(textPart(`From the result of ${called.get(block.tool_use_id) ?? 'a tool'}:`), ...others);
   }
-  parts.push(...toParts(blocks.filter((block) => !isToolResult(block))));
+  parts.push(
+    ...toParts(
+      blocks.filter((block) => !isToolResult(block)),
+      keepsMarks,
+    ),
+  );
   if (parts.length > 0 || custom !== undefined || messages.length === 0) {
-    const content = parts.every(isTextPart) ? toText(parts) : parts;
-    messages.push({ role: 'user', content, ...(custom && { custom_content: custom }) });
+    messages.push({ role: 'user', content: toContent(parts, paragraph), ...(custom && { custom_content: custom }) });
   }
   return messages;
 }
 
 function toResultMessage(
-  { tool_use_id: id, is_error }: ToolResultBlock,
-  text: string,
-  called: ReadonlyMap<string, string>,
+  { tool_use_id: id, is_error, cache_control: mark }: ToolResultBlock,
+  given: readonly ContentPart[],
+  { called, keepsMarks }: Known,
 ): Message {
-  const content = is_error ? `The tool failed: ${text}` : text;
+  const text = `${is_error ? 'The tool failed: ' : ''}${toText(given, paragraph)}`;
+  const cache_control = keepsMarks ? (mark ?? given.findLast((part) => part.cache_control)?.cache_control) : undefined;
+  const content = cache_control ? [{ ...textPart(text), cache_control }] : text;
   const name = called.get(id);
   return name !== undefined && isFunctionCallId(id)
-    ? { role: 'function', name, content }
+    ? { role: 'function', name, content: text }
     : { role: 'tool', tool_call_id: id, content };
 }
 
@@ -62,7 +89,7 @@ function toResultMessage(
 function toAssistantMessage(
   blocks: readonly ContentBlock[],
   custom: CustomContent | undefined,
-  called: ReadonlyMap<string, string>,
+  { called, keepsMarks }: Known,
 ): Message {
   const calls = blocks.filter(isToolUse).map(({ id, input }) => ({
     id,
@@ -70,25 +97,16 @@ function toAssistantMessage(
     function: { name: called.get(id) ?? '', arguments: JSON.stringify(input) },
   }));
   const thoughts = blocks.filter(isSignedThought);
-  const text = toParts(blocks.filter(({ type }) => type === 'text'))
-    .filter(isTextPart)
-    .map((part) => part.text)
-    .join('');
+  const texts = blocks.filter(({ type }) => type === 'text');
+  const content = toContent(toParts(texts, keepsMarks), '');
   const [first] = calls;
   return {
     role: 'assistant',
-    content: text === '' && first !== undefined ? null : text,
+    content: content === '' && first !== undefined ? null : content,
     ...(thoughts.length > 0 && { thinking_blocks: thoughts }),
     ...(first !== undefined && (isFunctionCallId(first.id) ? { function_call: first.function } : { tool_calls: calls })),
     ...(custom && { custom_content: custom }),
   };
-}
-
-function toText(parts: readonly ContentPart[]): string {
-  return parts
-    .filter(isTextPart)
-    .map(({ text }) => text)
-    .join('\n\n');
 }
 
 function isToolUse(block: ContentBlock): block is ToolUseBlock {

@@ -1,3 +1,4 @@
+import { isJsonObject } from '#base/json.ts';
 import type { ContentPart } from '#contract/message.ts';
 import type { Base64Source, ContentBlock, DocumentBlock, ImageBlock, KnownBlock, UrlSource } from '#contract/messages/dialect.ts';
 
@@ -9,29 +10,57 @@ interface FileSource {
 
 export type TextPart = ContentPart & { type: 'text'; text: string };
 
-/** What a caller gives a model to read, as parts of the compat wire. Blocks that have no counterpart are left out. */
-export function toParts(content: string | readonly ContentBlock[]): ContentPart[] {
+/**
+ * What a caller gives a model to read, as parts of the compat wire; with `keepsMarks` also how far its prompt may be cached.
+ * Blocks that have no counterpart are left out.
+ */
+export function toParts(content: string | readonly ContentBlock[], keepsMarks: boolean): ContentPart[] {
   if (typeof content === 'string') return content === '' ? [] : [textPart(content)];
-  return content.flatMap((block) => toBlockParts(block as KnownBlock | SearchResult));
+  return content.flatMap((block) => {
+    const parts = toBlockParts(block as KnownBlock | OtherBlock, keepsMarks);
+    const last = parts.at(-1);
+    const { cache_control } = block;
+    return keepsMarks && last !== undefined && isJsonObject(cache_control)
+      ? [...parts.slice(0, -1), { ...last, cache_control }]
+      : parts;
+  });
 }
 
-interface SearchResult {
-  type: 'search_result';
-  title?: unknown;
-  source?: unknown;
-  content?: ContentBlock[];
+/** Text only as one text, unless a part has more to tell. */
+export function toContent(parts: readonly ContentPart[], between: string): string | ContentPart[] {
+  const isPlain = parts.every((part) => isTextPart(part) && part.cache_control === undefined);
+  return isPlain ? toText(parts, between) : [...parts];
 }
 
-function toBlockParts(block: KnownBlock | SearchResult): ContentPart[] {
+export function toText(parts: readonly ContentPart[], between: string): string {
+  return parts
+    .filter(isTextPart)
+    .map(({ text }) => text)
+    .join(between);
+}
+
+/** Blocks that are told in words. */
+type OtherBlock =
+  | { type: 'search_result'; title?: unknown; source?: unknown; content?: ContentBlock[] }
+  | { type: 'tool_reference'; tool_name?: unknown }
+  | { type: 'tool_addition' | 'tool_removal'; tool?: { name?: unknown } };
+
+function toBlockParts(block: KnownBlock | OtherBlock, keepsMarks: boolean): ContentPart[] {
   switch (block.type) {
     case 'text':
       return block.text === '' ? [] : [textPart(block.text)];
     case 'image':
       return [toImage(block)];
     case 'document':
-      return toDocument(block);
+      return toDocument(block, keepsMarks);
     case 'search_result':
-      return [textPart(`Search result "${block.title}" (${block.source}):`), ...toParts(block.content ?? [])];
+      return [textPart(`Search result "${block.title}" (${block.source}):`), ...toParts(block.content ?? [], keepsMarks)];
+    case 'tool_reference':
+      return [textPart(`The tool ${block.tool_name} can be called.`)];
+    case 'tool_addition':
+      return [textPart(`From here on the tool ${block.tool?.name} can be called.`)];
+    case 'tool_removal':
+      return [textPart(`From here on the tool ${block.tool?.name} must not be called.`)];
     default:
       return [];
   }
@@ -44,7 +73,7 @@ function toImage({ source }: ImageBlock): ContentPart {
   return textPart(`Image: ${nameOf(from)}`);
 }
 
-function toDocument({ source, title, context }: DocumentBlock): ContentPart[] {
+function toDocument({ source, title, context }: DocumentBlock, keepsMarks: boolean): ContentPart[] {
   const from: DocumentBlock['source'] | FileSource = source;
   const name = title ? `Document "${title}"` : 'Document';
   const about = context ? [textPart(`About ${name}: ${context}`)] : [];
@@ -54,7 +83,7 @@ function toDocument({ source, title, context }: DocumentBlock): ContentPart[] {
     case 'text':
       return [...about, textPart(`${name}:\n${from.data}`)];
     case 'content':
-      return [...about, textPart(`${name}:`), ...toParts(from.content)];
+      return [...about, textPart(`${name}:`), ...toParts(from.content, keepsMarks)];
     case 'url':
       return [...about, textPart(`${name}: ${from.url}`)];
     default:

@@ -1,20 +1,34 @@
-/** What the page may load, as a Content-Security-Policy: nothing that does not come from this service. */
-export const pagePolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data: blob:",
-  'media-src blob:',
-  "font-src 'self'",
-  "connect-src 'self'",
-  "frame-src 'self' blob:",
-  "manifest-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ');
+import type { SignInWay } from '#contract/sign-in-way.ts';
+
+/**
+ * What the page may load, as a Content-Security-Policy: nothing that does not come from this service. It may also ask the
+ * identity providers for tokens that people may sign in with.
+ */
+export function pagePolicy(ways: readonly SignInWay[]): string {
+  const origins = ways.flatMap(({ endpoints }) => (endpoints === null ? [] : [originOf(endpoints.token)]));
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data: blob:",
+    'media-src blob:',
+    "font-src 'self'",
+    ['connect-src', ...new Set(["'self'", ...origins])].join(' '),
+    "frame-src 'self' blob:",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+}
+
+/** Nothing but a plain host: a provider must not be able to write into the policy. */
+function originOf(url: string): string {
+  const { origin } = new URL(url);
+  return /^https?:\/\/[\w.:[\]-]+$/.test(origin) ? origin : "'self'";
+}
 
 /** The sheet that shows the HTML of an attachment: no origin, no network, one script of its own, styles as they come. */
 export const sheetPolicy = [

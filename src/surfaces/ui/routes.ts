@@ -1,34 +1,55 @@
+import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ListSignInWays } from '#contract/sign-in-way.ts';
 import { type PageFile, readPageFiles } from './page-files.ts';
 import { pagePolicy, sheetPolicy } from './policies.ts';
 
 /** Where `npm run build:web` puts the page. */
 const builtPage = fileURLToPath(new URL('../../../web/dist', import.meta.url));
 
-const policies: ReadonlyMap<string, string> = new Map([
-  ['index.html', pagePolicy],
-  ['sheet.html', sheetPolicy],
-]);
 const notBuilt =
   'The page is not built. `npm start` builds it; so does `npm run build:web`, after which Parley has to be started anew.\n';
 
+export interface PageParts {
+  /** Absent: where the page is built. */
+  readonly folder?: string;
+  readonly listWays: ListSignInWays;
+}
+
 /** `/` and what belongs to it: the page for people, out of a folder that is read once (contract 3). No key is needed to load it. */
-export function uiRoutes(app: FastifyInstance, folder: string = builtPage): void {
+export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays }: PageParts): void {
   const files = readPageFiles(folder);
   if (files.length === 0) {
     app.get('/', (_request, reply) => reply.code(503).type('text/plain; charset=utf-8').send(notBuilt));
     return;
   }
   for (const file of files) {
-    const send = (request: FastifyRequest, reply: FastifyReply): FastifyReply => sendFile(request, reply, file);
-    app.get(`/${file.path}`, send);
-    if (file.path === 'index.html') app.get('/', send);
+    if (file.path === 'index.html') {
+      const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+        const policy = pagePolicy(await listWays());
+        return sendFile(request, reply, { ...file, policy, etag: etagOf(file.etag, policy) });
+      };
+      app.get('/', sendPage);
+      app.get('/index.html', sendPage);
+    } else {
+      const served = file.path === 'sheet.html' ? { ...file, policy: sheetPolicy } : file;
+      app.get(`/${file.path}`, (request, reply) => sendFile(request, reply, served));
+    }
   }
 }
 
-function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: PageFile): FastifyReply {
-  const policy = policies.get(file.path);
+/** A copy that a browser keeps keeps its policy too, and is not to be used under another. */
+function etagOf(fileEtag: string, policy: string): string {
+  return `"${createHash('sha256').update(fileEtag).update(policy).digest('base64url').slice(0, 22)}"`;
+}
+
+interface ServedFile extends PageFile {
+  readonly policy?: string;
+}
+
+function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: ServedFile): FastifyReply {
+  const { policy } = file;
   reply.headers({
     'cache-control': file.path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
     etag: file.etag,

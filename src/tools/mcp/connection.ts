@@ -5,6 +5,7 @@ import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { ToolFault } from '#domain/tool.ts';
 import type { Authorizer } from '#tools/authorization/authorizer.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { CallsUnderWay } from './calls-under-way.ts';
 import { brokenOffCode, serverFault, statusOf, toServerFault } from './server-fault.ts';
 import { ServerFetch } from './server-fetch.ts';
 
@@ -12,6 +13,8 @@ type Sdk = typeof import('@modelcontextprotocol/client');
 type Transport = Parameters<Client['connect']>[0];
 
 const identity = { name: packageJson.name, version: packageJson.version };
+/** What a server may ask. */
+const capabilities = { elicitation: { form: {} } };
 const closingMs = 2_000;
 /** A server decides when a broken stream is taken up again; this is the soonest. */
 const soonestReconnectionMs = 1_000;
@@ -39,6 +42,8 @@ export interface ConnectionOptions {
 /** One MCP client that is connected: a session of the 2025 revisions, or what is known of a stateless server. */
 export class Connection {
   readonly client: Client;
+  /** Tool calls that wait for a server which may ask in the middle of one. */
+  readonly calls = new CallsUnderWay();
   /** Takes the credentials out of a text of the server. */
   readonly mask: (text: string) => string;
   readonly #transport: Transport;
@@ -59,11 +64,13 @@ export class Connection {
     const server = new ServerFetch({ ...options, onTooLarge: (fault) => over.abort(fault) });
     const transport = createTransport(sdk, options, server.fetch);
     const client = new sdk.Client(identity, {
-      capabilities: {},
+      capabilities,
       versionNegotiation: { mode: 'auto' },
       inputRequired: { autoFulfill: false },
     });
     client.setNotificationHandler('notifications/tools/list_changed', options.onToolsChanged);
+    const connection = new Connection(client, transport, { mask: server.mask, over });
+    client.setRequestHandler('elicitation/create', ({ params }, { mcpReq }) => connection.calls.answer(params, mcpReq.signal));
     const prior = settings.protocol === 'sse' ? { kind: 'legacy' as const } : revision;
     const timeUp = AbortSignal.timeout(connectingMs);
     try {
@@ -74,7 +81,6 @@ export class Connection {
       if (timeUp.aborted) throw serverFault(settings.name, `did not answer within ${connectingMs / 1000} s`, thrown);
       throw server.fault ?? toServerFault(settings.name, thrown);
     }
-    const connection = new Connection(client, transport, { mask: server.mask, over });
     connection.#watch(settings.name, sdk);
     return connection;
   }

@@ -2,6 +2,7 @@ import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/c
 import type { JsonObject } from '#base/json.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { type Tool, type ToolContext, ToolFault, type ToolQuestion, type ToolResult } from '#domain/tool.ts';
+import { CallUnderWay } from './calls-under-way.ts';
 import type { Connection } from './connection.ts';
 import { type Answers, takeAnswer, toQuestion } from './question.ts';
 import { refusalOf, serverFault, toServerFault } from './server-fault.ts';
@@ -12,13 +13,6 @@ import { toToolResult } from './to-tool-result.ts';
 
 const longestDescription = 4000;
 const maxRounds = 10;
-const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities';
-
-/**
- * What a stateless server is told that it may ask. One of an older revision is not told so: its question would have to be
- * answered while the call waits, which no user is asked to hurry for.
- */
-export const statelessMeta = { _meta: { [capabilitiesKey]: { elicitation: { form: {} } } } };
 
 export interface McpToolOptions {
   readonly settings: McpToolsetSettings;
@@ -60,7 +54,7 @@ class McpCall {
     if (!isAllowed(settings, this.#tool.name))
       throw new ToolFault(`${this.#tool.name} is not an allowed tool of ${settings.name}`);
     const answers = answer === undefined ? {} : takeAnswer(settings.name, answer);
-    if ('label' in answers) return toAsking(answers);
+    if ('label' in answers) return { text: '', attachments: [], failed: false, question: answers };
     try {
       return await session().use(signal, (connection) => this.#call(connection, args, answers));
     } catch (thrown) {
@@ -74,42 +68,54 @@ class McpCall {
     let given = answers;
     for (let round = 1; round <= maxRounds; round += 1) {
       const result = await this.#send(connection, args, given);
-      if (typeof result === 'string') return { text: result, attachments: [], failed: true };
-      if (!isInputRequired(result)) return toToolResult(result, connection.mask);
-      const question = toQuestion(this.#options.settings.name, result);
-      if (question !== undefined) return toAsking({ ...question, message: connection.mask(question.message) });
-      given = { requestState: result.requestState ?? '' };
+      if ('text' in result) return result;
+      given = result;
     }
     throw serverFault(this.#options.settings.name, `did not come to an answer in ${maxRounds} rounds`);
   }
 
-  /** Gives the server's result, or its own words where it refused the call. */
-  async #send({ client, isStateless, mask }: Connection, args: JsonObject, answers: Answers): Promise<CallToolResult | string> {
-    const { name, inputSchema } = this.#tool;
-    const { signal, report } = this.#context;
+  /** Gives what came of the call, or what the server wants to be called again with at once. */
+  async #send(connection: Connection, args: JsonObject, answers: Answers): Promise<ToolResult | Answers> {
+    const { client, calls, isStateless, mask } = connection;
+    const { settings } = this.#options;
+    const { name } = this.#tool;
+    const call = new CallUnderWay(settings.name, answers);
+    const given = isStateless ? answers : {};
     try {
-      return await client.callTool(
-        { name, arguments: args, ...answers, ...(isStateless && statelessMeta) },
-        {
-          signal,
-          timeout: this.#options.timeoutMs,
-          resetTimeoutOnProgress: true,
-          onprogress: showProgress(report, mask),
-          // Without its output schema: what a server wrote there could be made to take for ever, and the model sees the result.
-          toolDefinition: { name, inputSchema },
-          allowInputRequired: true,
-        },
+      const result = await calls.run(call, () =>
+        client.callTool({ name, arguments: args, ...given }, this.#toOptions(connection, call)),
       );
+      if (call.question !== undefined) return toAsking(call.question, mask);
+      if (!isInputRequired(result)) return toToolResult(result, mask);
+      const question = toQuestion(settings.name, result);
+      return question === undefined ? { requestState: result.requestState ?? '' } : toAsking(question, mask);
     } catch (thrown) {
+      this.#context.signal.throwIfAborted();
+      if (call.question !== undefined) return toAsking(call.question, mask);
+      call.ended.throwIfAborted();
       const refusal = refusalOf(thrown);
       if (refusal === undefined) throw thrown;
-      return mask(refusal);
+      return { text: mask(refusal), attachments: [], failed: true };
     }
+  }
+
+  #toOptions({ mask }: Connection, { ended }: CallUnderWay) {
+    const { signal, report } = this.#context;
+    const { name, inputSchema } = this.#tool;
+    return {
+      signal: AbortSignal.any([signal, ended]),
+      timeout: this.#options.timeoutMs,
+      resetTimeoutOnProgress: true,
+      onprogress: showProgress(report, mask),
+      // Without its output schema: what a server wrote there could be made to take for ever, and the model sees the result.
+      toolDefinition: { name, inputSchema },
+      allowInputRequired: true as const,
+    };
   }
 }
 
-function toAsking(question: ToolQuestion): ToolResult {
-  return { text: '', attachments: [], failed: false, question };
+function toAsking(question: ToolQuestion, mask: (text: string) => string): ToolResult {
+  return { text: '', attachments: [], failed: false, question: { ...question, message: mask(question.message) } };
 }
 
 function isInputRequired(

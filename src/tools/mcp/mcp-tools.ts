@@ -8,7 +8,7 @@ import type { Tool } from '#domain/tool.ts';
 import { createAuthorizer } from '#tools/authorization/authorizer.ts';
 import type { TokenCache } from '#tools/authorization/token-cache.ts';
 import { hashOf } from './hash-of.ts';
-import { createMcpTool, isAllowed, statelessMeta } from './mcp-tool.ts';
+import { createMcpTool, isAllowed } from './mcp-tool.ts';
 import { Revisions } from './revisions.ts';
 import { serverFault, toServerFault } from './server-fault.ts';
 import { Session } from './session.ts';
@@ -124,10 +124,10 @@ export class McpTools {
 async function list(settings: McpToolsetSettings, session: Session, listingMs: number): Promise<Made<readonly ListedTool[]>> {
   const signal = AbortSignal.timeout(listingMs);
   try {
-    return await session.use(signal, async ({ client, isStateless }) => {
+    return await session.use(signal, async ({ client }) => {
       if (client.getServerCapabilities()?.tools === undefined) return { value: [], freshMs: listFreshMs };
       const options = { signal, timeout: listingMs, cacheMode: 'bypass' as const };
-      const { tools, ttlMs } = await client.listTools(isStateless ? statelessMeta : {}, options);
+      const { tools, ttlMs } = await client.listTools({}, options);
       return { value: tools, freshMs: typeof ttlMs === 'number' ? Math.min(Math.max(ttlMs, 0), longestFreshMs) : listFreshMs };
     });
   } catch (thrown) {

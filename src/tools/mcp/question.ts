@@ -8,7 +8,7 @@ const longestMessage = 2000;
 const longestState = 64 * 1024;
 const maxQuestions = 10;
 
-/** What of the questions of one call is done; the answers go back to the server all at once. */
+/** What of the questions of one call is done; the answers go to the server when it is called again. */
 interface Resume extends JsonObject {
   readonly state: string | undefined;
   readonly open: readonly OpenQuestion[];
@@ -38,6 +38,21 @@ export function toQuestion(server: string, { inputRequests = {}, requestState }:
   return nextQuestion(server, { state: requestState, open, answers: {} });
 }
 
+/** A question that a server asked in the middle of a call, after those that were answered already. */
+interface NextQuestion {
+  readonly key: string;
+  readonly request: JsonObject;
+  readonly answers: Resume['answers'];
+}
+
+/** What the user is asked after that many answers. Throws ToolFault for what it cannot be given. */
+export function toNextQuestion(server: string, { key, request, answers }: NextQuestion): ToolQuestion {
+  if (Object.keys(answers).length >= maxQuestions)
+    throw serverFault(server, `asks more than ${maxQuestions} questions in one call`);
+  const open = toOpenQuestion(server, key, request);
+  return askingOf(server, open, { state: undefined, open: [open], answers });
+}
+
 /** Takes the user's answer: gives the next question of the same call, or what the server is sent. */
 export function takeAnswer(server: string, { resume, value }: ToolAnswer): ToolQuestion | Answers {
   const { state, open, answers } = resume as Resume;
@@ -54,8 +69,11 @@ export function takeAnswer(server: string, { resume, value }: ToolAnswer): ToolQ
 
 function nextQuestion(server: string, resume: Resume): ToolQuestion | undefined {
   const [next] = resume.open;
-  if (next === undefined) return undefined;
-  return { label: `Answer ${server}`, message: `**${server}** asks: ${next.message}`, schema: next.schema, resume };
+  return next && askingOf(server, next, resume);
+}
+
+function askingOf(server: string, { message, schema }: OpenQuestion, resume: Resume): ToolQuestion {
+  return { label: `Answer ${server}`, message: `**${server}** asks: ${message}`, schema, resume };
 }
 
 function toOpenQuestion(server: string, key: string, request: unknown): OpenQuestion {

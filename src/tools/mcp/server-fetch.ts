@@ -2,10 +2,10 @@ import { type Fetch, withinBytes } from '#base/guarded-fetch.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { ToolFault } from '#domain/tool.ts';
 import type { Authorizer, Credentials } from '#tools/authorization/authorizer.ts';
+import { secretsIn, withoutSecrets } from '#tools/authorization/masking.ts';
 import { serverFault, toServerFault } from './server-fault.ts';
 
 const maxReplyBytes = 16 * 1024 * 1024;
-const shortestSecret = 4;
 
 export interface ServerFetchOptions {
   readonly settings: McpToolsetSettings;
@@ -46,11 +46,7 @@ export class ServerFetch {
   };
 
   /** The text without the credentials, which a server may echo. */
-  readonly mask = (text: string): string =>
-    this.#secrets.reduce(
-      (masked, secret) => masked.replaceAll(secret, '***').replaceAll(encodeURIComponent(secret), '***'),
-      text,
-    );
+  readonly mask = (text: string): string => withoutSecrets(text, this.#secrets);
 
   async #send(url: string | URL, init: RequestInit): Promise<Response> {
     try {
@@ -70,8 +66,7 @@ export class ServerFetch {
     const { authorizer, settings } = this.#options;
     try {
       const credentials = await authorizer.credentials(signal);
-      const sent = Object.values(credentials.headers).map((value) => value.replace(/^(Bearer|Basic) /, ''));
-      this.#secrets = [...secretsOf(settings.authorization), ...sent].filter((secret) => secret.length >= shortestSecret);
+      this.#secrets = [...secretsOf(settings.authorization), ...secretsIn(credentials)];
       return credentials;
     } catch (thrown) {
       if (!(thrown instanceof ToolFault)) throw thrown;

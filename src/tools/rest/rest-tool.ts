@@ -5,6 +5,7 @@ import type { JsonObject } from '#base/json.ts';
 import type { RestToolDefinition } from '#domain/rest-tool.ts';
 import type { Tool, ToolResult } from '#domain/tool.ts';
 import { type Authorizer, type Credentials, noCredentials } from '#tools/authorization/authorizer.ts';
+import { secretsIn, withoutSecrets } from '#tools/authorization/masking.ts';
 import { toRestRequest } from './to-rest-request.ts';
 import { toToolResult } from './to-tool-result.ts';
 
@@ -51,7 +52,7 @@ class RestCall {
       reply = await this.#send(args, credentials);
     }
     const result = await toToolResult(reply, this.#options.limits.maxReplyBytes);
-    return { ...result, text: withoutSecrets(result.text, credentials) };
+    return { ...result, text: withoutSecrets(result.text, secretsIn(credentials)) };
   }
 
   async #credentials(): Promise<Credentials> {
@@ -65,12 +66,4 @@ class RestCall {
     const { reply } = await openFollowing(this.#options.http, request, this.#signal);
     return reply;
   }
-}
-
-const shortestSecret = 4;
-
-function withoutSecrets(text: string, { headers, query, body }: Credentials): string {
-  const secrets = [headers, query, body].flatMap(Object.values).map((value: string) => value.replace(/^(Bearer|Basic) /, ''));
-  const known = secrets.filter((secret) => secret.length >= shortestSecret);
-  return known.reduce((masked, secret) => masked.replaceAll(secret, '***').replaceAll(encodeURIComponent(secret), '***'), text);
 }

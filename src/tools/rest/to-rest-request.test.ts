@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json.ts';
 import type { RestArgument, RestPlace, RestToolDefinition } from '#domain/rest-tool.ts';

@@ -2,15 +2,16 @@ import type { Passage, PassageHit, PassageIndex } from '#domain/passage-index.ts
 import type { ReadFile } from './await-readings.ts';
 
 const mostGiven = 6;
-/** Of documents that are shown whole: what is marked as being to the point. */
-const mostMarked = 3;
 
-/** Passages that follow each other, for the model to read. */
+/** Passages that follow each other, for the model to read under one number. */
 export interface GivenPassage {
   readonly file: ReadFile;
+  /** At least one. */
   readonly passages: readonly Passage[];
-  /** The one that was found, with its number; undefined for what is shown beside. */
-  readonly found: { readonly passage: Passage; readonly number: number } | undefined;
+  /** The one among them that is quoted to the user. */
+  readonly quoted: Passage;
+  /** Whether it was found first. */
+  readonly isBest: boolean;
 }
 
 export interface Gathering {
@@ -29,30 +30,23 @@ export async function gatherPassages({ index, read, hits }: Gathering): Promise<
     if (given.length === mostGiven) break;
     if (file === undefined || shown.has(`${document} ${nth}`)) continue;
     const around = await index.read(document, nth - 1, nth + 2);
-    const passage = around.find((each) => each.nth === nth);
-    if (passage === undefined) continue;
-    const section = around.filter((each) => isOfSection(each, passage) && !shown.has(`${document} ${each.nth}`));
-    for (const each of section) shown.add(`${document} ${each.nth}`);
-    given.push({ file, passages: section, found: { passage, number: given.length + 1 } });
+    const quoted = around.find((each) => each.nth === nth);
+    if (quoted === undefined) continue;
+    const passages = around.filter((each) => isOfSection(each, quoted) && !shown.has(`${document} ${each.nth}`));
+    for (const each of passages) shown.add(`${document} ${each.nth}`);
+    given.push({ file, passages, quoted, isBest: given.length === 0 });
   }
   return given;
 }
 
-/** All there is, in order, with the best passages marked. Throws StoreFault. */
-export async function gatherWhole({ index, read, hits }: Gathering): Promise<GivenPassage[]> {
-  const marked = hits.slice(0, mostMarked);
+/** All there is, in order. Throws StoreFault. */
+export async function gatherWhole({ index, read, hits: [best] }: Gathering): Promise<GivenPassage[]> {
   const documents = await Promise.all(
     read.map(async (file) => ({ file, passages: await index.read(file.document.id, 0, file.document.passages) })),
   );
-  const given: GivenPassage[] = [];
-  for (const { file, passages } of documents) {
-    for (const passage of passages) {
-      const isMarked = marked.some(({ document, nth }) => document === file.document.id && nth === passage.nth);
-      const number = given.filter(({ found }) => found !== undefined).length + 1;
-      given.push({ file, passages: [passage], found: isMarked ? { passage, number } : undefined });
-    }
-  }
-  return given;
+  const given = documents.flatMap(({ file, passages }) => passages.map((passage) => ({ file, passage })));
+  const found = given.findIndex(({ file, passage }) => file.document.id === best?.document && passage.nth === best.nth);
+  return given.map(({ file, passage }, at) => ({ file, passages: [passage], quoted: passage, isBest: at === found }));
 }
 
 /** Two files may have the same content; the first is cited. */

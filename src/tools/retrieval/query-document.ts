@@ -1,8 +1,8 @@
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
-import type { PassageIndex } from '#domain/passage-index.ts';
+import type { IndexedDocument, PassageIndex } from '#domain/passage-index.ts';
 import { type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tool.ts';
-import { awaitReadings, type ReadFile } from './await-readings.ts';
+import { awaitReadings } from './await-readings.ts';
 import { gatherPassages, gatherWhole } from './gather-passages.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';
 import type { PassageSearch } from './searching/passage-search.ts';
@@ -12,8 +12,9 @@ import { toAnswer } from './to-answer.ts';
 
 const longestQuery = 2000;
 const mostNamed = 40;
-/** Documents that together have no more tokens are shown whole, where there is room for so many bytes. */
+/** Documents that together have no more tokens and passages are shown whole, where there is room for so many bytes. */
 const wholeTokens = 8000;
+const wholePassages = 100;
 const bytesPerToken = 5;
 
 export interface QueryDocumentParts {
@@ -79,12 +80,15 @@ async function lookUp({ text, files }: Question, parts: QueryDocumentParts & { c
   const documents = read.map(({ document }) => document);
   const { hits, byMeaning } = await search.search({ text, documents, embedder, signal: context.signal });
   const gathering = { index, read, hits };
-  const isSmall = countTokens(read) <= Math.min(wholeTokens, maxResultBytes / bytesPerToken);
+  const isSmall = isShownWhole(documents, maxResultBytes);
   const passages = isSmall ? await gatherWhole(gathering) : await gatherPassages(gathering);
   const byWords = 'Searched by words only: what the passages mean is still being worked out.';
-  return toAnswer({ passages, notes: byMeaning || isSmall ? notes : [...notes, byWords], maxBytes: maxResultBytes });
+  const allNotes = byMeaning || isSmall ? notes : [...notes, byWords];
+  return toAnswer({ passages, notes: allNotes, maxBytes: maxResultBytes, cite: context.cite });
 }
 
-function countTokens(read: readonly ReadFile[]): number {
-  return read.reduce((sum, { document }) => sum + document.tokens, 0);
+function isShownWhole(documents: readonly IndexedDocument[], maxBytes: number): boolean {
+  const tokens = documents.reduce((sum, document) => sum + document.tokens, 0);
+  const passages = documents.reduce((sum, document) => sum + document.passages, 0);
+  return passages <= wholePassages && tokens <= Math.min(wholeTokens, maxBytes / bytesPerToken);
 }

@@ -43,13 +43,23 @@ export async function openShelf(references: readonly string[], owner: string | n
 }
 
 async function look(given: string, owner: string | null, index: FileIndex): Promise<Looked> {
-  const place = given.startsWith(scheme) ? toFilePlace(given.slice(scheme.length)) : undefined;
+  const place = toPlace(given);
   if (place === undefined) return { reference: given, file: undefined, reason: 'This is not the reference of a stored file.' };
   const reference = toReference(place);
   if (!mayRead(place, owner))
     return { reference, file: undefined, reason: 'The application may only read files of its owner, and this is none.' };
   const file = await index.find(place.bucket, place.path);
   return { reference, file, reason: 'There is no stored file of this path; it was moved or deleted.' };
+}
+
+/** The last part of a reference, as people read it. */
+export function toFileName(reference: string): string {
+  const path = toPlace(reference)?.path ?? reference;
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+function toPlace(reference: string): FilePlace | undefined {
+  return reference.startsWith(scheme) ? toFilePlace(reference.slice(scheme.length)) : undefined;
 }
 
 function mayRead({ bucket }: FilePlace, owner: string | null): boolean {

@@ -1,59 +1,50 @@
 import type { Passage } from '#domain/passage-index.ts';
-import type { Attachment, ToolResult } from '#domain/tool.ts';
+import type { Attachment, ToolContext, ToolResult } from '#domain/tool.ts';
 import type { ReadFile } from './await-readings.ts';
 import type { GivenPassage } from './gather-passages.ts';
 
 const longestExcerpt = 2000;
 const nothing = 'Nothing in the documents matches. Try other words, or say that the documents do not tell.';
-const howToCite = 'Cite the passages that you use by their numbers, such as [1].';
+const howToCite =
+  'Behind what you take from a passage put its number, such as [1]; the user is shown the passages that you cite.';
 /** Of the allowed bytes, for notes and what stands between passages. */
 const reservedBytes = 1000;
+/** A number with its brackets, and the line breaks behind a passage. */
+const markBytes = 10;
 
 export interface Answering {
   readonly passages: readonly GivenPassage[];
   readonly notes: readonly string[];
   /** Bytes of the text. */
   readonly maxBytes: number;
+  readonly cite: ToolContext['cite'];
 }
 
-/** What the model reads of passages, and for the user an attachment for each that was found. */
-export function toAnswer({ passages, notes, maxBytes }: Answering): ToolResult {
-  const shown = within(passages, maxBytes - reservedBytes);
-  const found = shown.flatMap(({ text: _text, ...given }) =>
-    given.found === undefined ? [] : [{ ...given, found: given.found }],
-  );
-  const parts = [...(shown.length === 0 ? [nothing] : texts(shown)), ...(found.length === 0 ? [] : [howToCite])];
-  return {
-    text: [...parts, ...notes.map((note) => `Note: ${note}`)].join('\n\n'),
-    attachments: found.map(({ file, found: { passage } }) => toCitation(file, passage)),
-    failed: false,
-  };
-}
-
-function texts(shown: readonly { readonly text: string }[]): string[] {
-  return shown.map(({ text }) => text);
+/** What the model reads of passages, each under the number that it may cite it by. */
+export function toAnswer({ passages, notes, maxBytes, cite }: Answering): ToolResult {
+  const parts = withNumbers(passages, { maxBytes: maxBytes - reservedBytes, cite });
+  const told = parts.length === 0 ? [nothing] : [...parts, howToCite];
+  return { text: [...told, ...notes.map((note) => `Note: ${note}`)].join('\n\n'), attachments: [], failed: false };
 }
 
 /** As many as there is room for, in their order; where one is not the first of its section, its head is not repeated. */
-function within(passages: readonly GivenPassage[], maxBytes: number): (GivenPassage & { readonly text: string })[] {
-  const shown: (GivenPassage & { readonly text: string })[] = [];
+function withNumbers(passages: readonly GivenPassage[], { maxBytes, cite }: Pick<Answering, 'maxBytes' | 'cite'>): string[] {
+  const parts: string[] = [];
   let left = maxBytes;
   let before = '';
-  for (const given of passages) {
-    const head = toHead(given);
-    const said = given.passages.map(({ text }) => text).join('\n');
-    const mark = given.found === undefined ? '' : `[${given.found.number}] `;
-    const text = mark === '' && head === before ? said : `${mark}${head}\n${said}`;
-    left -= Buffer.byteLength(text);
+  for (const { file, passages: given, quoted, isBest } of passages) {
+    const head = toHead(file, given[0] ?? quoted);
+    const text = given.map((passage) => passage.text).join('\n');
+    const said = head === before ? text : `${head}\n${text}`;
+    left -= Buffer.byteLength(said) + markBytes;
     if (left < 0) break;
     before = head;
-    shown.push({ ...given, text });
+    parts.push(`[${cite({ attachment: toCitation(file, quoted), text, isBest })}] ${said}`);
   }
-  return shown;
+  return parts;
 }
 
-function toHead({ file, passages: [first] }: GivenPassage): string {
-  if (first === undefined) return file.name;
+function toHead(file: ReadFile, first: Passage): string {
   const headings = first.headings.length === 0 ? '' : ` — ${first.headings.join(' › ')}`;
   return `${toPlace(file, first, 'page')}${headings}`;
 }
@@ -70,7 +61,7 @@ function toCitation(file: ReadFile, passage: Passage): Attachment {
   return {
     type: 'text/markdown',
     title: toPlace(file, passage, 'p.'),
-    data: text.length <= longestExcerpt ? text : `${text.slice(0, longestExcerpt)}…`,
+    data: text.length <= longestExcerpt ? text : `${text.slice(0, longestExcerpt).toWellFormed()}…`,
     reference_type: file.file.contentType,
     reference_url: page === null ? file.reference : `${file.reference}#page=${page}`,
   };

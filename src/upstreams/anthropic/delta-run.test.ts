@@ -1,4 +1,5 @@
 import { array, assert, constantFrom, property } from 'fast-check';
+import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { toLatin1 } from '#base/latin1.ts';
 import { DeltaRun } from './delta-run.ts';

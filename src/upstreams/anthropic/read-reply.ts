@@ -1,12 +1,14 @@
 import type { HttpReply } from '#base/http/read-reply.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { Frame } from '#contract/frame.ts';
+import type { Relayed } from '#contract/messages/relayed.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
 import { toCount } from '#domain/usage.ts';
 import { readWhole, toJsonObject } from '../read-whole.ts';
 import { MessageReader } from './message-reader.ts';
 import { readEvents } from './read-events.ts';
 import { RelayedEvents } from './relayed-events.ts';
+import { toCallerHeaders } from './to-caller-headers.ts';
 import { toCompletion } from './to-completion.ts';
 import { toRefusal } from './to-fault.ts';
 import { toUsage } from './to-usage.ts';
@@ -24,10 +26,12 @@ export async function readTranslated(reply: HttpReply, createdSeconds: number, m
 /** The same as it came, for a caller who speaks the dialect. */
 export async function readRelayed(reply: HttpReply): Promise<AsyncIterable<Frame>> {
   const whole = await readWholeUnlessStream(reply);
-  if (whole === undefined) return readEvents(reply.body, new RelayedEvents());
+  const headers = toCallerHeaders(reply.headers);
+  if (whole === undefined) return readEvents(reply.body, new RelayedEvents(headers));
   const { bytes, value } = whole;
   const usage = isJsonObject(value.usage) ? toUsage(value.usage) : undefined;
-  return only(Frame.ofNative(bytes, { dialect: 'messages', isWhole: true, textBytes: bytes.length, usage }));
+  const relayed: Relayed = { dialect: 'messages', isWhole: true, textBytes: bytes.length, usage, headers };
+  return only(Frame.ofNative(bytes, relayed));
 }
 
 /** The tokens of a request, of a reply that tells nothing else. Throws UpstreamFault. */

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { Frame } from '#contract/frame.ts';
 import type { MessagesUsage } from '#contract/messages/dialect.ts';
+import type { Relayed } from '#contract/messages/relayed.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
 import { DeltaRun } from './delta-run.ts';
 import { type EventReader, firstEvent, toEventValue } from './read-events.ts';
@@ -17,6 +18,12 @@ export class RelayedEvents implements EventReader {
   #isOpening = true;
   #isCounted = true;
   hasEnded = false;
+  /** Of the reply; they go on with the first frame. */
+  #headers: Relayed['headers'];
+
+  constructor(headers?: Relayed['headers']) {
+    this.#headers = headers;
+  }
 
   *take(events: string): Generator<Frame> {
     let textBytes = 0;
@@ -57,6 +64,14 @@ export class RelayedEvents implements EventReader {
     if (this.#isOpening || bytes === '') return;
     const usage = this.#isCounted || this.#usage === undefined ? undefined : toUsage(this.#usage);
     this.#isCounted = true;
-    yield Frame.ofNative(bytes, { dialect: 'messages', isWhole: false, textBytes, usage });
+    const relayed: Relayed = {
+      dialect: 'messages',
+      isWhole: false,
+      textBytes,
+      usage,
+      ...(this.#headers && { headers: this.#headers }),
+    };
+    this.#headers = undefined;
+    yield Frame.ofNative(bytes, relayed);
   }
 }

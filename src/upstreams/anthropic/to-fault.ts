@@ -3,7 +3,7 @@ import { isJsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1 } from '#base/latin1.ts';
 import type { MessagesErrorType } from '#contract/messages/dialect.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
-import { readWhole, retryAfterOf } from '../read-whole.ts';
+import { isSaid, readWhole, retryAfterOf } from '../read-whole.ts';
 
 const maxRefusalBytes = 64 * 1024;
 /** What the dialect answers when it has more to do than it can. */
@@ -25,7 +25,9 @@ const statuses: ReadonlyMap<unknown, number> = new Map<MessagesErrorType, number
 
 /** The fault that a reply with another status than 200 tells of; an overloaded upstream counts as unavailable. */
 export async function toRefusal(reply: HttpReply): Promise<UpstreamFault> {
-  const value = tryParseJson(fromLatin1(await readWhole(reply, maxRefusalBytes).catch(() => '')));
+  const said = tryParseJson(fromLatin1(await readWhole(reply, maxRefusalBytes).catch(() => '')));
+  // Google wraps an error in a list where a stream was asked for.
+  const value: unknown = Array.isArray(said) ? said[0] : said;
   const error = isJsonObject(value) ? (value.error ?? value) : undefined;
   const status = reply.status === overloaded ? unavailable : reply.status;
   const retryAfterSeconds = retryAfterOf(reply.headers);
@@ -43,5 +45,5 @@ export function toEventFault(error: unknown): UpstreamFault {
 function read(error: unknown, otherwise: string): { message: string; code: string | null } {
   const { message, details } = isJsonObject(error) ? error : { message: error, details: undefined };
   const code = isJsonObject(details) ? details.error_code : undefined;
-  return { message: typeof message === 'string' ? message : otherwise, code: typeof code === 'string' ? code : null };
+  return { message: isSaid(message) ? message : otherwise, code: isSaid(code) ? code : null };
 }

@@ -3,8 +3,16 @@ import type { Ask } from '#domain/upstream.ts';
 const version = '2023-06-01';
 const betaName = /^[\w.-]+$/;
 
+interface Manner {
+  readonly isStreamed: boolean;
+  readonly credentials: Readonly<Record<string, string>>;
+}
+
 /** The header fields of a request. What the configuration names wins over what the caller asked for, but for the betas, which add up. */
-export function toHeaders({ upstream, request, native, headers }: Ask, isStreamed: boolean): Record<string, string> {
+export function toHeaders(
+  { upstream, request, native, headers }: Ask,
+  { isStreamed, credentials }: Manner,
+): Record<string, string> {
   const configured = withLowerNames(upstream.headers);
   const asked = native?.headers ?? {};
   const betas = [configured['anthropic-beta'], asked['anthropic-beta'], ...(native === undefined ? betasOf(request.betas) : [])];
@@ -13,7 +21,7 @@ export function toHeaders({ upstream, request, native, headers }: Ask, isStreame
     'content-type': 'application/json',
     'anthropic-version': version,
     ...asked,
-    ...(upstream.key !== undefined && { 'x-api-key': upstream.key.reveal() }),
+    ...credentials,
     ...configured,
     ...headers,
     accept: isStreamed ? 'text/event-stream' : 'application/json',

@@ -11,6 +11,7 @@ import {
   record,
   string,
 } from 'fast-check';
+import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import type { Message } from '#contract/message.ts';
 import type { ContentBlock, MessageParam } from '#contract/messages/dialect.ts';

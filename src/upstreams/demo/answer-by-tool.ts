@@ -2,8 +2,9 @@ import { UpstreamFault } from '#domain/upstream.ts';
 import type { Answer, PlannedCall, Situation, Step } from './answer.ts';
 import { fillArguments } from './fill-arguments.ts';
 import { fittingTool, leastScore, scoreTools, splitClauses, type ToolScore } from './pick-tool.ts';
-import { quotePassages } from './quote-passages.ts';
+import { type Quote, quotePassages } from './quote-passages.ts';
 import type { ToolResult } from './read-conversation.ts';
+import { inWords, numberedPassages } from './read-results.ts';
 import type { OfferedTool } from './read-tools.ts';
 import { shorten } from './words.ts';
 
@@ -67,10 +68,18 @@ async function tell(
 ): Promise<string> {
   const result = text.trim();
   if (result === '') return `${name} says nothing.`;
-  if (result.length <= shortResult) return `${name} says: ${result}`;
-  const quotes = question === '' ? [] : await quotePassages(question, [{ source: name, text: result }], comparing);
+  if (result.length <= shortResult) return `${name} says: ${inWords(result)}`;
+  const passages = numberedPassages(result);
+  const quotes = question === '' ? [] : await quotePassages(question, passages, comparing);
+  if (quotes.length === 0 && passages.length > 1)
+    return `${name} gives ${passages.length} passages; none comes near your question.`;
   if (quotes.length === 0) return `${name} says (the beginning of ${result.length} characters): ${shorten(result, shortResult)}`;
-  return `${name} says, nearest to your question:\n\n${quotes.map(({ sentence }) => `> ${sentence}`).join('\n>\n')}`;
+  return `${name} says, nearest to your question:\n\n${quotes.map(toLine).join('\n>\n')}`;
+}
+
+/** With the number that the passage is cited by, if it has one. */
+function toLine({ sentence, source }: Quote): string {
+  return source === '' ? `> ${sentence}` : `> ${sentence} ${source}`;
 }
 
 async function fittingCalls(parts: readonly string[], { offer, comparing, steps }: Situation): Promise<PlannedCall[]> {

@@ -7,10 +7,11 @@ const tour = `${who} I send nothing to anyone.
 
 Things to try:
 
-- **Ask with tools**: send \`tools\` such as \`get_weather\` and ask *What is the weather in Paris?* I call the one that fits.
-- **Ask about a text**: attach one, or paste it between \`"""\`, and I quote the sentences nearest to your question.
 - **Show me everything**: stages, an attachment and controls in one reply; or ask for one of them alone.
 - **Count to 100**: a long stream, to watch it or to stop it.
+- **Ask about a text**: attach one, or paste it between \`"""\`, and I quote the sentences nearest to your question.
+- **Ask \`sample\`** where it is listed: an application over documents, a web API and an MCP server, for which I am the model.
+- **Ask with tools**: send \`tools\` such as \`get_weather\` through the API and ask *What is the weather in Paris?* I call the one that fits.
 
 \`max_tokens\`, \`stop\` and \`response_format\` are honoured, and the token counts are real.`;
 

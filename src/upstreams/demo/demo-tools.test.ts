@@ -142,6 +142,29 @@ describe('results', () => {
     expect(content.length).toBeLessThan(500);
   });
 
+  it('that are numbered passages are quoted with the number, without the headings above them', async () => {
+    const passages = [
+      'handbook.md — Handbook › Vacation days of employees\nEmployees get 30 days of vacation a year.',
+      `The canteen serves lunch. ${'The kitchen has two ovens. '.repeat(30)}`,
+    ];
+    const long = passages.map((passage, at) => `[${at + 1}] ${passage}`).join('\n\n');
+    const { content } = await say(asked('How many vacation days do employees get?', ['query_document', long]));
+    expect(content).toBe('query_document says, nearest to your question:\n\n> Employees get 30 days of vacation a year. [1]');
+    const { content: none } = await say(asked('Which planets have rings?', ['query_document', long]));
+    expect(none).toBe('query_document gives 2 passages; none comes near your question.');
+  });
+
+  it.each([
+    ['{"day":"monday","opens_at":"10:00","seats":24,"busy":false}', 'day monday, opens at 10:00, seats 24, busy false.'],
+    ['{"hours":{"monday":"10:00"}}', '{"hours":{"monday":"10:00"}}'],
+    ['{"none":null}', '{"none":null}'],
+    ['{}', '{}'],
+    ['{half', '{half'],
+    ['[1, 2]', '[1, 2]'],
+  ])('of JSON are put into words where they are plain values: %s', async (result, said) => {
+    expect((await say(asked('When does it open?', ['hours', result]))).content).toBe(`hours says: ${said}`);
+  });
+
   it('before a further question do not answer it', async () => {
     const messages = [
       ...asked('What is the weather in Paris?', ['get_weather', 'Sunny']),

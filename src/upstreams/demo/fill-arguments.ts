@@ -24,6 +24,16 @@ export function fillArguments(schema: JsonObject, question: string): JsonObject 
   return fillObject(schema, findClues(question, choicesOf(schema)), deepest);
 }
 
+/** Whether a required argument could only be guessed: the question mentions none of its values, or has nothing to be made its text. */
+export function wantsArgument(schema: JsonObject, question: string): boolean {
+  const filled = fillArguments(schema, question);
+  return parametersOf(schema).some(({ name, schema: { const: constant, default: usual, enum: values }, isRequired }) => {
+    if (!isRequired || constant !== undefined || usual !== undefined) return false;
+    if (Array.isArray(values)) return mentioned(values, findClues(question, [])).length === 0;
+    return filled[name] === question && !takesAll.test(name);
+  });
+}
+
 /** The values that the parameters with a choice can have. */
 function choicesOf(schema: JsonObject): string[] {
   const properties = isJsonObject(schema.properties) ? Object.values(schema.properties) : [];
@@ -34,15 +44,18 @@ function choicesOf(schema: JsonObject): string[] {
 }
 
 function fillObject(schema: JsonObject, clues: Clues, depthLeft: number): JsonObject {
-  const required = Array.isArray(schema.required) ? schema.required : [];
-  const properties = isJsonObject(schema.properties) ? Object.entries(schema.properties) : [];
   const filled: JsonObject = {};
-  for (const [name, given] of properties) {
-    const parameter = { name, schema: plainSchema(given), isRequired: required.includes(name) };
+  for (const parameter of parametersOf(schema)) {
     const value = parameter.isRequired || isMentioned(parameter, clues) ? fill(parameter, clues, depthLeft - 1) : undefined;
-    if (value !== undefined) filled[name] = value;
+    if (value !== undefined) filled[parameter.name] = value;
   }
   return filled;
+}
+
+function parametersOf(schema: JsonObject): Parameter[] {
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  const properties = isJsonObject(schema.properties) ? Object.entries(schema.properties) : [];
+  return properties.map(([name, given]) => ({ name, schema: plainSchema(given), isRequired: required.includes(name) }));
 }
 
 function fill(parameter: Parameter, clues: Clues, depthLeft: number): unknown {

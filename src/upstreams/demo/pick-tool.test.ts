@@ -103,3 +103,29 @@ describe('several questions in one', () => {
     },
   );
 });
+
+describe('a question that does not have what the nearest tool must be told', () => {
+  const status = {
+    name: 'book_status',
+    description: 'Tells whether a book of this title is on the shelf or lent',
+    parameters: { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] },
+  };
+  const hours = {
+    name: 'opening_hours',
+    description: 'Gives the hours at which the library opens and closes on a day of the week',
+    parameters: { type: 'object', properties: { day: { enum: ['monday', 'sunday'] } }, required: ['day'] },
+  };
+
+  it.each([
+    ['How long may I keep a borrowed book?', 'query_document'],
+    ['Is the book "The Hobbit" on the shelf?', 'book_status'],
+    ['When is the workshop open?', 'query_document'],
+    ['When does the library open on Monday?', 'opening_hours'],
+  ])('is looked up: %j goes to %s', async (question, name) => {
+    expect(await pick(question, [status, hours, searching])).toBe(name);
+  });
+
+  it('goes to that tool where nothing looks things up', async () => {
+    expect(await pick('How long may I keep a borrowed book?', [status, hours])).toBe('book_status');
+  });
+});

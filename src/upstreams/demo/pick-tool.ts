@@ -1,4 +1,5 @@
 import { type Comparing, compare } from './compare.ts';
+import { wantsArgument } from './fill-arguments.ts';
 import type { OfferedTool } from './read-tools.ts';
 import { countShared, countWords, shorten, stems } from './words.ts';
 
@@ -32,12 +33,15 @@ export async function scoreTools(question: string, tools: readonly OfferedTool[]
     .sort((one, other) => other.score - one.score);
 }
 
-/** The tool to call, if any: the best that is near enough; else, for a question, one that looks things up. */
+/**
+ * The tool to call, if any: the best that is near enough. For a question that nothing is near to, or that does not have what
+ * the nearest must be told, one that looks things up.
+ */
 export function fittingTool(question: string, scores: readonly ToolScore[]): OfferedTool | undefined {
-  const best = scores[0];
-  if (best !== undefined && best.score >= leastScore) return best.tool;
-  if (!isAsking.test(question)) return undefined;
-  return scores.find(({ tool }) => looksThingsUp.test(toText(tool)))?.tool;
+  const [best] = scores;
+  const near = best !== undefined && best.score >= leastScore ? best.tool : undefined;
+  if (!isAsking.test(question) || (near !== undefined && !wantsArgument(near.parameters, question))) return near;
+  return scores.find(({ tool }) => looksThingsUp.test(toText(tool)))?.tool ?? near;
 }
 
 /** Several questions in one, such as "What is the weather in Paris and what time is it in Tokyo?"; else the question alone. */

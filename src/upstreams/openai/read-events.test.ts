@@ -1,4 +1,5 @@
 import { array, assert, asyncProperty, integer } from 'fast-check';
+import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { readEvents } from './read-events.ts';
 

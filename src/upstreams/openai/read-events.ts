@@ -4,6 +4,7 @@ import { fromLatin1 } from '#base/latin1.ts';
 import { Frame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
 import { linger } from '../linger.ts';
+import { isSaid } from '../read-whole.ts';
 import { toUpstreamFault } from '../send.ts';
 import { TextEvents } from './text-events.ts';
 
@@ -88,9 +89,9 @@ function throwError(event: string): void {
 function toErrorFault(error: unknown): UpstreamFault {
   const { message, param, code } = isJsonObject(error) ? error : { message: error, param: null, code: null };
   const status = typeof code === 'number' ? code : undefined;
-  return new UpstreamFault('refused', typeof message === 'string' ? message : 'The upstream sent an error.', {
-    param: typeof param === 'string' ? param : null,
-    code: typeof code === 'string' ? code : null,
+  return new UpstreamFault('refused', isSaid(message) ? message : 'The upstream sent an error.', {
+    param: isSaid(param) ? param : null,
+    code: isSaid(code) ? code : null,
     ...(status !== undefined && { status }),
   });
 }

@@ -4,7 +4,7 @@ import { fromLatin1 } from '#base/latin1.ts';
 import type { Completion } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
-import { readWhole, retryAfterOf, toJsonObject } from '../read-whole.ts';
+import { isSaid, readWhole, retryAfterOf, toJsonObject } from '../read-whole.ts';
 import { readEvents } from './read-events.ts';
 
 const maxReplyBytes = 64 * 1024 * 1024;
@@ -37,10 +37,10 @@ async function toRefusal(reply: HttpReply): Promise<UpstreamFault> {
   const error = isJsonObject(value) ? (value.error ?? value) : {};
   const { message, param, code } = isJsonObject(error) ? error : { message: error };
   const retryAfterSeconds = retryAfterOf(reply.headers);
-  return new UpstreamFault('refused', typeof message === 'string' ? message : `The upstream answered ${reply.status}.`, {
+  return new UpstreamFault('refused', isSaid(message) ? message : `The upstream answered ${reply.status}.`, {
     status: reply.status,
-    param: typeof param === 'string' ? param : null,
-    code: typeof code === 'string' ? code : null,
+    param: isSaid(param) ? param : null,
+    code: isSaid(code) ? code : null,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }

@@ -5,7 +5,7 @@ import type { HttpClient } from '#base/http/client.ts';
 import { toFetch } from '#base/http/to-fetch.ts';
 import { readUpstreamKey, secretsOfKey, type UpstreamKey } from '#contract/configuration/upstream-key.ts';
 import { type Upstream, UpstreamFault } from '#domain/upstream.ts';
-import { AccountToken } from './account-token.ts';
+import { AccountToken } from '../account-token.ts';
 import type { VendorName } from './dialect.ts';
 
 type AuthOptions = NonNullable<GoogleVertexProviderSettings['googleAuthOptions']>;

@@ -125,6 +125,20 @@ describe('how much a model shall think', () => {
     expect(optionsOf('gemini', { reasoning_effort: 'much' })).toEqual({ own: {}, anthropic: undefined });
   });
 
+  it('of a Claude of Bedrock leaves the bound what was asked for, thoughts included', () => {
+    const bounded = (request: Partial<ChatRequest>, model?: string): unknown => {
+      const { reasoning, own, maxOutputTokens } = optionsOf('bedrock', { max_tokens: 10_000, ...request }, model);
+      const { reasoningConfig } = own as { reasoningConfig?: { budgetTokens?: number } };
+      return [reasoning, reasoningConfig?.budgetTokens, maxOutputTokens];
+    };
+    expect(bounded({ thinking: { type: 'enabled', budget_tokens: 4000 } })).toEqual([undefined, 4000, 6000]);
+    expect(bounded({ reasoning_effort: 'high' })).toEqual([undefined, 8000, 2000]);
+    expect(bounded({ reasoning_effort: 'low' })).toEqual([undefined, 2048, 7952]);
+    expect(bounded({ reasoning_effort: 'low', max_tokens: 1000 })).toEqual([undefined, undefined, 1000]);
+    expect(bounded({ reasoning_effort: 'high' }, 'anthropic.claude-opus-4-6-v1')).toEqual(['high', undefined, 10_000]);
+    expect(bounded({ reasoning_effort: 'high' }, 'amazon.nova-2-lite-v1:0')).toEqual(['high', undefined, 10_000]);
+  });
+
   it('can be a budget, which wins', () => {
     const request = { thinking: { type: 'enabled', budget_tokens: 2048 }, reasoning_effort: 'low' };
     expect(optionsOf('gemini', request)).toEqual({

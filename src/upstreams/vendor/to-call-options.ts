@@ -17,12 +17,15 @@ export function toCallOptions(given: ChatRequest, dialect: Dialect, model: strin
   const { tools = [], toolChoice } = tooling;
   const prompt = toPrompt(request.messages, dialect, tools.length > 0 && toolChoice?.type !== 'none');
   const mustCall = toolChoice?.type === 'required' || toolChoice?.type === 'tool';
-  const { effort, own } = toReasoning(request, dialect, { model, prompt, mustCall });
+  const settings = toSettings(request);
+  const thinker = { model, prompt, mustCall, maxTokens: settings.maxOutputTokens };
+  const { effort, own, maxOutputTokens } = toReasoning(request, dialect, thinker);
   const options = toOwnOptions(request, dialect);
   return {
     prompt,
     ...tooling,
-    ...toSettings(request),
+    ...settings,
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(effort !== undefined && { reasoning: effort }),
     providerOptions: { ...options, [dialect.namespace]: { ...options[dialect.namespace], ...own } as Record<string, never> },
   };

@@ -1,7 +1,8 @@
 import { HttpFault } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { UpstreamFault, type UpstreamFaultDetails } from '#domain/upstream.ts';
-import { retryAfterOf } from '../read-whole.ts';
+import { masked } from '#domain/upstream-error.ts';
+import { isSaid, retryAfterOf } from '../read-whole.ts';
 import { toUpstreamFault } from '../send.ts';
 
 const deepestCause = 8;
@@ -27,14 +28,7 @@ const unconfigured: ReadonlySet<unknown> = new Set(['AI_LoadAPIKeyError', 'AI_Lo
  */
 export function toFault(thrown: unknown, secrets: readonly string[]): unknown {
   const fault = read(thrown);
-  if (!(fault instanceof UpstreamFault) || !secrets.some((secret) => fault.message.includes(secret))) return fault;
-  const message = secrets.reduce((text, secret) => text.replaceAll(secret, '***'), fault.message);
-  const { kind, status, param, code, retryAfterSeconds } = fault;
-  return new UpstreamFault(kind, message, {
-    ...(status !== undefined && { status }),
-    ...{ param, code },
-    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-  });
+  return fault instanceof UpstreamFault ? masked(fault, secrets) : fault;
 }
 
 function read(thrown: unknown): unknown {
@@ -124,8 +118,8 @@ function toObject(value: unknown): JsonObject {
 }
 
 function messageOf({ message, Message: awsMessage, detail }: JsonObject): string | undefined {
-  const text = [message, awsMessage, detail].find((each) => typeof each === 'string' && each !== '');
-  if (typeof text === 'string') return text;
+  const text = [message, awsMessage, detail].find(isSaid);
+  if (text !== undefined) return text;
   const faults = Array.isArray(detail) ? detail : isJsonObject(message) && Array.isArray(message.detail) ? message.detail : [];
   const said = faults.filter(isJsonObject).map(({ loc, msg }) => `${Array.isArray(loc) ? loc.join('.') : ''}: ${String(msg)}`);
   return said.length === 0 ? undefined : said.join('; ');
@@ -134,8 +128,7 @@ function messageOf({ message, Message: awsMessage, detail }: JsonObject): string
 /** The vendor's own word for what went wrong. */
 function codeOf({ code, status, type }: JsonObject, headers: Readonly<Record<string, string>>): string | null {
   const awsType = headers['x-amzn-errortype']?.split(':')[0];
-  const word = [code, status, awsType, type].find((each) => typeof each === 'string' && each !== '');
-  return typeof word === 'string' ? word : null;
+  return [code, status, awsType, type].find(isSaid) ?? null;
 }
 
 /** Google answers 400 to a key it does not know. */

@@ -99,13 +99,13 @@ class Turns {
     const parts = toParts(message.content, at, this.#dialect);
     const called = this.#calls.answer(typeof message.tool_call_id === 'string' ? message.tool_call_id : '');
     if (called === undefined) this.#addToUser(parts);
-    else if (this.#hasCalls) this.#addOutput(called, toOutput(parts, this.#dialect));
+    else if (this.#hasCalls) this.#addOutput(called, toOutput(parts, this.#dialect), optionsOf(parts));
     else this.#addToUser([{ type: 'text', text: `${called.name} gave this result:` }, ...orNone(parts)]);
   }
 
-  #addOutput({ id, name }: Called, output: LanguageModelV4ToolResultOutput): void {
+  #addOutput({ id, name }: Called, output: LanguageModelV4ToolResultOutput, options: Pick<Part, 'providerOptions'> = {}): void {
     const last = this.#turns.at(-1);
-    const result = { type: 'tool-result' as const, toolCallId: id, toolName: name, output };
+    const result = { type: 'tool-result' as const, toolCallId: id, toolName: name, output, ...options };
     if (last?.role === 'tool') last.content.push(result);
     else this.#turns.push({ role: 'tool', content: [result] });
   }
@@ -151,6 +151,12 @@ function toInput(given: unknown): JsonObject {
 function withSignature(texts: LanguageModelV4TextPart[], message: Message, dialect: Dialect): LanguageModelV4TextPart[] {
   const last = texts.at(-1);
   return last === undefined ? [] : [...texts.slice(0, -1), { ...last, ...fromExtraContent(message, dialect) }];
+}
+
+/** What is said of the last part of a result holds for the whole: that the prompt may be cached up to it. */
+function optionsOf(parts: readonly Part[]): Pick<Part, 'providerOptions'> {
+  const options = parts.at(-1)?.providerOptions;
+  return options === undefined ? {} : { providerOptions: options };
 }
 
 function toOutput(given: Part[], dialect: Dialect): LanguageModelV4ToolResultOutput {

@@ -1,6 +1,7 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
+import { decidesItself, toBudget } from '../claude-thinking.ts';
 import type { Dialect } from './dialect.ts';
 
 type Effort = NonNullable<LanguageModelV4CallOptions['reasoning']>;
@@ -13,6 +14,8 @@ const thoughtless = /gemini-(1|2\.0)|gemma|learnlm/i;
 export interface Reasoning {
   readonly effort?: Effort;
   readonly own: JsonObject;
+  /** Tokens of the answer alone, where the vendor's package adds those of thought. */
+  readonly maxOutputTokens?: number;
 }
 
 export interface Thinker {
@@ -20,6 +23,8 @@ export interface Thinker {
   readonly prompt: LanguageModelV4Prompt;
   /** Whether a call of a tool is demanded. */
   readonly mustCall: boolean;
+  /** Tokens of thoughts and answer together. */
+  readonly maxTokens: number | undefined;
 }
 
 /** `reasoning_effort`, or `thinking` with a budget, which wins. Nothing where neither was asked for: the model's own default holds. */
@@ -36,7 +41,7 @@ export function toReasoning(request: ChatRequest, dialect: Dialect, thinker: Thi
     case 'vertex':
       return { ...effort, own: toThinkingConfig(budget, thinker) };
     case 'bedrock':
-      return mayThink(thinker) ? { ...effort, own: toReasoningConfig(budget, asked) } : { own: {} };
+      return mayThink(thinker) ? withinBound({ ...effort, own: toReasoningConfig(budget, asked) }, budget, thinker) : { own: {} };
     case 'mistral':
       return { ...effort, own: {} };
   }
@@ -50,6 +55,16 @@ function toThinkingConfig(budget: number | undefined, { model }: Thinker): JsonO
 function toReasoningConfig(budget: number | undefined, asked: JsonObject | undefined): JsonObject {
   if (budget !== undefined) return { reasoningConfig: { type: 'enabled', budgetTokens: budget } };
   return asked?.type === 'adaptive' ? { reasoningConfig: { type: 'adaptive' } } : {};
+}
+
+/** The package adds a budget to the bound, and takes a share of what the model can for an effort: both together may be more than it takes. */
+function withinBound(given: Reasoning, asked: number | undefined, { model, maxTokens }: Thinker): Reasoning {
+  if (maxTokens === undefined || !/claude/i.test(model)) return given;
+  if (asked !== undefined) return { ...given, maxOutputTokens: Math.max(1, maxTokens - asked) };
+  if (given.effort === undefined || decidesItself(model)) return given;
+  const budget = toBudget(given.effort, maxTokens);
+  if (budget === undefined) return { own: {} };
+  return { own: toReasoningConfig(budget, undefined), maxOutputTokens: maxTokens - budget };
 }
 
 /** A Claude refuses to think where a call is demanded, and in a turn whose calls come without the thoughts that led to them. */

@@ -2,7 +2,9 @@ import { Deferred } from '#base/deferred.ts';
 import type { JsonObject } from '#base/json.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { Frame } from '#contract/frame.ts';
+import { isClaudeOnVertex } from '#domain/messages-upstream.ts';
 import type { Ask, ChatProtocol, EmbeddingsAsk, Upstream } from '#domain/upstream.ts';
+import { createClaudeOnVertex } from '../claude-on-vertex.ts';
 import { dialects, type VendorName } from './dialect.ts';
 import { embedTexts } from './embed-texts.ts';
 import { lostFields } from './lost-fields.ts';
@@ -19,7 +21,7 @@ export interface VendorTools extends ProviderTools {
 
 /**
  * Upstreams of a vendor with a dialect of its own, spoken by the vendor's package of the AI SDK, which is loaded with the first
- * call. Asked for a stream always; tried once.
+ * call. Asked for a stream always; tried once. A Claude behind Vertex needs none of them: it speaks the Messages dialect.
  */
 export function createVendorProtocol(name: VendorName, tools: VendorTools): ChatProtocol {
   const providers = new Providers(name, tools);
@@ -38,9 +40,13 @@ export function createVendorProtocol(name: VendorName, tools: VendorTools): Chat
       throw toThrown(thrown);
     }
   };
+  const claude = createClaudeOnVertex(tools.http, tools.clock);
   return {
     hasChoices: false,
-    chat: (ask) => new Deferred(within(ask, (provider, toThrown) => open(name, { ask, tools, provider, toThrown }))),
+    chat: (ask) =>
+      isClaudeOnVertex(ask.upstream)
+        ? claude.chat(ask)
+        : new Deferred(within(ask, (provider, toThrown) => open(name, { ask, tools, provider, toThrown }))),
     embed: (ask: EmbeddingsAsk): Promise<JsonObject> =>
       within(ask, (provider) => embedTexts(provider.embeddingModel(ask.upstream.model), ask)),
   };

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import '#test/same-cases.ts';
 import { expect, it } from 'vitest';
 import type { StoredConsent } from '#domain/consent-store.ts';
 import { StoreFault } from '#domain/store-fault.ts';

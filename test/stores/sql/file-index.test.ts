@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
+import '#test/same-cases.ts';
 import { expect, it } from 'vitest';
-import type { FilePage, IndexedFile } from '#domain/file-index.ts';
+import type { FilePage, IndexedFile, Reservation } from '#domain/file-index.ts';
 import { listFolder } from '#domain/list-folder.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { SqlFileIndex } from '#stores/sql/file-index.ts';
@@ -96,6 +97,85 @@ describeOnEach('the index of files', (node) => {
     expect(await index().put(file(bucket, 'one more'), undefined, 105)).toEqual({ outcome: 'over_quota', usedBytes: 100 });
     expect(await index().put(file(bucket, 'small', { contentLength: 5 }), undefined, 105)).toMatchObject({ outcome: 'stored' });
     expect(await index().put(file(`${bucket}2`, 'a'), undefined, 105)).toMatchObject({ outcome: 'stored' });
+  });
+
+  function reservation(bucket: string, path: string, fields: Partial<Reservation> = {}): Reservation {
+    return { bucket, path, blob: randomUUID(), bytes: 10, nowMs: 1_000, untilMs: 2_000, ...fields };
+  }
+
+  it('sets aside no more room than there is, however many ask at the same time on two nodes', async () => {
+    const bucket = randomUUID();
+    await index().put(file(bucket, 'there', { contentLength: 40 }), undefined, unbounded);
+    const asked = Array.from({ length: 30 }, (_, n) => indexes()[n % 2 ? 1 : 0].reserve(reservation(bucket, `file ${n}`), 105));
+    const outcomes = await Promise.all(asked);
+    expect(outcomes.filter((outcome) => outcome === 'reserved')).toHaveLength(6);
+    const refused = outcomes.filter((outcome) => outcome !== 'reserved');
+    for (const { usedBytes } of refused) expect(usedBytes).toBeGreaterThan(95);
+    expect(await index().put(file(bucket, 'one more', { updatedAtMs: 1_999 }), undefined, 105)).toEqual({
+      outcome: 'over_quota',
+      usedBytes: 100,
+    });
+    expect(await index().reserve(reservation(`${bucket}2`, 'a', { bytes: 105 }), 105)).toBe('reserved');
+  });
+
+  it('has the room again once it is given back, used, or held for too long', async () => {
+    const bucket = randomUUID();
+    const [one, two, lost] = ['a', 'b', 'c'].map((path) => reservation(bucket, path, { bytes: 30 })) as [
+      Reservation,
+      Reservation,
+      Reservation,
+    ];
+    const reserve = async (path: string, nowMs = 1_000) => {
+      const asked = reservation(bucket, path, { nowMs, untilMs: nowMs + 1_000 });
+      const outcome = await index().reserve(asked, 100);
+      if (outcome === 'reserved') await index().release(asked.blob);
+      return outcome === 'reserved' ? 'room' : outcome.usedBytes;
+    };
+    for (const each of [one, two, lost]) expect(await index().reserve(each, 100)).toBe('reserved');
+    expect(await reserve('d')).toBe('room');
+    expect(await index().reserve({ ...one, bytes: 40 }, 100)).toBe('reserved');
+    expect(await index().reserve({ ...one, bytes: 41 }, 100)).toMatchObject({ usedBytes: 60 });
+    expect(await reserve('d')).toBe(100);
+    await index().release(two.blob);
+    await index().release('of nothing');
+    expect(await reserve('d')).toBe('room');
+    const stored = file(bucket, 'a', { blob: one.blob, contentLength: 70, updatedAtMs: 1_000 });
+    expect(await index().put(stored, undefined, 100)).toMatchObject({ outcome: 'stored' });
+    expect(await reserve('d', 1_999)).toBe(100);
+    expect(await reserve('d', 2_000)).toBe('room');
+  });
+
+  it('lets a content that takes the place of another count on the room of that, and only one of them', async () => {
+    const bucket = randomUUID();
+    await index().put(file(bucket, 'a', { contentLength: 90 }), undefined, unbounded);
+    const first = reservation(bucket, 'a', { bytes: 95 });
+    const second = reservation(bucket, 'a', { bytes: 95 });
+    expect(await index().reserve(first, 100)).toBe('reserved');
+    expect(await index().reserve(second, 100)).toEqual({ outcome: 'over_quota', usedBytes: 95 });
+    expect(await index().reserve({ ...first, bytes: 100 }, 100)).toBe('reserved');
+    await index().release(first.blob);
+    expect(await index().reserve(second, 100)).toBe('reserved');
+    const stored = file(bucket, 'a', { blob: second.blob, contentLength: 95, updatedAtMs: 1_000 });
+    expect(await index().put(stored, undefined, 100)).toMatchObject({ outcome: 'stored' });
+  });
+
+  it('knows which contents no file uses, and none is about to', async () => {
+    const bucket = randomUUID();
+    const stored = file(bucket, 'a');
+    const [coming, lost] = [reservation(bucket, 'b'), reservation(bucket, 'c', { untilMs: 1_500 })];
+    await index().put(stored, undefined, unbounded);
+    for (const each of [coming, lost]) await index().reserve(each, unbounded);
+    const blobs = [stored.blob, coming.blob, lost.blob, 'nobody’s'];
+    expect(await index().unused(blobs, 1_499)).toEqual(['nobody’s']);
+    expect(await index().unused(blobs, 1_500)).toEqual([lost.blob, 'nobody’s']);
+    await index().delete(bucket, 'a', undefined);
+    expect(await index().unused(blobs, 2_000)).toEqual(blobs);
+  });
+
+  it('is of a database that has a name of its own, the same on every node', async () => {
+    const [name, other] = await Promise.all(indexes().map((each) => each.databaseName()));
+    expect(name).toMatch(/^[\da-f-]{32,36}$/);
+    expect(other).toBe(name);
   });
 
   it('counts what a file replaces, and what was deleted, as free', async () => {

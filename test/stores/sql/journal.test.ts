@@ -5,7 +5,8 @@ import { SqlJournal } from '#stores/sql/journal.ts';
 import { describeOnEach } from './engines.ts';
 
 const midnight = Date.UTC(2026, 10, 21);
-const always = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY };
+const all = ['day', 'deployment', 'subject'] as const;
+const always = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY, by: all };
 
 function usage(subject: string, fields: Partial<UsageRecord> = {}): UsageRecord {
   return {
@@ -46,23 +47,67 @@ describeOnEach('the journal', (node) => {
       usage(one, { deployment: 'Model', outcome: 'failed', promptTokens: 0, completionTokens: 0, cost: 0 }),
       usage(two),
     ]);
-    const sum = { deployment: 'model', subject: one, calls: 1, promptTokens: 10, completionTokens: 5, cost: 1_000 };
+    const sum = {
+      deployment: 'model',
+      subject: one,
+      calls: 1,
+      failedCalls: 0,
+      promptTokens: 10,
+      completionTokens: 5,
+      cost: 1_000,
+    };
     expect(await journal().sumUsage({ ...always, subject: one })).toEqual([
       { ...sum, day: '2026-11-20' },
-      { ...sum, day: '2026-11-21', deployment: 'Model', promptTokens: 0, completionTokens: 0, cost: 0 },
+      { ...sum, day: '2026-11-21', deployment: 'Model', failedCalls: 1, promptTokens: 0, completionTokens: 0, cost: 0 },
       { ...sum, day: '2026-11-21', calls: 2, promptTokens: 20, completionTokens: 10, cost: 3_000 },
       { ...sum, day: '2026-11-22' },
     ]);
-    const all = await new SqlJournal(node.other).sumUsage({ ...always, subject: undefined });
-    expect(all.filter(({ subject }) => [one, two].includes(subject))).toHaveLength(5);
-    expect(all).toEqual(all.toSorted((a, b) => Buffer.compare(toOrder(a), toOrder(b))));
+    const sums = await new SqlJournal(node.other).sumUsage({ ...always, subject: undefined });
+    expect(sums.filter(({ subject }) => [one, two].includes(subject))).toHaveLength(5);
+    expect(sums).toEqual(sums.toSorted((a, b) => Buffer.compare(toOrder(a), toOrder(b))));
+  });
+
+  it('sums by any of the keys, the most costly first where no days are asked for, and as many as are asked for', async () => {
+    const subject = randomUUID();
+    await journal().appendUsage([
+      usage(subject, { deployment: 'a', path: ['a'], project: 'x', cost: 1 }),
+      usage(subject, { deployment: 'b', path: ['b'], project: 'y', cost: 5 }),
+      usage(subject, { deployment: 'c', path: ['c'], project: 'y', cost: 1, atMs: midnight - 1 }),
+    ]);
+    const of = { ...always, subject };
+    const byDeployment = await journal().sumUsage({ ...of, by: ['deployment'] });
+    expect(byDeployment.map(({ deployment }) => deployment)).toEqual(['b', 'a', 'c']);
+    const byProject = await journal().sumUsage({ ...of, by: ['project', 'subject'] });
+    expect(byProject.map(({ project, cost }) => [project, cost])).toEqual([
+      ['y', 6],
+      ['x', 1],
+    ]);
+    const byDay = await journal().sumUsage({ ...of, by: ['day'], limit: 1 });
+    expect(byDay).toEqual([{ day: '2026-11-20', calls: 1, failedCalls: 0, promptTokens: 10, completionTokens: 5, cost: 1 }]);
+    expect(await journal().sumUsage({ ...of, by: [] })).toMatchObject([{ calls: 3, cost: 7 }]);
+    expect(await journal().sumUsage({ ...of, subject: `${subject}x`, by: [] })).toMatchObject([{ calls: 0, cost: 0 }]);
+  });
+
+  it('counts calls that an application makes beside it only by deployment, whatever the ids are, and all costs', async () => {
+    const subject = randomUUID();
+    const odd = 'a","b\\';
+    await journal().appendUsage([
+      usage(subject, { deployment: odd, path: [odd], cost: 0 }),
+      usage(subject, { deployment: 'model', path: [odd, 'model'], cost: 7 }),
+    ]);
+    const of = { ...always, subject };
+    expect(await journal().sumUsage({ ...of, by: ['day'] })).toMatchObject([{ calls: 1, promptTokens: 10, cost: 7 }]);
+    expect(await journal().sumUsage({ ...of, by: ['deployment'] })).toMatchObject([
+      { deployment: 'model', calls: 1, promptTokens: 10 },
+      { deployment: odd, calls: 1, promptTokens: 10 },
+    ]);
   });
 
   it('sums from a moment up to, not including, another', async () => {
     const subject = randomUUID();
     await journal().appendUsage([0, 1, 2, 3].map((atMs) => usage(subject, { atMs: midnight + atMs })));
     const calls = async (fromMs: number, toMs: number) =>
-      (await journal().sumUsage({ fromMs: midnight + fromMs, toMs: midnight + toMs, subject }))[0]?.calls;
+      (await journal().sumUsage({ fromMs: midnight + fromMs, toMs: midnight + toMs, subject, by: all }))[0]?.calls;
     expect([await calls(1, 3), await calls(0.5, 2.5), await calls(0, 9), await calls(2, 2)]).toEqual([2, 2, 4, undefined]);
     expect(await journal().sumUsage({ ...always, subject: `${subject}x` })).toEqual([]);
   });
@@ -114,6 +159,18 @@ describeOnEach('the journal', (node) => {
     const newestFirst = records.toSorted((one, another) => another.atMs - one.atMs || (one.id < another.id ? 1 : -1));
     expect(read.slice(0, 7)).toEqual([bare, ...newestFirst]);
     expect(await journal().readAudit({ beforeMs: begin + 1, limit: 1 })).toEqual([records[0]]);
+  });
+
+  it('gives one action of the audit, or a family of them', async () => {
+    const begin = midnight + 86_400_000 * 9;
+    const actions = ['tool.run', 'toolbox.opened', 'tool.stopped', 'tool'];
+    await journal().appendAudit(actions.map((action, index) => audit({ action, atMs: begin + index })));
+    const read = async (kind: string, limit = 9) =>
+      (await journal().readAudit({ beforeMs: begin + 9, kind, limit })).map(({ action }) => action);
+    expect(await read('tool')).toEqual(['tool', 'tool.stopped', 'tool.run']);
+    expect(await read('tool.run')).toEqual(['tool.run']);
+    expect(await read('tool', 1)).toEqual(['tool']);
+    expect([await read('too'), await read('tool%'), await read('TOOL.RUN')]).toEqual([[], [], []]);
   });
 });
 

@@ -6,6 +6,7 @@ import { saveFile, toFileName } from '../parts/save-file.ts';
 import { useWords } from '../words/words.tsx';
 import { type AttachmentKind, extensionOf, kindOf, type ShownAttachment } from './kind-of.ts';
 import { readContent } from './read-content.ts';
+import './attachments.css';
 
 const AttachmentBody = lazy(() => import('./attachment-body.tsx').then(({ AttachmentBody: body }) => ({ default: body })));
 

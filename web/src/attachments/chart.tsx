@@ -1,20 +1,25 @@
+import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import { CodeBlock } from '../markdown/code-block.tsx';
 import { useSpeech } from '../words/words.tsx';
 import { type ChartData, readChart, type Series } from './read-chart.ts';
+import './chart.css';
 
-const [width, height, left, bottom, top] = [640, 300, 52, 34, 12];
+const [height, left, bottom, top] = [300, 44, 34, 12];
+const labelWidth = 80;
 const steps = 4;
 
 /** Chart data drawn as lines, bars or dots, with the same numbers as a table below. What cannot be drawn is shown as it is. */
 export function Chart({ text, title }: { readonly text: string; readonly title: string }) {
   const { words } = useSpeech();
+  const figure = useRef<HTMLElement>(null);
+  const width = useWidth(figure);
   const chart = readChart(text);
   if (chart === undefined) return <CodeBlock text={text} language="json" isWhole />;
   const name = chart.title || title;
   return (
-    <figure className="chart">
-      {name !== '' && <figcaption>{name}</figcaption>}
-      <Drawing chart={chart} name={name} />
+    <figure className="chart" ref={figure}>
+      {chart.title !== '' && chart.title !== title && <figcaption>{chart.title}</figcaption>}
+      <Drawing {...{ chart, name, width }} />
       {chart.series.length > 1 && (
         <ul className="legend">
           {chart.series.map((series, at) => (
@@ -32,7 +37,24 @@ export function Chart({ text, title }: { readonly text: string; readonly title: 
   );
 }
 
-function Drawing({ chart: { series }, name }: { readonly chart: ChartData; readonly name: string }) {
+/** Of an element, in pixels: drawings follow it, so that what is written in them keeps its size. */
+function useWidth(element: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(640);
+  useLayoutEffect(() => {
+    const changed = new ResizeObserver(([entry]) => entry && setWidth(Math.max(240, Math.round(entry.contentRect.width))));
+    if (element.current !== null) changed.observe(element.current);
+    return () => changed.disconnect();
+  }, [element]);
+  return width;
+}
+
+interface DrawingProps {
+  readonly chart: ChartData;
+  readonly name: string;
+  readonly width: number;
+}
+
+function Drawing({ chart: { series }, name, width }: DrawingProps) {
   const { language } = useSpeech();
   const labels = [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))];
   const ys = series.flatMap(({ points }) => points.map(({ y }) => y));
@@ -41,7 +63,7 @@ function Drawing({ chart: { series }, name }: { readonly chart: ChartData; reado
   const toY = (y: number): number => top + ((high - y) / span) * (height - top - bottom);
   const slot = (width - left) / labels.length;
   const toX = (x: string | number): number => left + (labels.indexOf(x) + 0.5) * slot;
-  const everyLabel = Math.ceil(labels.length / 8);
+  const everyLabel = Math.ceil((labels.length * labelWidth) / (width - left));
   const bars = series.filter(({ kind }) => kind === 'bars');
   return (
     <svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={name}>

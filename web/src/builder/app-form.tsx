@@ -76,13 +76,14 @@ interface SettingProps {
   readonly property: Property;
   readonly entry: JsonObject;
   readonly form: BuilderForm;
+  readonly isLabelHeard?: boolean;
 }
 
-function Setting({ property: { name, schema, isRequired }, entry, form }: SettingProps) {
+function Setting({ property: { name, schema, isRequired }, entry, form, isLabelHeard }: SettingProps) {
   const say = useSchemaWords();
   const path = [settings, name];
   const props: EditorProps = {
-    ...{ schema, path, form, isRequired, value: valueAt(entry, path) },
+    ...{ schema, path, form, isRequired, isLabelHeard, value: valueAt(entry, path) },
     label: say(titleOf(schema, name)),
     hint: say(typeof schema.description === 'string' ? schema.description : ''),
   };
@@ -103,7 +104,7 @@ function ToolSection({ property, entry, form }: SettingProps) {
         {count > 0 && <span className="tag">{count}</span>}
       </summary>
       <div className="builder-tools-body">
-        <Setting {...{ property, entry, form }} />
+        <Setting {...{ property, entry, form }} isLabelHeard />
       </div>
     </details>
   );

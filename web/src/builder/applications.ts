@@ -99,7 +99,7 @@ export function toEntry(answer: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(answer).filter(([key]) => !answerFields.includes(key)));
 }
 
-function toOwn(answer: JsonObject): OwnApplication {
+export function toOwn(answer: JsonObject): OwnApplication {
   return {
     id: String(answer.id),
     etag: String(answer.etag),

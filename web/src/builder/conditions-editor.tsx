@@ -7,6 +7,7 @@ import { useBuilderWords } from './builder-words.ts';
 import { type BuilderForm, elementId } from './form.ts';
 import { FaultAt, FieldFrame } from './frame.tsx';
 import { isExpression, matching } from './matching.ts';
+import { RemoveButton } from './remove-button.tsx';
 import { useItemKeys } from './use-item-keys.ts';
 
 const properties = ['id', 'display_name', 'description', 'application'] as const;
@@ -150,9 +151,7 @@ function ConditionRow({ form, path, condition, number, remove }: ConditionRowPro
           )
         }
       </FieldFrame>
-      <button type="button" className="icon-button" aria-label={words.removeItem(words.condition(number))} onClick={remove}>
-        <Icon name="trash" />
-      </button>
+      <RemoveButton name={words.condition(number)} remove={remove} />
     </fieldset>
   );
 }

@@ -7,12 +7,13 @@ import { useBuilderWords } from './builder-words.ts';
 import { ConditionsEditor } from './conditions-editor.tsx';
 import type { EditorProps } from './form.ts';
 import { elementId } from './form.ts';
-import { FaultAt } from './frame.tsx';
+import { FaultAt, FieldGroup } from './frame.tsx';
+import { RemoveButton } from './remove-button.tsx';
 
 const mostOffered = 8;
 
 /** Other deployments as tools: some chosen by name, others found by conditions. */
-export function DeploymentsEditor({ value, path, form, label, hint }: EditorProps) {
+export function DeploymentsEditor({ value, path, form, label, hint, isLabelHeard }: EditorProps) {
   const words = useBuilderWords();
   const nameOf = useNameOf();
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
@@ -21,10 +22,7 @@ export function DeploymentsEditor({ value, path, form, label, hint }: EditorProp
   const remove = (index: number): void => put(items.filter((_, at) => at !== index));
   const groups = indexed.filter(({ item }) => isJsonObject(item));
   return (
-    <fieldset className="builder-list" id={elementId(form, path)}>
-      <legend>{label}</legend>
-      <p className="soft small">{hint}</p>
-      <FaultAt {...{ form, path }} />
+    <FieldGroup {...{ form, path, label, hint, isLabelHeard, className: 'builder-list' }}>
       <h3 className="overline">{words.deploymentIds}</h3>
       <ul className="builder-chips">
         {indexed.map(
@@ -34,14 +32,7 @@ export function DeploymentsEditor({ value, path, form, label, hint }: EditorProp
                 <span className="upload-name" title={item}>
                   {nameOf(item)}
                 </span>
-                <button
-                  type="button"
-                  className="icon-button"
-                  aria-label={words.removeItem(nameOf(item))}
-                  onClick={() => remove(index)}
-                >
-                  <Icon name="close" />
-                </button>
+                <RemoveButton name={nameOf(item)} icon="close" remove={() => remove(index)} />
                 <FaultAt {...{ form, path: [...path, index] }} />
               </li>
             ),
@@ -69,7 +60,7 @@ export function DeploymentsEditor({ value, path, form, label, hint }: EditorProp
         <Icon name="plus" />
         {words.addConditions}
       </button>
-    </fieldset>
+    </FieldGroup>
   );
 }
 

@@ -7,9 +7,12 @@ import { inPath, type Service } from '../service/service.ts';
 import { useWords } from '../words/words.tsx';
 import { readBucket } from './applications.ts';
 import { useBuilderWords } from './builder-words.ts';
+import { DocumentItem } from './document-item.tsx';
 import type { EditorProps } from './form.ts';
 import { elementId } from './form.ts';
-import { FaultAt } from './frame.tsx';
+import { FaultAt, FieldGroup } from './frame.tsx';
+import { RemoveButton } from './remove-button.tsx';
+import { useDocumentStates } from './use-document-states.ts';
 
 interface Sending {
   readonly id: string;
@@ -21,16 +24,16 @@ interface Sending {
 }
 
 /** Documents that answers are looked up in: uploaded here, kept in the files of the user. */
-export function DocumentsEditor({ value, path, form, label, hint }: EditorProps) {
+export function DocumentsEditor({ value, path, form, label, hint, isLabelHeard }: EditorProps) {
   const words = useWords();
   const builderWords = useBuilderWords();
   const { service, announce } = usePage();
   const references = toReferences(value);
+  const states = useDocumentStates(references.length === 0 ? undefined : form.saved);
   const [sending, setSending] = useState<readonly Sending[]>([]);
   const latest = useRef(references);
   const leaving = useRef(new AbortController());
   const picker = useRef<HTMLInputElement>(null);
-  const id = elementId(form, path);
   useEffect(() => {
     latest.current = references;
   });
@@ -58,29 +61,21 @@ export function DocumentsEditor({ value, path, form, label, hint }: EditorProps)
     }
   };
   return (
-    <fieldset className="builder-list" id={id}>
-      <legend>{label}</legend>
-      <p className="soft small">
-        {hint} {builderWords.documentsHint}
-      </p>
-      <FaultAt {...{ form, path }} />
+    <FieldGroup
+      {...{ form, path, label, isLabelHeard, className: 'builder-list' }}
+      hint={`${hint} ${builderWords.documentsHint}`}
+    >
       <ul className="builder-chips">
         {references.map((reference, index) => (
-          <li key={reference} className="upload" id={elementId(form, [...path, index])}>
-            <Icon name="file" />
-            <span className="upload-name" title={reference}>
-              {toName(reference)}
-            </span>
-            <button
-              type="button"
-              className="icon-button"
-              aria-label={builderWords.removeItem(toName(reference))}
-              onClick={() => put(references.filter((each) => each !== reference))}
-            >
-              <Icon name="close" />
-            </button>
+          <DocumentItem
+            key={reference}
+            id={elementId(form, [...path, index])}
+            name={toName(reference)}
+            {...{ reference, state: states.get(reference) }}
+            remove={() => put(references.filter((each) => each !== reference))}
+          >
             <FaultAt {...{ form, path: [...path, index] }} />
-          </li>
+          </DocumentItem>
         ))}
         {sending.map((each) => (
           <SendingItem
@@ -101,7 +96,7 @@ export function DocumentsEditor({ value, path, form, label, hint }: EditorProps)
         <Icon name="clip" />
         {builderWords.uploadDocuments}
       </button>
-    </fieldset>
+    </FieldGroup>
   );
 }
 
@@ -118,9 +113,7 @@ function SendingItem({ sending: { name, share, trouble }, forget }: { readonly s
   return (
     <li className="upload failed">
       <span>{builderWords.documentFailed(name, trouble)}</span>
-      <button type="button" className="icon-button" aria-label={builderWords.removeItem(name)} onClick={forget}>
-        <Icon name="close" />
-      </button>
+      <RemoveButton name={name} icon="close" remove={forget} />
     </li>
   );
 }

@@ -3,10 +3,19 @@ import type { JsonObject } from '#base/json.ts';
 import { formatPath, type Path } from '#contract/configuration/fault.ts';
 import type { FieldFaults } from './field-faults.ts';
 
+/** An application as it is stored. */
+export interface SavedForm {
+  readonly id: string;
+  /** Another whenever it was saved. */
+  readonly etag: string;
+}
+
 /** What all editors of one application share. */
 export interface BuilderForm {
   readonly id: string;
   readonly faults: FieldFaults;
+  /** Undefined as long as it was never saved. */
+  readonly saved: SavedForm | undefined;
   /** Puts a value in its place; undefined takes it away. */
   readonly change: (path: Path, value: unknown) => void;
   /** The editor of any value; editors of what has parts draw these with it. */
@@ -22,6 +31,8 @@ export interface EditorProps {
   readonly isRequired: boolean;
   readonly label: string;
   readonly hint: string;
+  /** What stands around it says the label already: it is there for those who listen. */
+  readonly isLabelHeard?: boolean | undefined;
 }
 
 /** The id of the element in which a place is edited. */

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { formatPath, type Path } from '#contract/configuration/fault.ts';
 import { useWords } from '../words/words.tsx';
 import { faultsUnder } from './field-faults.ts';
-import { type BuilderForm, elementId } from './form.ts';
+import { type BuilderForm, type EditorProps, elementId } from './form.ts';
 
 /** What the element that is written in must carry. */
 interface ControlProps {
@@ -18,20 +18,31 @@ interface FieldFrameProps {
   readonly hint?: string;
   readonly isRequired?: boolean;
   readonly isSwitch?: boolean;
+  readonly isLabelHeard?: boolean | undefined;
   /** What is wrong before the service is asked. */
   readonly fault?: string | undefined;
   readonly children: (control: ControlProps) => ReactNode;
 }
 
 /** A label, a hint, what is written, and what is wrong with it. */
-export function FieldFrame({ form, path, label, hint = '', isRequired, isSwitch, fault, children }: FieldFrameProps) {
+export function FieldFrame({
+  form,
+  path,
+  label,
+  hint = '',
+  isRequired,
+  isSwitch,
+  isLabelHeard,
+  fault,
+  children,
+}: FieldFrameProps) {
   const words = useWords();
   const id = elementId(form, path);
   const faults = fault === undefined ? faultsUnder(form.faults, formatPath(path)) : [fault];
   const described = [hint !== '' && `${id}-hint`, faults.length > 0 && `${id}-fault`].filter(Boolean).join(' ');
   return (
     <div className={isSwitch ? 'field switch' : 'field'}>
-      <label htmlFor={id}>
+      <label htmlFor={id} className={isLabelHeard ? 'heard-only' : undefined}>
         {label}
         {isRequired && !isSwitch && <span className="soft small"> · {words.required}</span>}
       </label>
@@ -50,6 +61,28 @@ export function FieldFrame({ form, path, label, hint = '', isRequired, isSwitch,
   );
 }
 
+interface FieldGroupProps extends Pick<EditorProps, 'form' | 'path' | 'label' | 'isLabelHeard'> {
+  readonly className: 'field-group' | 'builder-list';
+  readonly hint?: string;
+  readonly children: ReactNode;
+}
+
+/** What has several fields: its label, a hint, what is wrong with the whole, and the fields. */
+export function FieldGroup({ form, path, label, isLabelHeard, className, hint = '', children }: FieldGroupProps) {
+  return (
+    <fieldset className={className} id={elementId(form, path)}>
+      <legend className={isLabelHeard ? 'heard-only' : undefined}>{label}</legend>
+      {hint !== '' && (
+        <p className="soft small">
+          <Hint text={hint} />
+        </p>
+      )}
+      <FaultAt {...{ form, path }} />
+      {children}
+    </fieldset>
+  );
+}
+
 /** What is wrong at the very place, where no field shows it. */
 export function FaultAt({ form, path }: { readonly form: BuilderForm; readonly path: Path }) {
   const fault = form.faults.get(formatPath(path));
@@ -57,7 +90,7 @@ export function FaultAt({ form, path }: { readonly form: BuilderForm; readonly p
 }
 
 /** A text of the schema; what stands between backticks is code. */
-export function Hint({ text }: { readonly text: string }) {
+function Hint({ text }: { readonly text: string }) {
   // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move
   return text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part));
 }

@@ -1,16 +1,27 @@
 import { flushSync } from 'react-dom';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useBuilderWords } from './builder-words.ts';
 import { type EditorProps, elementId } from './form.ts';
-import { FaultAt, Hint } from './frame.tsx';
+import { FaultAt, FieldGroup } from './frame.tsx';
+import { itemName } from './item-name.ts';
 import { Properties } from './properties.tsx';
+import { RemoveButton } from './remove-button.tsx';
 import { useSchemaWords } from './schema-words.ts';
 import { startOf, toShape } from './shape.ts';
 import { useItemKeys } from './use-item-keys.ts';
 
 /** A list: texts in lines, objects in cards that fold. */
-export function ListEditor({ item, value, path, form, isRequired, label, hint }: EditorProps & { readonly item: JsonObject }) {
+export function ListEditor({
+  item,
+  value,
+  path,
+  form,
+  isRequired,
+  label,
+  hint,
+  isLabelHeard,
+}: EditorProps & { readonly item: JsonObject }) {
   const words = useBuilderWords();
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
   const { keys, forget } = useItemKeys(items.length);
@@ -28,14 +39,7 @@ export function ListEditor({ item, value, path, form, isRequired, label, hint }:
     document.getElementById(`${id}-add`)?.focus();
   };
   return (
-    <fieldset className="builder-list" id={id}>
-      <legend>{label}</legend>
-      {hint !== '' && (
-        <p className="soft small">
-          <Hint text={hint} />
-        </p>
-      )}
-      <FaultAt {...{ form, path }} />
+    <FieldGroup {...{ form, path, label, hint, isLabelHeard, className: 'builder-list' }}>
       {items.length > 0 && (
         <ul>
           {items.map((each, index) => (
@@ -49,7 +53,7 @@ export function ListEditor({ item, value, path, form, isRequired, label, hint }:
         <Icon name="plus" />
         {words.add}
       </button>
-    </fieldset>
+    </FieldGroup>
   );
 }
 
@@ -62,24 +66,15 @@ function Item({ item, value, path, form, label, remove }: ItemProps) {
   const words = useBuilderWords();
   const say = useSchemaWords();
   const shape = toShape(item);
-  const name = nameOf(value) || words.itemOf(label, Number(path.at(-1)) + 1);
-  const removeButton = (
-    <button
-      type="button"
-      className="icon-button"
-      aria-label={words.removeItem(name)}
-      title={words.removeItem(name)}
-      onClick={remove}
-    >
-      <Icon name="trash" />
-    </button>
-  );
+  const name = itemName(value) || words.itemOf(label, Number(path.at(-1)) + 1);
+  const removeButton = <RemoveButton {...{ name, remove }} />;
   if (shape.kind === 'text') {
     return (
       <>
         <form.Value
           {...{ schema: item, value, path, form, hint: '' }}
           isRequired
+          isLabelHeard
           label={words.itemOf(label, Number(path.at(-1)) + 1)}
         />
         {removeButton}
@@ -116,14 +111,6 @@ function Item({ item, value, path, form, label, remove }: ItemProps) {
 function firstOf(item: JsonObject): unknown {
   const shape = toShape(item);
   return shape.kind === 'variants' && shape.variants[0] !== undefined ? startOf(shape.variants[0].schema) : startOf(item);
-}
-
-/** What an item calls itself, however deep its name stands. */
-function nameOf(value: unknown): string {
-  if (!isJsonObject(value)) return '';
-  if (typeof value.name === 'string') return value.name;
-  const { open_ai_tool: tool } = value;
-  return isJsonObject(tool) && isJsonObject(tool.function) && typeof tool.function.name === 'string' ? tool.function.name : '';
 }
 
 function focusLast(listId: string): void {

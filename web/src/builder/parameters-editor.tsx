@@ -3,9 +3,9 @@ import type { Path } from '#contract/configuration/fault.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useBuilderWords } from './builder-words.ts';
 import { withValueAt } from './draft.ts';
-import type { EditorProps } from './form.ts';
-import { type BuilderForm, elementId } from './form.ts';
-import { FaultAt, FieldFrame } from './frame.tsx';
+import type { BuilderForm, EditorProps } from './form.ts';
+import { FieldFrame, FieldGroup } from './frame.tsx';
+import { RemoveButton } from './remove-button.tsx';
 import { useItemKeys } from './use-item-keys.ts';
 
 const types = ['string', 'number', 'integer', 'boolean', 'object', 'array'];
@@ -51,9 +51,7 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
     if (name !== undefined) put([...entries, [name, { type: 'string', description: '' }]], [...required, name]);
   };
   return (
-    <fieldset className="builder-list" id={elementId(form, path)}>
-      <legend>{words.parameters}</legend>
-      <FaultAt {...{ form, path }} />
+    <FieldGroup {...{ form, path, label: words.parameters, className: 'builder-list' }}>
       <ul>
         {entries.map(([name, property], index) => (
           <li key={keys[index] ?? index} className="builder-card">
@@ -68,9 +66,7 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
                 change={(next) => replace(index, next.entry, next.isRequired)}
               />
             </details>
-            <button type="button" className="icon-button" aria-label={words.removeItem(name)} onClick={() => remove(index)}>
-              <Icon name="trash" />
-            </button>
+            <RemoveButton name={name} remove={() => remove(index)} />
           </li>
         ))}
       </ul>
@@ -78,7 +74,7 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
         <Icon name="plus" />
         {words.addParameter}
       </button>
-    </fieldset>
+    </FieldGroup>
   );
 }
 

@@ -1,4 +1,4 @@
-import { useId, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import { isJsonObject, JsonFault, type JsonObject, parseJson } from '#base/json.ts';
 import { useBuilderWords } from './builder-words.ts';
 
@@ -20,7 +20,11 @@ export function RawEditor({ entry, change, noteBroken }: RawEditorProps) {
   if (shown !== entry) {
     setShown(entry);
     setText(JSON.stringify(entry, undefined, 2));
+    setTrouble(undefined);
   }
+  useEffect(() => {
+    if (trouble === undefined) noteBroken(false);
+  }, [trouble, noteBroken]);
   const write = (next: string): void => {
     setText(next);
     const read = readObject(next);

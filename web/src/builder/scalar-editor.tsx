@@ -12,7 +12,7 @@ type Scalar<Kind extends Shape['kind']> = EditorProps & { readonly shape: Shape 
 const longTextKeys = new Set(['instructions', 'description']);
 
 export function TextEditor(props: Scalar<'text'>) {
-  const { schema, value, path, form, isRequired, label, hint } = props;
+  const { schema, value, path, form, isRequired, label, hint, isLabelHeard } = props;
   const key = path.at(-1);
   const text = typeof value === 'string' ? value : '';
   const isLong = longTextKeys.has(String(key));
@@ -20,7 +20,7 @@ export function TextEditor(props: Scalar<'text'>) {
   if (props.shape.isSecret) return <SecretEditor {...props} />;
   const isWebAddress = /url$/.test(String(key)) && schema.type === 'string';
   return (
-    <FieldFrame {...{ form, path, label, hint, isRequired }}>
+    <FieldFrame {...{ form, path, label, hint, isRequired, isLabelHeard }}>
       {(control) =>
         isLong ? (
           <textarea
@@ -45,13 +45,13 @@ export function TextEditor(props: Scalar<'text'>) {
 }
 
 /** Shows that a secret is stored, never which; what is typed takes its place, what is emptied again gives it back. */
-function SecretEditor({ value, path, form, isRequired, label, hint }: EditorProps) {
+function SecretEditor({ value, path, form, isRequired, label, hint, isLabelHeard }: EditorProps) {
   const words = useBuilderWords();
   const [isStored, setIsStored] = useState(value === hiddenSecret);
   if (value === hiddenSecret && !isStored) setIsStored(true);
   const text = typeof value === 'string' && value !== hiddenSecret ? value : '';
   return (
-    <FieldFrame {...{ form, path, label, hint, isRequired }}>
+    <FieldFrame {...{ form, path, label, hint, isRequired, isLabelHeard }}>
       {(control) => (
         <input
           {...control}

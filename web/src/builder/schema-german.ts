@@ -1,7 +1,8 @@
 /** Titles and descriptions of the served JSON Schema in German. */
 export const schemaGerman: Readonly<Record<string, string>> = {
   Instructions: 'Anweisungen',
-  'System message of every conversation.': 'Systemnachricht jedes Gesprächs.',
+  'What it is to do, and how: the system message of every conversation.':
+    'Was sie tun soll, und wie: die Systemnachricht jedes Gesprächs.',
   Model: 'Modell',
   'Id of the deployment that is asked, a model as a rule.': 'Wer gefragt wird, in der Regel ein Modell.',
   Temperature: 'Temperatur',
@@ -114,8 +115,8 @@ export const schemaGerman: Readonly<Record<string, string>> = {
   'Names of the tools that may be called. Absent: all of the server.':
     'Namen der Werkzeuge, die aufgerufen werden dürfen. Leer: alle des Servers.',
   Documents: 'Dokumente',
-  'References of stored files that answers are looked up in, one or a list. Absent: none.':
-    'Gespeicherte Dateien, in denen Antworten nachgeschlagen werden. Leer: keine.',
+  'Stored files that answers are looked up in, by reference, one or a list; they are read once this is saved. Absent: none.':
+    'Gespeicherte Dateien, in denen Antworten nachgeschlagen werden; sie werden nach dem Speichern gelesen. Leer: keine.',
   streamable_http: 'Streamable HTTP',
   sse: 'Server-sent events',
 };

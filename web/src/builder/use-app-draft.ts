@@ -27,6 +27,8 @@ export interface AppDraft {
   readonly save: (over?: 'over') => Promise<OwnApplication | undefined>;
   /** Puts what is stored in the place of the draft. */
   readonly load: () => Promise<void>;
+  /** The same with what is known to be stored now. */
+  readonly take: (stored: OwnApplication) => void;
 }
 
 const noFaults: FieldFaults = new Map();
@@ -92,7 +94,14 @@ export function useAppDraft(id: string, beginning: Beginning | undefined): AppDr
   };
   const isDirty = entry !== undefined && entry !== stored?.entry;
   const isTouched = isDirty && (stored !== undefined || entry !== begun);
-  return { entry, stored, isDirty, isTouched, isSaving, fault, faults, change, replace, save, load };
+  const takeNow = useCallback(
+    (now: OwnApplication): void => {
+      take(now);
+      void refresh().catch(() => undefined);
+    },
+    [take, refresh],
+  );
+  return { entry, stored, isDirty, isTouched, isSaving, fault, faults, change, replace, save, load, take: takeNow };
 }
 
 function newEntry(model: string): JsonObject {

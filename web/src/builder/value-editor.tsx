@@ -1,7 +1,7 @@
 import { useId } from 'react';
 import { useBuilderWords } from './builder-words.ts';
-import { type EditorProps, elementId } from './form.ts';
-import { FaultAt, Hint } from './frame.tsx';
+import type { EditorProps } from './form.ts';
+import { FaultAt, FieldGroup } from './frame.tsx';
 import { ListEditor } from './list-editor.tsx';
 import { isParameters, ParametersEditor } from './parameters-editor.tsx';
 import { Properties } from './properties.tsx';
@@ -53,16 +53,9 @@ function GroupEditor({ properties, label, hint, ...props }: EditorProps & { read
     );
   }
   return (
-    <fieldset className="field-group" id={elementId(form, path)}>
-      <legend>{label}</legend>
-      {hint !== '' && (
-        <p className="soft small">
-          <Hint text={hint} />
-        </p>
-      )}
-      <FaultAt {...{ form, path }} />
+    <FieldGroup {...{ form, path, label, hint, className: 'field-group' }}>
       <Properties {...props} properties={properties} />
-    </fieldset>
+    </FieldGroup>
   );
 }
 
@@ -93,14 +86,7 @@ function VariantsEditor({
   // A value that has none of the forms is shown as it is.
   const isOdd = current === undefined && value !== undefined && value !== null;
   return (
-    <fieldset className="field-group" id={elementId(form, path)}>
-      <legend>{label}</legend>
-      {hint !== '' && (
-        <p className="soft small">
-          <Hint text={hint} />
-        </p>
-      )}
-      <FaultAt {...{ form, path }} />
+    <FieldGroup {...{ form, path, label, hint, className: 'field-group' }}>
       <label className="heard-only" htmlFor={picker}>
         {`${label}: ${words.form}`}
       </label>
@@ -114,6 +100,6 @@ function VariantsEditor({
       </select>
       {inner?.kind === 'group' && <Properties {...{ value, path, form }} properties={inner.properties} />}
       {isOdd && <JsonEditor {...{ schema, value, path, form, isRequired, label }} hint="" />}
-    </fieldset>
+    </FieldGroup>
   );
 }

@@ -1,18 +1,19 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { type Deployment, readStarters } from '../service/deployments.ts';
 import { useWords } from '../words/words.tsx';
 import { DeploymentIcon } from './deployment-icon.tsx';
 import type { Said } from './said.ts';
+import './beginning.css';
 
-/** What is shown before the first question: who is there, and ways to begin. */
-export function Beginning({
-  deployment,
-  say,
-}: {
+interface BeginningProps {
   readonly deployment: Deployment | undefined;
   readonly say: (said: Said) => void;
-}) {
+  readonly choose: (id: string) => void;
+}
+
+/** What is shown before the first question: who is there, and ways to begin. */
+export function Beginning({ deployment, say, choose }: BeginningProps) {
   const words = useWords();
   const starters = useStarters(deployment?.id);
   if (deployment === undefined) {
@@ -41,7 +42,39 @@ export function Beginning({
           </li>
         ))}
       </ul>
+      <Others {...{ deployment, choose }} />
     </div>
+  );
+}
+
+const mostOthers = 5;
+
+/** Some of those one can talk to instead, applications first: who has never seen the page need not know where they are chosen. */
+function Others({ deployment, choose }: { readonly deployment: Deployment; readonly choose: (id: string) => void }) {
+  const words = useWords();
+  const { deployments } = usePage();
+  const label = useId();
+  const others = deployments
+    .filter(({ id }) => id !== deployment.id)
+    .sort((one, other) => Number(other.isApplication) - Number(one.isApplication))
+    .slice(0, mostOthers);
+  if (others.length === 0) return null;
+  return (
+    <section className="others" aria-labelledby={label}>
+      <h2 id={label} className="overline">
+        {words.talkToOthers}
+      </h2>
+      <ul className="row">
+        {others.map((each) => (
+          <li key={each.id}>
+            <button type="button" className="button other" title={each.description || undefined} onClick={() => choose(each.id)}>
+              <DeploymentIcon deployment={each} size="tiny" />
+              {each.name}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

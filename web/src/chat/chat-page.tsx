@@ -52,6 +52,7 @@ export function ChatPage({ id, preferred, openMenu }: ChatPageProps) {
   const say = useCallback(
     (said: Said): void => {
       if (deployment === undefined) return;
+      localStorage.setItem(lastDeployment, deployment.id);
       const target = conversation ?? begin(deployment.id);
       if (conversation === undefined) library.put(target);
       void asking.ask(target.id, { parent: shownTurns(target).at(-1)?.id ?? '', ...said });
@@ -68,11 +69,7 @@ export function ChatPage({ id, preferred, openMenu }: ChatPageProps) {
         <DeploymentPicker {...{ deployments, chosen: deployment, missing: deploymentId, choose }} />
         {conversation !== undefined && <ExportMenu conversation={conversation} />}
       </PageHeader>
-      {conversation === undefined ? (
-        <Beginning deployment={deployment} say={say} />
-      ) : (
-        <Thread {...{ conversation, turns, say }} />
-      )}
+      {conversation === undefined ? <Beginning {...{ deployment, say, choose }} /> : <Thread {...{ conversation, turns, say }} />}
       <div className="below">
         {deployment !== undefined && <ConsentBanner key={deployment.id} deployment={deployment} conversation={id} last={last} />}
         {deployment === undefined && deployments.length > 0 && <p className="note">{words.deploymentGone(deploymentId)}</p>}
@@ -82,8 +79,9 @@ export function ChatPage({ id, preferred, openMenu }: ChatPageProps) {
   );
 }
 
+/** One that answers at once, if there is any. */
 function firstOf(deployments: readonly Deployment[]): Deployment | undefined {
-  return deployments[0];
+  return deployments.find(({ requiresConsent }) => !requiresConsent) ?? deployments[0];
 }
 
 function begin(deployment: string): Conversation {

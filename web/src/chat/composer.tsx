@@ -1,11 +1,14 @@
-import { type ClipboardEvent, type DragEvent, type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { type ClipboardEvent, type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import type { Deployment } from '../service/deployments.ts';
 import { useWords } from '../words/words.tsx';
+import { focusMessage } from './focus-message.ts';
 import type { Said } from './said.ts';
 import { Uploads } from './uploads.tsx';
+import { useFileDrop } from './use-file-drop.ts';
 import { useUploads } from './use-uploads.ts';
+import './composer.css';
 
 interface ComposerProps {
   readonly deployment: Deployment | undefined;
@@ -21,13 +24,10 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
   const words = useWords();
   const [text, setText] = useDraft(draftOf);
   const { uploads, add, remove, clear, isUploading, ready } = useUploads();
-  const [isOver, setIsOver] = useState(false);
-  const field = useRef<HTMLTextAreaElement>(null);
+  const isOver = useFileDrop(add);
   const canSend = deployment !== undefined && running === undefined && !isUploading && (text.trim() !== '' || ready.length > 0);
 
-  useEffect(() => {
-    if (matchMedia('(hover: hover)').matches) field.current?.focus();
-  }, []);
+  useEffect(focusMessage, []);
   const send = (event?: FormEvent): void => {
     event?.preventDefault();
     if (!canSend) return;
@@ -46,26 +46,19 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
     event.preventDefault();
     add(files);
   };
-  const onDrop = (event: DragEvent): void => {
-    event.preventDefault();
-    setIsOver(false);
-    add(event.dataTransfer.files);
-  };
   return (
-    <form
-      {...{ className: isOver ? 'composer over' : 'composer', onSubmit: send, onPaste, onDrop }}
-      onDragOver={(event) => {
-        event.preventDefault();
-        setIsOver(true);
-      }}
-      onDragLeave={() => setIsOver(false)}
-    >
-      {isOver && <p className="drop-hint">{words.dropHere}</p>}
+    <form className="composer" onSubmit={send} onPaste={onPaste}>
+      {isOver && (
+        <p className="drop-hint">
+          <Icon name="clip" />
+          {words.dropHere}
+        </p>
+      )}
       <Uploads uploads={uploads} remove={remove} />
       <div className="composer-row">
         <FileChooser types={deployment?.attachmentTypes} add={add} />
         <textarea
-          {...{ ref: field, id: 'message', rows: 1, value: text, onKeyDown, 'aria-label': words.message, title: words.sendHint }}
+          {...{ id: 'message', rows: 1, value: text, onKeyDown, 'aria-label': words.message, title: words.sendHint }}
           placeholder={deployment && words.messagePlaceholder(deployment.name)}
           onChange={({ target }) => setText(target.value)}
         />

@@ -6,6 +6,7 @@ import { Icon } from '../parts/icon.tsx';
 import { readConsent } from '../service/consents.ts';
 import type { Deployment } from '../service/deployments.ts';
 import { useWords } from '../words/words.tsx';
+import './notes.css';
 
 interface ConsentBannerProps {
   readonly deployment: Deployment;
@@ -19,7 +20,7 @@ export function ConsentBanner({ deployment, conversation, last }: ConsentBannerP
   const { service } = usePage();
   const [isWanting, setIsWanting] = useState(false);
   const [isPutOff, setIsPutOff] = useState(false);
-  const { id, name } = deployment;
+  const { id, name, requiresConsent } = deployment;
   const hasFailed = last?.kind === 'reply' && last.state !== 'running' && hasFailedStage(last);
   const moment = hasFailed ? last.id : '';
   // biome-ignore lint/correctness/useExhaustiveDependencies: looked at anew for each failed reply
@@ -38,7 +39,13 @@ export function ConsentBanner({ deployment, conversation, last }: ConsentBannerP
   return (
     <div className="banner">
       <Icon name="shield" />
-      <p>{hasFailed ? words.consentAfterFailure(name) : words.consentBanner(name)}</p>
+      <p>
+        {hasFailed
+          ? words.consentAfterFailure(name)
+          : requiresConsent
+            ? words.consentBannerItself(name)
+            : words.consentBanner(name)}
+      </p>
       <a
         className="button"
         href={toHash({ at: 'consent', deployment: id, ...(conversation !== undefined && { back: conversation }) })}

@@ -2,11 +2,12 @@ import { lazy, Suspense } from 'react';
 import { isJsonObject } from '#base/json.ts';
 import type { Control } from '#contract/chunk.ts';
 import type { Question } from '../conversation/conversation.ts';
+import { ChoiceButton } from '../forms/choice-button.tsx';
 import { Guard } from '../parts/guard.tsx';
-import { Icon } from '../parts/icon.tsx';
 import { useWords } from '../words/words.tsx';
-import { toChosenText } from './chosen-text.ts';
 import type { Said } from './said.ts';
+import './controls.css';
+import '../forms/forms.css';
 
 const SchemaForm = lazy(() => import('../forms/schema-form.tsx').then(({ SchemaForm: form }) => ({ default: form })));
 
@@ -18,7 +19,7 @@ interface ControlListProps {
   readonly say: ((said: Said) => void) | undefined;
 }
 
-/** What the reply offers to fill in. Once something followed, it stays to be read, with what was chosen. */
+/** What the reply offers to fill in. Once something followed, it stays to be read, with what was chosen in it. */
 export function ControlList({ controls, answered, say }: ControlListProps) {
   const words = useWords();
   return (
@@ -37,33 +38,24 @@ function ControlView({ control, answered, say }: Omit<ControlListProps, 'control
   const chosen = answered?.control?.label === label ? answered.control : undefined;
   const complete = (value?: Record<string, unknown>): void =>
     say?.({ text: '', attachments: [], control: { label, ...(value !== undefined && { value }) } });
-  if (chosen !== undefined) {
-    return (
-      <p className="chosen">
-        <Icon name="check" />
-        {toChosenText(chosen)}
-      </p>
-    );
-  }
-  if (!hasFields(schema)) {
-    return (
-      <button type="button" className="button" disabled={say === undefined} onClick={() => complete()}>
-        {label}
-      </button>
-    );
-  }
   return (
-    <fieldset className="control" disabled={say === undefined}>
-      <legend>{label}</legend>
-      <Suspense fallback={null}>
-        <SchemaForm schema={schema} onSubmit={complete} />
-      </Suspense>
+    <fieldset className={hasFields(schema) ? 'control' : undefined} disabled={say === undefined}>
+      {hasFields(schema) ? (
+        <>
+          <legend>{label}</legend>
+          <Suspense fallback={null}>
+            <SchemaForm schema={schema} sent={chosen?.value} onSubmit={complete} key={chosen === undefined ? 'open' : 'sent'} />
+          </Suspense>
+        </>
+      ) : (
+        <ChoiceButton label={label} isChosen={chosen !== undefined} choose={() => complete()} />
+      )}
     </fieldset>
   );
 }
 
 function hasFields(schema: unknown): schema is object {
-  if (!isJsonObject(schema)) return false;
+  if (!isJsonObject(schema) || Object.keys(schema).length === 0) return false;
   const { type, properties } = schema;
   return type !== 'object' || (isJsonObject(properties) && Object.keys(properties).length > 0) || Object.keys(schema).length > 2;
 }

@@ -8,7 +8,7 @@ export function DeploymentIcon({
   size = 'small',
 }: {
   readonly deployment: Deployment;
-  readonly size?: 'small' | 'large';
+  readonly size?: 'tiny' | 'small' | 'large';
 }) {
   const { iconUrl, name, id } = deployment;
   if (iconUrl !== undefined && isOwn(iconUrl)) return <img className={`avatar ${size}`} src={iconUrl} alt="" />;

@@ -3,6 +3,8 @@ import { Icon } from '../parts/icon.tsx';
 import type { Deployment } from '../service/deployments.ts';
 import { useWords } from '../words/words.tsx';
 import { DeploymentIcon } from './deployment-icon.tsx';
+import { focusMessage } from './focus-message.ts';
+import './picker.css';
 
 interface DeploymentPickerProps {
   readonly deployments: readonly Deployment[];
@@ -25,6 +27,7 @@ export function DeploymentPicker({ deployments, chosen, missing, choose }: Deplo
   const pick = (id: string): void => {
     dialog.current?.close();
     choose(id);
+    focusMessage();
   };
   const found = deployments.filter((each) => isAbout(each, query));
   return (
@@ -75,18 +78,16 @@ function Option({ deployment, isChosen, pick }: OptionProps) {
       <span className="option-text">
         <span className="option-name">
           {name}
-          {version !== undefined && <span className="soft"> {version}</span>}
+          {version !== undefined && <span className="soft">{version}</span>}
+          {isApplication && <span className="tag">{words.application}</span>}
+          {requiresConsent && (
+            <span className="tag warm">
+              <Icon name="shield" />
+              {words.needsConsent}
+            </span>
+          )}
         </span>
         {description !== '' && <span className="soft small">{description}</span>}
-      </span>
-      <span className="option-tags">
-        <span className="tag">{isApplication ? words.application : words.model}</span>
-        {requiresConsent && (
-          <span className="tag warm">
-            <Icon name="shield" />
-            {words.needsConsent}
-          </span>
-        )}
       </span>
     </button>
   );

@@ -5,6 +5,7 @@ import type { Fault } from '../service/fault.ts';
 import { adviceFor } from '../words/advice.ts';
 import type { Words } from '../words/english.ts';
 import { useWords } from '../words/words.tsx';
+import './notes.css';
 
 interface FaultNoteProps {
   readonly fault: Fault;

@@ -7,6 +7,7 @@ import { Icon } from '../parts/icon.tsx';
 import { useWords } from '../words/words.tsx';
 import { BranchSwitch } from './branch-switch.tsx';
 import { toChosenText } from './chosen-text.ts';
+import { focusMessage } from './focus-message.ts';
 
 interface QuestionViewProps {
   readonly question: Question;
@@ -19,6 +20,12 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
   const words = useWords();
   const [isEditing, setIsEditing] = useState(false);
   const { text, control, attachments } = question;
+  const editButton = useRef<HTMLButtonElement>(null);
+  const wasEditing = useRef(false);
+  useEffect(() => {
+    if (!isEditing && wasEditing.current) editButton.current?.focus();
+    wasEditing.current = isEditing;
+  }, [isEditing]);
   if (isEditing) return <Editor {...{ question, conversationId }} close={() => setIsEditing(false)} />;
   return (
     <article className="question" aria-label={words.you}>
@@ -38,6 +45,7 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
         {control === undefined && (
           <button
             type="button"
+            ref={editButton}
             className="icon-button"
             aria-label={words.edit}
             title={words.edit}
@@ -68,6 +76,7 @@ function Editor({ question, conversationId, close }: EditorProps) {
     if (text.trim() === '' && question.attachments.length === 0) return;
     const { parent, attachments } = question;
     close();
+    focusMessage();
     void asking.ask(conversationId, { parent, attachments, text });
   };
   const onKeyDown = (event: KeyboardEvent): void => {

@@ -1,12 +1,13 @@
 import { lazy, Suspense } from 'react';
 import { AttachmentList } from '../attachments/attachment-list.tsx';
 import type { Question, Reply } from '../conversation/conversation.ts';
-import { useNameOf, usePage } from '../page/page.tsx';
+import { usePage } from '../page/page.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useWords } from '../words/words.tsx';
 import { BranchSwitch } from './branch-switch.tsx';
 import { ControlList } from './control-list.tsx';
+import { DeploymentIcon } from './deployment-icon.tsx';
 import { FaultNote } from './fault-note.tsx';
 import type { Said } from './said.ts';
 import { StageList } from './stage-list.tsx';
@@ -25,12 +26,16 @@ interface ReplyViewProps {
 /** An answer with everything that came with it. */
 export function ReplyView({ reply, branches, conversationId, answered, say }: ReplyViewProps) {
   const { text, custom, state } = reply;
-  const name = useNameOf()(reply.deployment);
+  const deployment = usePage().deployments.find(({ id }) => id === reply.deployment);
+  const name = deployment?.name ?? reply.deployment;
   const isRunning = state === 'running';
   const stages = Array.isArray(custom.stages) ? custom.stages : [];
   return (
     <article className="reply" aria-label={name} aria-busy={isRunning}>
-      <p className="reply-name">{name}</p>
+      <p className="reply-name">
+        {deployment !== undefined && <DeploymentIcon deployment={deployment} size="tiny" />}
+        {name}
+      </p>
       {stages.length > 0 && <StageList {...{ stages, isRunning }} times={reply.stageTimes} />}
       {text !== '' && (
         <Suspense fallback={<div className="markdown plain">{text}</div>}>
@@ -81,17 +86,26 @@ function Remarks({ reply: { state, finish, functionCall } }: { readonly reply: R
 }
 
 function Actions({ reply, branches, conversationId }: Pick<ReplyViewProps, 'reply' | 'branches' | 'conversationId'>) {
-  const words = useWords();
   const { asking } = usePage();
   const retry = (): void => void asking.answer(conversationId, reply.parent);
   return (
     <div className="actions">
       <BranchSwitch {...{ conversationId, branches }} turnId={reply.id} />
       {reply.text !== '' && <CopyButton text={() => reply.text} />}
-      <button type="button" className="icon-button" aria-label={words.retry} title={words.retry} onClick={retry}>
-        <Icon name="again" />
-      </button>
+      <RetryButton hasFallenShort={reply.state !== 'done'} retry={retry} />
       <UsageLine reply={reply} />
     </div>
+  );
+}
+
+/** Where an answer is not whole, trying again is what helps: then it is named. */
+function RetryButton({ hasFallenShort, retry }: { readonly hasFallenShort: boolean; readonly retry: () => void }) {
+  const words = useWords();
+  const looks = hasFallenShort ? { className: 'button slim' } : { className: 'icon-button', 'aria-label': words.retry };
+  return (
+    <button type="button" {...looks} title={words.retry} onClick={retry}>
+      <Icon name="again" />
+      {hasFallenShort && words.retry}
+    </button>
   );
 }

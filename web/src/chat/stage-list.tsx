@@ -6,6 +6,7 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
 import { useSpeech } from '../words/words.tsx';
+import './stages.css';
 
 const Markdown = lazy(() => import('../markdown/markdown.tsx').then(({ Markdown: view }) => ({ default: view })));
 

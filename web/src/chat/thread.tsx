@@ -1,10 +1,12 @@
 import { memo, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { branchesAt, type Conversation, type Turn } from '../conversation/conversation.ts';
+import { branchesOf, type Conversation, type Turn } from '../conversation/conversation.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useWords } from '../words/words.tsx';
 import { QuestionView } from './question-view.tsx';
 import { ReplyView } from './reply-view.tsx';
 import type { Said } from './said.ts';
+import './thread.css';
+import './turns.css';
 
 interface ThreadProps {
   readonly conversation: Conversation;
@@ -17,6 +19,7 @@ const nearEndPixels = 80;
 /** The turns that are shown. The view stays at the end while an answer grows, unless the reader went elsewhere. */
 export function Thread({ conversation, turns, say }: ThreadProps) {
   const words = useWords();
+  const branches = branchesOf(conversation);
   const { scroller, list, isAtEnd, toEnd } = useStickyEnd(conversation.id, runningIn(turns));
   return (
     <div className="thread-frame">
@@ -28,8 +31,9 @@ export function Thread({ conversation, turns, say }: ThreadProps) {
               key={turn.id}
               {...{ turn, conversationId: conversation.id, next: turns[at + 1] }}
               say={at === turns.length - 1 ? say : undefined}
-              branches={branchesAt(conversation, turn.parent)
-                .map(({ id }) => id)
+              branches={branches
+                .get(turn.parent)
+                ?.map(({ id }) => id)
                 .join(' ')}
             />
           ))}
@@ -53,11 +57,11 @@ interface TurnViewProps {
   /** Given to the last turn alone: only its controls can still be used. */
   readonly say: ((said: Said) => void) | undefined;
   /** Ids of all turns in its place. */
-  readonly branches: string;
+  readonly branches: string | undefined;
 }
 
 /** Drawn anew only where something of it has changed: long conversations stay quick. */
-const TurnView = memo(function TurnView({ turn, branches, next, ...rest }: TurnViewProps) {
+const TurnView = memo(function TurnView({ turn, branches = '', next, ...rest }: TurnViewProps) {
   const ids = branches.split(' ');
   if (turn.kind === 'question') return <QuestionView question={turn} branches={ids} conversationId={rest.conversationId} />;
   const answered = next?.kind === 'question' ? next : undefined;

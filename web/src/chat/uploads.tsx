@@ -1,3 +1,4 @@
+import type { Attachment } from '#contract/message.ts';
 import { Icon } from '../parts/icon.tsx';
 import type { Fault } from '../service/fault.ts';
 import type { Words } from '../words/english.ts';
@@ -12,7 +13,7 @@ export function Uploads({ uploads, remove }: { readonly uploads: readonly Upload
     <ul className="uploads" aria-label={words.attachments}>
       {uploads.map(({ id, name, share, attachment, fault }) => (
         <li key={id} className={fault === undefined ? 'upload' : 'upload failed'}>
-          <Icon name={fault === undefined ? 'file' : 'alert'} />
+          <Look attachment={attachment} hasFailed={fault !== undefined} />
           <span className="upload-name">{fault === undefined ? name : words.uploadFailed(name, whyOf(fault, words))}</span>
           {attachment === undefined && fault === undefined && (
             <progress value={share} aria-label={words.uploading(name, Math.round(share * 100))} />
@@ -24,6 +25,15 @@ export function Uploads({ uploads, remove }: { readonly uploads: readonly Upload
       ))}
     </ul>
   );
+}
+
+/** A picture as it is; an icon for everything else. */
+function Look({ attachment, hasFailed }: { readonly attachment: Attachment | undefined; readonly hasFailed: boolean }) {
+  const { type = '', data } = attachment ?? {};
+  if (data !== undefined && /^image\/(png|jpe?g|gif|webp|avif)$/.test(type)) {
+    return <img className="upload-picture" src={`data:${type};base64,${data}`} alt="" />;
+  }
+  return <Icon name={hasFailed ? 'alert' : 'file'} />;
 }
 
 function whyOf({ status, message }: Fault, words: Words): string {

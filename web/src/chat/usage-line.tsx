@@ -1,5 +1,5 @@
 import type { Reply } from '../conversation/conversation.ts';
-import { usePage } from '../page/page.tsx';
+import { useNameOf, usePage } from '../page/page.tsx';
 import type { Deployment } from '../service/deployments.ts';
 import { useSpeech } from '../words/words.tsx';
 
@@ -8,32 +8,46 @@ interface Counted {
   readonly prompt: number;
   readonly completion: number;
   readonly isEstimated: boolean;
+  /** Undefined where the price of the model is not known. */
+  readonly usd: number | undefined;
 }
+
+const shortestShownSeconds = 0.05;
+/** Below it, cents say nothing. */
+const smallUsd = 0.1;
 
 /** How many tokens the answer took and what they cost about; unfolded, by model. */
 export function UsageLine({ reply }: { readonly reply: Reply }) {
   const { words, language } = useSpeech();
   const { deployments } = usePage();
-  const counted = countedOf(reply);
+  const nameOf = useNameOf();
+  const counted = countedOf(reply, deployments);
   const number = (value: number): string => value.toLocaleString(language);
   const total = counted.reduce((sum, { prompt, completion }) => sum + prompt + completion, 0);
   if (total === 0) return null;
-  const usd = costOf(counted, deployments);
-  const money = (amount: number): string =>
-    words.cost(amount.toLocaleString(language, { style: 'currency', currency: 'USD', maximumSignificantDigits: 2 }));
-  const seconds = reply.endedAtMs === undefined ? undefined : (reply.endedAtMs - reply.atMs) / 1000;
+  const usd = counted.reduce<number | undefined>(
+    (sum, item) => (sum === undefined || item.usd === undefined ? undefined : sum + item.usd),
+    0,
+  );
+  const money = (amount: number | undefined): string => {
+    if (amount === undefined || amount === 0) return '';
+    const digits = amount < smallUsd ? { maximumSignificantDigits: 2 } : {};
+    return ` · ${words.cost(amount.toLocaleString(language, { style: 'currency', currency: 'USD', ...digits }))}`;
+  };
+  const seconds = reply.endedAtMs === undefined ? 0 : (reply.endedAtMs - reply.atMs) / 1000;
   return (
     <details className="usage">
       <summary>
         {words.tokens(number(total))}
-        {usd !== undefined && ` · ${money(usd)}`}
-        {seconds !== undefined && ` · ${seconds.toLocaleString(language, { maximumFractionDigits: 1 })} s`}
+        {money(usd)}
+        {seconds > shortestShownSeconds && ` · ${seconds.toLocaleString(language, { maximumFractionDigits: 1 })} s`}
       </summary>
       <ul aria-label={words.usageOfModels}>
-        {counted.map(({ model, prompt, completion, isEstimated }) => (
+        {counted.map(({ model, prompt, completion, isEstimated, usd: part }) => (
           <li key={model}>
-            <strong>{model}</strong> {words.tokensOf(number(prompt), number(completion))}
+            <strong>{nameOf(model)}</strong> {words.tokensOf(number(prompt), number(completion))}
             {isEstimated && ` (${words.estimated})`}
+            {money(part)}
           </li>
         ))}
       </ul>
@@ -41,29 +55,22 @@ export function UsageLine({ reply }: { readonly reply: Reply }) {
   );
 }
 
-function countedOf({ statistics, usage, deployment }: Reply): readonly Counted[] {
+function countedOf({ statistics, usage, deployment }: Reply, deployments: readonly Deployment[]): readonly Counted[] {
   const perModel = Array.isArray(statistics?.usage_per_model) ? statistics.usage_per_model : [];
-  if (perModel.length === 0) return usage === undefined ? [] : [toCounted(usage, deployment)];
-  return perModel.map((item) => toCounted(item, item.model ?? item.name));
+  if (perModel.length === 0) return usage === undefined ? [] : [toCounted(usage, deployment, deployments)];
+  return perModel.map((item) => toCounted(item, item.model ?? item.name, deployments));
 }
 
-function toCounted(item: { prompt_tokens: number; completion_tokens: number; estimated?: unknown }, model: string): Counted {
+interface Tokens {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly estimated?: unknown;
+}
+
+function toCounted(item: Tokens, model: string, deployments: readonly Deployment[]): Counted {
   const count = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0);
-  return {
-    model,
-    prompt: count(item.prompt_tokens),
-    completion: count(item.completion_tokens),
-    isEstimated: item.estimated === true,
-  };
-}
-
-/** In USD; undefined where the price of a model is not known. */
-function costOf(counted: readonly Counted[], deployments: readonly Deployment[]): number | undefined {
-  let usd = 0;
-  for (const { model, prompt, completion } of counted) {
-    const pricing = deployments.find(({ id }) => id === model)?.pricing;
-    if (pricing === undefined) return undefined;
-    usd += prompt * pricing.prompt + completion * pricing.completion;
-  }
-  return usd > 0 ? usd : undefined;
+  const [prompt, completion] = [count(item.prompt_tokens), count(item.completion_tokens)];
+  const pricing = deployments.find(({ id }) => id === model)?.pricing;
+  const usd = pricing && prompt * pricing.prompt + completion * pricing.completion;
+  return { model, prompt, completion, isEstimated: item.estimated === true, usd };
 }

@@ -1,27 +1,43 @@
+import { useId } from 'react';
 import { useNameOf, usePage } from '../page/page.tsx';
 import type { ConsentForm } from '../service/consents.ts';
 import { useWords } from '../words/words.tsx';
 import { type Graph, type GraphNode, toGraph } from './graph-layout.ts';
 
-const [nodeWidth, nodeHeight, gapX, gapY, margin] = [150, 38, 56, 16, 4];
+const [nodeWidth, nodeHeight, gapX, gapY, margin] = [150, 38, 56, 28, 4];
+const arcDepth = 16;
 const mostLetters = 19;
 
 /** Who is reached through whom. The list beside it says the same in words. */
 export function ConsentGraph({ root, form }: { readonly root: string; readonly form: ConsentForm }) {
   const words = useWords();
   const nameOf = useNameOf();
+  const arrows = useId();
   const { deployments } = usePage();
   const graph = toGraph(root, form, (id) => deployments.find((each) => each.id === id)?.dependencies ?? []);
   const width = graph.columns * (nodeWidth + gapX) - gapX + 2 * margin;
-  const height = graph.rows * (nodeHeight + gapY) - gapY + 2 * margin;
+  const height = graph.rows * (nodeHeight + gapY) - gapY + (graph.edges.some(isArc) ? arcDepth : 0) + 2 * margin;
   return (
-    <div className="graph">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard
+    <div className="graph" tabIndex={0}>
       <svg viewBox={`0 0 ${width} ${height}`} width={width} role="img" aria-label={words.consentGraph(nameOf(root))}>
+        <defs>
+          {['plain', 'asks'].map((kind) => (
+            <marker
+              key={kind}
+              {...{ id: `${arrows}${kind}`, className: `arrow ${kind}`, viewBox: '0 0 8 8', refX: 7, refY: 4 }}
+              {...{ markerWidth: 7, markerHeight: 7, orient: 'auto' }}
+            >
+              <path d="M0 0L8 4L0 8z" />
+            </marker>
+          ))}
+        </defs>
         {graph.edges.map(([from, to]) => (
           <path
             key={`${from.id} ${to.id}`}
             className={to.asks ? 'edge asks' : 'edge'}
-            d={toCurve(at(from, graph), at(to, graph))}
+            d={toLine(from, to, graph)}
+            markerEnd={`url(#${arrows}${to.asks ? 'asks' : 'plain'})`}
           />
         ))}
         {graph.nodes.map((node) => {
@@ -52,10 +68,24 @@ function at({ column, row }: GraphNode, { nodes, rows }: Graph): Point {
   return { x: margin + column * (nodeWidth + gapX), y: margin + offset + row * (nodeHeight + gapY) };
 }
 
-function toCurve(from: Point, to: Point): string {
-  const [x1, y1, x2, y2] = [from.x + nodeWidth, from.y + nodeHeight / 2, to.x, to.y + nodeHeight / 2];
-  const middle = (x1 + x2) / 2;
-  return `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`;
+/** To the right as a curve; past columns between and back to the left as an arc below them. */
+function toLine(from: GraphNode, to: GraphNode, graph: Graph): string {
+  const [start, end] = [at(from, graph), at(to, graph)];
+  if (!isArc([from, to])) {
+    const [x1, y1, x2, y2] = [start.x + nodeWidth, start.y + nodeHeight / 2, end.x, end.y + nodeHeight / 2];
+    const middle = (x1 + x2) / 2;
+    return `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`;
+  }
+  const [x1, x2] = [start.x + nodeWidth / 2, end.x + nodeWidth / 2];
+  const [y1, y2] = [start.y + nodeHeight, end.y + nodeHeight];
+  // Of a curve like this, the lowest point lies at three quarters of the way down to what it is drawn to.
+  const lowest = margin + graph.rows * (nodeHeight + gapY) - gapY + arcDepth - margin;
+  const low = (lowest - (y1 + y2) / 8) / 0.75;
+  return `M${x1} ${y1}C${x1} ${low} ${x2} ${low} ${x2} ${y2}`;
+}
+
+function isArc([from, to]: Graph['edges'][number]): boolean {
+  return to.column !== from.column + 1;
 }
 
 function shorten(name: string): string {

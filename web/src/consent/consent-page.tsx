@@ -7,6 +7,7 @@ import { type Fault, faultOf } from '../service/fault.ts';
 import { adviceFor } from '../words/advice.ts';
 import { useWords } from '../words/words.tsx';
 import { ConsentGraph } from './consent-graph.tsx';
+import './consent.css';
 
 interface ConsentPageProps {
   readonly deployment: string;
@@ -19,7 +20,7 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
   const words = useWords();
   const name = useNameOf()(deployment);
   const returning: Place = back === undefined ? { at: 'new', deployment } : { at: 'conversation', id: back };
-  const { standing, fault, remark, isSending, accept, decline } = useDecision(deployment, returning);
+  const { standing, fault, remark, isSending, accept, decline, withdraw } = useDecision(deployment, returning);
   useEffect(() => {
     document.title = `${words.consentTitle(name)} · ${words.product}`;
   }, [name, words]);
@@ -44,7 +45,17 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
           </p>
         )}
         {standing !== undefined && !isAsked && (
-          <p>{standing.isAccepted ? `${words.accepted}.` : words.consentNothingRequired(name)}</p>
+          <p>{standing.isAccepted ? words.consentStands(name) : words.consentNothingRequired(name)}</p>
+        )}
+        {standing?.isAccepted === true && (
+          <div className="row decide">
+            <a className="button primary" href={toHash(returning)}>
+              {words.backToChat}
+            </a>
+            <button type="button" className="button" disabled={isSending} onClick={() => void withdraw()}>
+              {words.withdraw}
+            </button>
+          </div>
         )}
         {isAsked && <FormText {...{ root: deployment, form: standing.form }} />}
         {isAsked && (
@@ -60,6 +71,7 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
             </a>
           </div>
         )}
+        {isAsked && <p className="note">{words.consentRevocable}</p>}
       </div>
     </main>
   );
@@ -99,7 +111,8 @@ function useDecision(deployment: string, returning: Place) {
   const accept = (form: ConsentForm): Promise<void> =>
     decide(() => acceptConsent(service, deployment, form), words.consentAccepted(name));
   const decline = (): Promise<void> => decide(() => withdrawConsent(service, deployment), words.declined(name));
-  return { standing, fault, remark, isSending, accept, decline };
+  const withdraw = (): Promise<void> => decide(() => withdrawConsent(service, deployment), words.withdrawn(name));
+  return { standing, fault, remark, isSending, accept, decline, withdraw };
 }
 
 function FormText({ root, form }: { readonly root: string; readonly form: ConsentForm }) {
@@ -110,8 +123,9 @@ function FormText({ root, form }: { readonly root: string; readonly form: Consen
   const quiet = others.filter(([, asks]) => !asks);
   return (
     <>
-      <p>{words.consentIntro(nameOf(root))}</p>
-      <ul className="reached asking">{asking.map(([id]) => reached(id))}</ul>
+      {form.get(root) === true && <p>{words.consentItself(nameOf(root))}</p>}
+      {asking.length > 0 && <p>{words.consentIntro(nameOf(root))}</p>}
+      {asking.length > 0 && <ul className="reached asking">{asking.map(([id]) => reached(id))}</ul>}
       {quiet.length > 0 && <p className="soft">{words.consentOthers}</p>}
       {quiet.length > 0 && <ul className="reached">{quiet.map(([id]) => reached(id))}</ul>}
       <ConsentGraph root={root} form={form} />

@@ -16,11 +16,19 @@ const placed = (dependencies: Record<string, string[]>) => {
   };
 };
 
-it('Deployments stand by their distance from the root', () => {
+it('Deployments stand behind all that lead to them', () => {
   expect(placed({ root: ['a', 'b'], b: ['c'] })).toEqual({
     at: { root: 0, a: 1, b: 1, c: 2 },
     edges: ['root>a', 'root>b', 'b>c'],
     rows: 2,
+  });
+});
+
+it('What is reached both at once and through another stands behind that other', () => {
+  expect(placed({ root: ['c', 'a', 'b'], a: ['b'], b: ['c'] })).toEqual({
+    at: { root: 0, a: 1, b: 2, c: 3 },
+    edges: ['root>c', 'root>a', 'root>b', 'a>b', 'b>c'],
+    rows: 1,
   });
 });
 

@@ -16,23 +16,20 @@ export interface Graph {
   readonly rows: number;
 }
 
-/** Where each deployment of a form stands: by its distance from the root. What no known dependency leads to stands beside the root. */
+/**
+ * Where each deployment of a form stands: behind everything that leads to it, so that lines run one way, but for those of a circle.
+ * What no known dependency leads to stands beside the root.
+ */
 export function toGraph(root: string, form: ConsentForm, dependenciesOf: (id: string) => readonly string[]): Graph {
-  const columnOf = new Map([[root, 0]]);
+  const targetsOf = (id: string): readonly string[] => [...new Set(dependenciesOf(id))].filter((each) => form.has(each));
+  const order = inOrder(root, targetsOf);
+  const columnOf = new Map(order.map((id) => [id, 0]));
   const links: [string, string][] = [];
-  let reached = [root];
-  while (reached.length > 0) {
-    const next: string[] = [];
-    for (const from of reached) {
-      for (const to of new Set(dependenciesOf(from))) {
-        if (!form.has(to)) continue;
-        links.push([from, to]);
-        if (columnOf.has(to)) continue;
-        columnOf.set(to, (columnOf.get(from) ?? 0) + 1);
-        next.push(to);
-      }
+  for (const [at, from] of order.entries()) {
+    for (const to of targetsOf(from)) {
+      links.push([from, to]);
+      if (order.indexOf(to) > at) columnOf.set(to, Math.max(columnOf.get(to) ?? 0, (columnOf.get(from) ?? 0) + 1));
     }
-    reached = next;
   }
   for (const id of form.keys()) {
     if (columnOf.has(id)) continue;
@@ -40,6 +37,20 @@ export function toGraph(root: string, form: ConsentForm, dependenciesOf: (id: st
     links.push([root, id]);
   }
   return place(columnOf, links, form);
+}
+
+/** Everything that is reached from the root, each behind what leads to it, as far as there are no circles. */
+function inOrder(root: string, targetsOf: (id: string) => readonly string[]): readonly string[] {
+  const seen = new Set<string>();
+  const left: string[] = [];
+  const visit = (id: string): void => {
+    if (seen.has(id)) return;
+    seen.add(id);
+    for (const target of targetsOf(id).toReversed()) visit(target);
+    left.push(id);
+  };
+  visit(root);
+  return left.reverse();
 }
 
 function place(columnOf: ReadonlyMap<string, number>, links: readonly (readonly [string, string])[], form: ConsentForm): Graph {

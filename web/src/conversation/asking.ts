@@ -9,6 +9,8 @@ import { toMessages } from './to-messages.ts';
 export interface AskingParts {
   readonly library: Library;
   readonly service: Service;
+  /** Sent with each question. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Calls back at the next moment that something can be drawn. */
   readonly nextFrame: (act: () => void) => void;
 }
@@ -16,7 +18,7 @@ export interface AskingParts {
 /** Asks deployments and brings their answers into the library; any number at once. */
 export class Asking {
   readonly #parts: AskingParts;
-  readonly #running = new Map<string, AbortController>();
+  readonly #running = new Map<string, { readonly conversationId: string; readonly leaving: AbortController }>();
 
   constructor(parts: AskingParts) {
     this.#parts = parts;
@@ -31,7 +33,7 @@ export class Asking {
 
   /** Has a question answered, once more where it was before. */
   async answer(conversationId: string, questionId: string): Promise<void> {
-    const { library, service } = this.#parts;
+    const { library, service, headers = {} } = this.#parts;
     const conversation = library.find(conversationId);
     if (conversation === undefined) return;
     const start: Reply = {
@@ -39,7 +41,7 @@ export class Asking {
       ...{ deployment: conversation.deployment, text: '', custom: {}, stageTimes: {} },
     };
     const leaving = new AbortController();
-    this.#running.set(start.id, leaving);
+    this.#running.set(start.id, { conversationId, leaving });
     library.put(withTurn(conversation, start), 'now');
     const fold = new ReplyFold(start);
     const end = (last: Partial<Reply>): void => {
@@ -52,7 +54,8 @@ export class Asking {
     });
     try {
       const messages = toMessages(turnsUpTo(conversation, questionId));
-      for await (const chunk of streamReply(service, { deployment: start.deployment, messages, signal: leaving.signal })) {
+      const { signal } = leaving;
+      for await (const chunk of streamReply(service, { deployment: start.deployment, messages, signal, headers })) {
         fold.add(chunk, Date.now());
         draw();
       }
@@ -62,12 +65,17 @@ export class Asking {
     }
   }
 
+  /** Whether an answer is under way in this conversation. */
+  isAnswering(conversationId: string): boolean {
+    return [...this.#running.values()].some((running) => running.conversationId === conversationId);
+  }
+
   stop(replyId: string): void {
-    this.#running.get(replyId)?.abort();
+    this.#running.get(replyId)?.leaving.abort();
   }
 
   stopAll(): void {
-    for (const running of this.#running.values()) running.abort();
+    for (const { leaving } of this.#running.values()) leaving.abort();
   }
 
   /** However many chunks come between two frames, they are drawn once. */

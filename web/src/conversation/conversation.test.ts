@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  branchesAt,
+  branchesOf,
   type Conversation,
   type Question,
   type Reply,
@@ -39,7 +39,11 @@ describe('a conversation', () => {
   it('asked again keeps both branches, each with what follows it', () => {
     const again = withTurn(withTurn(grown, question('q1b', '')), reply('r1b', 'q1b'));
     expect(ids(again)).toEqual(['q1b', 'r1b']);
-    expect(branchesAt(again, '').map(({ id }) => id)).toEqual(['q1', 'q1b']);
+    expect(
+      branchesOf(again)
+        .get('')
+        ?.map(({ id }) => id),
+    ).toEqual(['q1', 'q1b']);
     expect(ids(showing(again, question('q1', '')))).toEqual(['q1', 'r1', 'q2', 'r2']);
   });
 

@@ -58,9 +58,9 @@ export interface Conversation {
 
 const longestTitle = 80;
 
-/** The turns that follow the same one, in the order they were made. */
-export function branchesAt({ turns }: Conversation, parent: string): readonly Turn[] {
-  return Object.values(turns).filter((turn) => turn.parent === parent);
+/** By parent, the turns that follow it, in the order they were made. */
+export function branchesOf({ turns }: Conversation): ReadonlyMap<string, readonly Turn[]> {
+  return Map.groupBy(Object.values(turns), ({ parent }) => parent);
 }
 
 /** The turns that are shown, from the first on. */

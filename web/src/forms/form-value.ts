@@ -1,4 +1,4 @@
-import { tryParseJson } from '#base/json.ts';
+import { isJsonObject, tryParseJson } from '#base/json.ts';
 import type { Words } from '../words/english.ts';
 import type { Field } from './field.ts';
 
@@ -14,6 +14,17 @@ export interface Filled {
 
 export function pathOf(base: string, name: string): string {
   return `${base}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+/** What stands in the fields where this value was sent. */
+export function toDraft(fields: readonly Field[], value: Readonly<Record<string, unknown>>, base = ''): Draft {
+  const entries = fields.flatMap((field): (readonly [string, unknown])[] => {
+    const given = Object.hasOwn(value, field.name) ? value[field.name] : undefined;
+    const path = pathOf(base, field.name);
+    if (field.kind === 'group') return isJsonObject(given) ? [...toDraft(field.fields, given, path)] : [];
+    return [[path, field.kind === 'json' && given !== undefined ? JSON.stringify(given) : given]];
+  });
+  return new Map(entries);
 }
 
 /** The value that the fields give together, and what keeps it from being sent. Empty fields are left out. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { english } from '../words/english.ts';
 import { type Field, toFields } from './field.ts';
-import { toValue } from './form-value.ts';
+import { toDraft, toValue } from './form-value.ts';
 
 const schema = {
   type: 'object',
@@ -109,5 +109,23 @@ describe('a filled form', () => {
     expect(fill({ '/stars': '9' }).faults.get('/stars')).toBe(english.atMost(5));
     expect(fill({ '/stars': '0' }).faults.get('/stars')).toBe(english.atLeast(1));
     expect(fill({}).faults.get('/place/city')).toBe(english.mustBeFilled);
+  });
+});
+
+describe('a form that was sent', () => {
+  it('stands as it was sent, whatever its kinds of fields are', () => {
+    const value = {
+      ...{ stars: 4, colour: null, deliveryDate: '2026-05-01', gift: false, extras: ['card'], kind: 'b' },
+      ...{ place: { city: 'Porto' }, anything: [{ a: 1 }] },
+    };
+    const draft = toDraft(fields, value);
+    expect(draft.get('/place/city')).toBe('Porto');
+    expect(draft.get('/anything')).toBe('[{"a":1}]');
+    expect(toValue(fields, draft, english)).toEqual({ value, faults: new Map() });
+  });
+
+  it('of another shape leaves its fields empty', () => {
+    const draft = toDraft(fields, { place: 'Porto', ['__proto__']: 1 });
+    expect([...draft.values()].every((each) => each === undefined)).toBe(true);
   });
 });

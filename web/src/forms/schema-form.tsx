@@ -1,23 +1,26 @@
 import { type FormEvent, useId, useMemo, useState } from 'react';
 import { isJsonObject, tryParseJson } from '#base/json.ts';
 import { useWords } from '../words/words.tsx';
+import { ChoiceButton } from './choice-button.tsx';
 import { type Field, toFields } from './field.ts';
 import { FieldView, toFieldId } from './field-view.tsx';
-import { type Draft, type FormFaults, toValue } from './form-value.ts';
+import { type Draft, type FormFaults, toDraft, toValue } from './form-value.ts';
 
 interface SchemaFormProps {
   readonly schema: object;
+  /** What was sent, for a form that is kept to be read. */
+  readonly sent?: Readonly<Record<string, unknown>> | undefined;
   readonly onSubmit: (value: Record<string, unknown>) => void;
 }
 
 /** A form drawn from a JSON Schema. What the schema says beyond what is drawn is checked by the service. */
-export function SchemaForm({ schema, onSubmit }: SchemaFormProps) {
+export function SchemaForm({ schema, sent, onSubmit }: SchemaFormProps) {
   const words = useWords();
   const fields = useMemo(() => toFields(schema), [schema]);
-  const [draft, setDraft] = useState<Draft>(new Map());
+  const [draft, setDraft] = useState<Draft>(() => (sent === undefined ? new Map() : toDraft(fields ?? [], sent)));
   const [faults, setFaults] = useState<FormFaults>(new Map());
   const id = useId();
-  if (fields === undefined) return <JsonForm schema={schema} onSubmit={onSubmit} />;
+  if (fields === undefined) return <JsonForm {...{ schema, sent, onSubmit }} />;
   const submitValue = (now: Draft): void => {
     const filled = toValue(fields, now, words);
     setFaults(filled.faults);
@@ -31,9 +34,12 @@ export function SchemaForm({ schema, onSubmit }: SchemaFormProps) {
       <div className="options">
         {only.hint !== '' && <p className="soft small">{only.hint}</p>}
         {only.options.map(({ label, value }) => (
-          <button key={label} type="button" className="button" onClick={() => onSubmit({ [only.name]: value })}>
-            {label}
-          </button>
+          <ChoiceButton
+            key={label}
+            label={label}
+            isChosen={sent !== undefined && JSON.stringify(sent[only.name]) === JSON.stringify(value)}
+            choose={() => onSubmit({ [only.name]: value })}
+          />
         ))}
       </div>
     );
@@ -64,9 +70,9 @@ function onlyChoice(fields: readonly Field[]): (Field & { readonly kind: 'choice
   return field.isRequired && field.options.length <= mostButtons ? field : undefined;
 }
 
-function JsonForm({ onSubmit }: SchemaFormProps) {
+function JsonForm({ sent, onSubmit }: SchemaFormProps) {
   const words = useWords();
-  const [text, setText] = useState('{}');
+  const [text, setText] = useState(() => JSON.stringify(sent ?? {}, null, 2));
   const [isWrong, setIsWrong] = useState(false);
   const id = useId();
   const submit = (event: FormEvent): void => {

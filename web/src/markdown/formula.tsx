@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { lazy, Suspense } from 'react';
 
 interface FormulaProps {
   readonly text: string;
@@ -6,23 +6,20 @@ interface FormulaProps {
 }
 
 const mostChars = 5000;
+/** Asked for once, however many formulas there are: each import would look through the whole page for its style sheet. */
+const SetFormula = lazy(() => import('./set-formula.tsx').then(({ SetFormula: view }) => ({ default: view })));
 
 /** A formula; its source is shown until it is set, and where it cannot be. */
 export function Formula({ text, isBlock }: FormulaProps) {
-  const place = useRef<HTMLSpanElement>(null);
-  useEffect(() => {
-    let isGone = false;
-    if (text.length > mostChars) return;
-    void import('./set-formula.ts').then(({ setFormula }) => {
-      if (!isGone && place.current !== null) setFormula(place.current, text, isBlock);
-    });
-    return () => {
-      isGone = true;
-    };
-  }, [text, isBlock]);
   return (
-    <span className={isBlock ? 'formula block' : 'formula'} key={text} ref={place}>
-      {text}
+    <span className={isBlock ? 'formula block' : 'formula'}>
+      {text.length > mostChars ? (
+        text
+      ) : (
+        <Suspense fallback={text}>
+          <SetFormula text={text} isBlock={isBlock} />
+        </Suspense>
+      )}
     </span>
   );
 }

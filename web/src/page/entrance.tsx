@@ -1,64 +1,110 @@
 import { useCallback, useEffect, useState } from 'react';
 import { faultOf } from '../service/fault.ts';
 import { Service } from '../service/service.ts';
+import { OverNote } from '../sign-in/over-note.tsx';
+import { SignInFault, tellTrouble } from '../sign-in/sign-in-fault.ts';
+import type { Words } from '../words/english.ts';
 import { useWords } from '../words/words.tsx';
 import { useAppearance } from './appearance.ts';
-import { forgetKey, keepKey, takeKey, takeLinkedKey } from './kept-key.ts';
+import { firstVisitor } from './first-visitor.ts';
+import { takeLinkedKey } from './kept-key.ts';
 import { openSession, type Session } from './session.ts';
-import { SignIn } from './sign-in.tsx';
+import { SignIn, type Trouble } from './sign-in.tsx';
 import { SignedIn } from './signed-in.tsx';
+import { type Visitor, visitorWithKey } from './visitor.ts';
 
-/** Shows the page to those who have a key that is known here, the others the way in. */
+interface Inside {
+  readonly session: Session;
+  readonly visitor: Visitor;
+}
+
+/** Shows the page to those whom the service knows, the others the ways in. */
 export function Entrance() {
   const words = useWords();
-  const [session, setSession] = useState<Session>();
-  const [trouble, setTrouble] = useState('');
+  const [inside, setInside] = useState<Inside>();
+  const [trouble, setTrouble] = useState<Trouble>();
   const [isTrying, setIsTrying] = useState(true);
+  const [left, setLeft] = useState<{ name: string; address: string }>();
   const [appearance, setAppearance] = useAppearance();
+  const isOver = useKept(inside);
 
   const enter = useCallback(
-    async (key: string) => {
+    async (coming: Promise<Visitor>) => {
       setIsTrying(true);
-      setTrouble('');
-      try {
-        const opened = await openSession(new Service(key));
-        keepKey(key);
-        setSession(opened);
-      } catch (thrown) {
-        const { status, message } = faultOf(thrown);
-        if (status === 401) forgetKey();
-        setTrouble(status === 401 ? words.keyRefused : message || words.unreachable);
-      }
+      setTrouble(undefined);
+      const opened = await coming.then((visitor) => letIn(visitor, words)).catch((thrown) => ({ text: tell(thrown, words) }));
+      if ('text' in opened) setTrouble(opened);
+      else setInside(opened);
       setIsTrying(false);
     },
     [words],
   );
 
-  const [firstKey] = useState(takeKey);
-  // The key of the link is tried once, whatever changes afterwards.
+  const [first] = useState(firstVisitor);
+  // Whoever opened the page is let in once, whatever changes afterwards.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useEffect(() => {
-    if (firstKey === undefined) setIsTrying(false);
-    else void enter(firstKey);
-  }, [firstKey]);
+    if (first === undefined) setIsTrying(false);
+    else void enter(first());
+  }, [first]);
 
   useEffect(() => {
     const follow = (): void => {
       const linked = takeLinkedKey();
-      if (linked !== undefined) void enter(linked);
+      if (linked !== undefined) void enter(Promise.resolve(visitorWithKey(linked)));
     };
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }, [enter]);
 
   const signOut = useCallback(() => {
-    forgetKey();
-    setSession((open) => {
-      open?.asking.stopAll();
-      return undefined;
-    });
-  }, []);
+    const provider = inside?.visitor.provider;
+    const address = provider?.signOutAddress();
+    setLeft(provider === undefined || address === undefined ? undefined : { name: provider.displayName, address });
+    setInside(undefined);
+  }, [inside]);
 
-  if (session !== undefined) return <SignedIn {...{ session, signOut, appearance, setAppearance }} />;
-  return <SignIn isTrying={isTrying} trouble={trouble} onKey={enter} />;
+  if (inside === undefined) {
+    const onKey = (key: string): void => void enter(Promise.resolve(visitorWithKey(key)));
+    return <SignIn {...{ isTrying, trouble, left, onKey }} onTrouble={setTrouble} />;
+  }
+  const { session, visitor } = inside;
+  return (
+    <>
+      {isOver && visitor.provider !== undefined && <OverNote provider={visitor.provider} />}
+      <SignedIn {...{ session, signOut, appearance, setAppearance }} />
+    </>
+  );
+}
+
+/** Keeps in the tab who is inside until another is, or nobody; tells whether their sign-in is over. */
+function useKept(inside: Inside | undefined): boolean {
+  const [over, setOver] = useState<Visitor>();
+  useEffect(() => {
+    if (inside === undefined) return;
+    const { visitor, session } = inside;
+    visitor.keep();
+    visitor.provider?.onOver(() => setOver(visitor));
+    return () => {
+      visitor.leave();
+      session.asking.stopAll();
+    };
+  }, [inside]);
+  return over !== undefined && over === inside?.visitor;
+}
+
+/** What is there for the visitor, or what to tell one whom the service does not know. */
+async function letIn(visitor: Visitor, words: Words): Promise<Inside | Trouble> {
+  try {
+    return { visitor, session: await openSession(new Service(visitor)) };
+  } catch (thrown) {
+    const { status, message } = faultOf(thrown);
+    if (status !== 401) throw thrown;
+    visitor.leave();
+    return { text: visitor.refusal(words, message), isOfKey: visitor.provider === undefined };
+  }
+}
+
+function tell(thrown: unknown, words: Words): string {
+  return thrown instanceof SignInFault ? tellTrouble(thrown.trouble, words) : faultOf(thrown).message || words.unreachable;
 }

@@ -13,6 +13,8 @@ export interface Page {
   readonly library: Library;
   readonly asking: Asking;
   readonly deployments: readonly Deployment[];
+  /** Whether the user may see how everybody uses the service, and how it is. */
+  readonly isAdmin: boolean;
   /** Learns anew what is open to the user. */
   readonly refresh: () => Promise<void>;
   readonly place: Place;

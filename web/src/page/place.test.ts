@@ -9,6 +9,10 @@ it.each<[string, Place]>([
   ['#/build', { at: 'applications' }],
   ['#/build/new', { at: 'applications', id: '' }],
   ['#/build/applications/b/a%20b', { at: 'applications', id: 'applications/b/a b' }],
+  ['#/files', { at: 'files' }],
+  ['#/files/a%20b/c', { at: 'files', folder: 'a b/c' }],
+  ['#/usage', { at: 'usage' }],
+  ['#/operations', { at: 'operations' }],
   ['#/consent/applications/x%20y', { at: 'consent', deployment: 'applications/x y' }],
   ['#/consent/app?back=1', { at: 'consent', deployment: 'app', back: '1' }],
 ])('%s is a place', (hash, place) => {

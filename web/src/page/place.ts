@@ -3,6 +3,11 @@ export type Place =
   | { readonly at: 'new'; readonly deployment?: string }
   | { readonly at: 'conversation'; readonly id: string }
   | { readonly at: 'consents' }
+  /** The user's stored files; `folder` without a slash at its end, absent for all. */
+  | { readonly at: 'files'; readonly folder?: string }
+  | { readonly at: 'usage' }
+  /** For administrators alone. */
+  | { readonly at: 'operations' }
   /** The user's own applications; `id` of the one that is open, '' for one that is yet to be made. */
   | { readonly at: 'applications'; readonly id?: string }
   /** `back`: the conversation the user came from. */
@@ -17,6 +22,8 @@ export function toPlace(hash: string): Place {
   if (at === 'consent' && id !== '') return { at, deployment: id, ...given('back', fields.get('back')) };
   if (at === 'consent') return { at: 'consents' };
   if (at === 'build') return id === '' ? { at: 'applications' } : { at: 'applications', id: id === 'new' ? '' : id };
+  if (at === 'files') return { at, ...given('folder', id) };
+  if (at === 'usage' || at === 'operations') return { at };
   return { at: 'new', ...given('deployment', fields.get('with')) };
 }
 
@@ -25,6 +32,8 @@ export function toHash(place: Place): string {
   if (place.at === 'consents') return '#/consent';
   if (place.at === 'applications')
     return place.id === undefined ? '#/build' : `#/build/${place.id === '' ? 'new' : toPath(place.id)}`;
+  if (place.at === 'files') return place.folder === undefined ? '#/files' : `#/files/${toPath(place.folder)}`;
+  if (place.at === 'usage' || place.at === 'operations') return `#/${place.at}`;
   if (place.at === 'new') return place.deployment === undefined ? '#/' : `#/?with=${encodeURIComponent(place.deployment)}`;
   const back = place.back === undefined ? '' : `?back=${encodeURIComponent(place.back)}`;
   return `#/consent/${toPath(place.deployment)}${back}`;

@@ -11,6 +11,8 @@ export interface Session {
   readonly library: Library;
   readonly asking: Asking;
   readonly deployments: readonly Deployment[];
+  /** Has the role `admin`. */
+  readonly isAdmin: boolean;
   /** The browser lets the page keep nothing. */
   readonly isStorageGone: boolean;
 }
@@ -21,11 +23,12 @@ const hiddenFrameMs = 400;
 export async function openSession(service: Service): Promise<Session> {
   const [info, deployments] = await Promise.all([service.json('v1/user/info'), listDeployments(service)]);
   const user = isJsonObject(info) ? String(info.user) : '';
+  const isAdmin = isJsonObject(info) && Array.isArray(info.roles) && info.roles.includes('admin');
   const database = await openDatabase(user).catch(() => undefined);
   const library = new Library(database ?? forgetfulDatabase());
   await library.load();
   return {
-    ...{ service, library, deployments, isStorageGone: database === undefined },
+    ...{ service, library, deployments, isAdmin, isStorageGone: database === undefined },
     asking: new Asking({ service, library, nextFrame }),
   };
 }

@@ -1,10 +1,11 @@
-import { useDeferredValue, useEffect, useId, useRef, useState } from 'react';
-import type { Head } from '../conversation/database.ts';
+import { useDeferredValue, useId, useRef, useState } from 'react';
 import { findHeads } from '../conversation/library.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';
+import { useModalPanel } from '../parts/use-modal-panel.ts';
 import { useWords } from '../words/words.tsx';
 import type { Appearance } from './appearance.ts';
+import { HeadList } from './head-list.tsx';
 import { useHeads, usePage } from './page.tsx';
 import { toHash } from './place.ts';
 import { SettingsMenu } from './settings-menu.tsx';
@@ -19,22 +20,22 @@ interface SidebarProps {
 /** The user's conversations and the way to everything else; on narrow screens a drawer. */
 export function Sidebar({ isMenuOpen, closeMenu, appearance, setAppearance }: SidebarProps) {
   const words = useWords();
-  const { place, isStorageGone } = usePage();
+  const { place, isAdmin, isStorageGone } = usePage();
   const [query, setQuery] = useState('');
   const heads = findHeads(useHeads(), useDeferredValue(query));
   const panel = useRef<HTMLElement>(null);
   const search = useId();
-  useEffect(() => {
-    if (isMenuOpen) panel.current?.querySelector<HTMLElement>('a, button')?.focus();
-  }, [isMenuOpen]);
+  useModalPanel({ panel, isOpen: isMenuOpen, close: closeMenu, otherwise: '.page-header button' });
   return (
     <>
-      {isMenuOpen && <button type="button" className="curtain" aria-label={words.hideConversations} onClick={closeMenu} />}
-      <nav
-        {...{ ref: panel, className: isMenuOpen ? 'sidebar open' : 'sidebar' }}
-        aria-label={words.conversations}
-        onKeyDown={({ key }) => key === 'Escape' && closeMenu()}
-      >
+      {isMenuOpen && (
+        <button
+          {...{ type: 'button', className: 'curtain', tabIndex: -1 }}
+          aria-label={words.hideConversations}
+          onClick={closeMenu}
+        />
+      )}
+      <nav {...{ ref: panel, className: isMenuOpen ? 'sidebar open' : 'sidebar' }} aria-label={words.conversations}>
         <div className="sidebar-top">
           <a className="wordmark" href={toHash({ at: 'new' })}>
             <Mark size={26} />
@@ -81,62 +82,27 @@ export function Sidebar({ isMenuOpen, closeMenu, appearance, setAppearance }: Si
             <Icon name="shield" />
             {words.consentPage}
           </a>
+          <a className="quiet-link" href={toHash({ at: 'files' })} aria-current={place.at === 'files' ? 'page' : undefined}>
+            <Icon name="file" />
+            {words.filesPage}
+          </a>
+          <a className="quiet-link" href={toHash({ at: 'usage' })} aria-current={place.at === 'usage' ? 'page' : undefined}>
+            <Icon name="bars" />
+            {words.usagePage}
+          </a>
+          {isAdmin && (
+            <a
+              className="quiet-link"
+              href={toHash({ at: 'operations' })}
+              aria-current={place.at === 'operations' ? 'page' : undefined}
+            >
+              <Icon name="pulse" />
+              {words.operationsPage}
+            </a>
+          )}
           <SettingsMenu {...{ appearance, setAppearance }} />
         </div>
       </nav>
     </>
-  );
-}
-
-function HeadList({ heads, query }: { readonly heads: readonly Head[]; readonly query: string }) {
-  const words = useWords();
-  if (heads.length === 0) {
-    return (
-      <p className="sidebar-empty soft small">{query.trim() === '' ? words.noConversations : words.nothingFound(query.trim())}</p>
-    );
-  }
-  const midnight = new Date().setHours(0, 0, 0, 0);
-  const groups = [
-    { name: words.today, items: heads.filter(({ updatedAtMs }) => updatedAtMs >= midnight) },
-    { name: words.earlier, items: heads.filter(({ updatedAtMs }) => updatedAtMs < midnight) },
-  ];
-  return (
-    <div className="heads">
-      {groups.map(
-        ({ name, items }) =>
-          items.length > 0 && (
-            <section key={name} aria-label={name}>
-              <h2 className="overline">{name}</h2>
-              <ul>
-                {items.map((head) => (
-                  <HeadItem key={head.id} head={head} />
-                ))}
-              </ul>
-            </section>
-          ),
-      )}
-    </div>
-  );
-}
-
-function HeadItem({ head }: { readonly head: Head }) {
-  const words = useWords();
-  const { place, library, go } = usePage();
-  const isHere = place.at === 'conversation' && place.id === head.id;
-  const title = head.title || words.untitled;
-  const remove = (): void => {
-    if (!confirm(words.deleteQuestion(title))) return;
-    library.remove(head.id);
-    if (isHere) go({ at: 'new' });
-  };
-  return (
-    <li className="head">
-      <a href={toHash({ at: 'conversation', id: head.id })} aria-current={isHere ? 'page' : undefined}>
-        {title}
-      </a>
-      <button type="button" className="icon-button head-delete" aria-label={words.deleteConversation(title)} onClick={remove}>
-        <Icon name="trash" />
-      </button>
-    </li>
   );
 }

@@ -1,15 +1,68 @@
-import { type FormEvent, useId } from 'react';
+import { type FormEvent, useEffect, useId, useState } from 'react';
+import type { SignInWay } from '#contract/sign-in-way.ts';
 import { Mark } from '../parts/mark.tsx';
+import { ProviderButtons } from '../sign-in/provider-buttons.tsx';
+import { readWays } from '../sign-in/ways.ts';
 import { useWords } from '../words/words.tsx';
+
+/** Why nobody was let in. */
+export interface Trouble {
+  readonly text: string;
+  /** It is the key that is not taken. */
+  readonly isOfKey?: boolean;
+}
 
 interface SignInProps {
   readonly isTrying: boolean;
-  readonly trouble: string;
+  readonly trouble: Trouble | undefined;
+  readonly onTrouble: (trouble: Trouble | undefined) => void;
   readonly onKey: (key: string) => void;
+  /** Where the one who signed out here can sign out as well. */
+  readonly left: { readonly name: string; readonly address: string } | undefined;
 }
 
-/** Asks for the key. */
-export function SignIn({ isTrying, trouble, onKey }: SignInProps) {
+/** The ways in: the identity providers that are configured, and a key. */
+export function SignIn({ isTrying, trouble, onTrouble, onKey, left }: SignInProps) {
+  const words = useWords();
+  const [ways, setWays] = useState<readonly SignInWay[]>();
+  useEffect(() => {
+    void readWays().then(setWays);
+  }, []);
+  const hasProviders = ways !== undefined && ways.length > 0;
+  return (
+    <main className="sign-in" aria-busy={ways === undefined}>
+      <div className="sign-in-card">
+        <Mark size={44} />
+        <h1>{words.signInTitle}</h1>
+        {left !== undefined && (
+          <div className="farewell" role="status">
+            <p className="soft">{words.signedOutHere(left.name)}</p>
+            <button type="button" className="button" onClick={() => location.assign(left.address)}>
+              {words.signOutThere(left.name)}
+            </button>
+          </div>
+        )}
+        <Alert trouble={trouble?.isOfKey ? undefined : trouble} />
+        {hasProviders && <ProviderButtons {...{ ways, onTrouble }} />}
+        {ways !== undefined && <KeyForm {...{ isTrying, onKey, trouble, isPrimary: !hasProviders }} />}
+      </div>
+    </main>
+  );
+}
+
+function Alert({ trouble }: { readonly trouble: Trouble | undefined }) {
+  return (
+    <p className="trouble" role="alert">
+      {trouble?.text}
+    </p>
+  );
+}
+
+interface KeyFormProps extends Pick<SignInProps, 'isTrying' | 'onKey' | 'trouble'> {
+  readonly isPrimary: boolean;
+}
+
+function KeyForm({ isTrying, onKey, trouble, isPrimary }: KeyFormProps) {
   const words = useWords();
   const [field, hint] = [useId(), useId()];
   const submit = (event: FormEvent<HTMLFormElement>): void => {
@@ -18,26 +71,20 @@ export function SignIn({ isTrying, trouble, onKey }: SignInProps) {
     if (key !== '') onKey(key);
   };
   return (
-    <main className="sign-in">
-      <form className="sign-in-card" onSubmit={submit}>
-        <Mark size={44} />
-        <h1>{words.signInTitle}</h1>
-        <p id={hint} className="soft">
-          {words.signInHint}
-        </p>
-        <label htmlFor={field}>{words.key}</label>
-        <input
-          {...{ id: field, name: 'key', type: 'password', autoComplete: 'off', spellCheck: false, required: true }}
-          aria-describedby={hint}
-          aria-invalid={trouble !== ''}
-        />
-        <p className="trouble" role="alert">
-          {trouble}
-        </p>
-        <button type="submit" className="button primary" disabled={isTrying}>
-          {isTrying ? words.signingIn : words.signIn}
-        </button>
-      </form>
-    </main>
+    <form className="key-form" onSubmit={submit}>
+      <p id={hint} className="soft">
+        {words.signInHint}
+      </p>
+      <label htmlFor={field}>{words.key}</label>
+      <input
+        {...{ id: field, name: 'key', type: 'password', autoComplete: 'off', spellCheck: false, required: true }}
+        aria-describedby={hint}
+        aria-invalid={trouble?.isOfKey === true}
+      />
+      <Alert trouble={trouble?.isOfKey ? trouble : undefined} />
+      <button type="submit" className={isPrimary ? 'button primary' : 'button'} disabled={isTrying}>
+        {isTrying ? words.signingIn : words.signIn}
+      </button>
+    </form>
   );
 }

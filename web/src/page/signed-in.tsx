@@ -5,12 +5,17 @@ import { ConsentsPage } from '../consent/consents-page.tsx';
 import { listDeployments } from '../service/deployments.ts';
 import { useWords } from '../words/words.tsx';
 import type { Appearance } from './appearance.ts';
-import { type Page, PageContext } from './page.tsx';
+import { type Page, PageContext, usePage } from './page.tsx';
 import { type Place, toHash, toPlace } from './place.ts';
 import type { Session } from './session.ts';
 import { Sidebar } from './sidebar.tsx';
 
 const Builder = lazy(() => import('../builder/builder.tsx').then(({ Builder: view }) => ({ default: view })));
+const FilesPage = lazy(() => import('../files/files-page.tsx').then(({ FilesPage: view }) => ({ default: view })));
+const UsagePage = lazy(() => import('../usage/usage-page.tsx').then(({ UsagePage: view }) => ({ default: view })));
+const OperationsPage = lazy(() =>
+  import('../operations/operations-page.tsx').then(({ OperationsPage: view }) => ({ default: view })),
+);
 
 interface SignedInProps {
   readonly session: Session;
@@ -70,17 +75,23 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
 }
 
 function Content({ place, openMenu }: { readonly place: Place; readonly openMenu: () => void }) {
+  const { isAdmin } = usePage();
   if (place.at === 'consents') return <ConsentsPage openMenu={openMenu} />;
   if (place.at === 'consent') return <ConsentPage key={place.deployment} {...{ openMenu }} {...place} />;
-  if (place.at === 'applications') {
-    return (
-      <Suspense fallback={<main className="content" aria-busy="true" />}>
-        <Builder id={place.id} openMenu={openMenu} />
-      </Suspense>
-    );
-  }
-  const [id, preferred] = place.at === 'conversation' ? [place.id] : [undefined, place.deployment];
+  const later = laterContent(place, isAdmin, openMenu);
+  if (later !== undefined) return <Suspense fallback={<main className="content" aria-busy="true" />}>{later}</Suspense>;
+  const id = place.at === 'conversation' ? place.id : undefined;
+  const preferred = place.at === 'new' ? place.deployment : undefined;
   return <ChatPage key={id ?? `new ${preferred ?? ''}`} {...{ id, preferred, openMenu }} />;
+}
+
+/** What is loaded when somebody comes to it. */
+function laterContent(place: Place, isAdmin: boolean, openMenu: () => void) {
+  if (place.at === 'applications') return <Builder id={place.id} openMenu={openMenu} />;
+  if (place.at === 'files') return <FilesPage key={place.folder} folder={place.folder} openMenu={openMenu} />;
+  if (place.at === 'usage') return <UsagePage openMenu={openMenu} />;
+  if (place.at === 'operations' && isAdmin) return <OperationsPage openMenu={openMenu} />;
+  return undefined;
 }
 
 function focusMessage(): void {

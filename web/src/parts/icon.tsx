@@ -6,7 +6,7 @@ const drawings = {
   trash: 'M5 7h14M10 4h4M7 7l1 13h8l1-13',
   build: 'M4 4h7v7H4zM13 13h7v7h-7zM4 13h7v7H4zM16.5 4v7M13 7.5h7',
   shield: 'M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6zM9 12l2 2 4-4',
-  sliders: 'M4 8h9M19 8h1M4 16h1M11 16h9M14.5 5.5v5M6.5 13.5v5',
+  sliders: 'M4 8h8M18 8h2M4 16h2M12 16h8M18 8a3 3 0 1 1-6 0 3 3 0 0 1 6 0M12 16a3 3 0 1 1-6 0 3 3 0 0 1 6 0',
   leave: 'M14 4H5v16h9M10 12h10M17 9l3 3-3 3',
   menu: 'M4 7h16M4 12h16M4 17h10',
   down: 'M6 9l6 6 6-6',
@@ -22,6 +22,9 @@ const drawings = {
   again: 'M19 12a7 7 0 1 1-2-5M19 4v4h-4',
   save: 'M12 4v11M7 11l5 5 5-5M5 20h14',
   file: 'M7 3h7l4 4v14H7zM14 3v4h4',
+  folder: 'M3 6h6l2 2h10v11H3z',
+  bars: 'M4 20h16M7 16v-5M12 16V6M17 16v-8',
+  pulse: 'M3 12h4l3-7 4 14 3-7h4',
   link: 'M14 5h5v5M19 5l-8 8M16 14v5H5V8h5',
   picture: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15.5 9v.5',
 } as const;

@@ -1,4 +1,5 @@
 import { type ReactNode, useRef } from 'react';
+import './menu.css';
 
 interface MenuProps {
   readonly label: string;

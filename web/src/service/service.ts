@@ -1,5 +1,6 @@
 import { tryParseJson } from '#base/json.ts';
-import { ServiceFault, toFault } from './fault.ts';
+import type { Credentials, Shown } from './credentials.ts';
+import { faultOf, ServiceFault, toFault } from './fault.ts';
 
 export interface ServiceRequest {
   readonly method?: string;
@@ -8,30 +9,26 @@ export interface ServiceRequest {
   readonly signal?: AbortSignal;
 }
 
-/** The service behind the page, asked with the key of the one who signed in. */
-export class Service {
-  readonly #key: string;
+/** Who sends a file. */
+interface Watching {
+  readonly onProgress: (share: number) => void;
+  readonly signal: AbortSignal;
+}
 
-  constructor(key: string) {
-    this.#key = key;
+/** The service behind the page, asked with the credentials of the one who signed in. */
+export class Service {
+  readonly #credentials: Credentials;
+
+  constructor(credentials: Credentials) {
+    this.#credentials = credentials;
   }
 
   /** The whole answer. Throws ServiceFault for every status but 2xx, and where none comes. */
-  async send(path: string, { method = 'GET', body, headers: more, signal }: ServiceRequest = {}): Promise<Response> {
-    const headers: Record<string, string> = { ...more, 'api-key': this.#key };
-    if (body !== undefined) headers['content-type'] = 'application/json';
-    const response = await fetch(path, {
-      method,
-      headers,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(signal && { signal }),
-      credentials: 'omit',
-      cache: 'no-store',
-      redirect: 'error',
-    }).catch((thrown: unknown) => {
-      signal?.throwIfAborted();
-      throw new ServiceFault({ status: 0, code: 'connection_lost', message: '' }, thrown);
-    });
+  async send(path: string, request: ServiceRequest = {}): Promise<Response> {
+    const shown = await this.#credentials.show();
+    const first = await ask(path, request, shown);
+    const isRenewed = first.status === 401 && (await this.#credentials.renew(shown));
+    const response = isRenewed ? await ask(path, request, await this.#credentials.show()) : first;
     if (!response.ok) throw new ServiceFault(await readFault(response));
     return response;
   }
@@ -41,31 +38,54 @@ export class Service {
   }
 
   /** Sends a file, telling how much of it has gone, from 0 to 1. */
-  upload(
-    path: string,
-    file: Blob,
-    { onProgress, signal }: { onProgress: (share: number) => void; signal: AbortSignal },
-  ): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const request = new XMLHttpRequest();
-      const leave = (): void => request.abort();
-      const fail = (): void => reject(new ServiceFault({ status: 0, code: 'connection_lost', message: '' }));
-      request.open('PUT', path);
-      request.setRequestHeader('api-key', this.#key);
-      request.setRequestHeader('content-type', file.type || 'application/octet-stream');
-      request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total);
-      request.onerror = fail;
-      request.onabort = fail;
-      request.onloadend = () => signal.removeEventListener('abort', leave);
-      request.onload = () => {
-        const body = tryParseJson(request.responseText);
-        if (request.status < 300) resolve(body);
-        else reject(new ServiceFault(toFault(body, request.status)));
-      };
-      signal.addEventListener('abort', leave);
-      request.send(file);
-    });
+  async upload(path: string, file: Blob, watching: Watching): Promise<unknown> {
+    const shown = await this.#credentials.show();
+    try {
+      return await put(path, file, { ...watching, shown });
+    } catch (thrown) {
+      const isRenewed = faultOf(thrown).status === 401 && (await this.#credentials.renew(shown));
+      if (!isRenewed) throw thrown;
+      return put(path, file, { ...watching, shown: await this.#credentials.show() });
+    }
   }
+}
+
+function ask(path: string, { method = 'GET', body, headers, signal }: ServiceRequest, shown: Shown): Promise<Response> {
+  return fetch(path, {
+    method,
+    headers: { ...headers, ...shown, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+    credentials: 'omit',
+    cache: 'no-store',
+    redirect: 'error',
+  }).catch((thrown: unknown) => {
+    signal?.throwIfAborted();
+    throw new ServiceFault({ status: 0, code: 'connection_lost', message: '' }, thrown);
+  });
+}
+
+function put(path: string, file: Blob, { onProgress, signal, shown }: Watching & { readonly shown: Shown }): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    const leave = (): void => request.abort();
+    const fail = (): void => reject(new ServiceFault({ status: 0, code: 'connection_lost', message: '' }));
+    if (signal.aborted) return fail();
+    request.open('PUT', path);
+    for (const [name, value] of Object.entries(shown)) request.setRequestHeader(name, value);
+    request.setRequestHeader('content-type', file.type || 'application/octet-stream');
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total);
+    request.onerror = fail;
+    request.onabort = fail;
+    request.onloadend = () => signal.removeEventListener('abort', leave);
+    request.onload = () => {
+      const body = tryParseJson(request.responseText);
+      if (request.status < 300) resolve(body);
+      else reject(new ServiceFault(toFault(body, request.status)));
+    };
+    signal.addEventListener('abort', leave);
+    request.send(file);
+  });
 }
 
 /** An id of several segments in a path. */

@@ -9,12 +9,13 @@ export interface Ask {
   readonly deployment: string;
   readonly messages: readonly Message[];
   readonly signal: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The chunks of a reply as they come. Ends where the service says so; throws ServiceFault where it fails or breaks off. */
-export async function* streamReply(service: Service, { deployment, messages, signal }: Ask): AsyncGenerator<Chunk> {
+export async function* streamReply(service: Service, { deployment, messages, signal, headers = {} }: Ask): AsyncGenerator<Chunk> {
   const path = `openai/deployments/${inPath(deployment)}/chat/completions`;
-  const response = await service.send(path, { method: 'POST', body: { stream: true, messages }, signal });
+  const response = await service.send(path, { method: 'POST', body: { stream: true, messages }, signal, headers });
   const splitter = new EventSplitter();
   let isDone = false;
   // Read to its very end: leaving before would look to the service as if the user had gone.

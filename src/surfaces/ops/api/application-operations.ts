@@ -16,18 +16,20 @@ const application: NamedSchema = {
   schema: { type: 'object', properties: entryFields, additionalProperties: false },
 };
 
+const savedFields = {
+  ...entryFields,
+  id: { ...text, description: '`applications/{bucket}/{path}`; the deployment that calls name.' },
+  etag: { ...text, description: 'Another after each change; without quotes.' },
+  createdAt: milliseconds,
+  updatedAt: milliseconds,
+};
+
 const saved: NamedSchema = {
   name: 'SavedApplication',
   schema: {
     type: 'object',
     required: ['id', 'etag', 'createdAt', 'updatedAt'],
-    properties: {
-      ...entryFields,
-      id: { ...text, description: '`applications/{bucket}/{path}`; the deployment that calls name.' },
-      etag: { ...text, description: 'Another after each change; without quotes.' },
-      createdAt: milliseconds,
-      updatedAt: milliseconds,
-    },
+    properties: savedFields,
   },
 };
 
@@ -37,6 +39,31 @@ const list: NamedSchema = {
     type: 'object',
     required: ['object', 'data'],
     properties: { object: { const: 'list' }, data: { type: 'array', items: { $ref: '#/components/schemas/SavedApplication' } } },
+  },
+};
+
+const versionNumber = { type: 'integer', minimum: 1, description: 'Counted from 1; the highest is the one in force.' };
+
+const versionList = {
+  type: 'object',
+  required: ['object', 'data'],
+  properties: {
+    object: { const: 'list' },
+    data: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['version', 'etag', 'savedAt'],
+        properties: { version: versionNumber, etag: text, savedAt: milliseconds },
+      },
+    },
+  },
+};
+
+const versionOrAll: NamedSchema = {
+  name: 'ApplicationVersions',
+  schema: {
+    oneOf: [versionList, { ...saved.schema, properties: { ...savedFields, version: versionNumber } }],
   },
 };
 
@@ -71,6 +98,8 @@ const imported: NamedSchema = {
 const bucket = inPath('bucket', 'The bucket of the owner; `GET /v1/bucket` names it.');
 const place = [bucket, inPath('path', 'Its path below the bucket; it may hold slashes.')];
 const path = '/v1/applications/{bucket}/{path}';
+const versions = '/v1/versions/applications/{bucket}/{path}';
+const version: Parameter = { ...inQuery('version', 'Number of a version.'), schema: versionNumber };
 
 function inHeader(name: string, description: string): Parameter {
   return { name, in: 'header', description, schema: text };
@@ -139,6 +168,35 @@ export const applicationOperations: readonly ApiOperation[] = [
     parameters: [...place, ...conditions],
     answers: [{ status: 204, description: 'It is gone.' }],
     errors: [...errors, 'precondition_failed'],
+  },
+  {
+    method: 'get',
+    path: versions,
+    id: 'listApplicationVersions',
+    tag,
+    summary: 'Lists the versions of an application of the caller, or shows one',
+    description: 'Each change keeps what was there before: the last 50, of 4 MiB in all. Secrets are `***`.',
+    parameters: [...place, version],
+    answers: [
+      {
+        status: 200,
+        description: 'The versions, the newest first; with `version` that one.',
+        content: json(versionOrAll),
+      },
+    ],
+    errors: [...errors, 'invalid_request'],
+  },
+  {
+    method: 'post',
+    path: versions,
+    id: 'restoreApplicationVersion',
+    tag,
+    summary: 'Saves a former version again, with the secrets it had',
+    description:
+      'As `PUT` would: it is refused where it could not be saved today, and what it takes the place of is a version too.',
+    parameters: [...place, { ...version, required: true }, ...conditions],
+    answers: [{ status: 200, description: 'It is in force.', content: json(saved) }],
+    errors: [...errors, 'invalid_request', 'precondition_failed'],
   },
   {
     method: 'get',

@@ -90,7 +90,11 @@ export const fileOperations: readonly ApiOperation[] = [
       { status: 200, description: 'The file, with its `ETag`.', content: bytes },
       { status: 206, description: 'The range of it.', content: bytes },
       { status: 304, description: 'It is the one that `If-None-Match` names.' },
-      { status: 416, description: 'The range lies behind its end.' },
+      {
+        status: 416,
+        description: 'The range lies behind its end; `Content-Range: bytes */{length}` says where that is.',
+        content: json({ $ref: '#/components/schemas/Error' }),
+      },
     ],
     errors: [...errors, 'precondition_failed'],
   },

@@ -64,6 +64,42 @@ const userInfo: NamedSchema = {
   },
 };
 
+const documentList: NamedSchema = {
+  name: 'DocumentList',
+  schema: {
+    type: 'object',
+    required: ['object', 'data'],
+    properties: {
+      object: { const: 'list' },
+      data: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['name', 'state', 'searchable', 'reason', 'passages'],
+          properties: {
+            name: text,
+            reference: {
+              type: 'string',
+              description: 'Of the stored file; told to the maker of the application and to administrators.',
+            },
+            state: { enum: ['waiting', 'indexing', 'ready', 'failed'] },
+            searchable: { type: 'boolean', description: 'Whether its words are found already.' },
+            reason: { type: ['string', 'null'], description: 'Why it failed, or what of it could not be read.' },
+            passages: {
+              type: 'object',
+              required: ['done', 'total'],
+              properties: {
+                done: { type: 'integer', description: 'Those that are found by what they mean.' },
+                total: { type: ['integer', 'null'], description: 'null until it was read.' },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+};
+
 const callerOperations: readonly ApiOperation[] = [
   {
     method: 'get',
@@ -74,6 +110,17 @@ const callerOperations: readonly ApiOperation[] = [
     description: 'Costs are those of all deployments together.',
     parameters: [inPath('id', 'Id of the deployment; it may hold slashes.')],
     answers: [{ status: 200, description: 'Every window.', content: json(limitStats) }],
+    errors: [...keyErrors, 'access_denied', 'deployment_not_found'],
+  },
+  {
+    method: 'get',
+    path: '/v1/deployments/{id}/documents',
+    id: 'getDocuments',
+    tag: 'Listings',
+    summary: 'How far the documents of an application are on their way into the index',
+    description: 'What stopped is begun again.',
+    parameters: [inPath('id', 'Id of the deployment; it may hold slashes.')],
+    answers: [{ status: 200, description: 'Every document; none for a deployment without.', content: json(documentList) }],
     errors: [...keyErrors, 'access_denied', 'deployment_not_found'],
   },
   {

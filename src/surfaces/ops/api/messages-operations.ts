@@ -85,7 +85,7 @@ const headers: readonly Parameter[] = [
 ];
 
 const says =
-  'An upstream that speaks the dialect is sent the request as it is, and its reply comes back byte for byte; for every other deployment both are translated. ' +
+  'An upstream that speaks the dialect is sent the request as it is, and its reply comes back byte for byte; for every other deployment both are translated, and the header field `parley-ignored` of the answer names what was left out. ' +
   'With `stream: true` the answer is a stream of the events of the dialect. Errors are `{"type": "error", "error": {"type", "message"}}`.';
 
 /** The messages surface below `msgapi`, and below each alias with a list of models. */

@@ -5,6 +5,7 @@ import type { PassageIndex } from '#domain/passage-index.ts';
 import { type DocumentBounds, defaultDocumentBounds } from '../loading/load-document.ts';
 import type { TextEmbedder } from '../text-embedder.ts';
 import { DocumentReader } from './document-reader.ts';
+import { OneByOne } from './one-by-one.ts';
 import { Reading } from './reading.ts';
 import { VectorMaker, type Wish } from './vector-maker.ts';
 
@@ -27,9 +28,19 @@ export interface DocumentIndexerParts {
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
 
+/** Whether somebody waits for a document, or it is read before anybody asks. */
+export type Urgency = 'asked' | 'ahead';
+
+/** Vectors that are to be made for the passages of a reading. */
+interface Wanted {
+  readonly reading: Reading;
+  readonly wish: Wish;
+}
+
 /**
- * Keeps the passage index up with the files that are asked for, in the background, one thing at a time: first their words, so
- * that they can be searched, then their vectors. One for the process.
+ * Keeps the passage index up with the files that are asked for, in the background: first their words, so that they can be
+ * searched, then their vectors. One for the process. It reads one document that somebody waits for and one ahead at a time,
+ * and makes vectors for one.
  */
 export class DocumentIndexer {
   readonly #parts: DocumentIndexerParts;
@@ -37,45 +48,64 @@ export class DocumentIndexer {
   readonly #vectors: VectorMaker;
   /** By blob: what waits, what is under way and what is known. */
   readonly #readings = new Map<string, Reading>();
-  readonly #toRead: Reading[] = [];
+  readonly #toRead: Readonly<Record<Urgency, Reading[]>> = { asked: [], ahead: [] };
   /** By document and model. */
-  readonly #wishes = new Map<string, Wish>();
+  readonly #wanted = new Map<string, Wanted>();
   /** Models that failed, until when they are left alone. */
   readonly #restUntilMs = new Map<string, number>();
   readonly #closing = new AbortController();
   readonly #sweeping: NodeJS.Timeout;
-  #work: Promise<void> | undefined;
+  readonly #readers: Readonly<Record<Urgency, OneByOne>>;
+  readonly #embedding: OneByOne;
 
   constructor(parts: DocumentIndexerParts) {
     this.#parts = parts;
     this.#reader = new DocumentReader({ ...parts, bounds: parts.bounds ?? defaultDocumentBounds });
     this.#vectors = new VectorMaker(parts);
+    this.#readers = { asked: this.#readerOf('asked'), ahead: this.#readerOf('ahead') };
+    this.#embedding = new OneByOne(() => {
+      const next = this.#closing.signal.aborted ? undefined : this.#nextWanted();
+      return next && this.#embed(...next);
+    });
     this.#sweeping = setInterval(() => void this.#sweep(), sweepEveryMs).unref();
   }
 
   /** Sees to it that a file is in the index, with vectors of this model in the end. */
-  want(file: IndexedFile, embedder: TextEmbedder): Reading {
+  want(file: IndexedFile, embedder: TextEmbedder, urgency: Urgency = 'asked'): Reading {
     const reading = this.#readings.get(file.blob) ?? this.#newReading(file);
+    if (urgency === 'asked') this.#hurry(reading);
     const { model } = embedder;
-    if (!reading.models.has(model) && this.#parts.clock.epochMs() >= (this.#restUntilMs.get(model) ?? 0)) {
+    if (!reading.models.has(model) && !this.#isResting(model)) {
       reading.models.add(model);
-      reading.done.then((document) => this.#wish({ document, embedder })).catch(() => undefined);
+      reading.done.then((document) => this.#wish(reading, { document, embedder })).catch(() => undefined);
     }
-    this.#start();
+    this.#readers[urgency].start();
     return reading;
   }
 
   /** Ends what is under way; what was not done is done when somebody asks for it again. */
   async close(): Promise<void> {
     clearInterval(this.#sweeping);
+    const { signal } = this.#closing;
     this.#closing.abort(new Error('the node stops'));
-    await this.#work;
+    await Promise.all([this.#readers.asked.idle(), this.#readers.ahead.idle(), this.#embedding.idle()]);
+    for (const waiting of Object.values(this.#toRead)) for (const reading of waiting.splice(0)) reading.fail(signal.reason);
+  }
+
+  #readerOf(urgency: Urgency): OneByOne {
+    return new OneByOne(() => {
+      const next = this.#closing.signal.aborted ? undefined : this.#toRead[urgency].shift();
+      return next && this.#read(next);
+    });
   }
 
   #newReading(file: IndexedFile): Reading {
     const reading = new Reading(file);
+    const { signal } = this.#closing;
+    if (signal.aborted) reading.fail(signal.reason);
+    if (reading.isOver) return reading;
     this.#readings.set(file.blob, reading);
-    this.#toRead.push(reading);
+    this.#toRead.ahead.push(reading);
     for (const [blob, { document }] of this.#readings) {
       if (this.#readings.size <= maxKnown) break;
       if (document !== undefined) this.#readings.delete(blob);
@@ -83,32 +113,30 @@ export class DocumentIndexer {
     return reading;
   }
 
-  #wish(wish: Wish): void {
-    const { document, embedder } = wish;
-    if (document.failure !== undefined) return;
-    const key = `${document.id} ${embedder.model}`;
-    if (!this.#wishes.has(key)) this.#wishes.set(key, wish);
-    this.#start();
+  /** What somebody waits for goes before what is read ahead. */
+  #hurry(reading: Reading): void {
+    reading.isAsked = true;
+    const at = this.#toRead.ahead.indexOf(reading);
+    if (at >= 0) this.#toRead.asked.push(...this.#toRead.ahead.splice(at, 1));
   }
 
-  #start(): void {
-    if (this.#work !== undefined || this.#closing.signal.aborted) return;
-    this.#work = this.#run().finally(() => {
-      this.#work = undefined;
-      if (this.#toRead.length > 0) this.#start();
-    });
+  #wish(reading: Reading, wish: Wish): void {
+    const { id, failure } = wish.document;
+    const { model } = wish.embedder;
+    if (this.#isResting(model)) reading.models.delete(model);
+    if (failure !== undefined || this.#isResting(model)) return;
+    const key = `${id} ${model}`;
+    if (reading.isAsked || !this.#wanted.has(key)) this.#wanted.set(key, { reading, wish });
+    this.#embedding.start();
   }
 
-  async #run(): Promise<void> {
-    const { signal } = this.#closing;
-    while (!signal.aborted) {
-      const reading = this.#toRead.shift();
-      const [next] = this.#wishes;
-      if (reading !== undefined) await this.#read(reading);
-      else if (next !== undefined) await this.#embed(...next);
-      else return;
+  #nextWanted(): [string, Wanted] | undefined {
+    let first: [string, Wanted] | undefined;
+    for (const next of this.#wanted) {
+      if (next[1].reading.isAsked) return next;
+      first ??= next;
     }
-    for (const reading of this.#toRead.splice(0)) reading.fail(signal.reason);
+    return first;
   }
 
   async #read(reading: Reading): Promise<void> {
@@ -125,12 +153,12 @@ export class DocumentIndexer {
     }
   }
 
-  async #embed(key: string, wish: Wish): Promise<void> {
+  async #embed(key: string, { reading, wish }: Wanted): Promise<void> {
     const { signal } = this.#closing;
     try {
       const outcome = await this.#vectors.step(wish, signal);
-      this.#wishes.delete(key);
-      if (outcome !== 'done') this.#wishes.set(key, wish);
+      this.#wanted.delete(key);
+      if (outcome !== 'done') this.#wanted.set(key, { reading, wish });
       if (outcome === 'elsewhere') await this.#parts.clock.sleep(elsewhereMs, signal);
     } catch (thrown) {
       if (signal.aborted) return;
@@ -139,10 +167,14 @@ export class DocumentIndexer {
     }
   }
 
+  #isResting(model: string): boolean {
+    return this.#parts.clock.epochMs() < (this.#restUntilMs.get(model) ?? 0);
+  }
+
   /** Leaves a model alone for a while; who asks afterwards wishes for its vectors again. */
   #rest({ model }: TextEmbedder): void {
     this.#restUntilMs.set(model, this.#parts.clock.epochMs() + embedAgainMs);
-    for (const [key, { embedder }] of this.#wishes) if (embedder.model === model) this.#wishes.delete(key);
+    for (const [key, { wish }] of this.#wanted) if (wish.embedder.model === model) this.#wanted.delete(key);
     for (const reading of this.#readings.values()) reading.models.delete(model);
   }
 

@@ -5,7 +5,7 @@ import type { IndexedDocument, PassageIndex } from '#domain/passage-index.ts';
 import { DocumentFault } from '../loading/document-fault.ts';
 import { type DocumentBounds, type LoadedDocument, loadDocument } from '../loading/load-document.ts';
 import { weigh } from '../loading/weigh.ts';
-import { documentOf, labelOf, readContent } from './read-content.ts';
+import { type Content, documentOf, findByBlob, labelOf, readContent } from './read-content.ts';
 
 const leaseMs = 120_000;
 const lookAgainMs = 250;
@@ -20,9 +20,17 @@ export interface DocumentReaderParts {
   readonly bounds: DocumentBounds;
 }
 
+interface Fetched {
+  readonly content: Content;
+  readonly file: IndexedFile;
+  readonly signal: AbortSignal;
+}
+
 /** Brings the words of stored files into the index: each content once, whatever number of nodes and files has it. */
 export class DocumentReader {
   readonly #parts: DocumentReaderParts;
+  /** By document: what is read by this node, which the leases do not tell from itself. */
+  readonly #underWay = new Map<string, Promise<IndexedDocument>>();
 
   constructor(parts: DocumentReaderParts) {
     this.#parts = parts;
@@ -30,9 +38,7 @@ export class DocumentReader {
 
   /** What is in the index of a file, after it was read if it was not yet. A fault of the document is its `failure`. Throws StoreFault, the signal's reason. */
   async read(file: IndexedFile, signal: AbortSignal): Promise<IndexedDocument> {
-    const { index } = this.#parts;
-    const noted = await index.contentOf(file.blob);
-    const known = noted === undefined ? undefined : await index.find(documentOf(noted));
+    const known = await findByBlob(this.#parts.index, file.blob);
     if (known !== undefined) return known;
     try {
       return await this.#readAnew(file, signal);
@@ -45,7 +51,7 @@ export class DocumentReader {
   }
 
   async #readAnew(file: IndexedFile, signal: AbortSignal): Promise<IndexedDocument> {
-    const { index, blobs, bounds, clock } = this.#parts;
+    const { index, blobs, bounds } = this.#parts;
     const { maxBytes } = bounds;
     if (file.contentLength > maxBytes)
       throw new DocumentFault(
@@ -54,6 +60,13 @@ export class DocumentReader {
     const content = await readContent(blobs, file, maxBytes);
     await index.noteContent(file.blob, content.name);
     const id = documentOf(content.name);
+    const reading = this.#underWay.get(id) ?? this.#readContent(id, { content, file, signal });
+    this.#underWay.set(id, reading);
+    return reading.finally(() => this.#underWay.delete(id));
+  }
+
+  async #readContent(id: string, { content, file, signal }: Fetched): Promise<IndexedDocument> {
+    const { index, bounds, clock } = this.#parts;
     for (;;) {
       signal.throwIfAborted();
       const known = await index.find(id);

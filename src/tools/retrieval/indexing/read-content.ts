@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { BlobStore } from '#domain/blob-store.ts';
 import type { IndexedFile } from '#domain/file-index.ts';
+import type { IndexedDocument, PassageIndex } from '#domain/passage-index.ts';
 import { DocumentFault } from '../loading/document-fault.ts';
 import { type FileLabel, sniffFormat } from '../loading/sniff-format.ts';
 
@@ -37,6 +38,12 @@ export function labelOf({ path, contentType }: IndexedFile): FileLabel {
 /** Id of the document that this version makes of a content. */
 export function documentOf(content: string): string {
   return createHash('sha256').update(`${loaderVersion} ${content}`).digest('hex');
+}
+
+/** What is known of the content of a blob; undefined as long as it was not read to its end. Throws StoreFault. */
+export async function findByBlob(index: PassageIndex, blob: string): Promise<IndexedDocument | undefined> {
+  const content = await index.contentOf(blob);
+  return content === undefined ? undefined : index.find(documentOf(content));
 }
 
 function formatOf(bytes: Uint8Array, label: FileLabel): string {

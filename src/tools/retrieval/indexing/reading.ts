@@ -8,6 +8,8 @@ export class Reading {
   readonly done: Promise<IndexedDocument>;
   /** Models whose vectors are asked for already. */
   readonly models = new Set<string>();
+  /** Whether somebody waits for it, or did. */
+  isAsked = false;
   #document: IndexedDocument | undefined;
   #hasBegun = false;
   #isOver = false;

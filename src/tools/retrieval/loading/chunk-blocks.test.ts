@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import type { Block } from './block.ts';
 import { chunkBlocks, passageTokens } from './chunk-blocks.ts';

@@ -24,6 +24,7 @@ export async function loadBytes(
   bounds: LoadBounds,
 ): Promise<LoadedBlocks & { readonly format: Format }> {
   const format = sniffFormat(bytes, label);
+  if (bytes.length === 0) return { title: '', blocks: [], format };
   try {
     return { ...(await (await loaders[format]())(bytes, bounds)), format };
   } catch (cause) {

@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { InvalidRun } from './run-load.ts';
+import type { Metric, Scenario, Values } from './scenarios.ts';
+
+const loop: Metric = { key: 'loopMicros', title: 'the loop alone, µs CPU a turn', digits: 0 };
+
+/** 200 runs at once of an app with three paced tools: `bench/quick-app.ts`, with a Parley of its own on the contender's core. */
+export const quickAppScenario: Scenario = {
+  name: 'quick-app',
+  title: 'Quick app: 200 runs at once, five turns with three paced REST tools each',
+  metrics: [
+    loop,
+    { key: 'turnMicros', title: 'a turn with its tools, µs CPU', digits: 0 },
+    { key: 'callMicros', title: 'a call of the model alone, µs CPU', digits: 0 },
+    { key: 'inTime', title: 'stages in time, %', digits: 1 },
+    { key: 'delayP50', title: 'answer of a tool to closed stage p50, ms', digits: 1 },
+    { key: 'delayP99', title: 'p99, ms', digits: 1 },
+    { key: 'answered', title: 'runs answered, %', digits: 1 },
+    { key: 'coreUsed', title: 'core used, %', digits: 0 },
+  ],
+  compared: loop,
+  only: 'parley',
+  async run({ grounds }) {
+    const script = join(grounds.bench, 'quick-app.ts');
+    const { stdout } = await promisify(execFile)(grounds.node, [script, '--json']).catch((thrown: Error) => {
+      throw new InvalidRun(thrown.message);
+    });
+    return JSON.parse(stdout) as Values;
+  },
+};

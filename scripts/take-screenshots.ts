@@ -1,0 +1,144 @@
+import { mkdirSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { eventsReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startProcess } from '#test/start-process.ts';
+import { callerKey } from '#test/start-service.ts';
+import { roots, type Shown, trip } from './shown-conversation.ts';
+
+/** Takes the pictures of docs/images from the page as it is built now. With names, only those. */
+const folder = fileURLToPath(new URL('../docs/images/', import.meta.url));
+const mostBytes = 200_000;
+const wide: BrowserContextOptions = { viewport: { width: 1160, height: 800 }, deviceScaleFactor: 1.25, locale: 'en-GB' };
+const phone: BrowserContextOptions = {
+  viewport: { width: 390, height: 780 },
+  deviceScaleFactor: 1.5,
+  isMobile: true,
+  hasTouch: true,
+  locale: 'en-GB',
+};
+
+interface View {
+  readonly name: string;
+  readonly look: BrowserContextOptions;
+  /** Brings the page to what is to be seen. */
+  readonly show: (page: Page) => Promise<void>;
+}
+
+const quickApp = (displayName: string, description: string, fields: object = {}, properties: object = {}) => ({
+  ...{ displayName, description, ...fields },
+  applicationTypeSchemaId: 'https://parley.example/custom_application_schemas/quickapps',
+  applicationProperties: { temperature: 0.2, instructions: 'Be brief.', model: 'writer', ...properties },
+});
+
+await using upstream = await startScriptedUpstream();
+await using service = await startProcess({
+  configuration: {
+    models: {
+      demo: { displayName: 'Demo', description: 'Answers by rules, without a network.', upstreams: [{ protocol: 'demo' }] },
+      writer: {
+        displayName: 'Writer',
+        description: 'A careful all-round model.',
+        upstreams: [{ endpoint: upstream.endpoint }],
+        pricing: { prompt: 0.000_003, completion: 0.000_015 },
+      },
+    },
+    applications: {
+      trips: {
+        displayName: 'Trips',
+        description: 'Plans journeys with the weather, a city guide and your calendar.',
+        endpoint: `${upstream.url}/trips`,
+        dependencies: ['calendar', 'weather', 'writer'],
+      },
+      calendar: quickApp('Calendar', 'Reads and writes your appointments.', { features: { consentRequired: true } }),
+      weather: quickApp('Weather', 'Forecasts and climate of a place.'),
+      mail: quickApp('Mail', 'Searches your mailbox.', { features: { consentRequired: true } }),
+    },
+    keys: { [callerKey]: { project: 'test' } },
+  },
+});
+
+async function talk(page: Page, deployment: string, { question, events }: Shown): Promise<void> {
+  upstream.script(eventsReply(...events));
+  await page.evaluate(`location.hash = '#/?with=${deployment}'`);
+  await page.locator('.starter').first().waitFor();
+  await page.locator('#message').fill(question);
+  await page.locator('.composer [type=submit]').click();
+  await page.locator('.reply').last().locator('.actions').waitFor();
+}
+
+const views: readonly View[] = [
+  {
+    name: 'chat',
+    look: wide,
+    async show(page) {
+      await talk(page, 'writer', roots);
+      await talk(page, 'trips', trip);
+      await page.locator('.chart').waitFor();
+      await page.locator('.banner').waitFor({ state: 'detached' });
+      await page.locator('.stages > summary').click();
+      await page.evaluate("document.querySelector('.thread').scrollTop = 0");
+    },
+  },
+  {
+    name: 'chat-dark',
+    look: { ...wide, colorScheme: 'dark' },
+    async show(page) {
+      await talk(page, 'trips', trip);
+      await talk(page, 'writer', roots);
+      await page.locator('.katex-display').waitFor();
+      await page.locator('.hljs-keyword').first().waitFor();
+      await page.evaluate("document.querySelector('.thread').scrollTop = 0");
+    },
+  },
+  {
+    name: 'chat-phone',
+    look: phone,
+    async show(page) {
+      await talk(page, 'trips', trip);
+      await page.locator('.chart').waitFor();
+      await page.evaluate("document.querySelector('.thread').scrollTop = 0");
+    },
+  },
+  {
+    name: 'choose',
+    look: wide,
+    show: (page) => page.locator('.picker').click(),
+  },
+  {
+    name: 'consent',
+    look: wide,
+    async show(page) {
+      await page.evaluate("location.hash = '#/consent/trips'");
+      await page.locator('.graph').waitFor();
+    },
+  },
+  {
+    name: 'builder',
+    look: wide,
+    async show(page) {
+      await page.evaluate("location.hash = '#/build/new'");
+      await page.locator('main h1').waitFor();
+    },
+  },
+];
+
+const wanted = process.argv.slice(2);
+mkdirSync(folder, { recursive: true });
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+for (const { name, look, show } of views.filter((view) => wanted.length === 0 || wanted.includes(view.name))) {
+  const context = await browser.newContext(look);
+  const page = await context.newPage();
+  await page.goto(`${service.url}/#key=${callerKey}`);
+  await page.locator('.starter').first().waitFor();
+  await show(page);
+  // Whatever moves has come to rest.
+  await page.waitForTimeout(400);
+  const path = `${folder}${name}.png`;
+  await page.screenshot({ path, animations: 'disabled', caret: 'hide' });
+  const { size } = statSync(path);
+  console.log(`docs/images/${name}.png: ${Math.round(size / 1000)} kB`);
+  if (size > mostBytes) process.exitCode = 1;
+  await context.close();
+}
+await browser.close();

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { help, readCommand } from './cli.ts';
+import { readSettings } from './settings.ts';
+
+/** The least that each command takes. */
+const least = {
+  serve: ['serve'],
+  addin: ['addin', '--upstream', 'http://x'],
+  check: ['check', 'file'],
+  'import-openapi': ['import-openapi', 'file'],
+} as const;
+
+const valueless = ['help', 'version'];
+const flags = [...new Set([...help.matchAll(/--([a-z-]+)/g)].map(([, name = '']) => name))].filter(
+  (name) => !valueless.includes(name),
+);
+
+describe('the help', () => {
+  it('is shown by every command, as their version is', () => {
+    for (const args of [...Object.values(least), [], ['help']]) {
+      expect(readCommand([...args, '--help'])).toEqual({ name: 'help' });
+      if (args[0] !== 'help') expect(readCommand([...args, '--version'])).toEqual({ name: 'version' });
+    }
+  });
+
+  it('names every command, and no option that none of them takes', () => {
+    for (const name of Object.keys(least)) expect(help).toContain(`parley ${name} `);
+    expect(flags.length).toBeGreaterThan(12);
+    const others = Object.values(least).map((args) => [...args, '--tls-cert', 'x', '--tls-key', 'x']);
+    for (const flag of flags) {
+      const commands = [...Object.values(least), ...others].map((args) => readCommand([...args, `--${flag}`, 'x']));
+      expect([flag, commands.some(({ name }) => name !== 'mistake')]).toEqual([flag, true]);
+    }
+  });
+
+  it('names every variable that a setting is read from', () => {
+    const asked: string[] = [];
+    const environment = new Proxy<Record<string, string>>(
+      {},
+      {
+        get: (_nothing, name) => {
+          asked.push(String(name));
+          return undefined;
+        },
+      },
+    );
+    const none = { config: undefined, host: undefined, port: undefined, data: undefined, tlsCert: undefined, tlsKey: undefined };
+    readSettings(none, environment);
+    expect(asked.length).toBeGreaterThan(10);
+    for (const name of asked) expect(help).toContain(name);
+  });
+});
+
+describe('a mistake', () => {
+  it.each([
+    [['serve', '--prot', '1'], "Unknown option '--prot'. See parley --help"],
+    [['check', '-x'], "Unknown option '-x'. See parley --help"],
+    [['check'], '"check" needs at least one FILE. See parley --help'],
+    [['serve', '--port'], "Option '--port <value>' argument missing. See parley --help"],
+    [['sevre'], 'there is no command "sevre". See parley --help'],
+  ])('in %j is told in a sentence', (args, message) => {
+    expect(readCommand(args)).toEqual({ name: 'mistake', message });
+  });
+});

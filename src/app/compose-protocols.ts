@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import type { HttpClient } from '#base/http/client.ts';
+import type { ChatProtocol, ProtocolName } from '#domain/upstream.ts';
+import { createAnthropicProtocol } from '#upstreams/anthropic/anthropic-protocol.ts';
+import { createDemoProtocol } from '#upstreams/demo/demo-protocol.ts';
+import { createOpenAiProtocol } from '#upstreams/openai/openai-protocol.ts';
+import type { VendorName } from '#upstreams/vendor/dialect.ts';
+import { createVendorProtocol } from '#upstreams/vendor/vendor-protocol.ts';
+import { withChoices } from '#upstreams/with-choices.ts';
+import { withFunctions } from '#upstreams/with-functions.ts';
+import type { ServiceParts } from './service-parts.ts';
+
+const demoPaceMs = 15;
+
+/** How upstreams are spoken to; `guarded` reaches what users may steer. */
+export function composeProtocols(
+  { http, embedder, clock, noteLost = () => undefined }: ServiceParts,
+  guarded: HttpClient,
+): Partial<Record<ProtocolName, ChatProtocol>> {
+  const demo = createDemoProtocol({ embedder, now: () => clock.epochMs(), newId: randomUUID, paceMs: demoPaceMs });
+  const vendor = (name: VendorName): ChatProtocol =>
+    withFunctions(withChoices(createVendorProtocol(name, { http, clock, noteLost })));
+  return {
+    openai: withFunctions(createOpenAiProtocol(http, 'openai')),
+    azure: withFunctions(createOpenAiProtocol(http, 'azure')),
+    application: eitherOf(createOpenAiProtocol(http, 'application'), createOpenAiProtocol(guarded, 'application')),
+    anthropic: withFunctions(withChoices(createAnthropicProtocol(http, clock))),
+    bedrock: vendor('bedrock'),
+    vertex: vendor('vertex'),
+    gemini: vendor('gemini'),
+    mistral: vendor('mistral'),
+    demo: withFunctions(withChoices(demo)),
+  };
+}
+
+function eitherOf(open: ChatProtocol, guarded: ChatProtocol): ChatProtocol {
+  return { hasChoices: open.hasChoices, chat: (ask) => (ask.upstream.isGuarded ? guarded : open).chat(ask) };
+}

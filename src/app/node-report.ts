@@ -1,0 +1,64 @@
+import type { Clock } from '#base/clock.ts';
+import type { Balance } from '#domain/balance.ts';
+import type { Deployment } from '#domain/deployment.ts';
+import type { Upstream } from '#domain/upstream.ts';
+import type { NodeReport, StoreReport, UpstreamReport } from '#surfaces/admin/node-report.ts';
+import type { NodeParts } from './open-node.ts';
+import type { SharedStore } from './stores.ts';
+
+export interface NodeReportParts extends Pick<NodeParts, 'settings' | 'directory' | 'balance' | 'state'> {
+  readonly clock: Clock;
+  /** Of the program. */
+  readonly version: string;
+  readonly uptimeSeconds: () => number;
+}
+
+/** What is told of a node to those who administer it; nothing of its secrets, nor of folders that the configuration does not name. */
+export function createReadNode(parts: NodeReportParts): () => NodeReport {
+  const { settings, directory, state, clock, version, uptimeSeconds } = parts;
+  return () => {
+    const reasons = state.troubles();
+    const now = clock.epochMs();
+    return {
+      node: { version, runtime: process.version, startedAt: Math.round(now - uptimeSeconds() * 1000), now },
+      health: { status: reasons.length === 0 ? 'ok' : 'degraded', reasons },
+      hindrances: state.hindrances(),
+      stores: toStores(parts),
+      upstreams: [...directory.current().deployments.values()].flatMap((deployment) => toUpstreams(parts, deployment)),
+      configuration: { files: settings.configurationFiles, ...state.configuration },
+    };
+  };
+}
+
+function toStores({ settings: { shared }, state }: NodeReportParts): readonly StoreReport[] {
+  const isAway = (name: SharedStore['name']): boolean => state.isAway(name);
+  return [
+    { holds: 'records', kind: shared.databaseUrl === undefined ? 'sqlite' : 'postgres', isAway: isAway('database') },
+    { holds: 'files', kind: shared.files === undefined ? 'disk' : 's3', isAway: false },
+    { holds: 'limits', kind: shared.redisUrl === undefined ? 'memory' : 'redis', isAway: isAway('redis') },
+  ];
+}
+
+function toUpstreams({ balance, clock }: NodeReportParts, { id, upstreams }: Deployment): readonly UpstreamReport[] {
+  return upstreams.map((upstream) => toUpstream(upstream, { deployment: id, balance, clock }));
+}
+
+function toUpstream(
+  upstream: Upstream,
+  { deployment, balance, clock }: { deployment: string; balance: Balance; clock: Clock },
+): UpstreamReport {
+  const { reason, failuresInARow, offForMs } = balance.backOff(upstream, clock.nowMs());
+  return {
+    id: upstream.id,
+    deployment,
+    protocol: upstream.protocol,
+    origin: upstream.endpoint?.origin ?? null,
+    region: upstream.region ?? null,
+    model: upstream.model,
+    weight: upstream.weight,
+    tier: upstream.tier,
+    state: reason ?? 'ok',
+    failuresInARow,
+    offUntil: offForMs === 0 ? null : Math.round(clock.epochMs() + offForMs),
+  };
+}

@@ -1,0 +1,88 @@
+import { days } from './library.ts';
+import { sampleDocuments, toSampleReference } from './sample-documents.ts';
+import type { SampleServer } from './sample-server.ts';
+
+/** Where the tools of the sample are, and what they want to see. */
+export type SampleAddress = Pick<SampleServer, 'origin' | 'secret'>;
+
+const applicationTypeSchemaId = 'https://parley.example/custom_application_schemas/quickapps';
+
+/** Entries of `applications`: one over documents, a web API and an MCP server, and one that needs the user's consent for another. */
+export function sampleApplications(address: SampleAddress): Readonly<Record<string, object>> {
+  return {
+    sample: {
+      displayName: 'Sample: Hill Street Library',
+      description: 'Answers questions about an invented library: from its documents, its web API and its MCP server.',
+      ...quickApp({
+        instructions: 'You help members of Hill Street Library. Look things up with your tools, and cite the documents.',
+        starters: [
+          'How long may I keep a borrowed book?',
+          'What are the opening hours on Wednesday?',
+          'Is the book "The Hobbit" on the shelf?',
+          'How much is 3D printing?',
+        ],
+        document_relative_url: sampleDocuments.map(toSampleReference),
+        web_api_toolset: [openingHoursToolset(address)],
+        mcp_toolset: [mcpToolset(address, 'book_status')],
+      }),
+    },
+    'sample-account': {
+      displayName: 'Sample: library account',
+      description: 'Tells which books the member has borrowed and when they must be returned.',
+      features: { consentRequired: true },
+      ...quickApp({
+        instructions: 'You tell members of Hill Street Library about their loans.',
+        starters: ['Which books have I borrowed?'],
+        mcp_toolset: [mcpToolset(address, 'member_loans')],
+      }),
+    },
+    'sample-with-consent': {
+      displayName: 'Sample: librarian with your account',
+      description: 'Looks into the library account of its user, who is asked for consent first.',
+      ...quickApp({
+        instructions: 'You remind members of Hill Street Library of their loans.',
+        starters: ['Which books must I return soon?'],
+        applications_as_tools: ['sample-account'],
+      }),
+    },
+  };
+}
+
+function quickApp(properties: object): object {
+  return { applicationTypeSchemaId, applicationProperties: { model: 'demo', temperature: 0, ...properties } };
+}
+
+function openingHoursToolset({ origin, secret }: SampleAddress): object {
+  const day = { type: 'string', enum: days, description: 'Day of the week', parameter_info: { type: 'query', key: 'day' } };
+  return {
+    type: 'rest-api',
+    name: 'Library hours',
+    authorization: { type: 'bearer', token: secret.reveal() },
+    tools: [
+      {
+        rest_api_method_info: { method_url: `${origin}/opening-hours`, method_type: 'get' },
+        open_ai_tool: {
+          type: 'function',
+          function: {
+            name: 'opening_hours',
+            description: 'Gives the hours at which the library opens and closes on a day of the week',
+            parameters: { type: 'object', properties: { day }, required: ['day'] },
+          },
+        },
+      },
+    ],
+  };
+}
+
+function mcpToolset({ origin, secret }: SampleAddress, tool: string): object {
+  return {
+    type: 'mcp',
+    name: 'Library catalogue',
+    mcp_server_info: {
+      url: `${origin}/mcp`,
+      protocol: 'streamable_http',
+      authorization: { type: 'bearer', token: secret.reveal() },
+    },
+    allowed_tools: [tool],
+  };
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
+import { openFolder } from '#test/temporary-folder.ts';
+import { createLog } from '../log.ts';
+import { startSample } from './sample.ts';
+
+function tools(blobs: DiskBlobStore, index = new MemoryFileIndex()) {
+  const lines: string[] = [];
+  const log = createLog({ level: 'info', sink: { write: (line) => lines.push(line) }, secrets: () => [] });
+  return { given: { files: { index, blobs }, clock: systemClock, log }, index, lines };
+}
+
+describe('the sample app', () => {
+  it('stores each document once, and again where it is another', async () => {
+    await using folder = await openFolder();
+    const blobs = await DiskBlobStore.open(join(folder.path, 'files'));
+    const { given, index, lines } = tools(blobs);
+    const sample = await startSample('secret');
+    await sample.prepare(given);
+    const first = index.all;
+    expect(first.map(({ bucket, path }) => `${bucket}/${path}`)).toEqual([
+      '~sample/handbook.md',
+      '~sample/prices.csv',
+      '~sample/questions.html',
+    ]);
+    await sample.prepare(given);
+    expect(index.all).toEqual(first);
+    const [handbook] = first;
+    if (handbook === undefined) throw new Error('nothing is stored');
+    const old = randomUUID();
+    await blobs.write(old, bytesOf('An older handbook.'));
+    await index.put({ ...handbook, etag: 'old', blob: old }, undefined, Number.MAX_SAFE_INTEGER);
+    await sample.prepare(given);
+    expect(index.all.map(({ etag }) => etag)).toEqual(first.map(({ etag }) => etag));
+    expect(await blobs.read(old, undefined)).toBeUndefined();
+    expect(lines).toEqual([]);
+    await sample.server?.close();
+  });
+
+  it('is left out where its tools cannot listen, and says so', async () => {
+    await using folder = await openFolder();
+    const { given, index, lines } = tools(await DiskBlobStore.open(join(folder.path, 'files')));
+    const sample = await startSample('secret', '192.0.2.1');
+    await sample.prepare(given);
+    expect(sample.server).toBeUndefined();
+    expect(lines.join()).toMatch(/EADDRNOTAVAIL.+the sample app is left out/s);
+    expect(index.all).toEqual([]);
+  });
+
+  it('says where its documents cannot be stored', async () => {
+    await using folder = await openFolder();
+    const { given, lines } = tools(await DiskBlobStore.open(join(folder.path, 'files')));
+    const sample = await startSample('secret');
+    const files = { ...given.files, index: { ...given.files.index, find: () => Promise.reject(new Error('away')) } };
+    await sample.prepare({ ...given, files: files as never });
+    await sample.server?.close();
+    expect(lines.join()).toContain('the documents of the sample app could not be stored');
+  });
+});
+
+async function* bytesOf(text: string): AsyncIterable<Uint8Array> {
+  yield Buffer.from(text);
+}

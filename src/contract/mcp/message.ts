@@ -1,0 +1,48 @@
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { requireShape } from '../request-fault.ts';
+
+const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
+
+/** A request or notification of the Model Context Protocol (JSON-RPC 2.0); `parseMcpMessage` checks it. Further fields are passed over. */
+export const McpMessage = Type.Object({
+  jsonrpc: Type.Enum(['2.0']),
+  id: Type.Optional(Type.Union([Type.String(), Type.Integer()], { description: 'Absent: a notification, which has no answer.' })),
+  method: Type.String({ description: 'Such as initialize, server/discover, tools/list or tools/call.' }),
+  params: Type.Optional(Type.Object({ _meta: Type.Optional(anyObject('What the protocol itself has to say.')) })),
+});
+export type McpMessage = Static<typeof McpMessage> & { params?: { [key: string]: unknown } };
+
+/** What the one tool of a deployment is called with. */
+export const McpQuery = Type.Object({
+  query: Type.String({
+    minLength: 1,
+    description: 'What to ask, with all that has to be known: nothing is remembered between calls.',
+  }),
+});
+type McpQuery = Static<typeof McpQuery>;
+
+const McpToolCall = Type.Object({
+  name: Type.String(),
+  arguments: Type.Optional(anyObject('As the schema of the tool says.')),
+});
+type McpToolCall = Static<typeof McpToolCall>;
+
+const messageShape = Compile(McpMessage);
+const callShape = Compile(McpToolCall);
+const queryShape = Compile(McpQuery);
+
+/** Throws invalid_request. */
+export function parseMcpMessage(value: unknown): McpMessage {
+  return requireShape(messageShape, value);
+}
+
+/** The parameters of `tools/call`. Throws invalid_request. */
+export function parseMcpToolCall(params: unknown): McpToolCall {
+  return requireShape(callShape, params, 'params');
+}
+
+/** The arguments of the one tool. Throws invalid_request. */
+export function parseMcpQuery(given: unknown): McpQuery {
+  return requireShape(queryShape, given, 'arguments');
+}

@@ -1,0 +1,124 @@
+import { hash } from 'node:crypto';
+import type { Clock } from '#base/clock.ts';
+import type { BlobStore } from '../blob-store.ts';
+import type { FileIndex, IndexedFile } from '../file-index.ts';
+
+/** Whom a state belongs to: it is good for one user and one application (contract, points read two ways). */
+export interface StateOwner {
+  readonly subject: string;
+  readonly application: string;
+}
+
+export interface KeptTextsParts {
+  readonly index: FileIndex;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  /** A new UUID. */
+  readonly newId: () => string;
+  /** Hears why a text could not be kept, or an old one not be deleted. */
+  readonly noteFault: (message: string, thrown: unknown) => void;
+}
+
+/** 30 days. */
+const keptMs = 30 * 86_400_000;
+const sweepEveryMs = 3_600_000;
+const pageLimit = 100;
+/** Who writes to a bucket waits for the others who do; a text lies in the one that its name ends in. */
+const shards = [...'0123456789abcdef'];
+const timeDigits = 10;
+
+/**
+ * Long texts that conversations with quick apps go on from, kept among the stored files for 30 days. They lie in buckets that
+ * are no user's, so that nobody reads, changes or lists them but this service, for the owner that they were kept for.
+ */
+export class KeptTexts {
+  readonly #parts: KeptTextsParts;
+  #nextSweepMs = 0;
+
+  constructor(parts: KeptTextsParts) {
+    this.#parts = parts;
+  }
+
+  /** A name that no text has. Names grow with time, so that the oldest text of a bucket is listed first. */
+  newName(): string {
+    const { clock, newId } = this.#parts;
+    return `${String(Math.floor(clock.epochMs() / 1000)).padStart(timeDigits, '0')}-${newId()}`;
+  }
+
+  /** Whether it is kept now. Never rejects: whoever wants a text kept can do without. */
+  async keep(owner: StateOwner, name: string, text: string): Promise<boolean> {
+    const { noteFault } = this.#parts;
+    void this.#sweepAtTimes().catch((thrown) => noteFault('texts that conversations went on from could not be deleted', thrown));
+    return this.#write(toPlace(owner, name), Buffer.from(text)).then(
+      () => true,
+      (thrown) => {
+        noteFault('a text that a conversation goes on from could not be kept', thrown);
+        return false;
+      },
+    );
+  }
+
+  /** Undefined where this owner has no such text, or has it no more. Rejects with StoreFault. */
+  async find(owner: StateOwner, name: string): Promise<string | undefined> {
+    const { index, blobs } = this.#parts;
+    const { bucket, path } = toPlace(owner, name);
+    const file = await index.find(bucket, path);
+    const content = file && (await blobs.read(file.blob, undefined));
+    if (content === undefined) return undefined;
+    const pieces: Buffer[] = [];
+    for await (const piece of content) pieces.push(piece);
+    return Buffer.concat(pieces).toString();
+  }
+
+  async #write({ bucket, path }: Place, bytes: Buffer): Promise<void> {
+    const { index, blobs, clock, newId } = this.#parts;
+    const blob = newId();
+    await blobs.write(blob, once(bytes));
+    const now = clock.epochMs();
+    const facts = { contentType: 'application/json', contentLength: bytes.length, etag: blob, blob };
+    await index.put({ bucket, path, ...facts, createdAtMs: now, updatedAtMs: now }, undefined, Number.MAX_SAFE_INTEGER);
+  }
+
+  async #sweepAtTimes(): Promise<void> {
+    const { clock } = this.#parts;
+    if (clock.nowMs() < this.#nextSweepMs) return;
+    this.#nextSweepMs = clock.nowMs() + sweepEveryMs;
+    const beforeMs = clock.epochMs() - keptMs;
+    for (const shard of shards) await this.#sweep(bucketOf(shard), beforeMs);
+  }
+
+  async #sweep(bucket: string, beforeMs: number): Promise<void> {
+    const { index } = this.#parts;
+    for (;;) {
+      const { items } = await index.list({ bucket, prefix: '', after: undefined, limit: pageLimit });
+      const old = items.filter(({ createdAtMs }) => createdAtMs < beforeMs);
+      for (const file of old) await this.#delete(file);
+      if (old.length < pageLimit) return;
+    }
+  }
+
+  async #delete({ bucket, path, blob }: IndexedFile): Promise<void> {
+    await this.#parts.index.delete(bucket, path, undefined);
+    await this.#parts.blobs.delete(blob);
+  }
+}
+
+interface Place {
+  readonly bucket: string;
+  readonly path: string;
+}
+
+/** Another for each owner: a name says nothing to anybody else. */
+function toPlace({ subject, application }: StateOwner, name: string): Place {
+  const owner = hash('sha256', JSON.stringify([subject, application]), 'base64url');
+  return { bucket: bucketOf(name.at(-1) ?? ''), path: `${name}/${owner}` };
+}
+
+/** Names of users' buckets have no such character. */
+function bucketOf(shard: string): string {
+  return `~kept-${shard}`;
+}
+
+async function* once(bytes: Buffer): AsyncIterable<Uint8Array> {
+  yield bytes;
+}

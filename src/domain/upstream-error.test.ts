@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { Secret } from '#base/secret.ts';
+import { type Upstream, UpstreamFault } from './upstream.ts';
+import { masked, toCallerError, withoutSecrets } from './upstream-error.ts';
+
+const upstream: Upstream = {
+  ...{ id: 'u', protocol: 'openai', apiVersion: undefined, region: undefined, model: 'm', weight: 1, tier: 0 },
+  endpoint: new URL('http://u.example/v1?token=in-the-address'),
+  key: new Secret('sk-key'),
+  headers: { 'x-team': 'in-a-header', 'x-short': 'abc' },
+  timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1 },
+};
+
+const refused = (status: number, message: string): UpstreamFault => new UpstreamFault('refused', message, { status });
+const told = (fault: UpstreamFault): string => toCallerError(fault, 'm', upstream).message;
+
+describe('what is told of the failure of an upstream', () => {
+  it.each([
+    ['CUDA out of memory', 'CUDA out of memory'],
+    ['\nKeyError\nTraceback (most recent call last):\n  File "/opt/app/main.py", line 3', 'KeyError'],
+    ["No such file: '/home/model/weights.bin', sorry", "No such file: '…', sorry"],
+    ['cannot open C:\\Users\\model\\x.bin for reading', 'cannot open … for reading'],
+    ['TypeError: x is undefined at run (file:///srv/app/run.js:3:4)', 'TypeError: x is undefined'],
+    ['no route for POST /v1/chat/completions', 'no route for POST /v1/chat/completions'],
+    ['see https://status.example/app/today', 'see https://status.example/app/today'],
+    [`long ${'x'.repeat(3000)}`, `long ${'x'.repeat(1995)}…`],
+  ])('is a sentence, without stacks and paths of its machine: %j', (message, sentence) => {
+    expect(told(refused(500, message))).toBe(`The upstream of m failed: ${sentence}`);
+    expect(withoutSecrets(new UpstreamFault('broken', message), upstream).message).toBe(sentence);
+  });
+
+  it.each([400, 404, 413, 422])('is all that it says where the caller is at fault: %d', (status) => {
+    const message = 'line one\nsee /home/model/schema.json';
+    expect(told(refused(status, message))).toBe(message);
+  });
+});
+
+describe('a fault that says back what its upstream was sent', () => {
+  it.each(['sk-key', 'in-a-header', 'in-the-address', 'per-request-key'])('is told without %s', (secret) => {
+    const details = { status: 400, param: `p ${secret}`, code: `c ${secret}`, retryAfterSeconds: 3, cause: new Error(secret) };
+    const fault = withoutSecrets(new UpstreamFault('refused', `key ${secret} of ${secret}`, details), upstream, [
+      'per-request-key',
+    ]);
+    expect(fault).toMatchObject({ kind: 'refused', status: 400, retryAfterSeconds: 3, cause: undefined });
+    expect([fault.message, fault.param, fault.code]).toEqual(['key *** of ***', 'p ***', 'c ***']);
+  });
+
+  it('is the same one where it says none of it', () => {
+    const fault = refused(400, 'abc is too short to be told from a word');
+    expect([withoutSecrets(fault, upstream), masked(fault, ['secret', ''])]).toEqual([fault, fault]);
+    expect(withoutSecrets(fault, upstream)).toBe(fault);
+  });
+});

@@ -1,0 +1,95 @@
+import type { Clock } from '#base/clock.ts';
+import { ExpiringCache } from '#base/expiring-cache.ts';
+import type { HttpClient } from '#base/http/client.ts';
+import type { IdentityProviderEntry, SignInEntry } from '#contract/configuration/access.ts';
+import type { ListSignInWays, SignInEndpoints, SignInWay } from '#contract/sign-in-way.ts';
+import type { Directory } from '#domain/directory.ts';
+import { isEndpointOf, ProviderFault, readOpenIdConfiguration } from './openid-configuration.ts';
+
+const totalMs = 10_000;
+/** How long whoever opens the page waits for a provider. */
+const patienceMs = 2_000;
+const freshMs = 600_000;
+const failureFreshMs = 10_000;
+const maxProviders = 100;
+
+export interface SignInWaysTools {
+  readonly directory: () => Pick<Directory, 'configuration'>;
+  readonly http: HttpClient;
+  readonly clock: Clock;
+  /** Hears of a provider that cannot be asked, once until it can be asked again. */
+  readonly noteFault: (message: string, thrown: unknown) => void;
+}
+
+type Discovered = Pick<SignInWay, 'sendsIssuer'> & { readonly endpoints: SignInEndpoints };
+
+interface Provider {
+  readonly name: string;
+  readonly entry: IdentityProviderEntry;
+  readonly signIn: SignInEntry;
+}
+
+/**
+ * Lists the providers that people may sign in with. Endpoints that are not configured are found through the OpenID
+ * configuration of the issuer, which is asked for every ten minutes at most. One for the process.
+ */
+export function createSignInWays({ directory, http, clock, noteFault }: SignInWaysTools): ListSignInWays {
+  const known = new ExpiringCache<Discovered>({ clock, maxEntries: maxProviders, failureFreshMs });
+  const failing = new Set<string>();
+  const discoverNow = async ({ name, entry: { issuer }, signIn }: Provider): Promise<{ value: Discovered; freshMs: number }> => {
+    try {
+      const value = await discover(http, issuer, signIn);
+      failing.delete(issuer);
+      return { value, freshMs };
+    } catch (thrown) {
+      if (!failing.has(issuer)) noteFault(`nobody can sign in with the identity provider ${name}`, thrown);
+      failing.add(issuer);
+      throw thrown;
+    }
+  };
+  const toWay = async (provider: Provider): Promise<SignInWay> => {
+    const { name, entry, signIn } = provider;
+    const { clientId, displayName = name, scopes, token, parameters } = signIn;
+    const discovered = (): Promise<Discovered> => known.get(JSON.stringify([entry.issuer, signIn]), () => discoverNow(provider));
+    const found = configuredOf(signIn) ?? (await soon(discovered(), clock));
+    const { endpoints = null, sendsIssuer = false } = found ?? {};
+    return { name, displayName, issuer: entry.issuer, clientId, scopes, token, parameters, sendsIssuer, endpoints };
+  };
+  return () => Promise.all(offered(directory()).map(toWay));
+}
+
+function offered({ configuration }: Pick<Directory, 'configuration'>): Provider[] {
+  return Object.entries(configuration.identityProviders).flatMap(([name, entry]) =>
+    entry.signIn === undefined ? [] : [{ name, entry, signIn: entry.signIn }],
+  );
+}
+
+/** Without a question to the provider, where the configuration says all that is needed. */
+function configuredOf({ authorizationEndpoint, tokenEndpoint, endSessionEndpoint }: SignInEntry): Discovered | undefined {
+  if (authorizationEndpoint === undefined || tokenEndpoint === undefined) return undefined;
+  return { sendsIssuer: false, endpoints: toEndpoints(authorizationEndpoint, tokenEndpoint, endSessionEndpoint) };
+}
+
+async function discover(http: HttpClient, issuer: string, signIn: SignInEntry): Promise<Discovered> {
+  const document = await readOpenIdConfiguration(http, issuer, AbortSignal.timeout(totalMs));
+  const authorization = signIn.authorizationEndpoint ?? document.authorization_endpoint;
+  const token = signIn.tokenEndpoint ?? document.token_endpoint;
+  const endSession = signIn.endSessionEndpoint ?? document.end_session_endpoint;
+  if (!isEndpointOf(issuer, authorization) || !isEndpointOf(issuer, token))
+    throw new ProviderFault('its OpenID configuration names no https addresses to sign in at');
+  const sendsIssuer = document.authorization_response_iss_parameter_supported === true;
+  return { sendsIssuer, endpoints: toEndpoints(authorization, token, isEndpointOf(issuer, endSession) ? endSession : undefined) };
+}
+
+function toEndpoints(authorization: string, token: string, endSession: string | undefined): SignInEndpoints {
+  return { authorization, token, ...(endSession !== undefined && { endSession }) };
+}
+
+/** What comes of it within a patient moment; undefined where that fails or takes longer, which it may go on doing. */
+async function soon(coming: Promise<Discovered>, clock: Clock): Promise<Discovered | undefined> {
+  const waiting = new AbortController();
+  const patience = clock.sleep(patienceMs, waiting.signal).then(() => undefined);
+  return Promise.race([coming, patience])
+    .catch(() => undefined)
+    .finally(() => waiting.abort());
+}

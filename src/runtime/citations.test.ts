@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { Citations } from './citations.ts';
+
+const monks = toCitable('The mill was built by monks in 1283.');
+const weavers = toCitable('The weavers came in 1846 with forty looms.');
+const notes = toCitable('Bring AB-12 along.');
+
+function toCitable(text: string, fields: { isBest?: boolean; title?: string } = {}) {
+  const { isBest = false, title = 'history.pdf' } = fields;
+  return { attachment: { title, data: text, reference_url: 'files/b/history.pdf' }, text, isBest };
+}
+
+/** With the passages as numbers 1, 2 and 3. */
+function three(): Citations {
+  const citations = new Citations();
+  for (const each of [monks, { ...weavers, isBest: true }, notes]) citations.add(each);
+  return citations;
+}
+
+describe('numbers', () => {
+  it('go on from one to the next, and stay with their passage', () => {
+    const citations = new Citations();
+    expect([monks, weavers, monks, notes, weavers].map((each) => citations.add(each))).toEqual([1, 2, 1, 3, 2]);
+  });
+
+  it('are told apart by all of a passage', () => {
+    const long = 'The same beginning. '.repeat(30);
+    const citations = new Citations();
+    const all = [toCitable(`${long}a`), toCitable(`${long}b`), toCitable(`${long}a`, { title: 'other.pdf' })];
+    expect(all.map((each) => citations.add(each))).toEqual([1, 2, 3]);
+  });
+
+  it('go on from those of earlier runs, which are known again though their excerpts are shorter', () => {
+    const long = toCitable('A long passage. '.repeat(50));
+    const before = three();
+    before.add(long);
+    const remembered = before.toRemember(true);
+    expect(remembered.at(-1)?.attachment.data).toMatch(/^A long passage\. .{180,190}…$/);
+    const later = new Citations(remembered);
+    expect([toCitable('new'), long, weavers].map((each) => later.add(each))).toEqual([5, 4, 2]);
+    expect(later.usedIn('As was said [1][4].')[1]?.data).toBe(long.attachment.data);
+    expect(later.usedIn('As was said [1].')).toEqual([monks.attachment]);
+  });
+
+  it('are remembered up to a bound, the last ones, and not given twice', () => {
+    const before = new Citations();
+    for (let nth = 1; nth <= 300; nth += 1) before.add(toCitable(`passage ${nth}`));
+    const remembered = before.toRemember(true);
+    expect(remembered.map(({ number }) => number)).toEqual(Array.from({ length: 200 }, (_, at) => at + 101));
+    expect(new Citations(remembered).add(toCitable('new'))).toBe(301);
+  });
+
+  it('keep whole excerpts while their run goes on', () => {
+    const long = toCitable('A long passage. '.repeat(50));
+    const before = new Citations();
+    before.add(long);
+    expect(new Citations([], before.toRemember(false)).usedIn('[1]')).toEqual([long.attachment]);
+  });
+});
+
+describe('an answer that cites', () => {
+  it.each<[string, number[]]>([
+    ['Monks did [1].', [1]],
+    ['Monks[1], and notes[3].', [1, 3]],
+    ['First [3], then [1], then [3] again.', [1, 3]],
+    ['All of it [1, 3].', [1, 3]],
+    ['All of it [1-3].', [1, 2, 3]],
+    ['All of it [1–2; 3].', [1, 2, 3]],
+    ['So it is 【2】 and 【3†source】.', [2, 3]],
+    ['See [2](https://x.test).', [2]],
+    ['As [1] and [99] say, in [2024].', [1]],
+    ['`list[1]` gives [2].', [2]],
+    ['```js\nlist[1]\n```\n[3]', [3]],
+  ])('%s has these attachments', (answer, expected) => {
+    const all = [monks, weavers, notes].map(({ attachment }) => attachment);
+    expect(three().usedIn(answer)).toEqual(expected.map((number) => all[number - 1]));
+  });
+
+  it.each(['[0]', '[4]', '[1e3]', '[-1]', '[1.5]', '[]', '[1 of 3]', '[9999-1]'])('%s names nothing', (mark) => {
+    expect(three().usedIn(`Forty looms came with weavers in 1846 ${mark}.`)).toEqual([weavers.attachment]);
+  });
+
+  it('takes no time over marks without an end', () => {
+    const began = performance.now();
+    three().usedIn('[1,'.repeat(200_000) + '`'.repeat(100_001) + '【1'.repeat(100_000));
+    expect(performance.now() - began).toBeLessThan(5000);
+  });
+});
+
+describe('an answer that cites nothing', () => {
+  it('has the passages whose wording it shares', () => {
+    expect(three().usedIn('Bring AB-12 along. Monks built the mill in 1283.')).toEqual([monks.attachment, notes.attachment]);
+  });
+
+  it('is compared with all that the model read of a passage', () => {
+    const citations = three();
+    citations.add({ ...toCitable('quoted'), text: 'quoted\nThe neighbour tells of seven purple elephants.' });
+    expect(citations.usedIn('Seven purple elephants.').map(({ data }) => data)).toEqual(['quoted']);
+  });
+
+  it('has the most to the point of what was found last where it shares none', () => {
+    const citations = three();
+    expect(citations.usedIn('Done.')).toEqual([weavers.attachment]);
+    citations.add({ ...monks, isBest: true });
+    expect(citations.usedIn('Done.')).toEqual([monks.attachment]);
+  });
+
+  it('has none where nothing was to the point, it is empty, or only earlier runs gave something', () => {
+    const citations = new Citations();
+    citations.add(monks);
+    expect(citations.usedIn('Done.')).toEqual([]);
+    expect(three().usedIn(' \n')).toEqual([]);
+    expect(new Citations(three().toRemember(true)).usedIn('The weavers came in 1846 with forty looms.')).toEqual([]);
+  });
+});

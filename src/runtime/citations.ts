@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import type { Attachment, Citable } from '#domain/tool.ts';
+import { fromWordingOf } from './shared-wording.ts';
+
+/** What a model was given under a number. */
+export interface Citation {
+  readonly number: number;
+  /** Tells it from others, also where its excerpt was shortened. */
+  readonly key: string;
+  readonly attachment: Attachment;
+  /** Whether its tool held it to be the most to the point. */
+  readonly isBest: boolean;
+}
+
+const code = /```[\s\S]*?(```|$)|`[^`\n]*`/g;
+const marks = /\[\s*(\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*)\s*\]|【\s*(\d{1,4})[^】\n]{0,30}】/g;
+const longestRange = 20;
+/** Characters of an excerpt that outlive their run. */
+const longestRemembered = 200;
+/** Citations that outlive their reply. */
+const mostRemembered = 200;
+const keyChars = 22;
+
+/**
+ * What the tools of a conversation gave to be cited, numbered through: the same passage has the same number in every turn. One
+ * for a run. Which of it becomes an attachment of the reply is known once the reply is (contract 8).
+ */
+export class Citations {
+  readonly #earlier: readonly Citation[];
+  readonly #own: Citation[];
+  /** What the model read, where the excerpt is less. */
+  readonly #texts = new Map<number, string>();
+
+  /** `earlier` is what other runs of the conversation gave, `own` what this one did before it stopped for its caller. */
+  constructor(earlier: readonly Citation[] = [], own: readonly Citation[] = []) {
+    this.#earlier = earlier;
+    this.#own = [...own];
+  }
+
+  /** What was given last in this run; once it is over, with the beginning of each excerpt. */
+  toRemember(isOver: boolean): readonly Citation[] {
+    const last = this.#own.slice(-mostRemembered);
+    return isOver ? last.map(shortened) : last;
+  }
+
+  /** Gives what the model may cite it by. */
+  add({ attachment, text, isBest }: Citable): number {
+    const all = [...this.#earlier, ...this.#own];
+    const key = keyOf(attachment);
+    const known = all.find((other) => other.key === key);
+    const number = known?.number ?? 1 + Math.max(0, ...all.map((other) => other.number));
+    const at = this.#own.findIndex((other) => other.number === number);
+    if (at >= 0) this.#own.splice(at, 1);
+    this.#own.push({ number, key, attachment, isBest });
+    this.#texts.set(number, text);
+    return number;
+  }
+
+  /**
+   * Attachments for a reply, by number: what it cites; where it cites nothing, what of this run has its wording; failing that,
+   * what was found last to be the most to the point, if anything was.
+   */
+  usedIn(reply: string): readonly Attachment[] {
+    if (reply.trim() === '') return [];
+    const cited = numbersIn(reply);
+    const byNumber = new Map([...this.#earlier, ...this.#own].map((each) => [each.number, each]));
+    const named = [...byNumber.values()].filter(({ number }) => cited.has(number));
+    if (named.length > 0) return inOrder(named);
+    const worded = fromWordingOf(
+      reply,
+      this.#own.map(({ number, attachment }) => this.#texts.get(number) ?? attachment.data ?? ''),
+    );
+    if (worded.size > 0) return inOrder(this.#own.filter((_each, at) => worded.has(at)));
+    return this.#own
+      .filter(({ isBest }) => isBest)
+      .slice(-1)
+      .map(({ attachment }) => attachment);
+  }
+}
+
+function inOrder(citations: readonly Citation[]): Attachment[] {
+  return [...citations].sort((one, other) => one.number - other.number).map(({ attachment }) => attachment);
+}
+
+function shortened({ attachment, ...citation }: Citation): Citation {
+  const { data = '' } = attachment;
+  if (data.length <= longestRemembered) return { ...citation, attachment };
+  return { ...citation, attachment: { ...attachment, data: `${data.slice(0, longestRemembered).toWellFormed()}…` } };
+}
+
+function keyOf({ title, data, url, reference_url }: Attachment): string {
+  return createHash('sha256')
+    .update(JSON.stringify([title, data, url, reference_url]))
+    .digest('base64url')
+    .slice(0, keyChars);
+}
+
+/** `[1]`, `[1, 3]`, `[2-4]`, `【1】`; none of what stands in code. */
+function numbersIn(reply: string): ReadonlySet<number> {
+  const numbers = new Set<number>();
+  for (const [, list, single = ''] of reply.replace(code, ' ').matchAll(marks)) {
+    for (const [, first, last = first] of (list ?? single).matchAll(/(\d+)(?:\s*[–-]\s*(\d+))?/g)) {
+      const to = Math.min(Number(last), Number(first) + longestRange);
+      for (let number = Number(first); number <= to; number += 1) numbers.add(number);
+    }
+  }
+  return numbers;
+}

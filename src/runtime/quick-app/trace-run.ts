@@ -1,0 +1,189 @@
+import type { JsonObject } from '#base/json.ts';
+import type { ChatRequest } from '#contract/chat-request.ts';
+import type { ModelUsage, ResponseCustomContent } from '#contract/chunk.ts';
+import { toParleyError } from '#contract/errors.ts';
+import { Frame } from '#contract/frame.ts';
+import type { Message } from '#contract/message.ts';
+import type { Reply as ModelReply } from '#domain/call.ts';
+import { type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tool.ts';
+import { Reply } from '../reply.ts';
+import { TurnUsage } from '../tally.ts';
+import { Turn } from '../turn.ts';
+import { type QuickAppRun, runQuickApp } from './run-quick-app.ts';
+import { TraceText } from './trace-text.ts';
+
+/** One call of the model or of a tool, as `custom_content.trace` has it (docs/quick-apps.md). Times in milliseconds. */
+interface TraceItem {
+  readonly index: number;
+  readonly kind: 'model' | 'tool';
+  /** Which call of the model it is, or follows; from 1. */
+  readonly turn: number;
+  /** Deployment id of the model; name of the tool. */
+  readonly name: string;
+  /** Since the run began. */
+  readonly at_ms: number;
+  readonly duration_ms: number;
+  /** Until the first part of the model's reply. */
+  readonly first_ms?: number;
+  /** JSON, so that no reader takes parts of it for parts of the reply. */
+  readonly sent: string;
+  readonly received: string;
+  readonly error?: string;
+  readonly usage_per_model?: readonly ModelUsage[];
+  readonly cost_usd?: number;
+}
+
+type Beginning = Pick<TraceItem, 'kind' | 'turn' | 'name' | 'at_ms' | 'sent'>;
+
+/** What tokens cost, in USD; undefined where nobody knows. */
+export type Price = (usage: readonly ModelUsage[]) => number | undefined;
+
+/** Runs a quick app, and tells in its reply what the model was sent each turn, what it gave, and what its tools did. */
+export async function* traceRun(run: QuickAppRun, price: Price): AsyncIterable<Frame> {
+  const trace = new Trace(run, price);
+  let hasStarted = false;
+  try {
+    for await (const frame of runQuickApp(trace.run)) {
+      if (hasStarted) yield* trace.told();
+      hasStarted = true;
+      yield frame;
+    }
+  } catch (thrown) {
+    if (hasStarted) yield* trace.told();
+    throw thrown;
+  }
+}
+
+class Trace {
+  /** The run, with its model and its tools watched. */
+  readonly run: QuickAppRun;
+  readonly #price: Price;
+  readonly #text: TraceText;
+  readonly #startedMs: number;
+  #untold: TraceItem[] = [];
+  #items = 0;
+  #turn = 0;
+  #messages: readonly Message[] = [];
+  #tools = '';
+
+  constructor(run: QuickAppRun, price: Price) {
+    const { tools } = run.tools;
+    this.run = {
+      ...run,
+      askModel: (request) => this.#ask(run, request),
+      tools: { ...run.tools, tools: tools.map((tool) => this.#watched(tool)) },
+    };
+    this.#price = price;
+    this.#text = new TraceText(run.app);
+    this.#startedMs = run.clock.nowMs();
+  }
+
+  /** What is over and was not told yet. */
+  *told(): Iterable<Frame> {
+    const trace = this.#untold;
+    if (trace.length === 0) return;
+    this.#untold = [];
+    const custom_content: ResponseCustomContent & { trace: readonly TraceItem[] } = { trace };
+    yield Frame.ofChunks(new Reply(this.run.id, this.run.clock).chunk({ custom_content }));
+  }
+
+  async #ask(run: QuickAppRun, request: ChatRequest): Promise<ModelReply> {
+    this.#turn += 1;
+    const beginning = this.#begin('model', request.model ?? run.app.model, this.#toSent(request));
+    try {
+      const reply = await run.askModel(request);
+      return { ...reply, frames: this.#heard(reply.frames, beginning) };
+    } catch (thrown) {
+      this.#end(beginning, { received: '', error: toParleyError(thrown).message });
+      throw thrown;
+    }
+  }
+
+  async *#heard(frames: AsyncIterable<Frame>, beginning: Beginning): AsyncIterable<Frame> {
+    const turn = new Turn(beginning.turn);
+    const usage = new TurnUsage(beginning.name);
+    let first_ms: number | undefined;
+    let error: string | undefined;
+    try {
+      for await (const frame of frames) {
+        first_ms ??= this.#sinceMs(beginning);
+        for (const chunk of frame.chunks) {
+          usage.take(chunk);
+          turn.take(chunk);
+        }
+        yield frame;
+      }
+    } catch (thrown) {
+      error = toParleyError(thrown).message;
+      throw thrown;
+    } finally {
+      const items = usage.items();
+      const cost_usd = this.#price(items);
+      this.#end(beginning, {
+        received: this.#text.ofJson(toReceived(turn)),
+        ...(first_ms !== undefined && { first_ms }),
+        ...(error !== undefined && { error }),
+        ...(items.length > 0 && { usage_per_model: items }),
+        ...(cost_usd !== undefined && { cost_usd }),
+      });
+    }
+  }
+
+  #watched(tool: Tool): Tool {
+    return { ...tool, run: (args, context) => this.#runTool(tool, args, context) };
+  }
+
+  async #runTool(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolResult> {
+    const beginning = this.#begin('tool', tool.name, this.#text.ofJson(args));
+    try {
+      const result = await tool.run(args, context);
+      const { text, failed, question } = result;
+      const received = question === undefined ? { text, failed } : { question: question.message };
+      this.#end(beginning, { received: this.#text.ofJson(received) });
+      return result;
+    } catch (thrown) {
+      const mayBeTold = thrown instanceof ToolFault;
+      this.#end(beginning, { received: '', error: mayBeTold ? thrown.message : 'The tool failed.' });
+      throw thrown;
+    }
+  }
+
+  #begin(kind: TraceItem['kind'], name: string, sent: string): Beginning {
+    return { kind, turn: this.#turn, name, at_ms: rounded(this.run.clock.nowMs() - this.#startedMs), sent };
+  }
+
+  #end(beginning: Beginning, end: Pick<TraceItem, 'received'> & Partial<TraceItem>): void {
+    const duration_ms = this.#sinceMs(beginning);
+    const error = end.error === undefined ? {} : { error: this.#text.of(end.error) };
+    this.#untold.push({ index: this.#items++, ...beginning, duration_ms, ...end, ...error });
+  }
+
+  #sinceMs({ at_ms }: Beginning): number {
+    return rounded(this.run.clock.nowMs() - this.#startedMs - at_ms);
+  }
+
+  /** Messages and tools that the turn before was sent are not told again. */
+  #toSent({ messages, model: _model, stream: _stream, tools, ...settings }: ChatRequest): string {
+    const changed = messages.findIndex((message, at) => message !== this.#messages[at]);
+    const messages_before = changed === -1 ? messages.length : changed;
+    this.#messages = messages;
+    const offered = JSON.stringify(tools ?? []);
+    const isSame = offered === this.#tools;
+    this.#tools = offered;
+    return this.#text.ofJson({
+      messages_before,
+      messages: messages.slice(messages_before),
+      ...(!isSame && { tools: tools ?? [] }),
+      ...settings,
+    });
+  }
+}
+
+function toReceived(turn: Turn): JsonObject {
+  const { role: _role, tool_calls, ...said } = turn.toMessage();
+  return { ...said, ...(turn.calls.length > 0 && { tool_calls }), finish_reason: turn.finishReason };
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}

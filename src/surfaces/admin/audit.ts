@@ -1,0 +1,35 @@
+import type { AuditQuery, AuditRecord, Journal } from '#domain/journal.ts';
+import { type Query, queryFault, readLimit, readText } from './query.ts';
+
+const limits = { most: 500, otherwise: 50 };
+
+/** One page of the audit log as callers are shown it, the newest first. Throws `invalid_request`, StoreFault. */
+export async function readAudit(journal: Journal, query: Query): Promise<object> {
+  const limit = readLimit(query, limits);
+  const records = await journal.readAudit({ ...readPlace(query), kind: readKind(query), limit: limit + 1 });
+  const shown = records.slice(0, limit);
+  const last = records.length > limit ? shown.at(-1) : undefined;
+  return { object: 'list', data: shown.map(toShown), nextToken: last === undefined ? null : toToken(last) };
+}
+
+function toShown({ id, atMs, action, subject, object, requestId, details }: AuditRecord): object {
+  return { id, at: atMs, action, user: subject ?? null, object: object ?? null, requestId: requestId ?? null, details };
+}
+
+function readKind(query: Query): string | undefined {
+  const kind = readText(query, 'kind');
+  if (kind === undefined || /^[a-z_]{1,50}(\.[a-z_]{1,50})?$/.test(kind)) return kind;
+  throw queryFault('kind', 'must be an action such as consent.accepted, or the first part of one');
+}
+
+function toToken({ atMs, id }: AuditRecord): string {
+  return Buffer.from(`${atMs} ${id}`).toString('base64url');
+}
+
+function readPlace(query: Query): Pick<AuditQuery, 'beforeMs' | 'beforeId'> {
+  const token = readText(query, 'token');
+  if (token === undefined) return { beforeMs: Number.POSITIVE_INFINITY };
+  const [, atMs, beforeId] = /^(-?\d{1,15}) ([^\0]*)$/s.exec(Buffer.from(token, 'base64url').toString()) ?? [];
+  if (atMs === undefined || beforeId === undefined) throw queryFault('token', 'must be the nextToken of the page before');
+  return { beforeMs: Number(atMs), beforeId };
+}

@@ -1,0 +1,63 @@
+/** What holders of the role `admin` are shown of the node that answers them. Times are milliseconds since the epoch. */
+export interface NodeReport {
+  readonly node: {
+    /** Of the program. */
+    readonly version: string;
+    /** Of the runtime. */
+    readonly runtime: string;
+    readonly startedAt: number;
+    readonly now: number;
+  };
+  readonly health: { readonly status: 'ok' | 'degraded'; readonly reasons: readonly ShownReason[] };
+  /** Why the node takes no calls now; none: it does. */
+  readonly hindrances: readonly ShownReason[];
+  readonly stores: readonly StoreReport[];
+  readonly upstreams: readonly UpstreamReport[];
+  readonly configuration: ConfigurationReport;
+}
+
+interface ShownReason {
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface StoreReport {
+  readonly holds: 'records' | 'files' | 'limits';
+  readonly kind: 'sqlite' | 'postgres' | 'disk' | 's3' | 'memory' | 'redis';
+  readonly isAway: boolean;
+}
+
+export interface UpstreamReport {
+  readonly id: string;
+  readonly deployment: string;
+  readonly protocol: string;
+  /** Scheme, host and port: what else an address has may be secret. */
+  readonly origin: string | null;
+  readonly region: string | null;
+  /** The upstream's own name of the model. */
+  readonly model: string;
+  readonly weight: number;
+  readonly tier: number;
+  readonly state: 'ok' | 'rate_limited' | 'failing';
+  readonly failuresInARow: number;
+  /** Not asked before; null where it is asked. */
+  readonly offUntil: number | null;
+}
+
+export interface ConfigurationReport {
+  /** As they were named; none: the embedded default. */
+  readonly files: readonly string[];
+  readonly loadedAt: number;
+  /** When changed files were refused last, if the ones before are still in force; else null. */
+  readonly refusedAt: number | null;
+  readonly faults: readonly ShownFault[];
+  /** Doubts about what is in force. */
+  readonly warnings: readonly ShownFault[];
+}
+
+interface ShownFault {
+  readonly file: string;
+  readonly path: string;
+  readonly message: string;
+  readonly hint?: string;
+}

@@ -1,0 +1,25 @@
+import { ParleyError } from '#contract/errors.ts';
+
+/** Parameters of an address as they came: text, or a list of them where one was given again. */
+export type Query = Readonly<Record<string, unknown>>;
+
+/** One parameter; undefined where it is absent or empty. Throws `invalid_request` where it was given again. */
+export function readText(query: Query, name: string): string | undefined {
+  const value = Object.hasOwn(query, name) ? query[name] : undefined;
+  if (value === undefined || value === '') return undefined;
+  if (typeof value !== 'string') throw queryFault(name, 'may be given once');
+  return value;
+}
+
+/** A whole number from 1 to `most`; `otherwise` where it is absent. */
+export function readLimit(query: Query, { most, otherwise }: { most: number; otherwise: number }): number {
+  const text = readText(query, 'limit');
+  if (text === undefined) return otherwise;
+  const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > most) throw queryFault('limit', `must be a whole number from 1 to ${most}`);
+  return limit;
+}
+
+export function queryFault(param: string, claim: string): ParleyError {
+  return new ParleyError('invalid_request', `${param} ${claim}.`, { param });
+}

@@ -1,0 +1,52 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Clock } from '#base/clock.ts';
+import type { Caller } from '#domain/caller.ts';
+import type { Identify } from '#domain/identify.ts';
+import type { Journal } from '#domain/journal.ts';
+import { requireAdmin } from '#domain/require-admin.ts';
+import { requireOwn } from '#domain/require-own.ts';
+import { readCredentials } from '../http/credentials.ts';
+import { readAudit } from './audit.ts';
+import type { NodeReport } from './node-report.ts';
+import type { Query } from './query.ts';
+import { readUsage } from './usage.ts';
+
+export interface AdminTools {
+  readonly identify: Identify;
+  readonly journal: Journal;
+  readonly readNode: () => NodeReport;
+  readonly clock: Clock;
+}
+
+/** `/v1/admin/usage`, `/audit` and `/state` for the role `admin`, and `/v1/user/usage` for everyone's own. */
+export function adminRoutes(app: FastifyInstance, tools: AdminTools): void {
+  const { journal, readNode, clock } = tools;
+  app.get('/v1/admin/usage', async (request, reply) => {
+    await admit(tools, request, reply);
+    const scope = { subject: undefined, keys: ['day', 'deployment', 'user', 'project'], nowMs: clock.epochMs() } as const;
+    return readUsage(journal, request.query as Query, scope);
+  });
+  app.get('/v1/admin/audit', async (request, reply) => {
+    await admit(tools, request, reply);
+    return readAudit(journal, request.query as Query);
+  });
+  app.get('/v1/admin/state', async (request, reply) => {
+    await admit(tools, request, reply);
+    return readNode();
+  });
+  app.get('/v1/user/usage', async (request, reply) => {
+    const caller = await callerOf(tools, request, reply);
+    requireOwn(caller, "read its user's usage");
+    const scope = { subject: caller.subject, keys: ['day', 'deployment'], nowMs: clock.epochMs() } as const;
+    return readUsage(journal, request.query as Query, scope);
+  });
+}
+
+async function admit(tools: AdminTools, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  requireAdmin(await callerOf(tools, request, reply));
+}
+
+function callerOf({ identify }: AdminTools, { headers }: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+  reply.header('cache-control', 'no-store');
+  return identify(readCredentials(headers));
+}

@@ -1,0 +1,74 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ParleyError } from '#contract/errors.ts';
+import type { StoredApplication } from '#domain/application-store.ts';
+import { toWriteCondition } from '../http/conditions.ts';
+import { serveEarly } from '../http/serve-early.ts';
+import type { ApplicationTools } from './application-tools.ts';
+import { notFound, placeIn } from './place-in.ts';
+import { readApplication } from './read-application.ts';
+import { toShown } from './to-shown.ts';
+import { identifyUser, requireOwner } from './who-may.ts';
+import { writeApplication } from './write-application.ts';
+
+const base = '/v1/versions/applications/';
+
+/** `/v1/versions/applications/{bucket}/{path}`: what an application was before, for its owner, and the way back. */
+export function versionRoutes(app: FastifyInstance, tools: ApplicationTools): void {
+  const url = `${base}*`;
+  serveEarly(app, { method: 'GET', url }, (request) => show(tools, request));
+  serveEarly(app, { method: 'POST', url }, (request, reply) => restore(tools, request, reply));
+}
+
+async function show(tools: ApplicationTools, request: FastifyRequest): Promise<unknown> {
+  const { place } = await open(tools, request);
+  const version = versionIn(request);
+  if (version !== undefined) return { ...toShown(await find(tools, place.id, version)), version };
+  const versions = await tools.store.versions(place.id);
+  if (versions.length === 0) throw notFound();
+  return { object: 'list', data: versions.map(({ savedAtMs, ...each }) => ({ ...each, savedAt: savedAtMs })) };
+}
+
+/** Saves a former version once more, with its own secrets, if it is still something that could be saved. */
+async function restore(tools: ApplicationTools, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const { caller, place } = await open(tools, request);
+  const version = versionIn(request);
+  if (version === undefined) throw noVersion();
+  const now = await tools.store.find(place.id);
+  if (now === undefined) throw notFound();
+  const condition = toWriteCondition(request.headers, now);
+  const former = await find(tools, place.id, version);
+  const saving = { caller, place, directory: tools.directory(), catalog: tools.catalog, stored: former };
+  const entry = await readApplication(former.entry, saving);
+  // One that is deleted meanwhile does not come back.
+  const written = { caller, place, entry, condition: condition ?? ('present' as const), details: { restored: version } };
+  const stored = await writeApplication(tools, written);
+  reply.header('etag', `"${stored.etag}"`);
+  return toShown(stored);
+}
+
+async function open(tools: ApplicationTools, request: FastifyRequest) {
+  const caller = await identifyUser(tools, request);
+  const place = placeIn(base, request);
+  requireOwner(caller, place);
+  return { caller, place };
+}
+
+async function find({ store }: ApplicationTools, id: string, version: number): Promise<StoredApplication> {
+  const found = await store.findVersion(id, version);
+  if (found !== undefined) return found;
+  if ((await store.versions(id)).length === 0) throw notFound();
+  throw new ParleyError('deployment_not_found', `The application has no version ${version}, or it is no longer kept.`);
+}
+
+/** Which version a request means; undefined for all of them. */
+function versionIn({ raw }: FastifyRequest): number | undefined {
+  const [, query = ''] = (raw.url ?? '').split('?', 2);
+  const written = new URLSearchParams(query).get('version');
+  if (written === null) return undefined;
+  if (!/^[1-9]\d{0,8}$/.test(written)) throw noVersion();
+  return Number(written);
+}
+
+function noVersion(): ParleyError {
+  return new ParleyError('invalid_request', 'version must be the number of a version.', { param: 'version' });
+}

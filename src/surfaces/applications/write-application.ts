@@ -1,0 +1,30 @@
+import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
+import type { ApplicationPlace } from '#domain/application-place.ts';
+import type { StoredApplication } from '#domain/application-store.ts';
+import type { Caller } from '#domain/caller.ts';
+import type { AuditRecord } from '#domain/journal.ts';
+import { preconditionFailed, type WriteCondition } from '#domain/write-condition.ts';
+import type { ApplicationTools } from './application-tools.ts';
+
+/** An application that is to be written, looked over already. */
+export interface Writing {
+  readonly caller: Caller;
+  readonly place: ApplicationPlace;
+  readonly entry: ApplicationEntry;
+  readonly condition: WriteCondition;
+  /** For the audit log. */
+  readonly details?: AuditRecord['details'];
+}
+
+/** Writes an application, and notes it. Throws `precondition_failed`. */
+export async function writeApplication(
+  { store, clock, newId, noteAudit }: ApplicationTools,
+  { caller, place: { id }, entry, condition, details }: Writing,
+): Promise<StoredApplication> {
+  const nowMs = clock.epochMs();
+  const application = { id, owner: caller.subject, entry, etag: newId(), createdAtMs: nowMs, updatedAtMs: nowMs };
+  const stored = await store.put(application, condition);
+  if (stored === undefined) throw preconditionFailed();
+  noteAudit({ action: 'application.saved', subject: caller.subject, object: id, ...(details !== undefined && { details }) });
+  return stored;
+}

@@ -1,0 +1,16 @@
+import type { Caller } from '#domain/caller.ts';
+import type { Deployment } from '#domain/deployment.ts';
+import type { DocumentProgress } from '#domain/document-progress.ts';
+import { adminRole } from '#domain/require-admin.ts';
+
+/** `{object: "list", data: […]}`: how far the documents of an application are; the maker and those who administer are told where each lies. */
+export function toDocumentList(
+  documents: readonly DocumentProgress[],
+  { caller, deployment }: { readonly caller: Caller; readonly deployment: Deployment },
+): Record<string, unknown> {
+  const isTold = caller.chain === null && (caller.subject === deployment.made?.owner || caller.roles.includes(adminRole));
+  const data = documents.map(({ name, reference, state, isSearchable, reason = null, done, total = null }) => {
+    return { name, ...(isTold && { reference }), state, searchable: isSearchable, reason, passages: { done, total } };
+  });
+  return { object: 'list', data };
+}

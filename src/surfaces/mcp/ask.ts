@@ -1,0 +1,60 @@
+import type { JsonObject } from '#base/json.ts';
+import { Accumulator } from '#contract/accumulate.ts';
+import { parseChatRequest } from '#contract/chat-request.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { parseMcpQuery } from '#contract/mcp/message.ts';
+import type { Call, Complete, Reply } from '#domain/call.ts';
+import type { Visit } from '../http/visit.ts';
+import type { Outlet } from './outlet.ts';
+import type { Progress } from './progress.ts';
+import { toContent } from './to-content.ts';
+
+const maxBytes = 64 * 1024 * 1024;
+
+/** One call of the tool. */
+export interface Asking {
+  readonly call: Omit<Call, 'read'>;
+  readonly args: unknown;
+  /** Absent: nobody wants to know. */
+  readonly progress: Progress | undefined;
+}
+
+/** Asks a deployment: the result of the tool, which says in words what went wrong where something did. Rejects where the caller has left. */
+export async function ask(
+  complete: Complete,
+  { visit, outlet }: { readonly visit: Visit; readonly outlet: Outlet },
+  { call, args, progress }: Asking,
+): Promise<JsonObject> {
+  const read = () => {
+    const { query } = parseMcpQuery(args);
+    return parseChatRequest({ messages: [{ role: 'user', content: query }], stream: progress !== undefined });
+  };
+  try {
+    const reply = await complete({ ...call, read });
+    visit.answersBy(reply);
+    if (progress !== undefined) outlet.open();
+    return { content: await fold(reply, progress) };
+  } catch (thrown) {
+    if (visit.hasLeft) throw thrown;
+    return { content: [{ type: 'text', text: toWords(visit.failed(thrown)) }], isError: true };
+  }
+}
+
+async function fold({ frames }: Reply, progress: Progress | undefined): Promise<JsonObject[]> {
+  const folded = new Accumulator();
+  let bytes = 0;
+  for await (const frame of frames) {
+    bytes += frame.bytes.length;
+    if (bytes > maxBytes) throw new ParleyError('upstream_failed', 'The answer is too large for a tool result.');
+    for (const chunk of frame.chunks) {
+      folded.add(chunk);
+      await progress?.note(chunk);
+    }
+  }
+  return toContent(folded.completion());
+}
+
+function toWords({ message, code, shownCode, retryAfterSeconds }: ParleyError): string {
+  const again = retryAfterSeconds === undefined ? '' : ` Another try makes sense after ${retryAfterSeconds} s.`;
+  return `${message}${again} (${shownCode ?? code})`;
+}

@@ -1,0 +1,104 @@
+import type { JsonObject } from '#base/json.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { type McpMessage, parseMcpToolCall } from '#contract/mcp/message.ts';
+import type { Complete } from '#domain/call.ts';
+import type { Caller } from '#domain/caller.ts';
+import type { Deployment } from '#domain/deployment.ts';
+import type { Visit } from '../http/visit.ts';
+import { ask } from './ask.ts';
+import { toDiscovered, toInitialized, toStatelessResult, toToolList, toToolName } from './describe.ts';
+import type { Outlet } from './outlet.ts';
+import { Progress } from './progress.ts';
+import { type Era, eraOf, metaOf } from './revision.ts';
+import { asRpcFault, RpcFault } from './rpc-fault.ts';
+import type { RunningCalls } from './running-calls.ts';
+
+export interface ExchangeTools {
+  readonly complete: Complete;
+  readonly running: RunningCalls;
+}
+
+const sessionHeader = 'mcp-session-id';
+
+interface ExchangeParts {
+  readonly visit: Visit;
+  readonly outlet: Outlet;
+  readonly caller: Caller;
+  readonly deployment: Deployment;
+}
+
+/** One message of a client, and what it is answered. */
+export class Exchange {
+  readonly #tools: ExchangeTools;
+  readonly #parts: ExchangeParts;
+
+  constructor(tools: ExchangeTools, parts: ExchangeParts) {
+    this.#tools = tools;
+    this.#parts = parts;
+  }
+
+  /** Rejects with RpcFault. */
+  async take(message: McpMessage): Promise<void> {
+    const { visit, outlet, deployment } = this.#parts;
+    if (message.id === undefined) {
+      if (message.method === 'notifications/cancelled') this.#cancel(message);
+      return outlet.accept();
+    }
+    const era = eraOf(visit.request.headers, message);
+    const result = await this.#resultOf(era, message);
+    outlet.answer(message.id, era === 'stateless' ? toStatelessResult(deployment, result) : result);
+  }
+
+  #resultOf(era: Era, message: McpMessage): JsonObject | Promise<JsonObject> {
+    const { deployment, outlet, visit } = this.#parts;
+    switch (`${era} ${message.method}`) {
+      case 'sessions initialize':
+        // Nothing is kept under it: it only tells the requests of one client from those of another.
+        outlet.addHeader(sessionHeader, visit.id);
+        return toInitialized(deployment, message.params?.protocolVersion);
+      case 'sessions ping':
+        return {};
+      case 'stateless server/discover':
+        return toDiscovered(deployment);
+      case 'sessions tools/list':
+      case 'stateless tools/list':
+        return toToolList(deployment);
+      case 'sessions tools/call':
+      case 'stateless tools/call':
+        return this.#call(message);
+      default: {
+        const status = era === 'stateless' ? 404 : 200;
+        throw new RpcFault('methodNotFound', `There is no method ${message.method.slice(0, 200)}.`, { status });
+      }
+    }
+  }
+
+  async #call(message: McpMessage): Promise<JsonObject> {
+    const { deployment, caller, visit, outlet } = this.#parts;
+    // What else a client asks for is no use of the deployment.
+    visit.record.deployment(deployment.id);
+    const { name, arguments: args = {} } = asRpcFault('invalidParams', () => parseMcpToolCall(message.params ?? {}), {
+      status: 200,
+    });
+    const known = toToolName(deployment);
+    if (name !== known)
+      throw new RpcFault('invalidParams', `Unknown tool: ${name.slice(0, 200)}; the one there is is ${known}.`, { status: 200 });
+    const { progressToken: token } = metaOf(message);
+    const isToken = typeof token === 'string' || typeof token === 'number';
+    const progress = isToken && outlet.takesEvents ? new Progress(token, outlet, visit.clock) : undefined;
+    return this.#tools.running.run(this.#toRunning(message.id), visit.signal, (signal) => {
+      const call = { id: visit.id, deployment: deployment.id, caller, signal, record: visit.record };
+      return ask(this.#tools.complete, { visit, outlet }, { call, args, progress });
+    });
+  }
+
+  #cancel({ params }: McpMessage): void {
+    const reason = new ParleyError('invalid_request', 'The call was cancelled by its client.');
+    this.#tools.running.cancel(this.#toRunning(params?.requestId), reason);
+  }
+
+  #toRunning(requestId: unknown) {
+    const session = this.#parts.visit.request.headers[sessionHeader];
+    return { caller: this.#parts.caller, session: typeof session === 'string' ? session : undefined, requestId };
+  }
+}

@@ -1,0 +1,86 @@
+import type { JsonObject } from '#base/json.ts';
+import { toLatin1 } from '#base/latin1.ts';
+import { EventStream } from '../http/event-stream.ts';
+import { sendJson } from '../http/send-json.ts';
+import type { Visit } from '../http/visit.ts';
+import type { Accepted } from './accepted.ts';
+import type { RpcFault } from './rpc-fault.ts';
+
+type RequestId = string | number | undefined;
+
+/** Where the answer to one message goes: one JSON text, or a stream whose last event it is. */
+export class Outlet {
+  readonly #visit: Visit;
+  readonly #accepted: Accepted;
+  #stream: EventStream | undefined;
+  #hasSent = false;
+  #hasAnswered = false;
+  #extra: Readonly<Record<string, string>> = {};
+
+  constructor(visit: Visit, accepted: Accepted) {
+    this.#visit = visit;
+    this.#accepted = accepted;
+  }
+
+  get takesEvents(): boolean {
+    return this.#accepted.events;
+  }
+
+  /** Adds a header field to an answer that has not begun. */
+  addHeader(name: string, value: string): void {
+    this.#extra = { ...this.#extra, [name]: value };
+  }
+
+  /** Begins a stream; from now on the connection is kept open while nothing is said. */
+  open(): void {
+    this.#stream = new EventStream(this.#visit.response);
+    this.#stream.start({ ...this.#visit.headers, ...this.#extra });
+  }
+
+  /** Sends a notification; resolves when the reader can take more. */
+  async notify(method: string, params: JsonObject): Promise<void> {
+    const { record, clock } = this.#visit;
+    this.#send({ jsonrpc: '2.0', method, params });
+    if (this.#hasSent) record.chunk(clock.nowMs());
+    else record.firstByte(clock.nowMs());
+    this.#hasSent = true;
+    if (this.#stream?.isFull) await this.#stream.drained();
+  }
+
+  answer(id: RequestId, result: JsonObject): void {
+    this.#end(200, { jsonrpc: '2.0', id, result });
+  }
+
+  refuse(id: RequestId, { rpcCode: code, message, data, status }: RpcFault): void {
+    this.#end(status, { jsonrpc: '2.0', id: id ?? null, error: { code, message, data } });
+  }
+
+  /** A notification was taken. */
+  accept(): void {
+    const { response, headers } = this.#visit;
+    response.writeHead(202, { 'content-length': 0, ...headers }).end();
+  }
+
+  /** Lets go of a stream that has no answer. */
+  close(): void {
+    if (!this.#hasAnswered) this.#stream?.abandon();
+  }
+
+  /** Only what is no fault of HTTP can be said in a stream. */
+  #end(status: number, message: object): void {
+    this.#hasAnswered = true;
+    if (this.#stream === undefined && status === 200 && !this.#accepted.json) this.open();
+    if (this.#stream === undefined) this.#sendJson(status, message);
+    else this.#send(message);
+    this.#stream?.end();
+  }
+
+  #sendJson(status: number, message: object): void {
+    const headers = { ...this.#visit.headers, ...this.#extra };
+    sendJson(this.#visit.response, status, toLatin1(JSON.stringify(message)), headers);
+  }
+
+  #send(message: object): void {
+    this.#stream?.send(`event: message\ndata: ${toLatin1(JSON.stringify(message))}\n\n`);
+  }
+}

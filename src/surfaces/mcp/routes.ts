@@ -1,0 +1,80 @@
+import type { FastifyInstance } from 'fastify';
+import { toDeploymentId } from '#contract/deployment-path.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { type McpMessage, parseMcpMessage } from '#contract/mcp/message.ts';
+import { requireAccess } from '#domain/access.ts';
+import type { Complete } from '#domain/call.ts';
+import type { Caller } from '#domain/caller.ts';
+import type { Catalog } from '#domain/catalog.ts';
+import type { Deployment } from '#domain/deployment.ts';
+import type { Directory } from '#domain/directory.ts';
+import type { Door } from '../http/door.ts';
+import { parseBody } from '../http/parse-body.ts';
+import { serveRaw } from '../http/serve-raw.ts';
+import type { Visit } from '../http/visit.ts';
+import { readAccepted, refuseOtherOrigins } from './accepted.ts';
+import { Exchange, type ExchangeTools } from './exchange.ts';
+import { Outlet } from './outlet.ts';
+import { asRpcFault, RpcFault } from './rpc-fault.ts';
+import { RunningCalls } from './running-calls.ts';
+
+export interface McpServerTools {
+  readonly door: Door;
+  readonly complete: Complete;
+  readonly directory: () => Directory;
+  readonly catalog: Catalog;
+}
+
+const base = '/v1/deployments/';
+const facts = { operation: 'chat', route: `${base}{id}/mcp` } as const;
+
+/** `POST /v1/deployments/{id}/mcp`: a deployment as an MCP server over streamable HTTP, with one tool that asks it. */
+export function mcpRoutes(app: FastifyInstance, tools: McpServerTools): void {
+  const running = new RunningCalls();
+  serveRaw(app, 'POST', `${base}*`, (raw) =>
+    tools.door.serve(facts, raw, (visit) => serve({ ...tools, running }, visit, toEncodedId(raw.request.url ?? ''))),
+  );
+}
+
+/** Ids may hold slashes, so the last segment says what is asked for. */
+function toEncodedId(url: string): string {
+  const [path = ''] = url.split('?', 1);
+  const [, encodedId, name = ''] = /^(.*)\/([^/]*)$/.exec(path.slice(base.length)) ?? [];
+  if (encodedId !== undefined && name === 'mcp') return encodedId;
+  if (encodedId === undefined || !/^(limits|configuration|documents)$/.test(name))
+    throw new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
+  throw new ParleyError('method_not_allowed', 'This path takes GET, HEAD, not POST.', { headers: { allow: 'GET, HEAD' } });
+}
+
+async function serve(tools: McpServerTools & ExchangeTools, visit: Visit, encodedId: string): Promise<void> {
+  refuseOtherOrigins(visit.request);
+  const outlet = new Outlet(visit, readAccepted(visit.request));
+  const { caller, text } = await tools.door.admit(visit);
+  const deployment = await findChat(tools, caller, encodedId);
+  let id: McpMessage['id'];
+  try {
+    const value = asRpcFault('parseError', () => parseBody(text));
+    const message = asRpcFault('invalidRequest', () => parseMcpMessage(value));
+    id = message.id;
+    await new Exchange(tools, { visit, outlet, caller, deployment }).take(message);
+  } catch (thrown) {
+    if (!(thrown instanceof RpcFault)) throw thrown;
+    visit.failed(thrown);
+    outlet.refuse(id, thrown);
+  } finally {
+    outlet.close();
+  }
+}
+
+async function findChat({ directory, catalog }: McpServerTools, caller: Caller, encodedId: string): Promise<Deployment> {
+  const id = toDeploymentId(encodedId);
+  const now = directory();
+  const deployment = id === undefined ? undefined : await catalog.find(now, id);
+  if (deployment === undefined) throw new ParleyError('deployment_not_found', 'There is no deployment of this id.');
+  requireAccess(now, caller, deployment);
+  if (deployment.type === 'chat') return deployment;
+  throw new ParleyError(
+    'operation_not_supported',
+    `${deployment.id} cannot be asked: it makes embeddings, not chat completions.`,
+  );
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import type { Relayed } from '#contract/messages/relayed.ts';
+import { toReplyHeaders } from './reply-headers.ts';
+
+const nowEpochMs = Date.UTC(2026, 0, 2, 3, 4, 5);
+const usual = { 'request-id': 'ours', 'x-request-id': 'ours' };
+const relayed = (headers?: Record<string, string>): Relayed => ({
+  ...{ dialect: 'messages', isWhole: true, textBytes: 0, usage: undefined },
+  ...(headers && { headers }),
+});
+
+function headersOf(native: Relayed | undefined, facts: { usual?: Record<string, string>; ignored?: readonly string[] } = {}) {
+  return toReplyHeaders(native, { usual, ignored: [], nowEpochMs, ...facts });
+}
+
+describe('the header fields of a reply', () => {
+  it('are the usual ones where there is nothing else to tell', () => {
+    expect([headersOf(undefined), headersOf(relayed())]).toEqual([usual, usual]);
+  });
+
+  it('of a relayed one are those of its upstream, which has an id of its own', () => {
+    const headers = { 'request-id': 'req_1', 'anthropic-ratelimit-requests-remaining': '9' };
+    expect(headersOf(relayed(headers), { ignored: ['top_k'] })).toEqual({ ...usual, ...headers });
+  });
+
+  it('tell a caller with limits of its own of those, in both forms, and of no others', () => {
+    const limits = {
+      'x-ratelimit-limit-requests': '4',
+      'x-ratelimit-remaining-requests': '3',
+      'x-ratelimit-reset-requests': '30s',
+      'x-ratelimit-limit-tokens': '10',
+      'x-ratelimit-remaining-tokens': '0',
+      'x-ratelimit-reset-tokens': '25h1m2s',
+    };
+    const theirs = { 'anthropic-ratelimit-requests-limit': '1000', 'anthropic-ratelimit-unified-status': 'allowed' };
+    expect(headersOf(relayed(theirs), { usual: limits })).toEqual({
+      ...limits,
+      'anthropic-ratelimit-requests-limit': '4',
+      'anthropic-ratelimit-requests-remaining': '3',
+      'anthropic-ratelimit-requests-reset': '2026-01-02T03:04:35.000Z',
+      'anthropic-ratelimit-tokens-limit': '10',
+      'anthropic-ratelimit-tokens-remaining': '0',
+      'anthropic-ratelimit-tokens-reset': '2026-01-03T04:05:07.000Z',
+    });
+  });
+
+  it.each([
+    [['top_k', 'thinking.display'], 'top_k, thinking.display'],
+    [['a\r\nb: c', 'ü', '\ud800', 'x'.repeat(100)], `a%0D%0Ab%3A%20c, %C3%BC, %EF%BF%BD, ${'x'.repeat(64)}`],
+    [Array.from({ length: 40 }, (_, n) => `f${n}`), expect.stringMatching(/^f0, f1, .*, f31, and 8 more$/)],
+  ])('of a translated one say what was left out: %j', (ignored, told) => {
+    expect(headersOf(undefined, { ignored })).toEqual({ ...usual, 'parley-ignored': told });
+  });
+});

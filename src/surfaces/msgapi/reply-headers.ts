@@ -1,0 +1,57 @@
+import type { Native } from '#contract/frame.ts';
+import type { Relayed } from '#contract/messages/relayed.ts';
+
+export interface HeaderFacts {
+  /** Those of every answer to the caller, such as what is left of its limits. */
+  readonly usual: Readonly<Record<string, string>>;
+  /** What a translation left out. */
+  readonly ignored: readonly string[];
+  readonly nowEpochMs: number;
+}
+
+const mostNames = 32;
+const longestName = 64;
+const isLimit = /^(?:anthropic|x)-ratelimit-/;
+const millis: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+
+/**
+ * Header fields of a good reply. Of a relayed one those of its upstream, but for limits where the caller has some of its own;
+ * of a translated one what was left out. Limits are told in the words of the dialect too.
+ */
+export function toReplyHeaders(native: Native | undefined, facts: HeaderFacts): Record<string, string> {
+  const { usual, ignored } = facts;
+  const own = toOwnLimits(facts);
+  const given = Object.entries((native as Relayed | undefined)?.headers ?? {});
+  const isLimited = Object.keys(usual).some((name) => isLimit.test(name));
+  const kept = given.filter(([name]) => !(isLimited && isLimit.test(name)));
+  return {
+    ...usual,
+    ...own,
+    ...Object.fromEntries(kept),
+    ...(native === undefined && ignored.length > 0 && { 'parley-ignored': toNames(ignored) }),
+  };
+}
+
+/** `x-ratelimit-reset-tokens: 12s` is `anthropic-ratelimit-tokens-reset` with the time itself. */
+function toOwnLimits({ usual, nowEpochMs }: HeaderFacts): Record<string, string> {
+  const limits: Record<string, string> = {};
+  for (const [name, value] of Object.entries(usual)) {
+    const [, what = '', of = ''] = /^x-ratelimit-(limit|remaining|reset)-(requests|tokens)$/.exec(name) ?? [];
+    if (what === '') continue;
+    limits[`anthropic-ratelimit-${of}-${what}`] = what === 'reset' ? toTime(value, nowEpochMs) : value;
+  }
+  return limits;
+}
+
+function toTime(duration: string, nowEpochMs: number): string {
+  let ms = nowEpochMs;
+  for (const [, count, unit = ''] of duration.matchAll(/(\d+)(ms|h|m|s)/g)) ms += Number(count) * (millis[unit] ?? 0);
+  return new Date(ms).toISOString();
+}
+
+/** Names come from the request: only what a header field can carry is left of them. */
+function toNames(ignored: readonly string[]): string {
+  const names = ignored.slice(0, mostNames).map((name) => encodeURIComponent(name.slice(0, longestName).toWellFormed()));
+  const more = ignored.length - names.length;
+  return [...names, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
+}

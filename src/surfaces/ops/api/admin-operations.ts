@@ -1,0 +1,166 @@
+import { type ApiOperation, anyObject, inQuery, json, keyErrors, type NamedSchema, type Schema } from './operation.ts';
+
+const text = { type: 'string' };
+const orNull = (type: string): Schema => ({ type: [type, 'null'] });
+const moment = { type: 'integer', description: 'Milliseconds since the epoch.' };
+
+const amounts = {
+  calls: { type: 'integer' },
+  failedCalls: { type: 'integer', description: 'Those of them that failed for a fault of the service or of an upstream.' },
+  promptTokens: { type: 'integer' },
+  completionTokens: { type: 'integer' },
+  cost: { type: 'number', description: 'USD.' },
+};
+
+const usage: NamedSchema = {
+  name: 'Usage',
+  schema: {
+    type: 'object',
+    required: ['object', 'from', 'to', 'by', 'data', 'total', 'isCut'],
+    properties: {
+      object: { const: 'list' },
+      from: { ...text, description: 'The first day, in UTC.' },
+      to: { ...text, description: 'The last day, included.' },
+      by: { type: 'array', items: text },
+      data: {
+        type: 'array',
+        description: 'Days in their order; without days the most costly first.',
+        items: { type: 'object', properties: { day: text, deployment: text, user: text, project: text, ...amounts } },
+      },
+      total: { type: 'object', description: 'Of everything, also of what is cut off.', properties: amounts },
+      isCut: { type: 'boolean', description: 'Whether there are more rows than `limit`.' },
+    },
+  },
+};
+
+const auditPage: NamedSchema = {
+  name: 'AuditPage',
+  schema: {
+    type: 'object',
+    required: ['object', 'data', 'nextToken'],
+    properties: {
+      object: { const: 'list' },
+      data: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['id', 'at', 'action', 'user', 'object', 'requestId', 'details'],
+          properties: {
+            id: text,
+            at: moment,
+            action: { ...text, description: 'Such as `consent.accepted`.' },
+            user: orNull('string'),
+            object: orNull('string'),
+            requestId: orNull('string'),
+            details: anyObject,
+          },
+        },
+      },
+      nextToken: { ...orNull('string'), description: 'For the next page; null where none is left.' },
+    },
+  },
+};
+
+const state: NamedSchema = {
+  name: 'NodeState',
+  schema: {
+    type: 'object',
+    required: ['node', 'health', 'hindrances', 'stores', 'upstreams', 'configuration'],
+    properties: {
+      node: { type: 'object', properties: { version: text, runtime: text, startedAt: moment, now: moment } },
+      health: { type: 'object', description: 'As `/health` has it.' },
+      hindrances: { type: 'array', description: 'Why the node takes no calls now.', items: anyObject },
+      stores: { type: 'array', description: 'Where state rests, and whether it is out of reach.', items: anyObject },
+      upstreams: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: {
+            id: text,
+            deployment: text,
+            protocol: text,
+            origin: orNull('string'),
+            region: orNull('string'),
+            model: text,
+            weight: { type: 'number' },
+            tier: { type: 'integer' },
+            state: { enum: ['ok', 'rate_limited', 'failing'] },
+            failuresInARow: { type: 'integer' },
+            offUntil: { ...orNull('integer'), description: 'Milliseconds since the epoch; null where it is asked.' },
+          },
+        },
+      },
+      configuration: {
+        type: 'object',
+        properties: {
+          files: { type: 'array', items: text },
+          loadedAt: moment,
+          refusedAt: orNull('integer'),
+          faults: { type: 'array', description: 'Of the files that were refused last.', items: anyObject },
+          warnings: { type: 'array', items: anyObject },
+        },
+      },
+    },
+  },
+};
+
+const tag = 'Administration';
+const adminErrors = [...keyErrors, 'access_denied'] as const;
+
+const usageParameters = (keys: string) => [
+  inQuery('from', 'The first day, such as `2026-11-01`, in UTC. Absent: 29 days before `to`.'),
+  inQuery('to', 'The last day, included; at most 365 days later. Absent: today.'),
+  inQuery('by', `What sums are told apart by, with commas between: ${keys}. Absent: \`day\`.`),
+  inQuery('limit', 'How many rows at most; default 1000.', { type: 'integer', minimum: 1, maximum: 10_000 }),
+];
+
+/** `/v1/admin/…` and `/v1/user/usage`. */
+export const adminOperations: readonly ApiOperation[] = [
+  {
+    method: 'get',
+    path: '/v1/admin/usage',
+    id: 'getUsage',
+    tag,
+    summary: 'What everybody used, summed up',
+    description:
+      'For the role `admin`. Calls that applications make are part of the calls they answer: beside these they are counted only in sums by deployment. Costs are always those of all.',
+    parameters: usageParameters('`day`, `deployment`, `user`, `project`'),
+    answers: [{ status: 200, description: 'The sums.', content: json(usage) }],
+    errors: [...adminErrors, 'invalid_request'],
+  },
+  {
+    method: 'get',
+    path: '/v1/user/usage',
+    id: 'getOwnUsage',
+    tag: 'Limits',
+    summary: 'What the caller used, summed up',
+    parameters: usageParameters('`day`, `deployment`'),
+    answers: [{ status: 200, description: 'The sums.', content: json(usage) }],
+    errors: [...adminErrors, 'invalid_request'],
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/audit',
+    id: 'getAudit',
+    tag,
+    summary: 'What was done that somebody may have to answer for, the newest first',
+    description: 'For the role `admin`.',
+    parameters: [
+      inQuery('kind', 'Only one action, such as `consent.accepted`, or all that begin with its first part, such as `consent`.'),
+      inQuery('token', '`nextToken` of the page before.'),
+      inQuery('limit', 'How many at most; default 50.', { type: 'integer', minimum: 1, maximum: 500 }),
+    ],
+    answers: [{ status: 200, description: 'A page.', content: json(auditPage) }],
+    errors: [...adminErrors, 'invalid_request'],
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/state',
+    id: 'getState',
+    tag,
+    summary: 'How the node that answers is',
+    description: 'For the role `admin`: health, stores, upstreams with their back-off, and the configuration with its faults.',
+    answers: [{ status: 200, description: 'Its state.', content: json(state) }],
+    errors: adminErrors,
+  },
+];

@@ -1,0 +1,25 @@
+import { SignInWay } from '#contract/sign-in-way.ts';
+import { type ApiOperation, json, type NamedSchema } from './operation.ts';
+
+const ways: NamedSchema = {
+  name: 'SignInWays',
+  schema: {
+    type: 'object',
+    required: ['object', 'data'],
+    properties: { object: { const: 'list' }, data: { type: 'array', items: SignInWay } },
+  },
+};
+
+/** `/v1/sign-in`. */
+export const signInOperations: readonly ApiOperation[] = [
+  {
+    method: 'get',
+    path: '/v1/sign-in',
+    id: 'listSignInWays',
+    tag: 'Signing in',
+    isOpen: true,
+    summary: 'The identity providers that people sign in with',
+    description: 'What a public client needs for the authorization code flow with PKCE. Empty where people come with keys alone.',
+    answers: [{ status: 200, description: 'The providers.', content: json(ways) }],
+  },
+];

@@ -1,0 +1,87 @@
+import type { Clock } from '#base/clock.ts';
+import type { HttpClient } from '#base/http/client.ts';
+import { toFetch } from '#base/http/to-fetch.ts';
+import { untilAborted } from '#base/until-aborted.ts';
+import { readUpstreamKey } from '#contract/configuration/upstream-key.ts';
+import { type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstream.ts';
+import { masked } from '#domain/upstream-error.ts';
+import { AccountToken } from './account-token.ts';
+import { createMessagesProtocol } from './anthropic/messages-protocol.ts';
+import { toHeaders } from './anthropic/to-headers.ts';
+import { toUpstreamFault } from './send.ts';
+
+/** The version that stands in the body, in place of the one in the header. */
+const version = 'vertex-2023-10-16';
+const maxTokenBytes = 1024 * 1024;
+const regionName = /^[a-z0-9-]{1,63}$/;
+
+interface Account {
+  readonly token: AccountToken;
+  readonly projectId: string;
+  readonly privateKey: string;
+}
+
+/**
+ * Claude behind Google's Vertex: the Messages dialect at an address that names model and manner, with the token of a service
+ * account. `endpoint` is the base address ending in /publishers/anthropic.
+ */
+export function createClaudeOnVertex(http: HttpClient, clock: Pick<Clock, 'epochMs'>): ChatProtocol {
+  const accounts = new WeakMap<Upstream, Account>();
+  const accountOf = (upstream: Upstream): Account => {
+    const account = accounts.get(upstream) ?? toAccount(upstream, http, clock);
+    accounts.set(upstream, account);
+    return account;
+  };
+  const { chat } = createMessagesProtocol({
+    http,
+    clock,
+    async address(asked, _operation, { model: _model, ...body }) {
+      const { upstream } = asked;
+      const { token, projectId } = accountOf(upstream);
+      const isStreamed = body.stream === true;
+      const given = await untilAborted(token.current(), asked.signal).catch((thrown) => {
+        throw toUpstreamFault(thrown);
+      });
+      const credentials = { authorization: `Bearer ${given}` };
+      const { 'anthropic-version': _version, ...headers } = toHeaders(asked, { isStreamed, credentials });
+      const url = toUrl(upstream, projectId, isStreamed ? 'streamRawPredict' : 'rawPredict');
+      return { url, headers, body: { ...body, anthropic_version: version } };
+    },
+  });
+  return {
+    hasChoices: false,
+    async *chat(ask) {
+      try {
+        yield* chat(ask);
+      } catch (thrown) {
+        throw thrown instanceof UpstreamFault ? masked(thrown, secretsOf(accounts.get(ask.upstream))) : thrown;
+      }
+    },
+  };
+}
+
+function toAccount({ key, timeouts }: Upstream, http: HttpClient, clock: Pick<Clock, 'epochMs'>): Account {
+  const read = key && readUpstreamKey('vertex', key.reveal());
+  if (read === undefined || 'fault' in read || read.kind !== 'account')
+    throw new UpstreamFault('broken', 'Its key must be the JSON of a service account, without which Vertex serves no Claude.');
+  const token = new AccountToken(read, { fetch: toFetch(http, { timeouts, maxBytes: maxTokenBytes }), clock });
+  return { token, projectId: read.projectId, privateKey: read.privateKey };
+}
+
+function secretsOf(account: Account | undefined): string[] {
+  return [account?.privateKey, account?.token.last].filter((secret) => secret !== undefined);
+}
+
+function toUrl({ endpoint, region = 'global', model }: Upstream, projectId: string, manner: string): URL {
+  const url = new URL(endpoint ?? `https://${hostOf(region)}/v1/projects/${projectId}/locations/${region}/publishers/anthropic`);
+  const name = encodeURIComponent(model).replaceAll('%40', '@');
+  url.pathname = `${url.pathname.replace(/(\/models)?\/?$/, '')}/models/${name}:${manner}`;
+  return url;
+}
+
+/** Regions of several places have hosts of their own. */
+function hostOf(region: string): string {
+  if (!regionName.test(region)) throw new UpstreamFault('broken', 'Its region is the name of none.');
+  if (region === 'global') return 'aiplatform.googleapis.com';
+  return region === 'eu' || region === 'us' ? `aiplatform.${region}.rep.googleapis.com` : `${region}-aiplatform.googleapis.com`;
+}

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AdminHouse, audit, report, startAdminHouse } from './support.ts';
+
+interface Page {
+  readonly data: readonly { readonly id: string; readonly action: string }[];
+  readonly nextToken: string | null;
+}
+
+let house: AdminHouse;
+const actions = ['consent.accepted', 'consent.withdrawn', 'consented', 'application.saved', 'consent.accepted'];
+
+beforeAll(async () => {
+  house = await startAdminHouse();
+  await house.journal.appendAudit(actions.map((action, index) => audit(1000 + Math.floor(index / 2), action)));
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+async function read(query: string): Promise<Page> {
+  return (await house.get(`/v1/admin/audit?${query}`)).json as Page;
+}
+
+/** Every page of a query, from the first to the last. */
+async function readAll(query: string): Promise<readonly Page[]> {
+  const pages: Page[] = [];
+  let token: string | null = '';
+  while (token !== null) {
+    const page: Page = await read(`${query}&token=${token}`);
+    pages.push(page);
+    token = page.nextToken;
+  }
+  return pages;
+}
+
+describe('the audit log', () => {
+  it('shows what was done, by whom, to what and when', async () => {
+    const { json } = await house.get('/v1/admin/audit?limit=1');
+    expect(json).toEqual({
+      object: 'list',
+      data: [
+        {
+          id: expect.any(String),
+          at: 1002,
+          action: 'consent.accepted',
+          user: 'ada',
+          object: 'app',
+          requestId: 'request',
+          details: { count: 1 },
+        },
+      ],
+      nextToken: expect.any(String),
+    });
+  });
+
+  it('goes on page by page, also in the middle of a millisecond, and ends', async () => {
+    const pages = await readAll('limit=2');
+    expect(pages.map(({ data }) => data.length)).toEqual([2, 2, 1]);
+    const ids = pages.flatMap(({ data }) => data.map(({ id }) => id));
+    expect(new Set(ids).size).toBe(actions.length);
+  });
+
+  it('keeps to one action, or to a family of them', async () => {
+    const found = async (kind: string) => (await read(`kind=${kind}`)).data.map(({ action }) => action).sort();
+    expect(await found('consent')).toEqual(['consent.accepted', 'consent.accepted', 'consent.withdrawn']);
+    expect(await found('consent.withdrawn')).toEqual(['consent.withdrawn']);
+    expect(await found('consent.with')).toEqual([]);
+    expect((await readAll('kind=consent&limit=1')).map(({ data }) => data.length)).toEqual([1, 1, 1]);
+  });
+
+  it.each([
+    ["kind=a'%20or%201=1", 'kind'],
+    ['kind=%25', 'kind'],
+    ['kind=consent&kind=application', 'kind'],
+    ['token=zzzz', 'token'],
+    [`token=${Buffer.from('x y').toString('base64url')}`, 'token'],
+    [`token=${Buffer.from('1 a\0b').toString('base64url')}`, 'token'],
+    ['limit=501', 'limit'],
+  ])('refuses %s', async (query, param) => {
+    const { status, error } = await house.get(`/v1/admin/audit?${query}`);
+    expect([status, error]).toEqual([400, expect.objectContaining({ code: 'invalid_request', param })]);
+  });
+});
+
+it('The state of the node is told as the node reports it', async () => {
+  expect((await house.get('/v1/admin/state')).json).toEqual(report);
+});

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { NodeReport } from '#surfaces/admin/node-report.ts';
+import { hello } from '#test/chunks.ts';
+import { refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startProcess, type TestProcess } from '#test/start-process.ts';
+import { callerKey } from '#test/start-service.ts';
+import { quickApp } from '../applications/support.ts';
+
+const canary = 'canary-of-an-upstream';
+const patience = { interval: 50, timeout: 15_000 };
+
+let host: ScriptedUpstream;
+let node: TestProcess;
+
+function configuration(more: object = {}): object {
+  return {
+    models: {
+      demo: { upstreams: [{ protocol: 'demo' }], pricing: { prompt: 0.001 } },
+      limited: { upstreams: [{ endpoint: `${host.url}/secret-path`, key: canary, headers: { 'x-extra': canary } }] },
+    },
+    applications: { app: quickApp({ temperature: 0, instructions: 'Help.', model: 'demo' }) },
+    keys: { [callerKey]: { project: 'test', role: 'admin' } },
+    ...more,
+  };
+}
+
+beforeAll(async () => {
+  host = await startScriptedUpstream(refusal(429, { 'retry-after': '1000' }));
+  node = await startProcess({ configuration: configuration() });
+});
+
+afterAll(async () => {
+  await node[Symbol.asyncDispose]();
+  await host.close();
+});
+
+async function read<Body>(path: string): Promise<Body> {
+  const answer = await node.ask({ method: 'GET', path: `/v1/admin/${path}`, headers: { 'api-key': callerKey } });
+  expect([answer.status, answer.text]).toEqual([200, expect.not.stringMatching(/canary|secret-path|data\b.*parley\.db/)]);
+  return answer.json as Body;
+}
+
+const state = () => read<NodeReport>('state');
+
+describe('a node', () => {
+  it('tells its health, its stores, its versions and what it was configured with', async () => {
+    const { node: itself, health, hindrances, stores, configuration: configured } = await state();
+    expect(itself).toMatchObject({ version: '0.1.0', runtime: process.version });
+    expect(itself.startedAt).toBeLessThan(itself.now);
+    expect([health, hindrances]).toEqual([{ status: 'ok', reasons: [] }, []]);
+    expect(stores.map(({ holds, kind, isAway }) => [holds, kind, isAway])).toEqual([
+      ['records', 'sqlite', false],
+      ['files', 'disk', false],
+      ['limits', 'memory', false],
+    ]);
+    expect(configured.files).toEqual([expect.stringMatching(/parley\.json$/)]);
+    expect(configured).toMatchObject({ refusedAt: null, faults: [], warnings: [] });
+    expect(configured.loadedAt).toBeGreaterThan(itself.startedAt);
+  });
+
+  it('tells which upstreams it leaves alone, until when, and why', async () => {
+    const before = await state();
+    expect(before.upstreams.map(({ deployment, state: standing, offUntil }) => [deployment, standing, offUntil])).toEqual([
+      ['demo', 'ok', null],
+      ['limited', 'ok', null],
+    ]);
+    expect((await node.chat('limited', { messages: hello })).status).toBe(429);
+    const { upstreams, node: itself, health } = await state();
+    const limited = upstreams.find(({ deployment }) => deployment === 'limited');
+    expect(limited).toMatchObject({ protocol: 'openai', origin: host.url, model: 'limited', state: 'rate_limited' });
+    expect((limited?.offUntil ?? 0) - itself.now).toBeGreaterThan(900_000);
+    expect(health.reasons.map(({ code }) => code)).toEqual(['upstream_off']);
+  });
+
+  it('tells the faults of a reload that was refused, each with its path, until a good one comes', async () => {
+    await node.configure(configuration({ models: { demo: { upstreams: [{ protocol: 'demo', wieght: 2 }] } } }));
+    const refused = await vi.waitUntil(async () => {
+      const { configuration: now } = await state();
+      return now.faults.length > 0 && now;
+    }, patience);
+    expect(refused.faults).toEqual([
+      {
+        file: refused.files[0],
+        path: 'models.demo.upstreams[0].wieght',
+        message: expect.any(String),
+        hint: expect.stringContaining('weight'),
+      },
+    ]);
+    expect(refused.refusedAt).toBeGreaterThan(refused.loadedAt);
+    await node.configure(configuration());
+    const loaded = await vi.waitUntil(async () => {
+      const { configuration: now } = await state();
+      return now.faults.length === 0 && now;
+    }, patience);
+    expect(loaded.loadedAt).toBeGreaterThan(refused.loadedAt);
+    expect(loaded.refusedAt).toBeNull();
+    const { data } = await vi.waitUntil(async () => {
+      const page = await read<{ data: { action: string }[] }>('audit?kind=configuration');
+      return page.data.length === 3 && page;
+    }, patience);
+    expect(data.map(({ action }) => action)).toEqual(['configuration.loaded', 'configuration.refused', 'configuration.loaded']);
+  });
+
+  it('counts a call that is answered with another one once, and its cost', async () => {
+    const { completion } = await node.chat('app', { messages: hello });
+    const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = completion.usage ?? {};
+    const { data, total } = await vi.waitUntil(async () => {
+      const usage = await read<{ data: object[]; total: { calls: number; completionTokens: number } }>('usage?by=deployment');
+      return usage.total.calls === 2 && usage;
+    }, patience);
+    const cost = expect.closeTo((promptTokens ?? 0) * 0.001, 9);
+    const once = { calls: 1, failedCalls: 0, promptTokens, completionTokens };
+    expect(data.slice(0, 2)).toEqual([
+      { deployment: 'demo', ...once, cost },
+      { deployment: 'app', ...once, cost: 0 },
+    ]);
+    expect(total).toMatchObject({ completionTokens, cost });
+  });
+});

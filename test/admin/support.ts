@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import type { AuditRecord, UsageRecord } from '#domain/journal.ts';
+import { SqlJournal } from '#stores/sql/journal.ts';
+import type { NodeReport } from '#surfaces/admin/node-report.ts';
+import type { Answered } from '#test/ask.ts';
+import { startService, type TestService } from '#test/start-service.ts';
+import { freshSqlite } from '../stores/sql/engines.ts';
+
+/** The service with a journal in a real database. */
+export interface AdminHouse extends AsyncDisposable {
+  readonly service: TestService;
+  readonly journal: SqlJournal;
+  readonly file: string;
+  /** Asks with the key of one who has the role, where no other is given. */
+  get(path: string, key?: string): Promise<Answered>;
+}
+
+const healthy = { status: 'ok', reasons: [] } as const;
+
+export const report: NodeReport = {
+  node: { version: '1.2.3', runtime: 'v1', startedAt: 1, now: 2 },
+  health: healthy,
+  hindrances: [],
+  stores: [{ holds: 'records', kind: 'sqlite', isAway: false }],
+  upstreams: [],
+  configuration: { files: [], loadedAt: 1, refusedAt: null, faults: [], warnings: [] },
+};
+
+const keys = { 'admin-key': { project: 'office', role: 'admin' }, 'user-key': { project: 'user', role: 'staff' } };
+
+/** `readNode` gives what is told of the node. */
+export async function startAdminHouse(configuration: object = {}, readNode = () => report): Promise<AdminHouse> {
+  const fresh = await freshSqlite();
+  const { database, close } = await fresh.open();
+  const journal = new SqlJournal(database);
+  const service = await startService({ keys, ...configuration }, { admin: { journal, readNode } });
+  return {
+    ...{ service, journal, file: fresh.file },
+    get: (path, key = 'admin-key') => service.ask({ method: 'GET', path, headers: { 'api-key': key } }),
+    async [Symbol.asyncDispose]() {
+      await service.close();
+      await close();
+      await fresh[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** At noon of a day. */
+export function usage(day: string, fields: Partial<UsageRecord> = {}): UsageRecord {
+  const deployment = fields.deployment ?? 'model';
+  const amounts = { promptTokens: 10, completionTokens: 5, cost: 1_000_000_000, durationMs: 1 };
+  return {
+    ...{ id: randomUUID(), requestId: 'request', atMs: Date.parse(`${day}T12:00:00Z`), subject: 'ada', project: 'lab' },
+    ...{ deployment, path: [deployment], operation: 'chat', outcome: 'ok', status: 200, ...amounts },
+    ...fields,
+  };
+}
+
+export function audit(atMs: number, action: string): AuditRecord {
+  return { id: randomUUID(), atMs, action, subject: 'ada', object: 'app', requestId: 'request', details: { count: 1 } };
+}

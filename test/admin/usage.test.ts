@@ -1,0 +1,191 @@
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type AdminHouse, startAdminHouse, usage } from './support.ts';
+
+interface Usage {
+  readonly from: string;
+  readonly to: string;
+  readonly by: readonly string[];
+  readonly data: readonly Record<string, unknown>[];
+  readonly total: Record<string, unknown>;
+  readonly isCut: boolean;
+}
+
+let house: AdminHouse;
+
+beforeAll(async () => {
+  house = await startAdminHouse();
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+async function read(query: string, path = '/v1/admin/usage', key?: string): Promise<Usage> {
+  const { status, json, text } = await house.get(`${path}?${query}`, key);
+  expect([status, text]).toEqual([200, expect.any(String)]);
+  return json as Usage;
+}
+
+const march = 'from=2026-03-01&to=2026-03-31';
+
+describe('usage', () => {
+  beforeAll(async () => {
+    await house.journal.appendUsage([
+      usage('2026-03-01'),
+      usage('2026-03-01', { subject: 'bob', project: 'shop', outcome: 'failed', cost: 0 }),
+      usage('2026-03-31', { deployment: 'app', cost: 0, promptTokens: 30, completionTokens: 10 }),
+      usage('2026-03-31', { path: ['app', 'model'], cost: 4_500_000_000, promptTokens: 30, completionTokens: 10 }),
+      usage('2026-02-28'),
+      usage('2026-04-01'),
+    ]);
+  });
+
+  it('is told by day, in USD, with both ends included, and with its total', async () => {
+    expect(await read(march)).toEqual({
+      object: 'list',
+      from: '2026-03-01',
+      to: '2026-03-31',
+      by: ['day'],
+      data: [
+        { day: '2026-03-01', calls: 2, failedCalls: 1, promptTokens: 20, completionTokens: 10, cost: 1 },
+        { day: '2026-03-31', calls: 1, failedCalls: 0, promptTokens: 30, completionTokens: 10, cost: 4.5 },
+      ],
+      total: { calls: 3, failedCalls: 1, promptTokens: 50, completionTokens: 20, cost: 5.5 },
+      isCut: false,
+    });
+  });
+
+  it('by deployment counts what an application calls beside it; the total counts it once', async () => {
+    const { data, total } = await read(`${march}&by=deployment`);
+    expect(data).toEqual([
+      { deployment: 'model', calls: 3, failedCalls: 1, promptTokens: 50, completionTokens: 20, cost: 5.5 },
+      { deployment: 'app', calls: 1, failedCalls: 0, promptTokens: 30, completionTokens: 10, cost: 0 },
+    ]);
+    expect(total).toMatchObject({ calls: 3, promptTokens: 50 });
+  });
+
+  it('by person and by project begins with the most costly', async () => {
+    const people = await read(`${march}&by=user`);
+    expect(people.data.map(({ user, cost, calls }) => [user, cost, calls])).toEqual([
+      ['ada', 5.5, 2],
+      ['bob', 0, 1],
+    ]);
+    const projects = await read(`${march}&by=project`);
+    expect(projects.data.map(({ project }) => project)).toEqual(['lab', 'shop']);
+  });
+
+  it('by several is in the order day, deployment, user, whatever was asked', async () => {
+    const { by, data } = await read(`${march}&by=user,day,deployment,day`);
+    expect(by).toEqual(['day', 'deployment', 'user']);
+    expect(data.map(({ day, deployment, user }) => `${day} ${deployment} ${user}`)).toEqual([
+      '2026-03-01 model ada',
+      '2026-03-01 model bob',
+      '2026-03-31 app ada',
+      '2026-03-31 model ada',
+    ]);
+  });
+
+  it('is cut where it is longer than was asked, says so, and still has the total of all', async () => {
+    const { data, total, isCut } = await read(`${march}&by=user&limit=1`);
+    expect([data.length, isCut, total.calls]).toEqual([1, true, 3]);
+    expect((await read(`${march}&by=user&limit=2`)).isCut).toBe(false);
+  });
+
+  it('of no calls is empty, with a total of nothing', async () => {
+    const { data, total } = await read('from=2020-01-01&to=2020-01-02');
+    expect(data).toEqual([]);
+    expect(total).toEqual({ calls: 0, failedCalls: 0, promptTokens: 0, completionTokens: 0, cost: 0 });
+  });
+
+  it('is of the last 30 days where no days are named', async () => {
+    const { from, to } = await read('');
+    expect((Date.parse(to) - Date.parse(from)) / 86_400_000).toBe(29);
+    expect(Math.abs(Date.now() - Date.parse(to))).toBeLessThan(2 * 86_400_000);
+    expect((await read('to=2024-03-01')).from).toBe('2024-02-01');
+  });
+
+  it('of one’s own is open to everyone, and is of nobody else', async () => {
+    const subject = 'key:user';
+    await house.journal.appendUsage([usage('2026-03-02', { subject }), usage('2026-03-02', { subject, deployment: 'app' })]);
+    const { data, total } = await read(`${march}&by=day,deployment`, '/v1/user/usage', 'user-key');
+    expect(data.map(({ deployment, calls }) => [deployment, calls])).toEqual([
+      ['app', 1],
+      ['model', 1],
+    ]);
+    expect(total).toMatchObject({ calls: 2, cost: 2 });
+    const asked = await house.get('/v1/user/usage?by=user', 'user-key');
+    expect(asked.error).toMatchObject({ code: 'invalid_request', param: 'by' });
+  });
+
+  it.each([
+    ['from=yesterday', 'from'],
+    ['from=2026-02-30', 'from'],
+    ['from=2026-3-1', 'from'],
+    ['from=%2B275761-01-01', 'from'],
+    ['to=2026-03-01T00:00:00Z', 'to'],
+    ['from=2026-03-02&to=2026-03-01', 'from'],
+    ['from=2025-01-01&to=2026-03-01', 'from'],
+    ['from=2026-03-01&from=2026-03-02', 'from'],
+    ['by=day,moon', 'by'],
+    ['by=day,', 'by'],
+    ['by=__proto__', 'by'],
+    ['by=subject', 'by'],
+    ['by=day&by=user', 'by'],
+    ['limit=0', 'limit'],
+    ['limit=10001', 'limit'],
+    ['limit=1e3', 'limit'],
+    ['limit=1;drop%20table%20usage_records', 'limit'],
+  ])('refuses %s', async (query, param) => {
+    const { status, error } = await house.get(`/v1/admin/usage?${query}`);
+    expect([status, error]).toEqual([400, expect.objectContaining({ code: 'invalid_request', param })]);
+  });
+
+  it('is not kept by anything on the way', async () => {
+    for (const path of ['/v1/admin/usage', '/v1/admin/audit', '/v1/admin/state', '/v1/user/usage', '/v1/admin/usage?by=x'])
+      expect((await house.get(path)).headers['cache-control']).toBe('no-store');
+  });
+});
+
+describe('who lacks the role', () => {
+  beforeEach(() => house.service.reload({ keys: { 'user-key': { project: 'user', roles: ['staff', 'Admin', 'admins'] } } }));
+
+  it.each(['usage', 'usage?by=x', 'audit', 'audit?token=x', 'state'])('is refused %s, whatever is asked', async (path) => {
+    const { status, error } = await house.get(`/v1/admin/${path}`, 'user-key');
+    expect([status, error]).toEqual([
+      403,
+      { type: 'permission_error', code: 'access_denied', param: null, message: expect.stringContaining('role admin') },
+    ]);
+    expect((await house.get(`/v1/admin/${path}`)).status).toBe(401);
+  });
+});
+
+describe('a hundred thousand calls', () => {
+  it('are summed up with less than a second of work, while everything else goes on', async () => {
+    await using large = await startAdminHouse();
+    fill(large.file, 100_000);
+    for (const by of ['day', 'deployment,user', 'day,deployment,user']) {
+      let turns = 0;
+      const turning = setInterval(() => {
+        turns += 1;
+      }, 2);
+      // Of all threads: what else keeps the machine busy does not count.
+      const before = process.cpuUsage();
+      const { status, json } = await large.get(`/v1/admin/usage?from=2026-03-01&to=2026-03-30&by=${by}`);
+      const { user, system } = process.cpuUsage(before);
+      clearInterval(turning);
+      expect([status, (json as Usage).total.calls]).toEqual([200, 100_000]);
+      expect((user + system) / 1000).toBeLessThan(1000);
+      expect(turns).toBeGreaterThan(3);
+    }
+  });
+});
+
+function fill(file: string, count: number): void {
+  const database = new DatabaseSync(file);
+  database.exec(`
+    with recursive n(i) as (select 0 union all select i + 1 from n where i < ${count - 1})
+    insert into usage_records select
+      'call-' || i, 'request-' || i, ${Date.parse('2026-03-01')} + i * ${Math.floor((30 * 86_400_000) / count)}, 'user-' || (i % 300), 'project',
+      'model-' || (i % 10), '["model"]', 'chat', 'ok', 200, 100, 50, 1000, 12.5
+    from n`);
+  database.close();
+}

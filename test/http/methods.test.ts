@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { apiOperations } from '#app/api-operations.ts';
+import { hello } from '#test/chunks.ts';
+import { withKey } from '#test/start-service.ts';
+import { startWhole, type WholeService } from '../security/support.ts';
+
+const operations = apiOperations({ aliases: { compat: ['openai'], msgapi: ['anthropic'] } });
+/** Without those of folders: what is below a folder has the same form. */
+const paths = [...new Set(operations.map(({ path }) => path))].filter((path) => path === '/' || !path.endsWith('/'));
+
+let whole: WholeService;
+
+beforeAll(async () => {
+  whole = await startWhole(() => ({ models: { model: { upstreams: [{ protocol: 'demo' }] } } }));
+});
+
+afterAll(() => whole[Symbol.asyncDispose]());
+
+/** A path of a pattern. */
+function toPath(pattern: string): string {
+  const named = pattern.replace('{api_version}', '2024-10-21').replace('{bucket}/{path}', 'bucket/a.txt');
+  return named.replaceAll(/\{\w+\}/g, 'model');
+}
+
+function methodsOf(pattern: string): string[] {
+  const path = toPath(pattern);
+  return operations.filter((each) => toPath(each.path) === path).map(({ method }) => method.toUpperCase());
+}
+
+function ask(method: string, path: string) {
+  const body = method === 'GET' || method === 'HEAD' ? undefined : { messages: hello };
+  return whole.service.ask({ method, path, headers: withKey(), body });
+}
+
+describe('a path that is served', () => {
+  it.each(paths)('%s says which methods it takes to those that it does not', async (pattern) => {
+    const taken = methodsOf(pattern);
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'].filter((each) => !taken.includes(each))) {
+      const { status, headers } = await ask(method, toPath(pattern));
+      expect([method, status]).toEqual([method, 405]);
+      const allowed = String(headers.allow).split(', ');
+      expect(allowed).toEqual(expect.arrayContaining(taken));
+      expect(allowed).not.toContain(method);
+    }
+  });
+});
+
+describe('a path that is not', () => {
+  it.each(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('is 404 to %s', async (method) => {
+    for (const path of ['/nowhere', '/v1', '/v1/nowhere', '/openai/nowhere', '/compat'])
+      expect((await ask(method, path)).status).toBe(404);
+  });
+});

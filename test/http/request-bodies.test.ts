@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hello, plainCompletion } from '#test/chunks.ts';
+import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { callerKey, chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
+  service = await startService({ models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
+});
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+const right = JSON.stringify({ model: 'm', max_tokens: 10, messages: hello });
+
+/** The right body with other bytes for its text. */
+function holding(...bytes: readonly number[]): Buffer {
+  const [before = '', after = ''] = right.split('Hello');
+  return Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(after)]);
+}
+
+const everywhere = [
+  { method: 'POST', path: chatPath('m') },
+  { method: 'POST', path: '/v1/chat/completions' },
+  { method: 'POST', path: '/anthropic/v1/messages' },
+  { method: 'POST', path: '/v1/consent/m' },
+];
+
+describe('a body', () => {
+  it.each([
+    ['a byte that begins nothing', [0xff]],
+    ['half of a character', [0xc3]],
+    ['a character in more bytes than it takes', [0xc0, 0xaf]],
+    ['half of a surrogate pair', [0xed, 0xa0, 0x80]],
+    ['what is beyond Unicode', [0xf4, 0x90, 0x80, 0x80]],
+    ['Latin-1', [0x47, 0x72, 0xfc, 0xdf, 0x65]],
+  ])('with %s is refused on every surface, and told why', async (_what, bytes) => {
+    for (const place of everywhere) {
+      const { status, text } = await service.ask({ ...place, headers: withKey(), body: holding(...bytes) });
+      expect([place.path, status]).toEqual([place.path, 400]);
+      expect(text).toContain('not valid UTF-8');
+    }
+    expect(upstream.requests).toEqual([]);
+  });
+
+  it('that is not UTF-8 is told only to those who could have sent another', async () => {
+    const body = holding(0xff);
+    expect((await service.ask({ path: chatPath('m'), headers: withKey('unknown'), body })).status).toBe(401);
+    expect((await service.ask({ path: chatPath('none'), headers: withKey(), body })).status).toBe(404);
+  });
+
+  it('in UTF-8 arrives as it was sent, wherever its bytes are cut', async () => {
+    const content = 'Größe 猫 🐈‍⬛ \ud7ff\ue000';
+    const bytes = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content }] }));
+    const sent = await fetch(service.url + chatPath('m'), {
+      method: 'POST',
+      headers: withKey(),
+      body: new ReadableStream({
+        start(controller) {
+          for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
+          controller.close();
+        },
+      }),
+      duplex: 'half',
+    });
+    expect(sent.status).toBe(200);
+    expect(upstream.requests.at(-1)?.body).toMatchObject({ messages: [{ content }] });
+  });
+
+  it.each(['utf-16', 'UTF-16LE', '"iso-8859-1"', "'windows-1252'", 'utf-7', '', '"utf-8'.padEnd(300, '8')])(
+    'whose charset is %s is refused with a hint',
+    async (charset) => {
+      for (const place of everywhere) {
+        const headers = { 'api-key': callerKey, 'content-type': `application/json; charset=${charset}` };
+        const { status, text } = await service.ask({ ...place, headers, body: right });
+        expect([place.path, status]).toEqual([place.path, 415]);
+        expect(text).toContain('UTF-8');
+        expect(text.length).toBeLessThan(500);
+      }
+    },
+  );
+
+  it.each([
+    'application/json',
+    'Application/JSON',
+    'application/json;charset=utf-8',
+    'application/json; charset=UTF-8',
+    'application/json ; charset="utf-8"',
+    'application/json; charset=utf8',
+    'application/json; charset=us-ascii',
+    'application/json; profile="x"; charset=utf-8',
+  ])('may come as %s', async (type) => {
+    const headers = { 'api-key': callerKey, 'content-type': type };
+    expect((await service.ask({ path: chatPath('m'), headers, body: right })).status).toBe(200);
+  });
+});

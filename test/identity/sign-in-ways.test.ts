@@ -1,0 +1,185 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { type Clock, systemClock } from '#base/clock.ts';
+import type { TestService } from '#test/start-service.ts';
+import { type OidcServer, startOidcServer } from './oidc-server.ts';
+import { audience, MovedClock, startWith } from './support.ts';
+
+const wellKnown = '/.well-known/openid-configuration';
+const signIn = { clientId: 'page' };
+let oidc: OidcServer;
+
+beforeAll(async () => {
+  oidc = await startOidcServer();
+});
+
+afterAll(() => oidc.stop());
+
+async function waysOf(node: TestService): Promise<readonly Record<string, unknown>[]> {
+  const { status, json } = await node.ask({ method: 'GET', path: '/v1/sign-in' });
+  expect(status).toBe(200);
+  return (json as { data: Record<string, unknown>[] }).data;
+}
+
+/** The origins beside the service that the page may talk to. */
+async function allowed(node: TestService): Promise<string> {
+  const { headers } = await node.app.inject('/index.html');
+  return /connect-src 'self'([^;]*);/.exec(String(headers['content-security-policy']))?.[1]?.trim() ?? 'none';
+}
+
+/** A provider that answers to the question for its OpenID configuration; `{self}` in a text is its address. */
+async function startProvider(answer: string | RequestListener): Promise<{ url: string; asked: string[] }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    if (typeof answer === 'string') response.end(answer.replaceAll('{self}', url));
+    else answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url, asked };
+}
+
+describe('the ways to sign in', () => {
+  it('are told to everyone, with what a public client needs and nothing else', async () => {
+    await using node = await startWith({
+      corporate: { issuer: oidc.issuer, audience, rolesClaim: 'realm_access.roles', signIn },
+      machines: { issuer: 'https://machines.example', audience },
+    });
+    expect(await waysOf(node)).toEqual([
+      {
+        name: 'corporate',
+        displayName: 'corporate',
+        issuer: oidc.issuer,
+        clientId: 'page',
+        scopes: ['openid'],
+        token: 'access_token',
+        parameters: {},
+        sendsIssuer: true,
+        endpoints: {
+          authorization: `${oidc.issuer}/auth`,
+          token: `${oidc.issuer}/token`,
+          endSession: `${oidc.issuer}/session/end`,
+        },
+      },
+    ]);
+    expect(await allowed(node)).toBe(oidc.issuer);
+  });
+
+  it('are none where none is configured, and the page may talk to nobody else', async () => {
+    await using node = await startWith({ corporate: { issuer: oidc.issuer, audience } });
+    expect([await waysOf(node), await allowed(node)]).toEqual([[], '']);
+  });
+
+  it('follow the configuration in force', async () => {
+    await using node = await startWith({});
+    expect(await waysOf(node)).toEqual([]);
+    const entry = {
+      issuer: oidc.issuer,
+      audience,
+      signIn: { ...signIn, displayName: 'Corp', parameters: { resource: audience } },
+    };
+    node.reload({ identityProviders: { corporate: entry } });
+    expect(await waysOf(node)).toEqual([expect.objectContaining({ displayName: 'Corp', parameters: { resource: audience } })]);
+  });
+});
+
+describe('the endpoints of a provider', () => {
+  it('are asked for once, by however many pages, and again after ten minutes', async () => {
+    const provider = await startProvider('{"issuer":"{self}","authorization_endpoint":"{self}/a","token_endpoint":"{self}/t"}');
+    const clock = new MovedClock();
+    await using node = await startWith({ p: { issuer: provider.url, audience, signIn } }, {}, { clock });
+    const ways = await Promise.all(Array.from({ length: 20 }, () => waysOf(node)));
+    expect(new Set(ways.map((each) => JSON.stringify(each))).size).toBe(1);
+    expect(ways[0]).toEqual([
+      expect.objectContaining({
+        sendsIssuer: false,
+        endpoints: { authorization: `${provider.url}/a`, token: `${provider.url}/t` },
+      }),
+    ]);
+    expect(provider.asked).toEqual([wellKnown]);
+    clock.pass(600_001);
+    await waysOf(node);
+    expect(provider.asked).toEqual([wellKnown, wellKnown]);
+  });
+
+  it('that are configured are not asked for', async () => {
+    const endpoints = {
+      authorizationEndpoint: 'https://id.example/auth',
+      tokenEndpoint: 'https://tokens.example:8443/token',
+      endSessionEndpoint: 'https://id.example/out',
+    };
+    await using node = await startWith({ p: { issuer: 'https://id.example', audience, signIn: { ...signIn, ...endpoints } } });
+    expect(await waysOf(node)).toEqual([
+      expect.objectContaining({
+        endpoints: {
+          authorization: endpoints.authorizationEndpoint,
+          token: endpoints.tokenEndpoint,
+          endSession: endpoints.endSessionEndpoint,
+        },
+      }),
+    ]);
+    expect(await allowed(node)).toBe('https://tokens.example:8443');
+  });
+
+  it.each([
+    ['are a script', '"authorization_endpoint":"javascript:alert(1)","token_endpoint":"{self}/t"'],
+    ['are elsewhere over http', '"authorization_endpoint":"{self}/a","token_endpoint":"http://10.0.0.1/t"'],
+    ['hold a password', '"authorization_endpoint":"{self}/a","token_endpoint":"https://a:b@id.example/t"'],
+    ['are none', '"authorization_endpoint":7,"token_endpoint":null'],
+    [
+      'are those of another issuer',
+      '"issuer":"https://other.example","authorization_endpoint":"{self}/a","token_endpoint":"{self}/t"',
+    ],
+  ])('that %s are not used', async (_what, fields) => {
+    const provider = await startProvider(`{"issuer":"{self}",${fields}}`);
+    await using node = await startWith({ p: { issuer: provider.url, audience, signIn } });
+    expect(await waysOf(node)).toEqual([expect.objectContaining({ endpoints: null })]);
+    expect(await allowed(node)).toBe('');
+  });
+
+  it.each(["https://a;script-src'unsafe-inline'", 'https://*.example', 'https://a,b.example'])(
+    'cannot write into the policy of the page: %s',
+    async (host) => {
+      const token = JSON.stringify(`${host}/token`);
+      const provider = await startProvider(`{"issuer":"{self}","authorization_endpoint":"{self}/a","token_endpoint":${token}}`);
+      await using node = await startWith({ p: { issuer: provider.url, audience, signIn } });
+      await waysOf(node);
+      expect(await allowed(node)).toBe('');
+    },
+  );
+
+  it('that cannot be had are noted once, and looked for again after ten seconds', async () => {
+    const state = { isDown: true };
+    const provider = await startProvider((_request, response) => {
+      const self = provider.url;
+      if (state.isDown) response.writeHead(500).end();
+      else response.end(JSON.stringify({ issuer: self, authorization_endpoint: `${self}/a`, token_endpoint: `${self}/t` }));
+    });
+    const [clock, faults] = [new MovedClock(), [] as string[]];
+    const noteFault = (message: string) => faults.push(message);
+    await using node = await startWith({ p: { issuer: provider.url, audience, signIn } }, {}, { clock, noteFault });
+    const isOffered = async () => (await waysOf(node))[0]?.endpoints !== null;
+    expect([await isOffered(), await isOffered(), provider.asked.length]).toEqual([false, false, 1]);
+    clock.pass(10_001);
+    expect([await isOffered(), provider.asked.length]).toEqual([false, 2]);
+    state.isDown = false;
+    clock.pass(10_001);
+    expect(await isOffered()).toBe(true);
+    expect(faults).toEqual(['nobody can sign in with the identity provider p']);
+  });
+
+  it('that are long in coming keep nobody from the page', async () => {
+    const asked = Promise.withResolvers<void>();
+    const provider = await startProvider(() => asked.resolve());
+    const clock: Clock = { ...systemClock, sleep: () => asked.promise };
+    await using node = await startWith({ p: { issuer: provider.url, audience, signIn } }, {}, { clock });
+    expect(await waysOf(node)).toEqual([expect.objectContaining({ endpoints: null })]);
+    expect((await node.app.inject('/')).statusCode).not.toBe(500);
+  });
+});

@@ -1,0 +1,217 @@
+import { describe, expect, it } from 'vitest';
+import { type CallEnd, silentTelemetry } from '#domain/telemetry.ts';
+import type { Answered } from '#test/ask.ts';
+import { startService, withKey } from '#test/start-service.ts';
+import { mirrored, post, rpc, startServed, stateless, toolCall } from './served-support.ts';
+import { says } from './support.ts';
+
+const answer = says('An answer.');
+
+/** The status, and the code of JSON-RPC. */
+function toTold({ status, json }: Answered): string {
+  const { error } = json as { error?: { code: number | string } };
+  return `${status} ${error?.code ?? 'ok'}`;
+}
+
+describe('messages that cannot be taken', () => {
+  it.each([
+    ['what is no JSON', '{"jsonrpc":', '400 -32700'],
+    ['bytes that are no text', Buffer.from([0x22, 0xff, 0x22]), '400 -32700'],
+    ['nothing', '', '400 -32700'],
+    ['a batch', [rpc('ping')], '400 -32600'],
+    ['another version of JSON-RPC', { ...rpc('ping'), jsonrpc: '1.0' }, '400 -32600'],
+    ['no method', { jsonrpc: '2.0', id: 1 }, '400 -32600'],
+    ['a result', { jsonrpc: '2.0', id: 1, result: {} }, '400 -32600'],
+    ['an id of null', { ...rpc('ping'), id: null }, '400 -32600'],
+    ['parameters in a list', { ...rpc('ping'), params: [] }, '400 -32600'],
+    ['an unknown method', rpc('prompts/list'), '200 -32601'],
+    ['a method of objects', rpc('__proto__'), '200 -32601'],
+    ['a method of the other era', rpc('server/discover'), '200 -32601'],
+    ['a notification as a request', rpc('notifications/initialized'), '200 -32601'],
+    ['no tool', rpc('tools/call'), '200 -32602'],
+    ['a tool that is no text', rpc('tools/call', { name: 1 }), '200 -32602'],
+    ['another tool', rpc('tools/call', { name: 'other' }), '200 -32602'],
+  ])('are told as errors: %s', async (_what, body, told) => {
+    const { service } = await startServed();
+    expect(toTold(await post(service, body))).toBe(told);
+  });
+
+  it('name the request where it is known', async () => {
+    const { service } = await startServed();
+    expect((await post(service, rpc('none'))).json).toMatchObject({ jsonrpc: '2.0', id: 7 });
+    expect((await post(service, '{')).json).toMatchObject({ id: null });
+  });
+});
+
+describe('header fields of the stateless revision', () => {
+  const call = stateless('tools/call', toolCall);
+  const good = mirrored('tools/call', 'model');
+  it.each([
+    ['no version', call, { ...good, 'mcp-protocol-version': '' }, '400 -32020'],
+    ['a version of sessions', call, { ...good, 'mcp-protocol-version': '2025-11-25' }, '400 -32020'],
+    ['another method', call, { ...good, 'mcp-method': 'tools/list' }, '400 -32020'],
+    ['another name', call, { ...good, 'mcp-name': 'other' }, '400 -32020'],
+    ['no name', call, mirrored('tools/call'), '400 -32020'],
+    ['no envelope', rpc('tools/list'), mirrored('tools/list'), '400 -32602'],
+    [
+      'no capabilities',
+      rpc('tools/list', { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } }),
+      good,
+      '400 -32602',
+    ],
+    ['initialize', stateless('initialize'), mirrored('initialize'), '404 -32601'],
+    ['a name in base64', call, { ...good, 'mcp-name': '=?base64?bW9kZWw=?=' }, '200 ok'],
+  ])('must be what the body says: %s', async (_what, body, headers, told) => {
+    const { service } = await startServed({}, answer);
+    expect(toTold(await post(service, body, headers))).toBe(told);
+  });
+});
+
+describe('versions', () => {
+  it.each([
+    ['2025-03-26', '2025-03-26'],
+    ['2025-06-18', '2025-06-18'],
+    ['2025-11-25', '2025-11-25'],
+    ['2024-11-05', '2025-11-25'],
+    [undefined, '2025-11-25'],
+  ])('a session that asks for %s is told %s', async (protocolVersion, told) => {
+    const { service } = await startServed();
+    const { json, headers } = await post(service, rpc('initialize', { protocolVersion, capabilities: {} }));
+    expect(json).toMatchObject({ result: { protocolVersion: told, capabilities: { tools: {} } } });
+    expect(headers['mcp-session-id']).toMatch(/^[\w.:-]+$/);
+  });
+
+  it('that nobody knows are refused with those that are spoken', async () => {
+    const { service } = await startServed();
+    const version = '2030-01-01';
+    const told = { error: { code: -32022, data: { requested: version, supported: expect.arrayContaining(['2026-07-28']) } } };
+    const sent = { 'mcp-protocol-version': version };
+    const inSession = await post(service, rpc('tools/list'), sent);
+    const meta = { 'io.modelcontextprotocol/protocolVersion': version };
+    const alone = await post(service, stateless('tools/list', {}, meta), { ...sent, 'mcp-method': 'tools/list' });
+    for (const { status, json } of [inSession, alone]) expect([status, json]).toMatchObject([400, told]);
+  });
+});
+
+describe('the transport', () => {
+  it('takes notifications without an answer', async () => {
+    const { service } = await startServed();
+    for (const method of ['notifications/initialized', 'notifications/cancelled', 'notifications/none']) {
+      const { status, text } = await post(service, { jsonrpc: '2.0', method });
+      expect([status, text]).toEqual([202, '']);
+    }
+  });
+
+  it('answers pings', async () => {
+    const { service } = await startServed();
+    expect((await post(service, rpc('ping'))).json).toEqual({ jsonrpc: '2.0', id: 7, result: {} });
+  });
+
+  it.each([
+    ['application/json, text/event-stream', 'application/json'],
+    ['*/*', 'application/json'],
+    ['text/event-stream', 'text/event-stream'],
+    ['application/json;q=0, text/event-stream', 'text/event-stream'],
+  ])('answers one who accepts %s with %s', async (accept, type) => {
+    const { service } = await startServed();
+    const { status, headers, text } = await post(service, rpc('ping'), { accept });
+    expect([status, headers['content-type']]).toEqual([200, `${type}; charset=utf-8`]);
+    expect(text).toContain('"result":{}');
+    const unknown = await post(service, rpc('none'), { accept });
+    expect([unknown.status, unknown.headers['content-type']]).toEqual([200, `${type}; charset=utf-8`]);
+  });
+
+  it('refuses one who accepts neither form', async () => {
+    const { service } = await startServed();
+    expect((await post(service, rpc('ping'), { accept: 'text/html' })).status).toBe(406);
+  });
+
+  it('streams nothing to one who does not accept events', async () => {
+    const { service } = await startServed({}, answer);
+    const body = rpc('tools/call', { ...toolCall, _meta: { progressToken: 1 } });
+    const { headers } = await post(service, body, { accept: 'application/json' });
+    expect(headers['content-type']).toMatch(/json/);
+  });
+
+  it.each([
+    ['https://evil.test', 403],
+    ['null', 403],
+    ['file://127.0.0.1', 403],
+    ['own', 200],
+  ])('answers pages of its own host only: %s is %d', async (origin, status) => {
+    const { service } = await startServed();
+    const answered = await post(service, rpc('ping'), { origin: origin === 'own' ? service.url : origin });
+    expect(answered.status).toBe(status);
+    expect(Object.keys(answered.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
+
+  it('has no streams and no sessions of its own: GET and DELETE are 405', async () => {
+    const { service } = await startServed();
+    for (const method of ['GET', 'HEAD', 'DELETE']) {
+      const { status, headers } = await service.ask({ method, path: '/v1/deployments/model/mcp', headers: withKey() });
+      expect([status, headers.allow]).toEqual([405, expect.stringContaining('POST')]);
+    }
+  });
+
+  it('leaves the paths beside it as they are', async () => {
+    const { service } = await startServed();
+    for (const [name, status] of [
+      ['limits', 405],
+      ['configuration', 405],
+      ['nothing', 404],
+      ['', 404],
+    ] as const) {
+      const asked = await service.ask({ path: `/v1/deployments/model/${name}`, headers: withKey(), body: rpc('ping') });
+      expect([name, asked.status]).toEqual([name, status]);
+    }
+  });
+
+  it('keeps to the order of faults of every surface', async () => {
+    const { service } = await startServed({ security: { maxBodyBytes: 10_000 } });
+    const path = '/v1/deployments/none/mcp';
+    const type = { 'content-type': 'application/json' };
+    const large = await service.ask({ path, headers: type, body: 'x'.repeat(20_000) });
+    expect([large.status, large.error.code]).toEqual([413, 'payload_too_large']);
+    expect((await service.ask({ path, headers: type, body: {} })).error.code).toBe('missing_credentials');
+    const html = await service.ask({ path, headers: { ...withKey(), 'content-type': 'text/html' }, body: 'x' });
+    expect(html.error.code).toBe('unsupported_media_type');
+    expect((await service.ask({ path, headers: withKey(), body: '{' })).error.code).toBe('deployment_not_found');
+  });
+
+  it('cancels only the calls of the session that asks for it', async () => {
+    const { service, model } = await startServed({}, () => undefined);
+    const session = { 'mcp-session-id': 'one' };
+    const called = post(service, rpc('tools/call', toolCall), session);
+    const received = await model.request(0);
+    const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
+    await post(service, cancelled);
+    await post(service, cancelled, { 'mcp-session-id': 'two' });
+    await post(service, cancelled, { ...session, 'api-key': 'limited-key' });
+    expect(received.isOpen).toBe(true);
+    await post(service, cancelled, session);
+    expect((await called).json).toMatchObject({ result: { isError: true } });
+    expect((await received.closed).early).toBe(true);
+  });
+
+  it('counts what the tool is called for as use of the deployment, and nothing else', async () => {
+    const named: string[] = [];
+    const ends: CallEnd[] = [];
+    await using service = await startService(
+      { models: { model: { upstreams: [{ protocol: 'demo' }] } } },
+      {
+        telemetry: {
+          begin: (start) => ({
+            ...silentTelemetry.begin(start),
+            deployment: (id) => named.push(id),
+            end: (end) => ends.push(end),
+          }),
+        },
+      },
+    );
+    for (const method of ['initialize', 'tools/list', 'ping', 'none']) await post(service, rpc(method));
+    await post(service, rpc('tools/call', toolCall));
+    expect(named).toEqual(['model']);
+    expect(ends.map(({ outcome }) => outcome)).toEqual(['ok', 'ok', 'ok', 'refused', 'ok']);
+    expect(ends.map(({ promptTokens }) => promptTokens > 0)).toEqual([false, false, false, false, true]);
+  });
+});

@@ -1,0 +1,170 @@
+import type { Progress } from '@modelcontextprotocol/client';
+import { describe, expect, it } from 'vitest';
+import { delta, finish, hello } from '#test/chunks.ts';
+import { eventsReply, refusal, silence } from '#test/scripted-upstream.ts';
+import { connect, eras, replyWith, startServed, toolCall } from './served-support.ts';
+import { callsTools, messagesOf, says, startApp, toolTexts } from './support.ts';
+
+const answer = says('An answer.');
+
+describe.each(eras)('a deployment as an MCP server, to a stock client of %s', (era) => {
+  it('is one tool, named after it', async () => {
+    const { service } = await startServed();
+    const client = await connect(service, era);
+    expect(client.getServerVersion()).toMatchObject({ name: 'parley', title: 'The model' });
+    expect(client.getInstructions()).toBe('Knows much.');
+    const { tools } = await client.listTools();
+    expect(tools).toMatchObject([
+      {
+        name: 'model',
+        title: 'The model',
+        description: 'Knows much.',
+        inputSchema: { type: 'object', required: ['query'], properties: { query: { type: 'string' } } },
+        annotations: { readOnlyHint: true },
+      },
+    ]);
+  });
+
+  it('is found by an id of several segments, however it is encoded', async () => {
+    const { service } = await startServed();
+    for (const id of ['deep/er%20model', 'deep%2Fer%20model']) {
+      const { tools } = await (await connect(service, era, { id })).listTools();
+      expect(tools.map(({ name }) => name)).toEqual(['er_model']);
+    }
+  });
+
+  it('is asked, and answers with its text', async () => {
+    const { service, model } = await startServed({}, answer);
+    const client = await connect(service, era);
+    const result = await client.callTool(toolCall);
+    expect(result).toMatchObject({ content: [{ type: 'text', text: 'An answer.' }] });
+    expect(result.isError).toBeUndefined();
+    expect(messagesOf(model, 0)).toEqual([{ role: 'user', content: 'How are you?' }]);
+  });
+
+  it('gives attachments in the form each of them has', async () => {
+    const attachments = [
+      { index: 0, title: 'Notes', data: '# Notes', reference_url: 'https://x.test/notes' },
+      { index: 1, type: 'image/png', data: 'aGk=' },
+      { index: 2, type: 'image/svg+xml', data: '<svg/>' },
+      { index: 3, type: 'application/pdf', title: 'Paper', url: 'files/b/paper.pdf' },
+      { index: 4, type: 'application/zip', data: 'aGk=' },
+    ];
+    const { service } = await startServed(
+      {},
+      replyWith({ attachments, stages: [{ index: 0, name: 'Look', status: 'completed' }] }),
+    );
+    const { content } = await (await connect(service, era)).callTool(toolCall);
+    expect(content).toEqual([
+      { type: 'text', text: 'See.' },
+      {
+        type: 'resource',
+        resource: { uri: 'https://x.test/notes', mimeType: 'text/markdown', text: '# Notes', _meta: { title: 'Notes' } },
+      },
+      { type: 'image', data: 'aGk=', mimeType: 'image/png' },
+      { type: 'resource', resource: { uri: 'attachment:2', mimeType: 'image/svg+xml', text: '<svg/>' } },
+      { type: 'resource_link', uri: 'files/b/paper.pdf', name: 'Paper', mimeType: 'application/pdf' },
+      { type: 'resource', resource: { uri: 'attachment:4', mimeType: 'application/zip', blob: 'aGk=' } },
+    ]);
+  });
+
+  it('tells of its stages and its text as they come, where the client wants to know', async () => {
+    const stage = (name: string, index: number) => delta({ custom_content: { stages: [{ index, name, status: null }] } });
+    const script = eventsReply(stage('Look it up', 0), stage('Think', 1), delta({ content: 'An answer.' }), finish());
+    const { service } = await startServed({}, script);
+    const told: Progress[] = [];
+    const client = await connect(service, era);
+    const result = await client.callTool(toolCall, { onprogress: (progress) => told.push(progress) });
+    expect(told).toMatchObject([
+      { progress: 1, message: 'Look it up' },
+      { progress: 2, message: 'Think' },
+      { progress: 3, message: '10 characters' },
+    ]);
+    expect(result.content).toEqual([{ type: 'text', text: 'An answer.' }]);
+  });
+
+  it('says in words why a call failed, before the answer or in its middle', async () => {
+    const broken = eventsReply(delta({ content: 'An' }), {
+      error: { message: 'The cable broke.', type: 'x', param: null, code: null },
+    });
+    const { service } = await startServed({}, refusal(400, {}, { message: 'Too rude.', code: 'rude' }), broken);
+    const client = await connect(service, era);
+    expect(await client.callTool(toolCall)).toMatchObject({ isError: true, content: [{ text: 'Too rude. (rude)' }] });
+    const told: Progress[] = [];
+    const late = await client.callTool(toolCall, { onprogress: (progress) => told.push(progress) });
+    expect(late).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/\(\w+\)$/) }] });
+    expect(told).toHaveLength(1);
+  });
+
+  it('keeps limits, which the model is told of', async () => {
+    const { service, model } = await startServed({}, answer);
+    const client = await connect(service, era, { key: 'limited-key' });
+    await client.callTool(toolCall);
+    const { isError, content } = await client.callTool(toolCall);
+    expect(isError).toBe(true);
+    expect(content).toMatchObject([{ text: expect.stringMatching(/Another try .* \(request_limit_exceeded\)$/) }]);
+    expect(model.requests).toHaveLength(1);
+  });
+
+  it('wants the consent of the user, and says where it is given', async () => {
+    const { service, model } = await startServed({ consent: { directCalls: 'require' } }, answer);
+    const client = await connect(service, era, { id: 'hosted' });
+    const { isError, content } = await client.callTool({ ...toolCall, name: 'hosted' });
+    expect(isError).toBe(true);
+    expect(content).toMatchObject([{ text: expect.stringMatching(/GET \/v1\/consent\/hosted .*\(consent_required\)$/) }]);
+    expect(model.requests).toHaveLength(0);
+  });
+
+  it('has no other tool, and wants a query', async () => {
+    const { service } = await startServed({}, answer);
+    const client = await connect(service, era);
+    await expect(client.callTool({ ...toolCall, name: '__proto__' })).rejects.toMatchObject({ code: -32602 });
+    for (const args of [undefined, { query: '' }, { query: ['x'] }]) {
+      const { isError, content } = await client.callTool({ name: 'model', arguments: args as Record<string, unknown> });
+      expect(isError).toBe(true);
+      expect(content).toMatchObject([{ text: expect.stringMatching(/^arguments\.query .*\(invalid_request\)$/) }]);
+    }
+  });
+
+  it('lets go of its upstream when the client gives up, streamed or not', async () => {
+    const { service, model } = await startServed({}, silence);
+    const client = await connect(service, era);
+    for (const [nth, progress] of [{}, { onprogress: () => undefined }].entries()) {
+      const leaving = new AbortController();
+      const called = client.callTool(toolCall, { signal: leaving.signal, ...progress });
+      const received = await model.request(nth);
+      leaving.abort();
+      await expect(called).rejects.toThrow();
+      expect((await received.closed).early).toBe(true);
+    }
+  });
+
+  it('is not there for those who may not use it, and no embedding model', async () => {
+    const { service } = await startServed();
+    await expect(connect(service, era, { id: 'none' })).rejects.toThrow();
+    for (const [id, told] of [
+      ['none', '404 deployment_not_found'],
+      ['__proto__', '404 deployment_not_found'],
+      ['%zz', '404 route_not_found'],
+      ['closed', '403 access_denied'],
+      ['vectors', '400 operation_not_supported'],
+    ]) {
+      const headers = { 'api-key': 'caller-key', 'content-type': 'application/json' };
+      const { status, error } = await service.ask({ path: `/v1/deployments/${id}/mcp`, headers, body: {} });
+      expect(`${status} ${error.code}`).toBe(told);
+    }
+  });
+});
+
+it('a quick app uses another deployment through its MCP server', async () => {
+  const { service: other, model: inner } = await startServed({}, answer);
+  const authorization = { type: 'api_key', key: 'caller-key', name: 'Api-Key' };
+  const { service, model } = await startApp({ url: `${other.url}/v1/deployments/model/mcp`, authorization }, [
+    callsTools(['model', { query: 'Well?' }]),
+    says('It says: an answer.'),
+  ]);
+  const { completion } = await service.chat('app', { messages: hello });
+  expect(completion.choices[0]?.message.content).toBe('It says: an answer.');
+  expect(toolTexts(model)).toEqual(['An answer.']);
+  expect(messagesOf(inner, 0)).toEqual([{ role: 'user', content: 'Well?' }]);
+});

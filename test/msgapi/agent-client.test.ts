@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answered } from '#test/ask.ts';
+import { delta, finish } from '#test/chunks.ts';
+import { grammarFaults, readMessageEvents } from '#test/message-events.ts';
+import { eventsReply, piecesReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { callerKey, startService, type TestService } from '#test/start-service.ts';
+import { fixture } from '../upstreams/support.ts';
+import { recorded, upstreamOf } from '../upstreams/vendor-support.ts';
+
+/**
+ * What an agent for the command line sends on the dialect, part for part as it sends it, its texts replaced: the first request of a
+ * task; a later one, with thoughts, parallel calls and results that are an image, a document, a failure and the name of a tool;
+ * and one for a search by the upstream.
+ */
+function requestOf(name: 'first' | 'later' | 'search', model: string): { [key: string]: unknown } {
+  const text = readFileSync(new URL(`../fixtures/agent/${name}.json`, import.meta.url), 'utf8');
+  return { ...(JSON.parse(text) as object), model };
+}
+
+const betas = 'claude-code-20250219,interleaved-thinking-2025-05-14,context-management-2025-06-27,effort-2025-11-24';
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  const { endpoint, url } = upstream;
+  service = await startService({
+    models: {
+      claude: { upstreams: [{ protocol: 'anthropic', endpoint, key: 'k', model: 'claude-upstream' }] },
+      gpt: { upstreams: [{ endpoint, model: 'gpt-upstream' }] },
+      bedrock: { upstreams: [upstreamOf('bedrock', url)] },
+      demo: { upstreams: [{ protocol: 'demo' }] },
+    },
+  });
+});
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+function send(body: object): Promise<Answered> {
+  const headers = { 'x-api-key': callerKey, 'content-type': 'application/json', 'anthropic-beta': betas };
+  return service.ask({ path: '/anthropic/v1/messages?beta=true', headers, body });
+}
+
+const calling = eventsReply(
+  delta({ role: 'assistant', content: 'I will look.' }),
+  delta({ tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'Bash', arguments: '' } }] }),
+  delta({ tool_calls: [{ index: 0, function: { arguments: '{"command":"ls"}' } }] }),
+  finish('tool_calls'),
+);
+
+describe('an agent client', () => {
+  it.each(['first', 'later', 'search'] as const)('is relayed to an upstream of the dialect, word for word: %s', async (name) => {
+    const bytes = fixture('thinking-tools');
+    upstream.script(piecesReply(Buffer.from(bytes, 'latin1')));
+    const body = requestOf(name, 'claude');
+    const answer = await send(body);
+    expect(Buffer.from(answer.text).toString('latin1')).toBe(bytes);
+    expect(answer.headers).not.toHaveProperty('parley-ignored');
+    const sent = upstream.requests.at(-1) ?? expect.unreachable();
+    expect(sent.body).toEqual({ ...body, model: 'claude-upstream' });
+    expect(sent.headers['anthropic-beta']).toBe(betas);
+  });
+
+  it('works with an upstream of OpenAI: its first request', async () => {
+    upstream.script(calling);
+    const answer = await send(requestOf('first', 'gpt'));
+    const events = readMessageEvents(answer.text);
+    expect(grammarFaults(events)).toEqual([]);
+    expect(events.filter(({ type }) => type === 'content_block_start')).toMatchObject([
+      { content_block: { type: 'text' } },
+      { content_block: { type: 'tool_use', id: 'call_1', name: 'Bash' } },
+    ]);
+    expect(String(answer.headers['parley-ignored']).split(', ').sort()).toEqual([
+      ...['cache_control', 'context_management', 'thinking.display', 'tools.defer_loading'],
+    ]);
+    const { body } = upstream.requests.at(-1) ?? expect.unreachable();
+    expect(body).toMatchObject({
+      ...{ model: 'gpt-upstream', stream: true, max_completion_tokens: 32_000, reasoning_effort: 'high' },
+      user: expect.stringMatching(/^[0-9a-f]{64}$/),
+      messages: [{ role: 'system' }, { role: 'user' }, { role: 'system' }],
+    });
+    expect(JSON.stringify(body)).not.toMatch(/cache_control|defer_loading|"type":"thinking"/);
+  });
+
+  it('works with an upstream of OpenAI: what its tools gave', async () => {
+    upstream.script(calling);
+    expect((await send(requestOf('later', 'gpt'))).status).toBe(200);
+    const { messages } = (upstream.requests.at(-1)?.body ?? {}) as { messages: { role: string; content: unknown }[] };
+    expect(messages.slice(3)).toEqual([
+      {
+        role: 'assistant',
+        content: expect.any(String),
+        tool_calls: [0, 1, 2, 3].map((n) => expect.objectContaining({ id: `toolu_${n}` })),
+      },
+      { role: 'tool', tool_call_id: 'toolu_0', content: '' },
+      { role: 'tool', tool_call_id: 'toolu_1', content: expect.stringContaining('PDF') },
+      { role: 'tool', tool_call_id: 'toolu_2', content: 'The tool failed: Exit code 3' },
+      { role: 'tool', tool_call_id: 'toolu_3', content: 'The tool WebSearch can be called.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'From the result of Read:' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },
+          { type: 'text', text: 'From the result of Read:' },
+          { type: 'file', file: { filename: 'document.pdf', file_data: 'data:application/pdf;base64,JVBERi0xLjQK' } },
+        ],
+      },
+    ]);
+  });
+
+  it.each(['gpt', 'bedrock', 'demo'])('is told that %s has no search of its own', async (model) => {
+    const count = upstream.requests.length;
+    const answer = await send(requestOf('search', model));
+    expect([answer.status, answer.json]).toMatchObject([
+      400,
+      {
+        error: {
+          type: 'invalid_request_error',
+          message: expect.stringMatching(/^tools\.0\.type: is web_search_20250305, .*leave it out/),
+        },
+      },
+    ]);
+    expect(upstream.requests.length).toBe(count);
+  });
+
+  it('works with the demo', async () => {
+    const answer = await send({ ...requestOf('first', 'demo'), max_tokens: 10 });
+    expect(grammarFaults(readMessageEvents(answer.text))).toEqual([]);
+  });
+});
+
+describe('an agent client with a Claude of Bedrock', () => {
+  it('keeps the marks of the prompt cache, thoughts with their signatures, images, documents and failures', async () => {
+    upstream.script(recorded('bedrock', 'thinking-tools'));
+    const answer = await send(requestOf('later', 'bedrock'));
+    expect(grammarFaults(readMessageEvents(answer.text))).toEqual([]);
+    expect(String(answer.headers['parley-ignored']).split(', ')).not.toContain('cache_control');
+    const body = upstream.requests.at(-1)?.body as unknown as ConverseBody;
+    const point = { cachePoint: { type: 'default' } };
+    const rule = (n: number) => ({ text: `Rule ${n}: say what you do.` });
+    expect(body.system).toEqual([rule(1), rule(2), point, rule(3), point, { text: expect.stringContaining('# Environment') }]);
+    const [, asked, answered] = body.messages;
+    expect(asked?.content.filter((block) => 'reasoningContent' in block)).toContainEqual({
+      reasoningContent: { reasoningText: { text: 'Hm, a tool.', signature: 'c2lnbmVk' } },
+    });
+    expect(asked?.content.filter((block) => 'toolUse' in block)).toHaveLength(4);
+    const results = answered?.content.filter((block) => 'toolResult' in block) ?? [];
+    expect(results).toHaveLength(4);
+    expect(JSON.stringify(answered)).toMatch(/"image":\{"format":"png".*"document":\{"format":"pdf"/);
+    expect(answered?.content.findIndex((block) => 'cachePoint' in block)).toBeGreaterThan(0);
+  });
+
+  it('gets thoughts, their signature and calls in the dialect', async () => {
+    upstream.script(recorded('bedrock', 'thinking-tools'));
+    const { text } = await send(requestOf('first', 'bedrock'));
+    const events = readMessageEvents(text);
+    const kinds = events.flatMap((event) => (event.type === 'content_block_start' ? [event.content_block.type] : []));
+    expect(kinds).toEqual(expect.arrayContaining(['thinking', 'tool_use']));
+    expect(text).toContain('signature_delta');
+    expect(text).toContain('"stop_reason":"tool_use"');
+  });
+});
+
+interface ConverseBody {
+  readonly system: unknown;
+  readonly messages: readonly { readonly role: string; readonly content: readonly object[] }[];
+}

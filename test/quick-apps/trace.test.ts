@@ -1,0 +1,282 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { Answered } from '#test/ask.ts';
+import { text } from '#test/chunks.ts';
+import type { Streamed } from '#test/read-events.ts';
+import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { bucketOfProject } from '../applications/support.ts';
+import { calls, messageOf, operationsOf, quickApp, says, user } from './support.ts';
+
+interface TraceItem {
+  readonly index: number;
+  readonly kind: string;
+  readonly turn: number;
+  readonly name: string;
+  readonly at_ms: number;
+  readonly duration_ms: number;
+  readonly first_ms?: number;
+  readonly sent: string;
+  readonly received: string;
+  readonly error?: string;
+  readonly usage_per_model?: readonly object[];
+  readonly cost_usd?: number;
+}
+
+interface TraceRig extends AsyncDisposable {
+  readonly service: TestService;
+  readonly model: ScriptedUpstream;
+  /** Asks the application `app` and wants to see how it works. */
+  chat(fields?: object, headers?: Record<string, string>): Promise<Answered>;
+}
+
+const traced = { 'x-parley-trace': 'true' };
+let api: ScriptedUpstream;
+
+beforeAll(async () => {
+  api = await startScriptedUpstream();
+});
+
+beforeEach(() => api.script(({ received, response }) => void response.end(`from ${received.path}`)));
+
+afterAll(() => api.close());
+
+async function rigOf(app: object, replies: readonly Reply[], applications: object = {}): Promise<TraceRig> {
+  const model = await startScriptedUpstream(...replies);
+  const pricing = { prompt: 0.001, completion: 0.01 };
+  const service = await startService({
+    models: { model: { upstreams: [{ endpoint: model.endpoint }], pricing } },
+    applications: { app: quickApp(app), ...applications },
+    keys: { 'caller-key': { project: 'test', role: 'admin' }, plain: { project: 'plain' } },
+    security: { allowPrivateNetworks: ['127.0.0.1'] },
+  });
+  return {
+    service,
+    model,
+    chat: (fields = {}, headers = {}) =>
+      service.chat('app', { messages: [user('Do it.')], ...fields }, { ...traced, ...headers }),
+    async [Symbol.asyncDispose]() {
+      await service.close();
+      await model.close();
+    },
+  };
+}
+
+function traceIn(custom: unknown): readonly TraceItem[] {
+  return isJsonObject(custom) && Array.isArray(custom.trace) ? (custom.trace as TraceItem[]) : [];
+}
+
+const traceOf = (answered: Answered) => traceIn(messageOf(answered).custom_content);
+const traceOfStream = (streamed: Streamed) => streamed.deltas().flatMap(({ custom_content: custom }) => traceIn(custom));
+const parsed = (json = 'null') => JSON.parse(json) as JsonObject;
+
+describe('the trace of a run', () => {
+  it('has each turn of the model and each run of a tool, in order, with what went in and what came out', async () => {
+    await using rig = await rigOf(operationsOf(api, 'one', 'two'), [calls(['one', { a: 1 }], ['two', {}]), says('Done.')]);
+    const answered = await rig.chat({ seed: 7 });
+    const trace = traceOf(answered);
+    expect(trace.map(({ index, kind, turn, name }) => [index, kind, turn, name])).toEqual([
+      [0, 'model', 1, 'model'],
+      [1, 'tool', 1, expect.stringMatching(/one|two/)],
+      [2, 'tool', 1, expect.stringMatching(/one|two/)],
+      [3, 'model', 2, 'model'],
+    ]);
+    const [first, , , second] = trace;
+    const [sentFirst, sentSecond] = rig.model.requests.map(({ body }) => body);
+    expect(parsed(first?.sent)).toEqual({
+      ...{ messages_before: 0, messages: sentFirst?.messages, tools: sentFirst?.tools, temperature: 0.25, seed: 7 },
+    });
+    expect(parsed(first?.received)).toMatchObject({
+      finish_reason: 'tool_calls',
+      tool_calls: [{ id: 'call_0' }, { id: 'call_1' }],
+    });
+    const one = trace.find(({ name }) => name === 'one');
+    expect([parsed(one?.sent), parsed(one?.received)]).toEqual([{ a: 1 }, { text: 'from /one', failed: false }]);
+    expect(parsed(second?.sent)).toEqual({
+      ...{ messages_before: 2, messages: (sentSecond?.messages as object[] | undefined)?.slice(2), temperature: 0.25, seed: 7 },
+    });
+    expect(parsed(second?.received)).toEqual({ content: 'Done.', finish_reason: 'stop' });
+  });
+
+  it('has times, tokens and costs', async () => {
+    await using rig = await rigOf(operationsOf(api, 'one'), [calls(['one', {}]), says('Done.')]);
+    const [first, tool, second] = traceOf(await rig.chat());
+    expect(first?.usage_per_model).toMatchObject([{ model: 'model', prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }]);
+    expect([first?.cost_usd, second?.cost_usd, tool?.cost_usd]).toEqual([0.03, 0.03, undefined]);
+    for (const { duration_ms, first_ms = 0 } of [first, second].filter((item) => item !== undefined)) {
+      expect(duration_ms).toBeGreaterThanOrEqual(first_ms);
+    }
+    expect(tool?.at_ms).toBeGreaterThanOrEqual((first?.at_ms ?? 0) + (first?.duration_ms ?? 0) - 0.2);
+    expect(second?.at_ms).toBeGreaterThanOrEqual((tool?.at_ms ?? 0) + (tool?.duration_ms ?? 0) - 0.2);
+  });
+
+  it('comes while the run goes on, and leaves the rest of the reply as it is', async () => {
+    await using rig = await rigOf(operationsOf(api, 'one'), [calls('Let me see.', ['one', {}]), says('Done.')]);
+    const stream = await rig.service.stream('app', { messages: [user('Do it.')] }, traced);
+    const streamed = await stream.rest();
+    rig.model.script(calls('Let me see.', ['one', {}]), says('Done.'));
+    const plain = await (await rig.service.stream('app', { messages: [user('Do it.')] })).rest();
+    const kindsOf = ({ chunks }: Streamed) =>
+      chunks.map(({ choices: [choice], usage, statistics }) => {
+        const { trace, ...custom } = (choice?.delta.custom_content ?? {}) as JsonObject;
+        if (trace !== undefined) return 'trace';
+        const said = [choice?.delta.role, choice?.delta.content, choice?.finish_reason, ...Object.keys(custom)];
+        return [...said, usage && 'usage', statistics && 'statistics'].filter(Boolean).join();
+      });
+    expect(kindsOf(streamed).filter((kind) => kind !== 'trace')).toEqual(kindsOf(plain));
+    expect(kindsOf(streamed).at(0)).toBe('assistant');
+    const places = kindsOf(streamed).flatMap((kind, place) => (kind === 'trace' ? [place] : []));
+    expect(places.at(0)).toBeLessThan(kindsOf(streamed).indexOf('\n\nDone.'));
+    expect(places.at(-1)).toBeLessThan(kindsOf(streamed).indexOf('stop'));
+    expect(streamed.isDone).toBe(true);
+  });
+
+  it('tells what failed, and does not hide it', async () => {
+    api.script(({ response }) => void response.writeHead(500).end('broken'));
+    const cut: Reply = async (answering) => {
+      answering.head();
+      await answering.events(text('Half'));
+      answering.cut();
+    };
+    await using rig = await rigOf(operationsOf(api, 'one'), [calls(['one', {}]), cut]);
+    const stream = await rig.service.stream('app', { messages: [user('Do it.')] }, traced);
+    const streamed = await stream.rest();
+    expect(streamed.error?.code).toBe('upstream_failed');
+    const [, tool, second] = traceOfStream(streamed);
+    expect(parsed(tool?.received)).toEqual({ text: 'HTTP 500: broken', failed: true });
+    expect([second?.turn, parsed(second?.received).content]).toEqual([2, 'Half']);
+    expect(second?.error).toMatch(/failed/);
+  });
+
+  it('changes nothing where the model refuses at once', async () => {
+    await using rig = await rigOf({}, [jsonReply({ error: { message: 'Too long.', code: 'context' } }, 400)]);
+    const refused = await rig.chat();
+    expect([refused.status, refused.text.includes('trace')]).toEqual([400, false]);
+  });
+
+  it('is there for each of several choices', async () => {
+    await using rig = await rigOf({}, [says('Done.')]);
+    const { completion } = await rig.chat({ n: 2 });
+    expect(completion.choices.map(({ message }) => traceIn(message.custom_content).length)).toEqual([1, 1]);
+  });
+
+  it('can be sent back with its message', async () => {
+    await using rig = await rigOf({}, [says('Done.')]);
+    const message = messageOf(await rig.chat());
+    const again = await rig.chat({ messages: [user('Do it.'), message, user('Again.')] });
+    expect(again.status).toBe(200);
+    expect(JSON.stringify(rig.model.requests.at(-1)?.body)).not.toContain('duration_ms');
+  });
+
+  it('takes no part of what it tells for a part of the reply', async () => {
+    const hostile = {
+      items: [{ index: 999_999_999 }, { index: 0.5 }, { index: 0, content: 'x' }],
+      __proto__: null,
+      status: 'failed',
+    };
+    await using rig = await rigOf(operationsOf(api, 'one'), [calls(['one', hostile]), says('Done.')]);
+    const answered = await rig.chat();
+    expect(answered.status).toBe(200);
+    expect(parsed(traceOf(answered)[1]?.sent).items).toEqual(hostile.items);
+  });
+});
+
+describe('the size of a trace', () => {
+  it('is bounded in each text, in each item and in all', async () => {
+    const replies = Array.from({ length: 5 }, () =>
+      calls(...Array.from({ length: 12 }, () => ['one', { x: 'y'.repeat(50_000) }] as const)),
+    );
+    await using rig = await rigOf(operationsOf(api, 'one'), [...replies, says('Done.')]);
+    const answered = await rig.chat({ messages: [user(`data:image/png;base64,${'A'.repeat(200_000)}`)] });
+    const trace = traceOf(answered);
+    expect(trace).toHaveLength(6 + 5 * 12);
+    const longest = Math.max(...trace.flatMap(({ sent, received }) => [sent.length, received.length]));
+    expect(longest).toBeLessThan(65_000);
+    expect(JSON.stringify(trace).length).toBeLessThan(1_300_000);
+    expect(trace[0]?.sent).toMatch(/data:image\/png;base64,A{78}… \[\d+ more characters\]/);
+    expect(trace[1]?.sent).toMatch(/^\{"x":"y{16000}… \[34000 more characters\]"\}$/);
+    expect(trace.at(-1)?.duration_ms).toBeGreaterThanOrEqual(0);
+  });
+});
+
+describe('a secret', () => {
+  it('is in no trace, whatever is said of it', async () => {
+    const secret = 'canary-7c1';
+    const settings = (operationsOf(api, 'one') as { web_api_toolset: object[] }).web_api_toolset;
+    const authorization = { type: 'bearer', token: secret };
+    const app = { instructions: `Say ${secret}.`, web_api_toolset: [{ ...settings[0], authorization }] };
+    api.script(({ received, response }) => void response.end(`you sent ${received.headers.authorization}`));
+    await using rig = await rigOf(app, [calls(['one', { said: secret }]), says(`It is ${secret}.`)]);
+    const trace = traceOf(await rig.chat());
+    expect(trace).toHaveLength(3);
+    expect(JSON.stringify(trace)).not.toContain('canary');
+    expect(api.requests.at(-1)?.headers.authorization).toContain(secret);
+  });
+});
+
+describe('a trace is told', () => {
+  const isTraced = (answered: Answered) => [answered.status, answered.text.includes('"trace"')];
+
+  it('of an application of the configuration to the role admin alone', async () => {
+    await using rig = await rigOf({}, [says('Done.')]);
+    expect(isTraced(await rig.chat())).toEqual([200, true]);
+    expect(isTraced(await rig.chat({}, { 'api-key': 'plain' }))).toEqual([200, false]);
+  });
+
+  it('where it is asked for, and nowhere else', async () => {
+    await using rig = await rigOf({}, [says('Done.')]);
+    for (const value of ['false', '1', 'TRUE', '', 'true, true']) {
+      expect(isTraced(await rig.chat({}, { 'x-parley-trace': value }))).toEqual([200, false]);
+    }
+    const plain = await rig.service.chat('app', { messages: [user('Do it.')] });
+    expect(isTraced(plain)).toEqual([200, false]);
+    expect(isTraced(await rig.service.chat('model', { messages: [user('Do it.')] }, traced))).toEqual([200, false]);
+  });
+
+  it('of an application that a user made to its owner alone, also where others may use it', async () => {
+    await using rig = await rigOf({}, [says('Done.')]);
+    const id = `applications/${bucketOfProject('plain')}/mine`;
+    const entry = quickApp({}, { userRoles: ['admin'] });
+    const saved = await rig.service.ask({ method: 'PUT', path: `/v1/${id}`, headers: withKey('plain'), body: entry });
+    expect(saved.status).toBe(201);
+    const ask = (key: string) => rig.service.chat(id, { messages: [user('Do it.')] }, { ...traced, 'api-key': key });
+    expect(isTraced(await ask('plain'))).toEqual([200, true]);
+    expect(isTraced(await ask('caller-key'))).toEqual([200, false]);
+  });
+
+  it('to no application that calls with a key of its user, and not of the applications behind the one that is asked', async () => {
+    const host = await startScriptedUpstream();
+    await using rig = await rigOf({ applications_as_tools: ['inner', 'outside'] }, [], {
+      inner: quickApp({ instructions: 'canary-of-the-inner' }),
+      outside: { endpoint: `${host.url}/app` },
+    });
+    const inside: Answered[] = [];
+    host.script(async ({ received, response }) => {
+      const key = String(received.headers['api-key']);
+      inside.push(await rig.service.chat('inner', { messages: [user('Inside.')] }, { ...traced, 'api-key': key }));
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify({
+          id: 'x',
+          object: 'chat.completion',
+          created: 1,
+          choices: [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }],
+        }),
+      );
+    });
+    rig.model.script(
+      calls(['inner', { query: 'a' }]),
+      says('From inside.'),
+      calls(['outside', { query: 'b' }]),
+      says('From inside.'),
+      says('Done.'),
+    );
+    const answered = await rig.chat();
+    await host.close();
+    expect(inside.map(isTraced)).toEqual([[200, false]]);
+    expect(traceOf(answered).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+      ...['model model', 'tool inner', 'model model', 'tool outside', 'model model'],
+    ]);
+    expect(JSON.stringify(traceOf(answered))).not.toContain('canary-of-the-inner');
+  });
+});

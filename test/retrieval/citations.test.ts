@@ -1,0 +1,139 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Answered } from '#test/ask.ts';
+import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
+import { calls, messageOf, type Rig, says, stagesOf, toldTo, user } from '../quick-apps/support.ts';
+import { attachmentsOf, startWith, TestShelves } from './rig.ts';
+
+const pages = [
+  'The mill was built by monks in 1283.',
+  'The weavers came in 1846 with forty looms.',
+  'The flood of 1902 took the bridge.',
+].map((text) => [{ text, size: 11 }]);
+const looksUp = (query: string) => calls(['query_document', { query }]);
+
+let shelves: TestShelves;
+let reference: string;
+
+beforeEach(async () => {
+  shelves = await TestShelves.open();
+  reference = await shelves.put('history.pdf', makePdf(pages));
+});
+
+afterEach(() => shelves[Symbol.asyncDispose]());
+
+function titlesOf(answered: Answered): (string | undefined)[] {
+  return attachmentsOf(answered).map(({ title }) => title);
+}
+
+function startAnswering(...replies: ReturnType<typeof says>[]): Promise<Rig> {
+  return startWith(shelves, [reference], {}, { replies });
+}
+
+describe('the answer of an application with documents', () => {
+  it.each<[string, string, number[]]>([
+    ['that cites a passage', 'They came in 1846 [2].', [2]],
+    ['that cites several', 'Monks [1] built it, the flood [3] took it.', [1, 3]],
+    ['in words of a passage', 'The flood of 1902 took the bridge.', [3]],
+    ['in words of none, the one most to the point', 'I see.', [1]],
+    ['that cites what there is not', 'I see [7].', [1]],
+  ])('%s has it for an attachment', async (_what, text, expected) => {
+    await using rig = await startAnswering(looksUp('Who built the mill?'), says(text));
+    const answered = await rig.chat('Who?');
+    expect(titlesOf(answered)).toEqual(expected.map((page) => `history.pdf, p. ${page}`));
+    expect(attachmentsOf(answered).map(({ index }) => index)).toEqual(expected.map((_page, at) => at));
+    expect(messageOf(answered).content).toBe(text);
+    expect(stagesOf(answered)[0]?.attachments?.map(({ title }) => title)).toEqual(
+      [1, 2, 3].map((page) => `history.pdf, p. ${page}`),
+    );
+  });
+
+  it('has them between its text and its end', async () => {
+    await using rig = await startAnswering(looksUp('mill'), says('Monks ', '[', '1', '].'));
+    const stream = await rig.service.stream('app', { messages: [user('Who?')] });
+    const { chunks } = await stream.rest();
+    const deltas = chunks.flatMap(({ choices }) => choices);
+    const at = deltas.findIndex(({ delta }) => delta.custom_content?.attachments !== undefined);
+    const lastText = deltas.findLastIndex(({ delta }) => typeof delta.content === 'string' && delta.content !== '');
+    const end = deltas.findIndex(({ finish_reason }) => finish_reason === 'stop');
+    expect(at).toBeGreaterThan(lastText);
+    expect(end).toBeGreaterThan(at);
+  });
+
+  it('has none where nothing was looked up', async () => {
+    await using rig = await startAnswering(says('Hello [1].'));
+    expect(attachmentsOf(await rig.chat('Hello'))).toEqual([]);
+  });
+
+  it('cites by one number what several searches find', async () => {
+    const other = await shelves.put('notes.txt', 'Bring AB-12 along.');
+    const replies = [
+      calls(['query_document', { query: 'AB-12', files: ['notes.txt'] }]),
+      calls(['query_document', { query: 'mill' }]),
+      says('Bring it [1], says [3] not.'),
+    ];
+    await using rig = await startWith(shelves, [reference, other], {}, { replies });
+    const answered = await rig.chat('What?');
+    const [first, second] = toldTo(rig);
+    expect(first).toMatch(/^\[1\] notes\.txt\n/);
+    expect(second).toMatch(/^\[2\] history\.pdf, page 1\n[\s\S]*^\[3\] history\.pdf, page 2\n[\s\S]*^\[1\] notes\.txt\n/m);
+    expect(titlesOf(answered)).toEqual(['notes.txt', 'history.pdf, p. 2']);
+  });
+
+  it('keeps what other tools attach, as it is and at once', async () => {
+    const looksAndAsks = calls(['query_document', { query: 'mill' }], ['drawer', { query: 'Show me an attachment.' }]);
+    const replies = [looksAndAsks, says('Monks [1].')];
+    const configuration = { models: { drawer: { upstreams: [{ protocol: 'demo' }] } } };
+    const app = { applications_as_tools: ['drawer'] };
+    await using rig = await startWith(shelves, [reference], {}, { replies, app, configuration });
+    const answered = await rig.chat('Who?');
+    expect(attachmentsOf(answered).map(({ index, title }) => [index, title])).toEqual([
+      [0, 'What I saw'],
+      [1, 'history.pdf, p. 1'],
+    ]);
+  });
+});
+
+describe('a conversation', () => {
+  it('goes on with the numbers, and still knows the earlier ones', async () => {
+    const replies = [
+      looksUp('mill'),
+      says('Monks [1].'),
+      looksUp('flood'),
+      says('The flood [3], and once more [1].'),
+      says('Again [2].'),
+    ];
+    await using rig = await startAnswering(...replies);
+    const messages: object[] = [user('Who?')];
+    const told: string[][] = [];
+    for (const question of ['And then?', 'And?']) {
+      const answered = await rig.chat(messages);
+      told.push(titlesOf(answered) as string[]);
+      messages.push(messageOf(answered), user(question));
+    }
+    told.push(titlesOf(await rig.chat(messages)) as string[]);
+    expect(told).toEqual([['history.pdf, p. 1'], ['history.pdf, p. 1', 'history.pdf, p. 3'], ['history.pdf, p. 2']]);
+  });
+
+  it('gives new passages new numbers', async () => {
+    const other = await shelves.put('notes.txt', 'Bring AB-12 along.');
+    const of = (file: string) => calls(['query_document', { query: 'what', files: [file] }]);
+    const replies = [of('history.pdf'), says('So [2].'), of('notes.txt'), says('And [4].')];
+    await using rig = await startWith(shelves, [reference, other], {}, { replies });
+    const first = await rig.chat([user('a')]);
+    const second = await rig.chat([user('a'), messageOf(first), user('b')]);
+    expect(toldTo(rig).at(-1)).toMatch(/^\[4\] notes\.txt/);
+    expect(titlesOf(second)).toEqual(['notes.txt']);
+  });
+
+  it('that stopped for its caller cites what was looked up before', async () => {
+    const asks = { name: 'where_am_i', description: 'Tells where.', parameters: [] };
+    const replies = [looksUp('mill'), calls(['where_am_i', {}]), says('Monks built it [1].')];
+    await using rig = await startWith(shelves, [reference], {}, { replies, app: { client_toolset: [asks] } });
+    const stopped = await rig.chat([user('Who?')]);
+    expect(stopped.completion.choices[0]?.finish_reason).toBe('function_call');
+    expect(attachmentsOf(stopped)).toEqual([]);
+    const result = { role: 'function', name: 'where_am_i', content: 'Here.' };
+    const answered = await rig.chat([user('Who?'), messageOf(stopped), result]);
+    expect(attachmentsOf(answered)).toMatchObject([{ title: 'history.pdf, p. 1', data: 'The mill was built by monks in 1283.' }]);
+  });
+});

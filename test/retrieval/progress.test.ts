@@ -1,0 +1,205 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StoreFault } from '#domain/store-fault.ts';
+import type { Answered } from '#test/ask.ts';
+import { startProcess } from '#test/start-process.ts';
+import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
+import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
+import { ownBucket, pathOf, quickApp, save, show } from '../applications/support.ts';
+import { until } from './library.ts';
+import { TestShelves } from './rig.ts';
+
+const models = { demo: { upstreams: [{ protocol: 'demo' }] } };
+
+interface Listed {
+  readonly name: string;
+  readonly state: string;
+  readonly [field: string]: unknown;
+}
+
+let shelves: TestShelves;
+let service: TestService;
+let faults: string[];
+
+async function start(options: ServiceOptions = {}, configuration: object = {}): Promise<void> {
+  const noteFault = (message: string): number => faults.push(message);
+  service = await startService({ models, ...configuration }, { ...shelves.options, noteFault, ...options });
+}
+
+beforeEach(async () => {
+  faults = [];
+  shelves = await TestShelves.open();
+});
+
+afterEach(async () => {
+  shelves.blobs.release();
+  await service?.close();
+  await shelves[Symbol.asyncDispose]();
+});
+
+function saveWith(references: readonly string[]): Promise<Answered> {
+  return save(service, pathOf('app'), quickApp({ document_relative_url: references }));
+}
+
+function ask(id = `applications/${ownBucket}/app`, key?: string): Promise<Answered> {
+  return show(service, `/v1/deployments/${id}/documents`, key);
+}
+
+async function documents(id?: string, key?: string): Promise<readonly Listed[]> {
+  const { status, json } = await ask(id, key);
+  expect(status).toBe(200);
+  return (json as { data: Listed[] }).data;
+}
+
+async function statesOf(): Promise<string[]> {
+  return (await documents()).map(({ state }) => state);
+}
+
+const blobOf = (nth: number): string => shelves.files.all[nth]?.blob ?? '';
+
+describe('saving an application', () => {
+  it('begins to read its documents, and does not wait for them', async () => {
+    await start();
+    shelves.blobs.hold();
+    const references = [await shelves.put('a.txt', 'First text.', ownBucket), await shelves.put('b.txt', 'Second.', ownBucket)];
+    expect((await saveWith(references)).status).toBe(201);
+    await until(async () => (await statesOf())[0] === 'indexing');
+    expect(await documents()).toEqual([
+      {
+        name: 'a.txt',
+        reference: references[0],
+        state: 'indexing',
+        searchable: false,
+        reason: null,
+        passages: { done: 0, total: null },
+      },
+      {
+        name: 'b.txt',
+        reference: references[1],
+        state: 'waiting',
+        searchable: false,
+        reason: null,
+        passages: { done: 0, total: null },
+      },
+    ]);
+    shelves.blobs.release();
+    await until(async () => (await statesOf()).every((state) => state === 'ready'));
+    expect((await documents())[1]).toMatchObject({ searchable: true, passages: { done: 1, total: 1 } });
+    expect(shelves.blobs.reads).toEqual([blobOf(0), blobOf(1)]);
+  });
+
+  it('reads them without anybody asking how far it is', async () => {
+    await start();
+    const reference = await shelves.put('a.txt', 'First text.', ownBucket);
+    await saveWith([reference]);
+    await until(async () => (await shelves.index.contentOf(blobOf(0))) !== undefined);
+  });
+
+  it('works where the files cannot be looked up, which is noted and tried again by who asks', async () => {
+    let isAway = true;
+    const { files, blobs } = shelves;
+    const shaky = {
+      find: async (bucket: string, path: string) => (isAway ? Promise.reject(new StoreFault('gone')) : files.find(bucket, path)),
+    };
+    await start({ files: { index: shaky as never, blobs } });
+    const reference = await shelves.put('a.txt', 'First text.', ownBucket);
+    expect((await saveWith([reference])).status).toBe(201);
+    await until(() => faults.includes('documents could not be read ahead'));
+    expect((await ask()).status).toBe(503);
+    isAway = false;
+    await until(async () => (await statesOf())[0] === 'ready');
+  });
+});
+
+describe('how far documents are', () => {
+  it('says why one has failed, and what of another could not be read', async () => {
+    await start();
+    const references = [
+      await shelves.put('broken.pdf', '%PDF-1.7 oh', ownBucket),
+      await shelves.put('scanned.pdf', makePdf([[], []]), ownBucket),
+      await shelves.put('Größe 猫.txt', 'Text.', ownBucket),
+      `files/${ownBucket}/gone%20away%20%E7%8C%AB.txt`,
+    ];
+    expect((await saveWith(references)).status).toBe(201);
+    await until(async () => (await statesOf()).every((state) => state === 'ready' || state === 'failed'));
+    expect((await documents()).map(({ name, state, reason }) => [name, state, reason])).toEqual([
+      ['broken.pdf', 'failed', 'The file is damaged: it cannot be read as PDF.'],
+      ['scanned.pdf', 'failed', 'It has no text: it seems to be scanned, and pictures are not read.'],
+      ['Größe 猫.txt', 'ready', null],
+      ['gone away 猫.txt', 'failed', 'There is no stored file of this path; it was moved or deleted.'],
+    ]);
+  });
+
+  it('is told to those who may use the application, where the files lie to its maker and administrators alone', async () => {
+    const keys = {
+      'caller-key': { project: 'test' },
+      staff: { project: 'staff', role: 'staff' },
+      admin: { project: 'admin', roles: ['staff', 'admin'] },
+      stranger: { project: 'stranger' },
+    };
+    await start({}, { keys });
+    const reference = await shelves.put('a.txt', 'Text.', ownBucket);
+    await save(service, pathOf('app'), quickApp({ document_relative_url: [reference] }, { userRoles: ['staff'] }));
+    const id = `applications/${ownBucket}/app`;
+    expect((await documents(id))[0]?.reference).toBe(reference);
+    expect((await documents(id, 'admin'))[0]?.reference).toBe(reference);
+    expect(Object.keys((await documents(id, 'staff'))[0] ?? {})).toEqual(['name', 'state', 'searchable', 'reason', 'passages']);
+    expect((await ask(id, 'stranger')).status).toBe(403);
+    expect((await ask(`${id}/x`)).status).toBe(404);
+    expect((await ask(id, 'unknown')).status).toBe(401);
+  });
+
+  it('is nothing for deployments without documents', async () => {
+    await start();
+    expect((await ask('demo')).json).toEqual({ object: 'list', data: [] });
+  });
+
+  it('is known where another node has read them, and goes on here where that one stopped', async () => {
+    await start();
+    const reference = await shelves.put('a.txt', 'Text.', ownBucket);
+    await saveWith([reference]);
+    await until(async () => (await statesOf())[0] === 'ready');
+    await service.close();
+    await start();
+    await saveWith([reference]);
+    expect(await statesOf()).toEqual(['ready']);
+    expect(shelves.blobs.reads).toHaveLength(1);
+  });
+});
+
+describe('a process', () => {
+  it('reads the documents of a configuration when it comes into force, and of its first when it starts', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'parley-progress-'));
+    const flags = ['--data', folder.path];
+    const fileOf = (name: string) => `files/${ownBucket}/${name}`;
+    const appWith = (...names: string[]) => quickApp({ document_relative_url: names.map(fileOf) });
+    const known = () => countDocuments(join(folder.path, 'parley.db'));
+    {
+      await using node = await startProcess({ configuration: { models }, flags });
+      for (const name of ['one.txt', 'two.md']) {
+        const body = Array.from({ length: 60 }, (_, nth) => `# Part ${nth}\n\n${name} ${nth}`).join('\n\n');
+        const asking = { method: 'PUT', path: `/v1/${fileOf(name)}`, headers: { 'api-key': 'caller-key' }, body };
+        expect((await node.ask(asking)).status).toBe(200);
+      }
+      await node.configure({ models, applications: { app: appWith('one.txt') } });
+      await until(() => known() > 0);
+    }
+    const read = known();
+    await using node = await startProcess({ configuration: { models, applications: { app: appWith('two.md') } }, flags });
+    await until(() => known() > read);
+    node.kill('SIGTERM');
+    expect(await node.ended).toMatchObject({ code: 0 });
+    expect(node.output.stdout + node.output.stderr).not.toMatch(/"level":"error"/);
+  }, 60_000);
+});
+
+/** What is in the index of a node, as its database has it. */
+function countDocuments(path: string): number {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const row = database.prepare('select count(*) as count from indexed_documents where is_whole = 1').get();
+  database.close();
+  return Number(row?.count);
+}

@@ -1,0 +1,54 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { startService, type TestService } from '#test/start-service.ts';
+import { ownBucket, quickApp } from '../applications/support.ts';
+import { TestShelves } from '../retrieval/rig.ts';
+import { openEditor, store } from './builder-support.ts';
+import { startBrowser } from './support.ts';
+import { looks, violations } from './violations.ts';
+
+const longText = Array.from({ length: 40 }, (_, nth) => `# Part ${nth}\n\nabc ${nth}`).join('\n\n');
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let browser: Awaited<ReturnType<typeof startBrowser>>;
+let shelves: TestShelves;
+let service: TestService;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+
+afterAll(() => browser[Symbol.asyncDispose]());
+
+beforeEach(async () => {
+  shelves = await TestShelves.open();
+  service = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, shelves.options);
+});
+
+afterEach(async () => {
+  shelves.blobs.release();
+  await service.close();
+  await shelves[Symbol.asyncDispose]();
+});
+
+it.each(looks)('How far the documents of an application are is shown as they are read, %s', async (_look, options) => {
+  shelves.blobs.hold();
+  const references = [
+    await shelves.put('Größe und Maß 猫.md', longText, ownBucket),
+    await shelves.put('broken.pdf', '%PDF-1.7 oh', ownBucket),
+  ];
+  await store(service, 'app', quickApp({ document_relative_url: references }));
+  const { page, troubles } = await openEditor('app', { browser, service, options });
+  const items = page.locator('.document');
+  page.setDefaultTimeout(30_000);
+  await items.nth(0).getByText('is being read').waitFor();
+  await items.nth(1).getByText('waits to be read').waitFor();
+  shelves.blobs.release();
+  await items.nth(1).getByText('cannot be read · The file is damaged: it cannot be read as PDF.').waitFor();
+  await items.nth(0).getByText('ready').waitFor();
+  await page.getByText('All documents were read.').waitFor({ state: 'attached' });
+  expect(await items.locator('.upload-name').allTextContents()).toEqual(['Größe und Maß 猫.md', 'broken.pdf']);
+  expect(await violations(page)).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});

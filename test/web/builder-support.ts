@@ -1,0 +1,29 @@
+import type { BrowserContextOptions } from 'playwright-core';
+import { callerKey, type TestService, withKey } from '#test/start-service.ts';
+import { ownBucket } from '../applications/support.ts';
+import type { startBrowser, TestPage } from './support.ts';
+
+const longestStepMs = 20_000;
+
+/** Saves an application of the one who signs in. */
+export async function store(service: Pick<TestService, 'ask'>, name: string, entry: object): Promise<void> {
+  const path = `/v1/applications/${ownBucket}/${name}`;
+  const { status, text } = await service.ask({ method: 'PUT', path, headers: withKey(), body: entry });
+  if (status >= 300) throw new Error(text);
+}
+
+interface Opening {
+  readonly browser: Awaited<ReturnType<typeof startBrowser>>;
+  readonly service: Pick<TestService, 'url'>;
+  readonly options?: BrowserContextOptions | undefined;
+}
+
+/** The editor of an application that is stored. */
+export async function openEditor(name: string, { browser, service, options }: Opening): Promise<TestPage> {
+  const opened = await browser.open(`${service.url}/#key=${callerKey}`, options);
+  opened.page.setDefaultTimeout(longestStepMs);
+  await opened.page.locator('#message').waitFor();
+  await opened.page.evaluate(`location.hash = '#/build/applications/${ownBucket}/${name}'`);
+  await opened.page.locator('.builder-bar').waitFor();
+  return opened;
+}

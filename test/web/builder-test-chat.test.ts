@@ -1,0 +1,135 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService } from '#test/start-service.ts';
+import { calls, operationsOf, quickApp, says } from '../quick-apps/support.ts';
+import { openEditor, store } from './builder-support.ts';
+import { startBrowser } from './support.ts';
+import { looks, overhang, violations } from './violations.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let browser: Awaited<ReturnType<typeof startBrowser>>;
+let service: TestService;
+let model: ScriptedUpstream;
+let api: ScriptedUpstream;
+
+const hostile = '<img src=x onerror=alert(1)>';
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  model = await startScriptedUpstream();
+  api = await startScriptedUpstream(({ response }) => void response.end('{"items":["Lamp"]}'));
+  const upstreams = [{ endpoint: model.endpoint }];
+  service = await startService({
+    models: { model: { displayName: 'Model', upstreams, pricing: { prompt: 0.001, completion: 0.01 } } },
+    security: { allowPrivateNetworks: ['127.0.0.1'] },
+  });
+  await store(
+    service,
+    'shop',
+    quickApp({ instructions: `Say ${hostile}.`, ...operationsOf(api, 'find') }, { displayName: 'Shop' }),
+  );
+  await store(service, 'kept', quickApp({}, { displayName: 'Kept' }));
+});
+
+beforeEach(() =>
+  model.script(calls('Let me look.', ['find', { text: 'lamp' }]), says('There is a lamp.'), says('You are welcome.')),
+);
+
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+  await service.close();
+  await model.close();
+  await api.close();
+});
+
+async function openTest(name: string, options?: Parameters<typeof openEditor>[1]['options']) {
+  const opened = await openEditor(name, { browser, service, options });
+  await opened.page.getByRole('button', { name: 'Test chat', exact: true }).click();
+  await opened.page.locator('.test-chat').waitFor();
+  return { ...opened, panel: opened.page.locator('.test-chat'), trace: opened.page.locator('.trace') };
+}
+
+it('The chat beside the form shows what the model was sent, what the tools did, and what it cost', async () => {
+  const { page, say, answer, panel, trace, troubles } = await openTest('shop');
+  await say('What do you have?');
+  expect(await answer()).toContain('There is a lamp.');
+  await trace.getByText('2 turns of the model · 1 tool run').waitFor();
+  expect(await trace.locator(':scope > summary').textContent()).toContain('20 + 4 tokens · about $0.06');
+  expect(await trace.locator('.trace-name').allTextContents()).toEqual(['Turn 1: model', 'Tool: find', 'Turn 2: model']);
+  const [first, tool, second] = await trace.locator('.trace-step').all();
+  await first?.locator('summary').first().click();
+  expect(await first?.locator('.trace-message').allTextContents()).toEqual([`systemSay ${hostile}.`, 'userWhat do you have?']);
+  await first?.getByText('Tools offered: find').waitFor();
+  await first?.locator('.trace-part', { hasText: 'What it answered' }).getByText('"tool_calls"').waitFor();
+  await tool?.locator('summary').first().click();
+  expect(await tool?.locator('pre').allTextContents()).toEqual(['{\n  "text": "lamp"\n}', '{\n  "items": [\n    "Lamp"\n  ]\n}']);
+  await second?.locator('summary').first().click();
+  await second?.getByText('2 messages as before, and:').waitFor();
+  expect(await second?.locator('.trace-message .tag').allTextContents()).toEqual(['assistant', 'tool']);
+  await second?.getByText('Tools offered: as before').waitFor();
+
+  await say('Thank you.');
+  await expect.poll(() => panel.locator('.reply .actions').count()).toBe(2);
+  await trace.getByText('1 turn of the model').waitFor();
+  await trace.getByLabel('Of the answer').selectOption({ index: 0 });
+  await trace.getByText('2 turns of the model').waitFor();
+  await panel.getByRole('button', { name: 'Start over' }).click();
+  await panel.getByText('The chat is kept nowhere').waitFor();
+  expect(await page.locator('.head').count()).toBe(0);
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});
+
+it('What is tested is what is saved', async () => {
+  model.script(says('Kind.'));
+  const { page, say, answer, panel } = await openTest('kept');
+  await page.getByLabel(/^Instructions/).fill('Be kinder.');
+  await page.locator('#message').fill('Hello');
+  await panel.getByText('What is tested is what is saved.').waitFor();
+  expect(await panel.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+  await panel.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Everything is saved').waitFor();
+  expect(await page.locator('#message').inputValue()).toBe('Hello');
+  await say('Hello');
+  expect(await answer()).toBe('Kind.');
+  expect(model.requests.at(-1)?.body.messages).toMatchObject([{ content: 'Be kinder.' }, { content: 'Hello' }]);
+});
+
+it('A run that fails shows how far it came, and the whole is read by keyboard alone', async () => {
+  model.script(calls(['find', {}]), ({ response }) => void response.writeHead(400).end('{"error":{"message":"Too long."}}'));
+  const { page, say, panel, trace } = await openTest('shop');
+  await say('Go on.');
+  await panel.locator('.fault').waitFor();
+  await trace.locator('.trace-step').nth(2).waitFor();
+  const last = trace.locator('.trace-step > summary').nth(2);
+  expect(await last.textContent()).toContain('failed');
+  await last.focus();
+  await page.keyboard.press('Enter');
+  await trace.locator('.trace-step').nth(2).locator('.trouble').getByText('Too long.').waitFor();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await trace.getByRole('button', { name: 'Copied' }).waitFor();
+});
+
+describe('nobody is kept out', () => {
+  it.each(looks)('in the look %s', async (_look, options) => {
+    const { page, say, answer, trace } = await openTest('shop', options);
+    expect(await violations(page)).toEqual([]);
+    await say(`What do you have? ${'long'.repeat(60)}`);
+    await answer();
+    for (const step of await trace.locator('.trace-step > summary').all()) await step.click();
+    expect(await violations(page)).toEqual([]);
+    expect(await overhang(page)).toBe(0);
+    await page.getByRole('button', { name: 'Close the test chat' }).click();
+    await page.getByLabel(/^Instructions/).waitFor();
+  });
+
+  it('in German', async () => {
+    const { page } = await openEditor('shop', { browser, service, options: { locale: 'de-DE' } });
+    await page.getByRole('button', { name: 'Testgespräch' }).click();
+    await page.locator('#message').fill('Was gibt es?');
+    await page.keyboard.press('Enter');
+    await page.getByText('2 Züge des Modells · 1 Werkzeugaufruf').waitFor();
+  });
+});

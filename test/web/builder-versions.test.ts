@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { startService, type TestService } from '#test/start-service.ts';
+import { ownBucket, quickApp, show } from '../applications/support.ts';
+import { openEditor, store } from './builder-support.ts';
+import { startBrowser } from './support.ts';
+import { looks, overhang, violations } from './violations.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let browser: Awaited<ReturnType<typeof startBrowser>>;
+let service: TestService;
+
+const instructions = ['You help in a shop.', 'Be brief.', 'One.', 'Two.', 'Three.', 'Never invent prices.'];
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  service = await startService({ models: { demo: { displayName: 'Demo', upstreams: [{ protocol: 'demo' }] } } });
+});
+
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+  await service.close();
+});
+
+/** Three versions: the first with other instructions and starters, the second with another name. */
+async function storeThree(name: string): Promise<void> {
+  await store(service, name, quickApp({ instructions: instructions.join('\n'), starters: ['Hi'] }, { displayName: 'Shop' }));
+  const second = [...instructions.slice(0, 5), 'Say <b>prices</b>.'].join('\n');
+  await store(service, name, quickApp({ instructions: second, temperature: 1 }, { displayName: 'Shop' }));
+  await store(service, name, quickApp({ instructions: second, temperature: 1 }, { displayName: 'Store' }));
+}
+
+async function stored(name: string): Promise<unknown> {
+  return (await show(service, `/v1/applications/${ownBucket}/${name}`)).json;
+}
+
+it('What an application was before is listed, compared, and put in force again once that was asked', async () => {
+  await storeThree('shop');
+  const { page, troubles } = await openEditor('shop', { browser, service });
+  await page.locator('summary', { hasText: /^Versions$/ }).click();
+  const items = page.getByRole('list', { name: 'Versions' }).getByRole('listitem');
+  await items.nth(2).waitFor();
+  expect(await items.locator('.version-name > :last-child').allTextContents()).toEqual(['in force', 'version 2', 'version 1']);
+  expect(await items.first().getByRole('button').count()).toBe(0);
+
+  await items
+    .nth(2)
+    .getByRole('button', { name: /^Compare/ })
+    .click();
+  const changes = page.getByRole('list', { name: 'Changed since then' });
+  await changes.waitFor();
+  expect(await changes.locator('code').allTextContents()).toEqual(['temperature', 'instructions', 'starters', 'displayName']);
+  const lines = changes.locator('li', { hasText: 'instructions' }).locator('pre > *');
+  expect((await lines.allTextContents()).map((line) => line.trim())).toEqual([
+    ...['3 lines as before', 'Two.', 'Three.', 'Never invent prices.', 'Say <b>prices</b>.'],
+  ]);
+  expect(await lines.evaluateAll((all: { tagName: string }[]) => all.map(({ tagName }) => tagName))).toEqual([
+    ...['SPAN', 'SPAN', 'SPAN', 'DEL', 'INS'],
+  ]);
+
+  await page.getByLabel('Description').first().fill('Not saved.');
+  await items
+    .nth(2)
+    .getByRole('button', { name: /^Restore/ })
+    .click();
+  await page.getByRole('dialog').getByText('in force again').waitFor();
+  await page.keyboard.press('Escape');
+  expect(await page.getByLabel('Description').first().inputValue()).toBe('Not saved.');
+  expect(await stored('shop')).toMatchObject({ displayName: 'Store' });
+
+  await items
+    .nth(2)
+    .getByRole('button', { name: /^Restore/ })
+    .click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
+  await items.nth(3).waitFor();
+  await page.getByText('Everything is saved').waitFor();
+  expect(await page.getByLabel(/^Instructions/).inputValue()).toBe(instructions.join('\n'));
+  expect(await page.getByLabel('Description').first().inputValue()).toBe('');
+  expect(await stored('shop')).toMatchObject(quickApp({ instructions: instructions.join('\n'), starters: ['Hi'] }));
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});
+
+it('What was saved elsewhere meanwhile is not restored over, and what may differ unseen is said', async () => {
+  await store(service, 'raced', quickApp({}, { displayName: 'Raced' }));
+  await store(service, 'raced', quickApp({}, { displayName: 'Raced' }));
+  const { page } = await openEditor('raced', { browser, service });
+  await page.locator('summary', { hasText: /^Versions$/ }).click();
+  await page.getByRole('button', { name: /^Compare/ }).click();
+  await page.getByText('Nothing that is shown differs').waitFor();
+  await store(service, 'raced', quickApp({}, { displayName: 'From elsewhere' }));
+  await page.getByRole('button', { name: /^Restore/ }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
+  await page.locator('.builder-tools-body').getByRole('alert').waitFor();
+  expect(await stored('raced')).toMatchObject({ displayName: 'From elsewhere' });
+});
+
+it('Versions are compared and restored by keyboard alone', async () => {
+  await storeThree('keyed');
+  const { page } = await openEditor('keyed', { browser, service });
+  await page.locator('summary', { hasText: /^Versions$/ }).focus();
+  await page.keyboard.press('Enter');
+  await page
+    .getByRole('button', { name: /^Compare/ })
+    .first()
+    .waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByRole('list', { name: 'Changed since then' }).waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog');
+  await dialog.waitFor();
+  await dialog.getByRole('button', { name: 'Restore' }).focus();
+  await page.keyboard.press('Enter');
+  await expect.poll(() => stored('keyed')).toMatchObject({ displayName: 'Shop' });
+});
+
+describe('nobody is kept out', () => {
+  it.each(looks)('in the look %s', async (_look, options) => {
+    await storeThree('seen');
+    const { page } = await openEditor('seen', { browser, service, options });
+    await page.locator('summary', { hasText: /^Versions$/ }).click();
+    await page
+      .getByRole('button', { name: /^Compare/ })
+      .last()
+      .click();
+    await page.getByRole('list', { name: 'Changed since then' }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(await overhang(page)).toBe(0);
+    await page
+      .getByRole('button', { name: /^Restore/ })
+      .last()
+      .click();
+    await page.getByRole('dialog').waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+});

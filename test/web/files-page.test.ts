@@ -1,0 +1,218 @@
+import { readFile } from 'node:fs/promises';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startProcess, type TestProcess } from '#test/start-process.ts';
+import { callerKey, startService } from '#test/start-service.ts';
+import { startBrowser, type TestPage } from './support.ts';
+import { looks, overhang, violations } from './violations.ts';
+
+const longestStepMs = 15_000;
+const longestLookMs = 60_000;
+const headers = { 'api-key': callerKey, 'content-type': 'text/plain' };
+const configuration = { models: { demo: { upstreams: [{ protocol: 'demo' }] } } };
+const hostile = '<img src=x onerror=alert(1)> & "q" #?%41.txt';
+
+let service: TestProcess;
+let browser: Awaited<ReturnType<typeof startBrowser>>;
+let bucket: string;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  service = await startProcess({ configuration });
+  bucket = ((await service.ask({ method: 'GET', path: '/v1/bucket', headers })).json as { bucket: string }).bucket;
+});
+
+beforeEach(async () => {
+  for (const path of ['notes.txt', 'trips/oslo/plan.txt', 'trips/oslo/map.txt', `trips/${encodeURIComponent(hostile)}`])
+    await service.ask({ method: 'PUT', path: `/v1/files/${bucket}/${path}`, headers, body: `The content of ${path}` });
+});
+
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+  await service[Symbol.asyncDispose]();
+});
+
+async function open(folder = '', options?: BrowserContextOptions, at = service.url): Promise<TestPage> {
+  const opened = await browser.open(`${at}/#key=${callerKey}`, options);
+  opened.page.setDefaultTimeout(longestStepMs);
+  await opened.page.locator('#message').waitFor();
+  await opened.page.evaluate(`location.hash = '#/files${folder}'`);
+  await opened.page.locator('.sheet:not([aria-busy=true]) h1').waitFor();
+  return opened;
+}
+
+const names = (page: Page) => page.locator('.file-name').allInnerTexts();
+
+function file(name: string, text: string) {
+  return { name, mimeType: 'text/plain', buffer: Buffer.from(text) };
+}
+
+async function contentOf(path: string): Promise<string> {
+  return (await service.ask({ method: 'GET', path: `/v1/files/${bucket}/${path}`, headers })).text;
+}
+
+describe('the page of files', () => {
+  it('goes into folders and back, with what lies in each', async () => {
+    const { page, troubles } = await open();
+    expect(await names(page)).toEqual(['notes.txt', 'trips']);
+    await page.getByRole('link', { name: 'Open the folder trips' }).click();
+    await page.getByText(hostile).waitFor();
+    expect(await names(page)).toEqual([hostile, 'oslo']);
+    await page.getByRole('link', { name: 'Open the folder oslo' }).click();
+    await page.getByText('plan.txt').waitFor();
+    await page.reload();
+    await page.getByText('plan.txt').waitFor();
+    expect(await names(page)).toEqual(['map.txt', 'plan.txt']);
+    await page.getByRole('navigation', { name: 'Folder' }).getByRole('link', { name: 'trips' }).click();
+    await page.getByText(hostile).waitFor();
+    await page.getByRole('link', { name: 'All files' }).click();
+    await page.getByText('notes.txt').waitFor();
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('stores what is chosen into the folder that is open, and asks before it replaces', async () => {
+    const { page } = await open('/trips/oslo');
+    const input = page.locator('.files input[type=file]');
+    await input.setInputFiles([file('new one.txt', 'new'), file('plan.txt', 'another plan')]);
+    await page.getByRole('dialog').getByText('There is a file “plan.txt” in here.').waitFor();
+    await page.getByText('new one.txt').first().waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.locator('.storing').waitFor({ state: 'detached' });
+    expect(await contentOf('trips/oslo/plan.txt')).toBe('The content of trips/oslo/plan.txt');
+    expect(await contentOf('trips/oslo/new%20one.txt')).toBe('new');
+    await input.setInputFiles(file('plan.txt', 'another plan'));
+    await page.getByRole('button', { name: 'Replace' }).click();
+    await page.getByRole('status').getByText('plan.txt is stored.').waitFor();
+    expect(await contentOf('trips/oslo/plan.txt')).toBe('another plan');
+  });
+
+  it('stores what is dropped, and shows how far it is', async () => {
+    const { page } = await open();
+    const letGo = Promise.withResolvers<void>();
+    await page.route('**/v1/files/**', async (route) => {
+      await letGo.promise;
+      await route.continue();
+    });
+    const data = await page.evaluateHandle(`{
+      const data = new DataTransfer();
+      data.items.add(new File(['dropped'], 'dropped.txt', { type: 'text/plain' }));
+      data;
+    }`);
+    await page.dispatchEvent('.files', 'dragover', { dataTransfer: data });
+    await page.getByText('Drop files here to upload them').waitFor();
+    await page.dispatchEvent('.files', 'drop', { dataTransfer: data });
+    await page.getByRole('progressbar', { name: /^dropped\.txt, \d+ % sent$/ }).waitFor();
+    letGo.resolve();
+    await page.getByRole('row', { name: /dropped\.txt/ }).waitFor();
+    expect(await contentOf('dropped.txt')).toBe('dropped');
+    await service.ask({ method: 'DELETE', path: `/v1/files/${bucket}/dropped.txt`, headers });
+  });
+
+  it('stops a file on its way, and says why one failed', async () => {
+    const { page } = await open();
+    const input = page.locator('.files input[type=file]');
+    await page.route('**/v1/files/**', (route) =>
+      route.request().url().endsWith('large.txt')
+        ? route.fulfill({ status: 413, json: { error: { code: 'payload_too_large', message: 'The bucket is full.' } } })
+        : new Promise(() => undefined),
+    );
+    await input.setInputFiles(file('slow.txt', 'slow'));
+    await page.getByRole('button', { name: 'Stop sending slow.txt' }).click();
+    await page.locator('.storing').waitFor({ state: 'detached' });
+    await input.setInputFiles(file('large.txt', 'large'));
+    await page.getByText('large.txt could not be sent: The bucket is full.').waitFor();
+    await page.getByRole('button', { name: 'Remove large.txt from this list' }).click();
+    await page.locator('.storing').waitFor({ state: 'detached' });
+    expect(await names(page)).toEqual(['notes.txt', 'trips']);
+  });
+
+  it('hands a file over, whatever its name is, and copies its reference', async () => {
+    const { page } = await open('/trips', { permissions: ['clipboard-read', 'clipboard-write'] });
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: `Download ${hostile}` }).click(),
+    ]);
+    expect(await readFile(await download.path(), 'utf8')).toContain('The content of trips/');
+    await page.getByRole('button', { name: `Copy the reference of ${hostile}` }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    const reference = await page.evaluate('navigator.clipboard.readText()');
+    expect(reference).toBe(`files/${bucket}/trips/${encodeURIComponent(hostile)}`);
+  });
+
+  it('deletes by keyboard once it is sure, and not before', async () => {
+    const { page } = await open();
+    const remove = page.getByRole('button', { name: 'Delete notes.txt' });
+    await remove.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByText('Delete “notes.txt” for good?').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await contentOf('notes.txt')).toContain('The content');
+    await remove.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').getByText('notes.txt is deleted.').waitFor();
+    await remove.waitFor({ state: 'detached' });
+    expect((await service.ask({ method: 'GET', path: `/v1/files/${bucket}/notes.txt`, headers })).status).toBe(404);
+  });
+
+  it('begins a folder, by keyboard, under a name that can be one', async () => {
+    const { page } = await open('/trips');
+    await page.getByRole('button', { name: 'New folder' }).focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('a/b');
+    await page.keyboard.press('Enter');
+    await page.getByText('A folder’s name has no slash').waitFor();
+    await page.getByLabel('Name of the folder').fill('Bergen 2027');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nothing is in here.').waitFor();
+    await page.locator('.files input[type=file]').setInputFiles(file('x.txt', 'x'));
+    await page.getByRole('row', { name: /x\.txt/ }).waitFor();
+    expect(await contentOf('trips/Bergen%202027/x.txt')).toBe('x');
+    await service.ask({ method: 'DELETE', path: `/v1/files/${bucket}/trips/Bergen%202027/x.txt`, headers });
+  });
+
+  it(
+    'shows the rest of a long folder on demand',
+    async () => {
+      const many = Array.from({ length: 105 }, (_, index) => `many/${String(index).padStart(3, '0')}.txt`);
+      for (const path of many) await service.ask({ method: 'PUT', path: `/v1/files/${bucket}/${path}`, headers, body: 'x' });
+      const { page } = await open('/many');
+      await page.getByText('099.txt').waitFor();
+      expect(await page.locator('.file-name').count()).toBe(100);
+      await page.getByRole('button', { name: 'Show more' }).click();
+      await page.getByText('104.txt').waitFor();
+      expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
+      for (const path of many) await service.ask({ method: 'DELETE', path: `/v1/files/${bucket}/${path}`, headers });
+    },
+    longestLookMs,
+  );
+
+  it('says that there is no store where there is none', async () => {
+    await using bare = await startService(configuration);
+    const { page } = await open('', {}, bare.url);
+    await page.getByText('This service keeps no files.').waitFor();
+    expect(await page.getByRole('button', { name: 'Upload files' }).count()).toBe(0);
+  });
+
+  it('speaks German too', async () => {
+    const { page } = await open('', { locale: 'de-DE' });
+    await page.getByRole('button', { name: 'Dateien hochladen' }).waitFor();
+  });
+});
+
+it.each(looks)(
+  'In the look %s nothing keeps anyone out, and nothing runs out of the window',
+  async (_look, options) => {
+    const { page } = await open('/trips', options);
+    await page.getByText(hostile).waitFor();
+    await page.getByRole('button', { name: 'New folder' }).click();
+    expect(await violations(page)).toEqual([]);
+    expect(await overhang(page)).toBe(0);
+    await page.getByRole('button', { name: `Delete ${hostile}` }).click();
+    await page.getByRole('dialog').waitFor();
+    expect(await violations(page)).toEqual([]);
+  },
+  longestLookMs,
+);

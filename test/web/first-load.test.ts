@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { callerKey } from '#test/start-service.ts';
+import { type PageHouse, startPageHouse } from './support.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+interface Loaded {
+  readonly name: string;
+  /** Packed, as it came. */
+  readonly encodedBodySize: number;
+}
+
+const scripts = `performance.getEntriesByType('resource')
+  .filter(({ name }) => name.endsWith('.js'))
+  .map(({ name, encodedBodySize }) => ({ name: name.split('/').at(-1), encodedBodySize }))`;
+
+it('A conversation can begin after at most 180 kB of packed script; other pages come when they are opened', async () => {
+  const { page, troubles } = await house.openAt(`/#key=${callerKey}`);
+  await page.locator('.starter').first().waitFor();
+  const first = (await page.evaluate(scripts)) as readonly Loaded[];
+  const bytes = first.reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
+  expect(bytes).toBeGreaterThan(20_000);
+  expect(bytes).toBeLessThan(180_000);
+
+  const known = new Set(first.map(({ name }) => name));
+  for (const place of ['build/new', 'files', 'usage']) {
+    await page.evaluate(`location.hash = '#/${place}'`);
+    await page.locator('main h1').first().waitFor();
+    const loaded = (await page.evaluate(scripts)) as readonly Loaded[];
+    const added = loaded.filter(({ name }) => !known.has(name));
+    expect([place, added.length > 0]).toEqual([place, true]);
+    for (const { name } of added) known.add(name);
+    await page.evaluate("location.hash = '#/'");
+    await page.locator('#message').waitFor();
+  }
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});

@@ -1,0 +1,37 @@
+import type { Page } from 'playwright-core';
+import type { TestPage } from './support.ts';
+
+/** Puts a conversation called Long into the browser, of so many messages, and opens it. */
+export async function openLongConversation(
+  { page, reload }: TestPage,
+  deployment: string,
+  textOf: (at: number) => string,
+): Promise<void> {
+  const turns = Array.from({ length: messages }, (_, at) => ({
+    ...{ conversation: 'long', id: `t${at}`, parent: at === 0 ? '' : `t${at - 1}`, atMs: at },
+    ...(at % 2 === 0
+      ? { kind: 'question', text: `Question ${at}`, attachments: [] }
+      : { kind: 'reply', deployment, state: 'done', text: textOf(at), custom: {}, stageTimes: {} }),
+  }));
+  const head = { id: 'long', title: 'Long', deployment, updatedAtMs: 0 };
+  await write(page, {
+    heads: [{ ...head, said: 'long' }],
+    conversations: [{ ...head, createdAtMs: 0, shown: {} }],
+    turns,
+  });
+  await reload();
+  await page.getByRole('link', { name: 'Long' }).click();
+}
+
+const messages = 200;
+
+function write(page: Page, items: Readonly<Record<string, readonly object[]>>): Promise<unknown> {
+  return page.evaluate(`new Promise((resolve) => {
+    indexedDB.open('parley key:test').onsuccess = ({ target }) => {
+      const stores = ${JSON.stringify(items)};
+      const change = target.result.transaction(Object.keys(stores), 'readwrite');
+      for (const [name, items] of Object.entries(stores)) for (const item of items) change.objectStore(name).put(item);
+      change.oncomplete = resolve;
+    };
+  })`);
+}

@@ -1,0 +1,174 @@
+import type { BrowserContextOptions } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { NodeReport } from '#surfaces/admin/node-report.ts';
+import { type AdminHouse, audit, report, startAdminHouse } from '../admin/support.ts';
+import { startBrowser, type TestPage } from './support.ts';
+import { looks, overhang, violations } from './violations.ts';
+
+const longestStepMs = 15_000;
+const longestLookMs = 60_000;
+const hour = 3_600_000;
+const upstream = {
+  protocol: 'openai',
+  region: null,
+  weight: 1,
+  tier: 0,
+  failuresInARow: 0,
+  offUntil: null,
+  state: 'ok',
+} as const;
+
+const troubled: NodeReport = {
+  node: { version: '1.2.3', runtime: 'v26.0.0', startedAt: Date.now() - hour, now: Date.now() },
+  health: { status: 'degraded', reasons: [{ code: 'upstream_off', message: 'two#2 is left alone: failing' }] },
+  hindrances: [],
+  stores: [
+    { holds: 'records', kind: 'postgres', isAway: true },
+    { holds: 'files', kind: 's3', isAway: false },
+    { holds: 'limits', kind: 'redis', isAway: false },
+  ],
+  upstreams: [
+    { ...upstream, id: 'one#1', deployment: 'one', origin: 'https://one.example', model: 'one-large' },
+    {
+      ...upstream,
+      ...{ id: 'two#2', deployment: 'two', origin: 'https://two.example', model: 'two', tier: 1 },
+      ...{ state: 'failing', failuresInARow: 4, offUntil: Date.now() + hour },
+    },
+    { ...upstream, id: 'app#3', deployment: 'app', protocol: 'application', origin: null, model: 'app', failuresInARow: 1 },
+  ],
+  configuration: {
+    files: ['/etc/parley/parley.yaml'],
+    loadedAt: Date.now() - hour,
+    refusedAt: Date.now(),
+    faults: [
+      {
+        file: '/etc/parley/parley.yaml',
+        path: 'models.one.upstreams[0].wieght',
+        message: 'is not known',
+        hint: 'did you mean weight?',
+      },
+    ],
+    warnings: [{ file: '', path: '', message: '<img src=x onerror=alert(1)>' }],
+  },
+};
+
+let house: AdminHouse;
+let browser: Awaited<ReturnType<typeof startBrowser>>;
+let told: NodeReport;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  house = await startAdminHouse({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, () => told);
+  const actions = Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? 'credentials.refused' : 'consent.accepted'));
+  await house.journal.appendAudit([
+    ...actions.map((action, index) => audit(1000 + index, action)),
+    { ...audit(5000, 'application.saved'), subject: '<b>eve</b>', object: 'applications/x/__proto__' },
+    { ...audit(5001, 'moon.landed'), subject: undefined, details: {} },
+  ]);
+});
+
+beforeEach(() => {
+  told = troubled;
+});
+
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+  await house[Symbol.asyncDispose]();
+});
+
+async function open(options?: BrowserContextOptions): Promise<TestPage> {
+  const opened = await browser.open(`${house.service.url}/#key=admin-key`, options);
+  opened.page.setDefaultTimeout(longestStepMs);
+  await opened.page.locator('#message').waitFor();
+  await opened.page.evaluate("location.hash = '#/operations'");
+  await opened.page.locator('.sheet[aria-busy=false]').waitFor();
+  await opened.page.locator('.audit-time').first().waitFor();
+  return opened;
+}
+
+describe('the page of operations', () => {
+  it('says what is wrong, where state rests, and which upstreams are left alone', async () => {
+    const { page, troubles } = await open();
+    const health = page.getByRole('region', { name: 'Health' });
+    await health.getByText('It serves, but something is wrong').waitFor();
+    expect(await health.locator('.reasons li').allInnerTexts()).toEqual(['two#2 is left alone: failing upstream_off']);
+    expect(await health.locator('dd').allInnerTexts()).toEqual(['PostgreSQL · out of reach', 'S3', 'Redis']);
+    const rows = page.getByRole('region', { name: 'Upstreams' }).locator('tbody tr');
+    expect(await rows.locator('th').allInnerTexts()).toEqual(['two', 'one', 'app']);
+    expect(await rows.first().innerText()).toMatch(/keeps failing\s+left alone until .*two\s+https:\/\/two\.example/s);
+    expect(await rows.last().innerText()).toMatch(/in use\s+failed the last time/);
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('says which change of the configuration was refused, with the path of each fault', async () => {
+    const { page } = await open();
+    const section = page.getByRole('region', { name: 'Configuration' });
+    await section.getByText(/^The change of .* was refused/).waitFor();
+    expect(await section.locator('.faults li').allInnerTexts()).toEqual([
+      expect.stringMatching(
+        /^models\.one\.upstreams\[0\]\.wieght\s+is not known; did you mean weight\?\s+\/etc\/parley\/parley\.yaml$/,
+      ),
+      expect.stringMatching(/^The whole file\s+<img src=x onerror=alert\(1\)>$/),
+    ]);
+  });
+
+  it('is read anew on demand', async () => {
+    const { page } = await open();
+    told = { ...report, node: troubled.node };
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByText('All is well').waitFor();
+    await page.getByText('No file was named').waitFor();
+    await page.getByText('The configuration names none.').waitFor();
+    expect(await page.locator('.faults').count()).toBe(0);
+    told = { ...report, hindrances: [{ code: 'stopping', message: 'The node is stopping.' }] };
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByText('It takes no calls').waitFor();
+  });
+
+  it('shows the audit log page by page, and by kind, by keyboard alone', async () => {
+    const { page } = await open();
+    const rows = page.getByRole('region', { name: 'Audit log' }).locator('tbody tr');
+    expect(await rows.count()).toBe(50);
+    expect(await rows.nth(0).innerText()).toContain('moon.landed');
+    expect(await rows.nth(1).innerText()).toMatch(/Application saved\s+<b>eve<\/b>\s+applications\/x\/__proto__\s+count: 1/);
+    await page.getByRole('button', { name: 'Show older ones' }).focus();
+    await page.keyboard.press('Enter');
+    await rows.nth(61).waitFor();
+    expect(await page.getByRole('button', { name: 'Show older ones' }).count()).toBe(0);
+    await page.getByLabel('Show', { exact: true }).focus();
+    await page.keyboard.type('Cred');
+    await rows.nth(20).waitFor({ state: 'detached' });
+    expect(await rows.count()).toBe(20);
+    expect(new Set(await rows.locator('td:nth-child(2)').allInnerTexts())).toEqual(new Set(['Credentials refused']));
+    await page.getByLabel('Show', { exact: true }).selectOption('Configuration');
+    await page.getByText('Nothing was noted.').waitFor();
+  });
+
+  it('says in words that it cannot be read, and works again after', async () => {
+    const { page } = await open();
+    await page.route('**/v1/admin/state', (route) =>
+      route.fulfill({ status: 503, json: { error: { code: 'overloaded', message: 'The store is away.' } } }),
+    );
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByRole('alert').getByText('The store is away.').waitFor();
+    await page.unroute('**/v1/admin/state');
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByRole('alert').waitFor({ state: 'detached' });
+  });
+
+  it('speaks German too', async () => {
+    const { page } = await open({ locale: 'de-DE' });
+    await page.getByText('Er arbeitet, aber etwas stimmt nicht').waitFor();
+    await page.getByText('Anwendung gespeichert').waitFor();
+  });
+});
+
+it.each(looks)(
+  'In the look %s nothing keeps anyone out, and nothing runs out of the window',
+  async (_look, options) => {
+    const { page } = await open(options);
+    expect(await violations(page)).toEqual([]);
+    expect(await overhang(page)).toBe(0);
+  },
+  longestLookMs,
+);

@@ -1,0 +1,212 @@
+import { readFile } from 'node:fs/promises';
+import type { Download, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { StageDelta } from '#contract/chunk.ts';
+import { chunk, delta, finish, plainReply, text, usage } from '#test/chunks.ts';
+import { eventsReply } from '#test/scripted-upstream.ts';
+import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+async function hear(...events: readonly object[]): Promise<TestPage> {
+  house.upstream.script(eventsReply(delta({ role: 'assistant' }), ...events, finish()));
+  const opened = await house.open('raw');
+  await opened.say('Hello');
+  await opened.answer();
+  return opened;
+}
+
+const stage = (part: StageDelta) => delta({ custom_content: { stages: [part] } });
+
+async function downloaded(page: Page, button: Locator): Promise<{ name: string; content: string }> {
+  const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
+  return { name: download.suggestedFilename(), content: await readFile(await (download as Download).path(), 'utf8') };
+}
+
+describe('markdown', () => {
+  it('is drawn with headings, emphasis, nested lists, tasks, tables, code in colours, and formulas', async () => {
+    const { page, troubles } = await hear(
+      text(
+        '## Sum\n\nThe **root** of $x^2$ is\n\n$$\\sqrt{x}$$\n\n1. one\n   - inner\n2. two\n\n- [x] done\n\n> said\n\n' +
+          '| City | People |\n|---|--:|\n| Porto | 231800 |\n\n```python\ndef root(x): return x ** 0.5\n```\n\nAll for $5 and $6.',
+      ),
+    );
+    const reply = page.locator('.reply');
+    await reply.getByRole('heading', { name: 'Sum', level: 4 }).waitFor();
+    await reply.locator('.hljs-keyword').first().waitFor();
+    await reply.locator('.formula.block .katex-display').waitFor();
+    expect(await reply.locator('.katex').count()).toBe(2);
+    expect(await reply.locator('ol ul li').textContent()).toBe('inner');
+    expect(await reply.getByRole('checkbox').isChecked()).toBe(true);
+    expect(await reply.getByRole('cell', { name: '231800' }).getAttribute('class')).toBe('right');
+    expect(await reply.locator('blockquote').textContent()).toBe('said');
+    await reply.getByText('All for $5 and $6.').waitFor();
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+});
+
+describe('steps', () => {
+  it('fold into one line when they are done, and tell state, arguments, result and what ran inside them', async () => {
+    const { page } = await hear(
+      stage({ index: 0, name: 'Asking Weather', status: null, content: '**Arguments**\n\n```json\n{"city": "Porto"}\n```\n\n' }),
+      stage({ index: 1, name: 'GET /forecast', status: null }),
+      stage({ index: 1, status: 'completed' }),
+      stage({ index: 0, content: '**Result**\n\nclear', status: 'completed' }),
+      stage({ index: 2, name: 'Looking it up', status: 'failed' }),
+      text('Clear.'),
+    );
+    const all = page.locator('.stages > summary');
+    expect(await all.textContent()).toMatch(/^3 steps · 1 failed/);
+    expect(await page.getByText('Asking Weather').isVisible()).toBe(false);
+    await all.click();
+    expect(await page.locator('.stages > ol > li').count()).toBe(2);
+    expect(await page.locator('.stages ol ol .stage-name').textContent()).toBe('GET /forecast');
+    await page.getByText('Asking Weather').click();
+    await page.locator('.stage-body').getByText('"city"').waitFor();
+    await page.locator('.stage-body').getByText('clear').waitFor();
+    await page.locator('.stage', { hasText: 'Looking it up' }).getByText('failed').waitFor();
+  });
+
+  it('are open while they run, and say how long each took', async () => {
+    const gone = Promise.withResolvers<void>();
+    house.upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant' }), stage({ index: 0, name: 'Slow step', status: null }));
+      await gone.promise;
+      await answering.events(stage({ index: 0, status: 'completed' }), text('Done.'), finish());
+      answering.done();
+    });
+    const { page, say, answer } = await house.open('raw');
+    await say('Hello');
+    await page.locator('.stage', { hasText: 'Slow step' }).getByText('running').waitFor();
+    await page.waitForTimeout(300);
+    gone.resolve();
+    expect(await answer()).toBe('Done.');
+    expect(await page.locator('.stages > summary').textContent()).toMatch(/^1 step · 0\.\d s|^1 step · \d/);
+  });
+
+  it('with a large text show its beginning, with the whole to copy and to download', async () => {
+    const content = 'row, value\n'.repeat(2000);
+    const { page } = await hear(stage({ index: 0, name: 'Reading a table', status: 'completed', content }));
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.locator('.stages > summary').click();
+    await page.getByText('Reading a table').click();
+    const body = page.locator('.stage-body');
+    await body.getByText('The first 8,000 of 22,000 characters').waitFor();
+    await body.getByRole('button', { name: 'Copy' }).click();
+    await body.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(content);
+    expect(await downloaded(page, body.getByRole('button', { name: 'Download' }))).toEqual({
+      name: 'Reading a table.md',
+      content,
+    });
+  });
+});
+
+describe('attachments', () => {
+  it('that are PDF are shown on demand, and what only refers elsewhere is a link', async () => {
+    const pdf = Buffer.from('%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\ntrailer<</Root 1 0 R>>').toString('base64');
+    const { page } = await hear(
+      delta({
+        custom_content: {
+          attachments: [
+            { index: 0, title: 'Contract', type: 'application/pdf', data: pdf },
+            { index: 1, title: 'Handbook', reference_url: 'https://example.com/handbook' },
+          ],
+        },
+      }),
+    );
+    const toggle = page.getByRole('button', { name: 'Contract', exact: true });
+    expect(await toggle.getAttribute('aria-expanded')).toBe('false');
+    await toggle.click();
+    expect(await page.locator('iframe').getAttribute('src')).toMatch(/^blob:/);
+    const link = page.getByRole('link', { name: 'Open the source at example.com' });
+    expect(await link.getAttribute('href')).toBe('https://example.com/handbook');
+    expect((await downloaded(page, page.getByRole('button', { name: 'Download: Contract' }))).name).toBe('Contract.pdf');
+  });
+});
+
+describe('controls', () => {
+  it('that were used show what was chosen, and cannot be used again', async () => {
+    const colour = { type: 'object', properties: { colour: { enum: ['red', 'green'] } }, required: ['colour'] };
+    const offer = delta({
+      custom_content: {
+        controls: [
+          { index: 0, label: 'Pick', schema: colour },
+          { index: 1, label: 'Go on', schema: {} },
+        ],
+      },
+    });
+    house.upstream.script(
+      eventsReply(delta({ role: 'assistant' }), offer, finish()),
+      eventsReply(delta({ role: 'assistant' }), text('Green it is.'), offer, finish()),
+      eventsReply(...plainReply('On we go.')),
+    );
+    const { page, say, answer } = await house.open('raw');
+    await say('Hello');
+    await page.getByRole('button', { name: 'green' }).click();
+    expect(await answer()).toBe('Green it is.');
+    const first = page.locator('.reply').first();
+    expect(await first.getByRole('button', { name: 'green', pressed: true }).isDisabled()).toBe(true);
+    expect(await first.getByRole('button', { pressed: true }).count()).toBe(1);
+    expect(await first.getByRole('button', { name: 'red' }).isDisabled()).toBe(true);
+    await page.locator('.reply').last().getByRole('button', { name: 'Go on' }).click();
+    expect(await answer()).toBe('On we go.');
+    expect(await page.locator('.reply').nth(1).getByRole('button', { name: 'Go on', pressed: true }).isDisabled()).toBe(true);
+    await page.reload();
+    await first.getByRole('button', { name: 'green', pressed: true }).waitFor();
+  });
+});
+
+describe('what an answer took', () => {
+  it('is told in tokens and money, by model as well, as far as prices are known', async () => {
+    const perModel = [
+      { index: 0, model: 'scripted', name: 'scripted', prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 },
+      { index: 1, model: 'elsewhere', name: 'elsewhere', prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+    ];
+    const { page } = await hear(text('Hi'), usage(110, 55), chunk({ statistics: { usage_per_model: perModel } }));
+    expect(await page.locator('.usage summary').textContent()).toMatch(/^165 tokens/);
+    expect(await page.locator('.usage summary').textContent()).not.toContain('about');
+    await page.locator('.usage summary').click();
+    expect(await page.locator('.usage li').allTextContents()).toEqual([
+      'Scripted 100 in, 50 out · about $0.20',
+      'elsewhere 10 in, 5 out',
+    ]);
+  });
+
+  it('is told as one sum where every price is known', async () => {
+    house.upstream.script(eventsReply(...plainReply('Hi')));
+    const { page, say, answer } = await house.open('scripted');
+    await say('Hello');
+    await answer();
+    expect(await page.locator('.usage summary').textContent()).toMatch(/^12 tokens · about \$0\.017/);
+  });
+});
+
+describe('taken along', () => {
+  it('a conversation is whole as JSON, and can be read as Markdown; an answer is copied', async () => {
+    const { page } = await hear(text('The *answer*.'));
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.locator('.reply').getByRole('button', { name: 'Copy' }).click();
+    await page.getByRole('button', { name: 'Copied' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('The *answer*.');
+    const menu = page.getByLabel('Download this conversation');
+    await menu.click();
+    const json = await downloaded(page, page.getByRole('button', { name: 'As JSON' }));
+    expect(JSON.parse(json.content)).toMatchObject({
+      format: 'parley-conversation',
+      version: 1,
+      title: 'Hello',
+      deployment: 'raw',
+    });
+    await menu.click();
+    const markdown = await downloaded(page, page.getByRole('button', { name: 'As Markdown' }));
+    expect(markdown).toEqual({ name: 'Hello.md', content: '# Hello\n\n## You\n\nHello\n\n## raw\n\nThe *answer*.\n' });
+  });
+});

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { delta, finish, text } from '#test/chunks.ts';
+import type { Answering } from '#test/scripted-upstream.ts';
+import { type PageHouse, startPageHouse } from './support.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+describe('several conversations', () => {
+  it('are answered at once, are marked while they are and when they were, and keep apart', async () => {
+    const open = new Map<string, Answering>();
+    house.upstream.script(async (answering) => {
+      const { messages } = answering.received.body as { messages: { content: string }[] };
+      const question = messages.at(-1)?.content ?? '';
+      open.set(question, answering);
+      answering.head();
+      await answering.events(delta({ role: 'assistant' }), text(`${question}: `));
+    });
+    const { page, say, answer, troubles } = await house.open('raw');
+    const head = (title: string) => page.locator('.head', { hasText: title });
+    const reply = page.locator('.reply .markdown');
+    await say('First');
+    await reply.getByText('First:').waitFor();
+    await page.getByRole('link', { name: 'New conversation' }).click();
+    await page.locator('.starter').first().waitFor();
+    await say('Second');
+    await reply.getByText('Second:').waitFor();
+    await head('First').getByRole('img', { name: 'An answer is coming' }).waitFor();
+
+    await open.get('First')?.events(text('one'));
+    await open.get('Second')?.events(text('two'));
+    await reply.getByText('Second: two').waitFor();
+    await open.get('First')?.events(text(' more'), finish());
+    open.get('First')?.done();
+    await head('First').getByRole('img', { name: 'New answer' }).waitFor();
+    await head('First').getByRole('link').click();
+    expect(await answer()).toBe('First: one more');
+    expect(await head('First').getByRole('img').count()).toBe(0);
+    await head('Second').getByRole('img', { name: 'An answer is coming' }).waitFor();
+
+    await head('Second').getByRole('link').click();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    expect(await answer()).toBe('Second: two');
+    expect(await head('Second').getByRole('img').count()).toBe(0);
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('are deleted only when that is confirmed', async () => {
+    const { page, say, answer, reload } = await house.open('demo');
+    await say('Count to 3');
+    await answer();
+    const button = page.getByRole('button', { name: 'Delete “Count to 3”' });
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Delete “Count to 3” for good?' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Delete “Count to 3”');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.locator('.starter').first().waitFor();
+    expect(await page.locator('.head').count()).toBe(0);
+    await reload();
+    expect(await page.locator('.head').count()).toBe(0);
+  });
+});

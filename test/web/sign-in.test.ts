@@ -1,0 +1,372 @@
+import axe from 'axe-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { callerKey, startService, type TestService } from '#test/start-service.ts';
+import { audience, type OidcServer, startOidcServer } from '../identity/oidc-server.ts';
+import { MovedClock, whoIs } from '../identity/support.ts';
+import { startBrowser, type TestPage } from './support.ts';
+
+const clock = new MovedClock();
+const upstreams = [{ protocol: 'demo' }];
+const signInEntry = { clientId: 'page', displayName: 'Example Corp', scopes: ['openid', 'use'] };
+let browser: Awaited<ReturnType<typeof startBrowser>>;
+let service: TestService;
+let oidc: OidcServer;
+
+function configure(more: object = {}, signIn: object = {}): void {
+  const provider = { issuer: oidc.issuer, audience, rolesClaim: 'realm_access.roles', ...more };
+  service.reload({
+    models: {
+      demo: { displayName: 'Demo', upstreams },
+      staffed: { displayName: 'For staff', upstreams, userRoles: ['staff'] },
+    },
+    identityProviders: { corporate: { ...provider, signIn: { ...signInEntry, ...signIn } } },
+  });
+}
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  service = await startService({}, { clock });
+  oidc = await startOidcServer((user) => (user === 'ada' ? ['staff'] : []), `${service.url}/`);
+});
+
+beforeEach(() => configure());
+
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+  await service.close();
+  await oidc.stop();
+});
+
+async function open(place = '/', options?: BrowserContextOptions): Promise<TestPage> {
+  const opened = await browser.open(`${service.url}${place}`, options);
+  onTestFinished(() => opened.page.context().close());
+  return opened;
+}
+
+async function goToProvider(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Sign in with Example Corp' }).click();
+  await page.getByLabel('User').waitFor();
+}
+
+async function signIn(page: Page, user: string): Promise<void> {
+  await goToProvider(page);
+  await page.getByLabel('User').fill(user);
+  await page.getByRole('button', { name: 'Continue' }).click();
+}
+
+async function openAs(user: string, place = '/'): Promise<TestPage> {
+  const opened = await open(place);
+  await signIn(opened.page, user);
+  await opened.page.getByRole('navigation').waitFor();
+  return opened;
+}
+
+/** The address that the provider sends the browser back to, before it goes there. */
+async function returnAddress(page: Page): Promise<URL> {
+  await goToProvider(page);
+  const { request } = page.context();
+  let answer = await request.post(page.url(), { form: { user: 'ada' }, maxRedirects: 0 });
+  for (;;) {
+    const next = new URL(answer.headers().location ?? '', answer.url());
+    if (next.origin === service.url) return next;
+    answer = await request.get(next.href, { maxRedirects: 0 });
+  }
+}
+
+const told = (page: Page) => page.locator('[role=alert]:not(:empty)').first().textContent();
+const kept = (page: Page) => page.evaluate('Object.keys(sessionStorage)');
+const alter = (page: Page, name: string, change: string) =>
+  page.evaluate(
+    `sessionStorage['${name}'] = JSON.stringify(((it) => { ${change}; return it; })(JSON.parse(sessionStorage['${name}'])))`,
+  );
+const tokenRequests = () => oidc.asked.filter((path) => path === '/token').length;
+
+/** The page of one whose token the service takes no more, before the page would renew it. */
+async function openWithOutdated(refresh?: string): Promise<TestPage> {
+  const aheadSeconds = (clock.epochMs() - Date.now()) / 1000;
+  oidc.tokensLive(60 + Math.round(aheadSeconds));
+  const opened = await openAs('ada');
+  oidc.tokensLive(600);
+  if (refresh !== undefined) {
+    await alter(opened.page, 'parley sign-in', `it.tokens.refresh = '${refresh}'`);
+    await opened.page.reload();
+    await opened.page.getByRole('navigation').waitFor();
+  }
+  clock.pass(91_000);
+  return opened;
+}
+
+describe('signing in with the identity provider', () => {
+  it('lets the user chat as who they are, keeps tokens in the tab alone, and asks nobody but the provider', async () => {
+    const { page, say, answer, troubles } = await openAs('ada');
+    const who = page.waitForRequest(/chat\/completions/);
+    await say('Hello');
+    expect(await answer()).not.toBe('');
+    const token = (await who).headers().authorization?.replace('Bearer ', '') ?? '';
+    expect((await whoIs(service, token)).json).toMatchObject({ user: 'ada', roles: ['staff'] });
+    expect(page.url()).toMatch(/^[^?]*$/);
+    expect(await kept(page)).toEqual(['parley sign-in']);
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).toContain(token);
+    expect(await page.evaluate('JSON.stringify(localStorage)')).not.toMatch(/sign-in|eyJ|refresh/);
+    expect(troubles.outside.filter((url) => !url.startsWith(`${oidc.issuer}/`))).toEqual([]);
+    expect(troubles.faults).toEqual([]);
+  });
+
+  it('shows what the roles of the token open', async () => {
+    const listed = async (user: string) => {
+      const { page } = await openAs(user);
+      await page.locator('.picker').click();
+      await page.locator('.option', { hasText: 'Demo' }).waitFor();
+      return page.locator('.option', { hasText: 'For staff' }).count();
+    };
+    expect([await listed('ada'), await listed('bob')]).toEqual([1, 0]);
+  });
+
+  it('leads back to the place it was begun at, and outlives a reload but not the tab', async () => {
+    const { page } = await openAs('ada', '/#/consent');
+    expect(page.url()).toBe(`${service.url}/#/consent`);
+    const asked = tokenRequests();
+    await page.reload();
+    await page.getByRole('heading', { name: 'What you have accepted' }).waitFor();
+    expect(tokenRequests()).toBe(asked);
+    const other = await page.context().newPage();
+    await other.goto(service.url);
+    await other.getByRole('button', { name: 'Sign in with Example Corp' }).waitFor();
+  });
+
+  it('leaves the key possible beside it', async () => {
+    const { page } = await open();
+    await page.getByLabel('Key').fill('wrong');
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await page.getByRole('alert').getByText('not known here').waitFor();
+    await page.getByLabel('Key').fill(callerKey);
+    await page.keyboard.press('Enter');
+    await page.locator('#message').waitFor();
+    expect(await kept(page)).toEqual(['parley key']);
+  });
+
+  it('can send the id_token, where that is the one the service takes', async () => {
+    configure({ audience: 'page' }, { token: 'id_token' });
+    const { page } = await openAs('bob');
+    await page.locator('#message').waitFor();
+  });
+
+  it.each<[string, BrowserContextOptions]>([
+    ['light', { colorScheme: 'light' }],
+    ['dark', { colorScheme: 'dark' }],
+    ['phone', { viewport: { width: 390, height: 800 } }],
+  ])('keeps nobody out in the look %s, and needs no pointer', async (_look, options) => {
+    const { page } = await open('/', options);
+    await page.getByLabel('Key').waitFor();
+    await page.evaluate(axe.source);
+    const { violations } = (await page.evaluate('axe.run()')) as { violations: object[] };
+    expect(violations).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('User').waitFor();
+  });
+});
+
+describe('what comes back from the provider', () => {
+  it('with another state than was sent is refused, and no code goes to the provider', async () => {
+    const { page } = await open();
+    const address = await returnAddress(page);
+    const asked = tokenRequests();
+    address.searchParams.set('state', 'forged');
+    await page.goto(address.href);
+    expect(await told(page)).toBe('This sign-in was not begun in this tab, or it took too long. Begin again.');
+    expect([await kept(page), tokenRequests(), page.url()]).toEqual([[], asked, `${service.url}/`]);
+  });
+
+  it('is worth nothing in a tab where nothing was begun, and only once where it was', async () => {
+    const { page } = await open();
+    const address = await returnAddress(page);
+    const other = await open(`${address.pathname}${address.search}`);
+    expect(await told(other.page)).toContain('not begun in this tab');
+    await page.goto(address.href);
+    await page.locator('#message').waitFor();
+    await page.goto(address.href);
+    expect(await told(page)).toContain('not begun in this tab');
+  });
+
+  it.each([
+    ['names another issuer', (address: URL) => address.searchParams.set('iss', 'https://other.example')],
+    ['names none although the provider does so', (address: URL) => address.searchParams.delete('iss')],
+  ])('is not used where it %s', async (_what, change) => {
+    const { page } = await open();
+    const address = await returnAddress(page);
+    const asked = tokenRequests();
+    change(address);
+    await page.goto(address.href);
+    expect(await told(page)).toBe('What came back does not come from Example Corp. It was not used.');
+    expect(tokenRequests()).toBe(asked);
+  });
+
+  it('is refused by the provider where the verifier is another, by the page where the nonce is', async () => {
+    const { page } = await open();
+    const first = await returnAddress(page);
+    await page.goto(service.url);
+    await alter(page, 'parley sign-in begun', "it.verifier = 'x'.repeat(43)");
+    await page.goto(first.href);
+    expect(await told(page)).toContain('Begin again.');
+    const fresh = await open();
+    const second = await returnAddress(fresh.page);
+    await fresh.page.goto(service.url);
+    await alter(fresh.page, 'parley sign-in begun', "it.nonce = 'other'");
+    await fresh.page.goto(second.href);
+    expect(await told(fresh.page)).toBe('Example Corp gave nothing that could be used. Tell those who run Parley.');
+    expect(await kept(fresh.page)).toEqual([]);
+  });
+
+  it('as an error is told in words, and one can begin again at the same place', async () => {
+    const { page } = await open('/#/consent');
+    await goToProvider(page);
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    expect(await told(page)).toBe('The sign-in was cancelled or declined at Example Corp.');
+    expect(page.url()).toBe(`${service.url}/#/consent`);
+    await signIn(page, 'ada');
+    await page.getByRole('heading', { name: 'What you have accepted' }).waitFor();
+  });
+
+  it('as an error of the configuration quotes the provider', async () => {
+    configure({}, { parameters: { prompt: 'unheard-of' } });
+    const { page } = await open();
+    await page.getByRole('button', { name: 'Sign in with Example Corp' }).click();
+    expect(await told(page)).toMatch(/^Example Corp refused the sign-in: .*\(invalid_request\)$/);
+  });
+
+  it('as a token that the service does not take is told with its reason', async () => {
+    configure({ audience: 'another' });
+    const { page } = await open();
+    await signIn(page, 'ada');
+    expect(await told(page)).toBe(
+      'Parley does not take what Example Corp gave. The token was made for another audience than this service.',
+    );
+    expect(await kept(page)).toEqual([]);
+  });
+});
+
+describe('a provider out of reach', () => {
+  const cut = ({ page }: TestPage) => page.route(`${oidc.issuer}/token`, (route) => route.abort());
+
+  it('before anybody goes there is said to be so, and keys go on', async () => {
+    configure({ issuer: 'http://127.0.0.1:1' });
+    const { page } = await open(`/#key=${callerKey}`);
+    await page.locator('#message').waitFor();
+    await page.getByText('Settings').click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in with Example Corp' }).click();
+    expect(await told(page)).toBe('Example Corp cannot be reached just now. Try again in a moment.');
+    expect(page.url()).not.toContain('127.0.0.1:1/');
+  });
+
+  it('when the code is exchanged is said to be so', async () => {
+    const opened = await open();
+    await cut(opened);
+    await signIn(opened.page, 'ada');
+    expect(await told(opened.page)).toMatch(/^Example Corp does not answer this page\./);
+  });
+
+  it('when tokens are renewed ends nothing: the old ones are used, and the next request tries again', async () => {
+    const opened = await openAs('ada');
+    await cut(opened);
+    const { page } = opened;
+    await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 571_000; })()');
+    await page.evaluate("location.hash = '#/consent'");
+    await page.getByText('You have accepted nothing').waitFor();
+    await page.unroute(`${oidc.issuer}/token`);
+    const renewed = page.waitForResponse(`${oidc.issuer}/token`);
+    await page.evaluate("location.hash = '#/build'");
+    expect((await renewed).status()).toBe(200);
+    expect(await page.getByText('Your sign-in has ended.').count()).toBe(0);
+  });
+});
+
+describe('tokens that do not last', () => {
+  it('are renewed once before they end, however many requests there are', async () => {
+    const { page } = await openAs('ada');
+    const asked = tokenRequests();
+    await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 571_000; })()');
+    await page.evaluate("location.hash = '#/build'");
+    await page.getByRole('heading').first().waitFor();
+    await page.evaluate("location.hash = '#/consent'");
+    await expect.poll(tokenRequests).toBe(asked + 1);
+    await page.reload();
+    await page.getByRole('heading', { name: 'What you have accepted' }).waitFor();
+    expect(tokenRequests()).toBe(asked + 1);
+  });
+
+  it('are renewed where the service refuses them, and the request is sent again', async () => {
+    const { page, say, answer } = await openWithOutdated();
+    const asked = tokenRequests();
+    await say('Hello');
+    expect(await answer()).not.toBe('');
+    expect(tokenRequests()).toBe(asked + 1);
+    expect(await page.getByText('Your sign-in has ended.').count()).toBe(0);
+  });
+
+  it('and cannot be renewed are said to have ended; signing in again leads to the same place', async () => {
+    const { page } = await openWithOutdated('gone');
+    await page.evaluate("location.hash = '#/consent'");
+    await page.getByText('Your sign-in has ended.').waitFor();
+    await page.getByRole('button', { name: 'Sign in again' }).click();
+    await page.getByRole('heading', { name: 'What you have accepted' }).waitFor();
+    expect(await page.getByText('Your sign-in has ended.').count()).toBe(0);
+    expect(page.url()).toBe(`${service.url}/#/consent`);
+  });
+
+  it('and ended while the page was away lead to the way in', async () => {
+    const { page } = await openWithOutdated('gone');
+    await page.reload();
+    expect(await told(page)).toBe('Your sign-in has ended.');
+    expect(await kept(page)).toEqual([]);
+  });
+});
+
+describe('signing out', () => {
+  it('forgets everything here and offers the same at the provider', async () => {
+    const { page } = await openAs('ada');
+    await page.getByText('Settings').click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('You are signed out here.').waitFor();
+    expect(await kept(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Sign out of Example Corp too' }).click();
+    await page.waitForURL(`${oidc.issuer}/session/end?*`);
+    expect(new URL(page.url()).searchParams.get('client_id')).toBe('page');
+    await page.goto(service.url);
+    await page.getByRole('button', { name: 'Sign in with Example Corp' }).waitFor();
+  });
+
+  it('holds although new tokens are under way', async () => {
+    const { page } = await openAs('ada');
+    const held = Promise.withResolvers<void>();
+    await page.route(`${oidc.issuer}/token`, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 571_000; })()');
+    const renewing = page.waitForRequest(`${oidc.issuer}/token`);
+    await page.evaluate("location.hash = '#/consent'");
+    await renewing;
+    await page.getByText('Settings').click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('You are signed out here.').waitFor();
+    const renewed = page.waitForResponse(`${oidc.issuer}/token`);
+    held.resolve();
+    await (await renewed).finished();
+    await page.waitForRequest(/v1\/consent/);
+    expect(await kept(page)).toEqual([]);
+  });
+});
+
+it('the policy of the page allows the token endpoint beside the service, and nothing more', async () => {
+  const answer = await service.app.inject('/');
+  const policy = String(answer.headers['content-security-policy']);
+  expect(policy).toContain(`connect-src 'self' ${oidc.issuer};`);
+  expect(policy.replace(` ${oidc.issuer};`, ';')).not.toMatch(/unsafe|https?:|\*/);
+  service.reload({});
+  const plain = await service.app.inject({ url: '/', headers: { 'if-none-match': String(answer.headers.etag) } });
+  expect([plain.statusCode, plain.headers['content-security-policy']]).toEqual([200, policy.replace(` ${oidc.issuer};`, ';')]);
+});

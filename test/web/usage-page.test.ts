@@ -1,0 +1,164 @@
+import { readFile } from 'node:fs/promises';
+import type { BrowserContextOptions } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hello } from '#test/chunks.ts';
+import { chatPath, withKey } from '#test/start-service.ts';
+import { type AdminHouse, startAdminHouse, usage } from '../admin/support.ts';
+import { startBrowser, type TestPage } from './support.ts';
+import { looks, overhang, violations } from './violations.ts';
+
+const longestStepMs = 15_000;
+const longestLookMs = 60_000;
+const today = new Date().toISOString().slice(0, 10);
+const demo = (fields: object) => ({ ...fields, upstreams: [{ protocol: 'demo' }] });
+
+let house: AdminHouse;
+let browser: Awaited<ReturnType<typeof startBrowser>>;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  house = await startAdminHouse({
+    models: {
+      demo: demo({ displayName: 'Demo' }),
+      bounded: demo({ displayName: 'Bounded' }),
+      vectors: demo({ type: 'embedding' }),
+    },
+    roles: {
+      staff: { limits: { bounded: { requestDay: 4, month: 1_000_000 }, vectors: { day: 500 } }, costLimit: { week: 20 } },
+      admin: { limits: {} },
+    },
+  });
+  const whole = { promptTokens: 1000, completionTokens: 500 };
+  await house.journal.appendUsage([
+    usage(today, { ...whole, deployment: 'demo', subject: 'ada@example.com', cost: 2_500_000_000 }),
+    usage(today, { ...whole, deployment: 'bounded', subject: '=cmd()', outcome: 'failed', cost: 0 }),
+    usage(today, { ...whole, deployment: 'demo', subject: 'key:user', cost: 1_000_000_000 }),
+  ]);
+});
+
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+  await house[Symbol.asyncDispose]();
+});
+
+async function open(key: string, options?: BrowserContextOptions): Promise<TestPage> {
+  const opened = await browser.open(`${house.service.url}/#key=${key}`, options);
+  opened.page.setDefaultTimeout(longestStepMs);
+  await opened.page.locator('#message').waitFor();
+  await opened.page.evaluate("location.hash = '#/usage'");
+  await opened.page.locator('.usage-summary').waitFor();
+  await opened.page.locator('.sheet-section[aria-busy=true]').waitFor({ state: 'detached' });
+  return opened;
+}
+
+describe('one who has no role', () => {
+  it('sees the own limits with what is left, and when they begin anew', async () => {
+    await house.service.ask({ path: chatPath('bounded'), headers: withKey('user-key'), body: { messages: hello } });
+    const { page, troubles } = await open('user-key');
+    const meters = page.getByRole('meter');
+    expect(await meters.evaluateAll((all) => all.map((meter) => (meter as unknown as { ariaLabel: string }).ariaLabel))).toEqual([
+      'All deployments together, USD a week',
+      'Bounded, tokens a month',
+      'Bounded, requests a day',
+      'vectors, tokens a day',
+    ]);
+    expect(await page.getByRole('meter', { name: 'Bounded, requests a day' }).getAttribute('aria-valuetext')).toBe(
+      '1 of 4, 3 left',
+    );
+    const bar = page.locator('.limit', { hasText: 'requests a day' });
+    expect(await bar.locator('.limit-left').textContent()).toBe('3 left · 1 of 4');
+    expect(await bar.locator('time').textContent()).toMatch(/^resets in \d+ (hour|minute|second)s?$/);
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('sees the own usage, and nothing of anybody else or of the operation', async () => {
+    const { page } = await open('user-key');
+    expect(await page.locator('.usage-summary').textContent()).toBe('1 call, 1,500 tokens, $1.00');
+    expect(await page.getByText('By person').count()).toBe(0);
+    expect(await page.getByText('Everybody’s').count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Operations' }).count()).toBe(0);
+    await page.evaluate("location.hash = '#/operations'");
+    await page.locator('#message').waitFor();
+    expect(await page.getByText('Audit log').count()).toBe(0);
+  });
+
+  it('without limits is told so', async () => {
+    const { page } = await open('admin-key');
+    await page.getByText('No limits hold for you.').waitFor();
+  });
+});
+
+describe('an administrator', () => {
+  it('sees what everybody used, by day, deployment and person, and the same as numbers', async () => {
+    const { page, troubles } = await open('admin-key');
+    expect(await page.locator('.usage-summary').textContent()).toBe('3 calls, 4,500 tokens, $3.50');
+    await page.getByRole('img', { name: 'Cost by day' }).waitFor();
+    const cells = async (label: string) => page.getByRole('region', { name: label }).locator('tbody tr').allInnerTexts();
+    const seen = (rows: readonly string[]) => rows.map((row) => row.split(/\s+/).join(' '));
+    expect(seen(await cells('By deployment'))).toEqual(['Demo $3.50 3,000 2 0', 'Bounded $0.00 1,500 1 1']);
+    expect(seen(await cells('By person'))).toEqual([
+      'ada@example.com $2.50 1,500 1 0',
+      'key:user $1.00 1,500 1 0',
+      '=cmd() $0.00 1,500 1 1',
+    ]);
+    await page.locator('.day-chart summary').click();
+    expect(await page.getByRole('region', { name: 'Cost by day' }).locator('tbody tr').last().innerText()).toMatch(/\$3\.50$/);
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('chooses by keyboard whose usage, which days and which measure', async () => {
+    const { page } = await open('admin-key');
+    await page.getByRole('radio', { name: 'Cost' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('img', { name: 'Tokens by day' }).waitFor();
+    expect(await page.locator('.day-chart .legend li').allTextContents()).toEqual(['Tokens in', 'Tokens out']);
+    await page.getByRole('radio', { name: 'Everybody’s' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByText('Nothing was used on these days.').waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await page.getByText('3 calls').waitFor();
+    await page.getByRole('radio', { name: '90 days' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('textbox', { name: 'From' }).fill('2020-01-02');
+    await page.getByRole('alert').getByText('Choose a first day').waitFor();
+    await page.getByRole('textbox', { name: 'To' }).fill('2020-01-03');
+    await page.getByText('Nothing was used on these days.').waitFor();
+    expect(await page.getByRole('alert').getByText('Choose a first day').count()).toBe(0);
+  });
+
+  it('takes it along as separated values, in which nothing is a formula', async () => {
+    const { page } = await open('admin-key');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download as CSV' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/^usage-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/);
+    expect((await readFile(await download.path(), 'utf8')).split('\r\n')).toEqual([
+      'day,deployment,user,calls,failed_calls,prompt_tokens,completion_tokens,cost_usd',
+      `${today},bounded,'=cmd(),1,1,1000,500,0`,
+      `${today},demo,ada@example.com,1,0,1000,500,2.5`,
+      `${today},demo,key:user,1,0,1000,500,1`,
+      '',
+    ]);
+  });
+});
+
+it.each(looks)(
+  'In the look %s nothing keeps anyone out, and nothing runs out of the window',
+  async (_look, options) => {
+    const { page } = await open('admin-key', options);
+    await page.locator('.day-chart summary').click();
+    expect(await violations(page)).toEqual([]);
+    expect(await overhang(page)).toBe(0);
+    const limited = await open('user-key', options);
+    expect(await violations(limited.page)).toEqual([]);
+    expect(await overhang(limited.page)).toBe(0);
+  },
+  longestLookMs,
+);
+
+it('In German it speaks German', async () => {
+  const { page } = await open('admin-key', { locale: 'de-DE' });
+  await page.getByRole('heading', { name: 'Nach Person' }).waitFor();
+  expect(await page.locator('.usage-summary').textContent()).toBe('3 Aufrufe, 4.500 Token, 3,50\u00a0$');
+});

@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import { readTrace, toReadable } from './read-trace.ts';
+
+const sent = JSON.stringify({
+  messages_before: 1,
+  messages: [
+    { role: 'user', content: 'Hello' },
+    { role: 'assistant', content: null, tool_calls: [{ id: 'a' }] },
+    { role: 'user', content: [{ type: 'text', text: 'x' }] },
+  ],
+  tools: [{ type: 'function', function: { name: 'find' } }],
+  temperature: 0.5,
+});
+const usage_per_model = [
+  { prompt_tokens: 10, completion_tokens: 2 },
+  { prompt_tokens: 1, completion_tokens: 1 },
+];
+const turn = {
+  index: 0,
+  kind: 'model',
+  turn: 1,
+  name: 'm',
+  at_ms: 1,
+  duration_ms: 20,
+  first_ms: 5,
+  sent,
+  received: '{"content":"Hi"}',
+};
+
+describe('the trace of a reply', () => {
+  it('has what the model was asked, and what it used', () => {
+    const [step] = readTrace({ trace: [{ ...turn, usage_per_model, cost_usd: 0.03 }] });
+    expect(step).toMatchObject({
+      ...{ index: 0, isModel: true, turn: 1, name: 'm', atMs: 1, durationMs: 20, firstMs: 5, hasFailed: false, usd: 0.03 },
+      ...{ promptTokens: 11, completionTokens: 3, received: 'Hi' },
+    });
+    expect(step?.asked).toEqual({
+      messagesBefore: 1,
+      messages: [
+        { role: 'user', text: 'Hello' },
+        { role: 'assistant', text: expect.stringMatching(/^\{\n {2}"tool_calls"/) },
+        { role: 'user', text: expect.stringContaining('"text": "x"') },
+      ],
+      tools: ['find'],
+      settings: '{\n  "temperature": 0.5\n}',
+    });
+  });
+
+  it('tells what failed', () => {
+    const tool = { ...turn, kind: 'tool' };
+    const steps = readTrace({ trace: [{ ...tool, received: '{"failed":true}' }, { ...turn, error: 'Broke.' }, tool] });
+    expect(steps.map(({ hasFailed, error }) => [hasFailed, error])).toEqual([
+      [true, undefined],
+      [true, 'Broke.'],
+      [false, undefined],
+    ]);
+  });
+
+  it('has what came of it as people read it', () => {
+    const receive = (kind: string, received: unknown) =>
+      readTrace({ trace: [{ ...turn, kind, received: typeof received === 'string' ? received : JSON.stringify(received) }] })[0]
+        ?.received;
+    expect(receive('model', { content: 'Hi', finish_reason: 'stop' })).toBe('Hi\n\n{\n  "finish_reason": "stop"\n}');
+    expect(receive('tool', { text: '{"a":1}', failed: false })).toBe('{\n  "a": 1\n}');
+    expect(receive('tool', { text: 'plain', failed: true })).toBe('plain');
+    expect(receive('tool', { question: 'Which one?' })).toBe('Which one?');
+    expect(receive('tool', '{"text":"cut… [5 more characters]')).toBe('{"text":"cut… [5 more characters]');
+  });
+
+  it.each([undefined, null, 1, [], { trace: 'x' }, { trace: [null, 'x', 1, []] }])('is empty in %j', (custom) => {
+    expect(readTrace(custom)).toEqual([]);
+  });
+
+  it('takes nothing for granted', () => {
+    const [step] = readTrace({
+      trace: [{ kind: 5, turn: 'x', sent: '{"messages":[1,{"role":{}}],"tools":[1,{}]', usage_per_model: [null] }],
+    });
+    expect(step).toMatchObject({ isModel: false, turn: 0, name: '', sent: expect.any(String), received: '', promptTokens: 0 });
+    const [odd] = readTrace({ trace: [{ sent: '{"messages":[1,{"role":{}}],"tools":[1,{}]}' }] });
+    expect(odd?.asked).toMatchObject({ messages: [{ role: '', text: '' }], tools: [''] });
+  });
+});
+
+it('A text of a trace is made readable where it is JSON', () => {
+  expect([toReadable('{"a":1}'), toReadable('{"a":1… [5 more characters]')]).toEqual([
+    '{\n  "a": 1\n}',
+    '{"a":1… [5 more characters]',
+  ]);
+});

@@ -1,0 +1,105 @@
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+
+interface TraceMessage {
+  readonly role: string;
+  readonly text: string;
+}
+
+/** Of the model or of a tool, one call as the trace of a reply tells it. */
+export interface TraceStep {
+  readonly index: number;
+  readonly isModel: boolean;
+  readonly turn: number;
+  readonly name: string;
+  readonly atMs: number;
+  readonly durationMs: number;
+  readonly firstMs: number | undefined;
+  /** Of the model: messages that it had been sent before, the others, names of the tools offered (undefined: as before), and what else it was told. */
+  readonly asked: {
+    readonly messagesBefore: number;
+    readonly messages: readonly TraceMessage[];
+    readonly tools: readonly string[] | undefined;
+    readonly settings: string;
+  };
+  /** Whole, as it came. */
+  readonly sent: string;
+  /** As people read it. */
+  readonly received: string;
+  readonly error: string | undefined;
+  readonly hasFailed: boolean;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly usd: number | undefined;
+}
+
+/** The trace in what a reply brought beside its text (docs/quick-apps.md); nothing is taken on trust. */
+export function readTrace(custom: unknown): readonly TraceStep[] {
+  const trace = isJsonObject(custom) && Array.isArray(custom.trace) ? custom.trace : [];
+  return trace.filter(isJsonObject).map(toStep);
+}
+
+function toStep(item: JsonObject, nth: number): TraceStep {
+  const [sent, received] = [toText(item.sent), toText(item.received)];
+  const answer = tryParseJson(received);
+  const isModel = item.kind === 'model';
+  const usage = Array.isArray(item.usage_per_model) ? item.usage_per_model.filter(isJsonObject) : [];
+  const sum = (key: string): number => usage.reduce((total, each) => total + toNumber(each[key]), 0);
+  return {
+    index: nth,
+    isModel,
+    turn: toNumber(item.turn),
+    name: toText(item.name),
+    atMs: toNumber(item.at_ms),
+    durationMs: toNumber(item.duration_ms),
+    firstMs: typeof item.first_ms === 'number' ? item.first_ms : undefined,
+    asked: toAsked(tryParseJson(sent)),
+    sent,
+    received: isJsonObject(answer) ? toAnswer(answer, isModel) : received,
+    error: typeof item.error === 'string' ? item.error : undefined,
+    hasFailed: item.error !== undefined || (isJsonObject(answer) && answer.failed === true),
+    promptTokens: sum('prompt_tokens'),
+    completionTokens: sum('completion_tokens'),
+    usd: typeof item.cost_usd === 'number' ? item.cost_usd : undefined,
+  };
+}
+
+function toAsked(value: unknown): TraceStep['asked'] {
+  const { messages_before: before, messages, tools, ...settings } = isJsonObject(value) ? value : ({} as JsonObject);
+  return {
+    messagesBefore: toNumber(before),
+    messages: Array.isArray(messages) ? messages.filter(isJsonObject).map(toMessage) : [],
+    tools: Array.isArray(tools) ? tools.filter(isJsonObject).map(toToolName) : undefined,
+    settings: Object.keys(settings).length === 0 ? '' : JSON.stringify(settings, undefined, 2),
+  };
+}
+
+/** Its text, and as JSON what it has besides. */
+function toMessage({ role, content, ...rest }: JsonObject): TraceMessage {
+  const said = typeof content === 'string' ? content : content == null ? '' : JSON.stringify(content, undefined, 2);
+  const more = Object.keys(rest).length === 0 ? '' : JSON.stringify(rest, undefined, 2);
+  return { role: toText(role), text: [said, more].filter((part) => part !== '').join('\n\n') };
+}
+
+/** What a tool gave is a text, which may be JSON itself. */
+function toAnswer(answer: JsonObject, isModel: boolean): string {
+  if (isModel) return toMessage(answer).text;
+  return toReadable(toText(answer.text) || toText(answer.question));
+}
+
+function toToolName({ function: described }: JsonObject): string {
+  return isJsonObject(described) ? toText(described.name) : '';
+}
+
+/** Texts of JSON as people read them; others as they are. */
+export function toReadable(text: string): string {
+  const value = tryParseJson(text);
+  return value === undefined ? text : JSON.stringify(value, undefined, 2);
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function toNumber(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+}

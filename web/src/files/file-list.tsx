@@ -1,0 +1,98 @@
+import { toHash } from '../page/place.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { useSpeech } from '../words/words.tsx';
+import { useFilesWords } from './files-words.ts';
+import type { StoredItem } from './stored-files.ts';
+import { toSize } from './to-size.ts';
+
+interface FileListProps {
+  readonly folder: string;
+  readonly items: readonly StoredItem[];
+  readonly download: (item: StoredItem) => void;
+  readonly remove: (item: StoredItem) => unknown;
+}
+
+/** Folders and files, each with what can be done with it. */
+export function FileList({ folder, items, ...acts }: FileListProps) {
+  const words = useFilesWords();
+  return (
+    <table className="file-list">
+      <thead>
+        <tr>
+          <th scope="col">{words.name}</th>
+          <th scope="col" className="file-size">
+            {words.size}
+          </th>
+          <th scope="col" className="file-time">
+            {words.changed}
+          </th>
+          <th scope="col">
+            <span className="heard-only">{words.actions}</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {items.map((item) =>
+          item.isFolder ? (
+            <FolderRow key={item.reference} {...{ folder, item }} />
+          ) : (
+            <FileRow key={item.reference} {...{ item, ...acts }} />
+          ),
+        )}
+      </tbody>
+    </table>
+  );
+}
+
+function FolderRow({ folder, item: { name } }: { readonly folder: string; readonly item: StoredItem }) {
+  const words = useFilesWords();
+  const path = folder === '' ? name : `${folder}/${name}`;
+  return (
+    <tr>
+      <th scope="row">
+        <a className="file-name" href={toHash({ at: 'files', folder: path })} aria-label={words.openFolder(name)}>
+          <Icon name="folder" />
+          {name}
+        </a>
+      </th>
+      <td className="file-size soft">{words.folder}</td>
+      <td className="file-time" />
+      <td />
+    </tr>
+  );
+}
+
+function FileRow({ item, download, remove }: { readonly item: StoredItem } & Pick<FileListProps, 'download' | 'remove'>) {
+  const words = useFilesWords();
+  const { language } = useSpeech();
+  const { name, bytes, changedAtMs, reference } = item;
+  const time = changedAtMs === undefined ? undefined : new Date(changedAtMs);
+  return (
+    <tr>
+      <th scope="row">
+        <span className="file-name">
+          <Icon name="file" />
+          {name}
+        </span>
+      </th>
+      <td className="file-size">{bytes !== undefined && toSize(bytes, language)}</td>
+      <td className="file-time soft">
+        {time && (
+          <time dateTime={time.toISOString()} title={time.toLocaleString(language)}>
+            {time.toLocaleDateString(language, { dateStyle: 'medium' })}
+          </time>
+        )}
+      </td>
+      <td className="file-acts">
+        <button type="button" className="icon-button" aria-label={words.download(name)} onClick={() => download(item)}>
+          <Icon name="save" />
+        </button>
+        <CopyButton text={() => reference} label={words.copyReference(name)} />
+        <button type="button" className="icon-button" aria-label={words.remove(name)} onClick={() => remove(item)}>
+          <Icon name="trash" />
+        </button>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,81 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { faultOf } from '../service/fault.ts';
+import { inPath, type Service } from '../service/service.ts';
+
+/** A file or folder of the user's own. */
+export interface StoredItem {
+  readonly name: string;
+  readonly isFolder: boolean;
+  /** `files/{bucket}/{path}`, as messages refer to it. */
+  readonly reference: string;
+  /** Undefined for a folder. */
+  readonly bytes: number | undefined;
+  readonly changedAtMs: number | undefined;
+}
+
+export interface FolderPage {
+  readonly items: readonly StoredItem[];
+  /** For the next page; undefined where none is left. */
+  readonly next: string | undefined;
+}
+
+/** Where the files of the signed-in user are, and what can be done there. Everything throws ServiceFault. */
+export class StoredFiles {
+  readonly #service: Service;
+  readonly #bucket: Promise<string>;
+
+  constructor(service: Service) {
+    this.#service = service;
+    this.#bucket = service.json('v1/bucket').then((answer) => (isJsonObject(answer) ? String(answer.bucket) : ''));
+    // Told to those who ask for something.
+    this.#bucket.catch(() => undefined);
+  }
+
+  /** One page of a folder, which is '' or a path without a slash at its end. */
+  async list(folder: string, token: string | undefined, signal?: AbortSignal): Promise<FolderPage> {
+    const query = new URLSearchParams({ limit: '100', ...(token !== undefined && { token }) });
+    const path = `v1/metadata/files/${await this.#pathOf(folder === '' ? '' : `${folder}/`)}`;
+    const answer = await this.#service.json(`${path}?${query}`, signal && { signal });
+    const { items, nextToken } = isJsonObject(answer) ? answer : {};
+    return {
+      items: Array.isArray(items) ? items.filter(isJsonObject).map(toItem) : [],
+      next: typeof nextToken === 'string' ? nextToken : undefined,
+    };
+  }
+
+  async has(path: string): Promise<boolean> {
+    try {
+      await this.#service.send(`v1/metadata/files/${await this.#pathOf(path)}`);
+      return true;
+    } catch (thrown) {
+      if (faultOf(thrown).code === 'file_not_found') return false;
+      throw thrown;
+    }
+  }
+
+  async store(path: string, file: File, watching: Parameters<Service['upload']>[2]): Promise<void> {
+    await this.#service.upload(`v1/files/${await this.#pathOf(path)}`, file, watching);
+  }
+
+  async read({ reference }: StoredItem): Promise<Blob> {
+    return (await this.#service.send(`v1/${reference}`)).blob();
+  }
+
+  async remove({ reference }: StoredItem): Promise<void> {
+    await this.#service.send(`v1/${reference}`, { method: 'DELETE' });
+  }
+
+  async #pathOf(path: string): Promise<string> {
+    return `${inPath(await this.#bucket)}/${inPath(path)}`;
+  }
+}
+
+function toItem({ name, nodeType, url, contentLength, updatedAt }: JsonObject): StoredItem {
+  return {
+    name: String(name),
+    isFolder: nodeType === 'FOLDER',
+    reference: String(url),
+    bytes: typeof contentLength === 'number' ? contentLength : undefined,
+    changedAtMs: typeof updatedAt === 'number' ? updatedAt : undefined,
+  };
+}

@@ -1,0 +1,137 @@
+import type { Token, Tokens } from 'marked';
+import { memo, type ReactNode } from 'react';
+import { CodeBlock } from './code-block.tsx';
+import { Formula } from './formula.tsx';
+import { Inline } from './inline.tsx';
+import type { MathToken } from './lexer.ts';
+
+interface BlockProps {
+  readonly token: Token;
+  /** It may still grow. */
+  readonly isOpen: boolean;
+}
+
+/** One block of a text, drawn anew only where it has changed. */
+export const Block = memo(
+  ({ token, isOpen }: BlockProps) => drawBlock(token, isOpen),
+  (before, after) => before.isOpen === after.isOpen && isSame(before.token, after.token),
+);
+
+/** Whether two blocks are drawn alike. */
+export function isSame(one: Token, other: Token | undefined): boolean {
+  return one === other || one.raw === other?.raw;
+}
+
+function Blocks({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
+  // biome-ignore lint/suspicious/noArrayIndexKey: blocks have no other identity and never move
+  return tokens.map((token, at) => <Block key={at} token={token} isOpen={false} />);
+}
+
+function drawBlock(token: Token, isOpen: boolean): ReactNode {
+  switch (token.type) {
+    case 'heading':
+      return <Heading token={token as Tokens.Heading} />;
+    case 'paragraph':
+      return (
+        <p>
+          <Inline tokens={token.tokens ?? []} />
+        </p>
+      );
+    case 'code':
+      return <CodeBlock text={token.text} language={token.lang ?? ''} isWhole={!isOpen} />;
+    case 'blockquote':
+      return (
+        <blockquote>
+          <Blocks tokens={token.tokens ?? []} />
+        </blockquote>
+      );
+    case 'list':
+      return <List token={token as Tokens.List} />;
+    case 'table':
+      return <Table token={token as Tokens.Table} />;
+    case 'hr':
+      return <hr />;
+    case 'mathBlock':
+      return <Formula text={(token as MathToken).text} isBlock />;
+    case 'text':
+      return token.tokens === undefined ? token.text : <Inline tokens={token.tokens} />;
+    case 'html':
+      return <p className="plain">{token.raw.trim()}</p>;
+    default:
+      return null;
+  }
+}
+
+/** Headings of an answer stand below those of the page. */
+function Heading({ token: { depth, tokens } }: { readonly token: Tokens.Heading }) {
+  const Tag = `h${Math.min(depth + 2, 6)}` as 'h3';
+  return (
+    <Tag className={`heading-${depth}`}>
+      <Inline tokens={tokens} />
+    </Tag>
+  );
+}
+
+function List({ token: { ordered, start, items } }: { readonly token: Tokens.List }) {
+  const Tag = ordered ? 'ol' : 'ul';
+  return (
+    <Tag start={ordered && typeof start === 'number' ? start : undefined}>
+      {items.map((item, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: items have no other identity and never move
+        <Item key={at} item={item} />
+      ))}
+    </Tag>
+  );
+}
+
+const Item = memo(
+  ({ item }: { readonly item: Tokens.ListItem }) => (
+    <li className={item.task ? 'task' : undefined}>
+      {item.task && (
+        <input type="checkbox" checked={item.checked === true} disabled aria-label={item.text.slice(0, 80)} readOnly />
+      )}
+      <Blocks tokens={item.tokens.filter(({ type }) => type !== 'checkbox')} />
+    </li>
+  ),
+  (before, after) => before.item.raw === after.item.raw,
+);
+
+function Table({ token: { header, rows, align } }: { readonly token: Tokens.Table }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard
+    <div className="table-frame" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            {header.map((cell, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: cells have no other identity and never move
+              <th key={at} scope="col" className={align[at] ?? undefined}>
+                <Inline tokens={cell.tokens} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: as above
+            <Row key={at} row={row} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const Row = memo(
+  ({ row }: { readonly row: readonly Tokens.TableCell[] }) => (
+    <tr>
+      {row.map((cell, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: as above
+        <td key={at} className={cell.align ?? undefined}>
+          <Inline tokens={cell.tokens} />
+        </td>
+      ))}
+    </tr>
+  ),
+  (before, after) => before.row.length === after.row.length && before.row.every(({ text }, at) => text === after.row[at]?.text),
+);

@@ -1,0 +1,95 @@
+import { useCallback, useId, useState } from 'react';
+import { usePage } from '../page/page.tsx';
+import { DataTable } from '../parts/data-table.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
+import { type Fault, faultOf } from '../service/fault.ts';
+import { useSpeech } from '../words/words.tsx';
+import { useOperationsWords } from './operations-words.ts';
+import { type AuditPage, type AuditRecord, readAudit } from './read-operations.ts';
+import { toMoment } from './to-moment.ts';
+
+const kinds = ['consent', 'application', 'configuration', 'credentials'] as const;
+
+/** What was done that somebody may have to answer for, the newest first. `round` grows when everything is to be read anew. */
+export function AuditSection({ round }: { readonly round: number }) {
+  const words = useOperationsWords();
+  const { service } = usePage();
+  const [kind, setKind] = useState('');
+  const field = useId();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another round reads anew
+  const load = useCallback((signal: AbortSignal) => readAudit(service, { kind, signal }), [service, kind, round]);
+  const { value: first, fault, isLoading } = useLoaded(load);
+  const [older, setOlder] = useState<{ behind: AuditPage; pages: readonly AuditPage[] }>();
+  const [failed, setFailed] = useState<Fault>();
+  const pages = first === undefined ? [] : [first, ...(older?.behind === first ? older.pages : [])];
+  const records = pages.flatMap((page) => page.records);
+  const token = pages.at(-1)?.next;
+  const more = (): void => {
+    if (first === undefined || token === undefined) return;
+    readAudit(service, { kind, token }).then(
+      (page) => setOlder({ behind: first, pages: [...pages.slice(1), page] }),
+      (thrown: unknown) => setFailed(faultOf(thrown)),
+    );
+  };
+  return (
+    <section className="sheet-section" aria-busy={isLoading}>
+      <div className="sheet-title">
+        <h2>{words.audit}</h2>
+        <div className="audit-kind">
+          <label htmlFor={field}>{words.kind}</label>
+          <select id={field} value={kind} onChange={({ target }) => setKind(target.value)}>
+            <option value="">{words.everything}</option>
+            {kinds.map((each) => (
+              <option key={each} value={each}>
+                {words.kinds[each]}
+              </option>
+            ))}
+          </select>
+        </div>
+      </div>
+      <Trouble fault={fault ?? failed} />
+      {first !== undefined && records.length === 0 && <p className="soft">{words.noRecords}</p>}
+      {records.length > 0 && <Records records={records} />}
+      {token !== undefined && (
+        <div>
+          <button type="button" className="button" onClick={more}>
+            {words.older}
+          </button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Records({ records }: { readonly records: readonly AuditRecord[] }) {
+  const words = useOperationsWords();
+  const { language } = useSpeech();
+  return (
+    <DataTable<AuditRecord>
+      label={words.audit}
+      rows={records}
+      keyOf={({ id }) => id}
+      columns={[
+        {
+          name: words.time,
+          show: ({ atMs }) => (
+            <time className="audit-time" dateTime={new Date(atMs).toISOString()}>
+              {toMoment(atMs, language)}
+            </time>
+          ),
+        },
+        { name: words.action, show: ({ action }) => (Object.hasOwn(words.actions, action) ? words.actions[action] : action) },
+        { name: words.who, show: ({ user }) => user },
+        { name: words.object, show: ({ object }) => object },
+        { name: words.details, show: ({ details }) => <Details details={details} /> },
+      ]}
+    />
+  );
+}
+
+function Details({ details }: Pick<AuditRecord, 'details'>) {
+  return Object.entries(details)
+    .map(([name, value]) => `${name}: ${String(value)}`)
+    .join(', ');
+}

@@ -1,0 +1,56 @@
+import { useCallback, useEffect, useState } from 'react';
+import { usePage } from '../page/page.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
+import { useSpeech } from '../words/words.tsx';
+import { AuditSection } from './audit-section.tsx';
+import { ConfigurationSection } from './configuration-section.tsx';
+import { HealthSection } from './health-section.tsx';
+import { useOperationsWords } from './operations-words.ts';
+import { readState } from './read-operations.ts';
+import { UpstreamsSection } from './upstreams-section.tsx';
+import './operations.css';
+
+/** How the service is, for those who look after it. */
+export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) {
+  const { words, language } = useSpeech();
+  const operationsWords = useOperationsWords();
+  const { service } = usePage();
+  const [round, setRound] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another round reads anew
+  const load = useCallback((signal: AbortSignal) => readState(service, signal), [service, round]);
+  const { value: state, fault, isLoading } = useLoaded(load);
+  useEffect(() => {
+    document.title = `${operationsWords.title} · ${words.product}`;
+  }, [operationsWords, words]);
+  return (
+    <main className="content">
+      <PageHeader openMenu={openMenu}>
+        <span className="page-name">{operationsWords.title}</span>
+      </PageHeader>
+      <div className="sheet wide" aria-busy={isLoading}>
+        <div className="sheet-title">
+          <h1>{operationsWords.title}</h1>
+          <button type="button" className="button" onClick={() => setRound((now) => now + 1)}>
+            <Icon name="again" />
+            {operationsWords.refresh}
+          </button>
+        </div>
+        <Trouble fault={fault} />
+        {state !== undefined && (
+          <>
+            <p className="soft" role="status">
+              {operationsWords.asOf(new Date(state.nowMs).toLocaleTimeString(language))}
+            </p>
+            <HealthSection state={state} />
+            <UpstreamsSection upstreams={state.upstreams} />
+            <ConfigurationSection state={state} />
+          </>
+        )}
+        <AuditSection round={round} />
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,41 @@
+import type { Credentials } from '../service/credentials.ts';
+import { forgetSignIn } from '../sign-in/kept.ts';
+import type { Words } from '../words/english.ts';
+import { forgetKey, keepKey } from './kept-key.ts';
+
+/** Somebody at the entrance: with a key, or back from an identity provider. */
+export interface Visitor extends Credentials {
+  /** Keeps the credentials in this tab until it is closed. */
+  keep(): void;
+  /** Forgets them; what is still under way keeps them no more. */
+  leave(): void;
+  /** What to say where the service does not take them; `why` in its words. */
+  refusal(words: Words, why: string): string;
+  /** Present for those who came from an identity provider. */
+  readonly provider?: VisitorsProvider;
+}
+
+/** The identity provider that somebody came from. */
+export interface VisitorsProvider {
+  readonly displayName: string;
+  /** Where the browser goes to sign out of the provider itself; undefined where there is no such place. */
+  signOutAddress(): string | undefined;
+  /** Where the browser goes to sign in again, and come back to where it is. */
+  signInAddress(): Promise<string>;
+  /** Hears that the sign-in is over: its tokens are refused, and there are no new ones. */
+  onOver(hear: () => void): void;
+}
+
+/** Somebody with a key. */
+export function visitorWithKey(key: string): Visitor {
+  return {
+    show: async () => ({ 'api-key': key }),
+    renew: async () => false,
+    keep() {
+      forgetSignIn();
+      keepKey(key);
+    },
+    leave: forgetKey,
+    refusal: (words) => words.keyRefused,
+  };
+}

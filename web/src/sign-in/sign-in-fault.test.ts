@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { english } from '../words/english.ts';
+import { german } from '../words/german.ts';
+import { type SignInTrouble, tellTrouble } from './sign-in-fault.ts';
+
+const refused = (code: string, detail = ''): SignInTrouble => ({ kind: 'refused', name: 'Corp', code, detail });
+
+describe('a sign-in that failed', () => {
+  it.each<[SignInTrouble, RegExp]>([
+    [{ kind: 'unavailable', name: 'Corp' }, /^Corp cannot be reached just now/],
+    [{ kind: 'unreachable', name: 'Corp' }, /^Corp does not answer this page/],
+    [{ kind: 'unusable', name: 'Corp' }, /^Corp gave nothing/],
+    [{ kind: 'stale', name: '' }, /^This sign-in was not begun in this tab/],
+    [{ kind: 'foreign', name: 'Corp' }, /does not come from Corp/],
+    [{ kind: 'insecure', name: 'Corp' }, /https only/],
+    [refused('access_denied', 'No.'), /^The sign-in was cancelled or declined at Corp\.$/],
+    [refused('temporarily_unavailable'), /just now/],
+    [refused('server_error'), /just now/],
+    [refused('invalid_grant', 'code is over'), /took too long/],
+    [refused('invalid_scope', 'no such scope'), /^Corp refused the sign-in: no such scope \(invalid_scope\)$/],
+    [refused('unauthorized_client'), /^Corp refused the sign-in: unauthorized_client$/],
+    [refused('x', 'long '.repeat(1_000)), /^.{300,340}$/],
+  ])('is told in words: %j', (trouble, words) => {
+    expect(tellTrouble(trouble, english)).toMatch(words);
+    expect(tellTrouble(trouble, german)).not.toBe(tellTrouble(trouble, english));
+  });
+});

@@ -1,0 +1,50 @@
+import { useState } from 'react';
+import { usePage } from '../page/page.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { saveFile } from '../parts/save-file.ts';
+import { Trouble } from '../parts/trouble.tsx';
+import { type Fault, faultOf } from '../service/fault.ts';
+import { useSpeech } from '../words/words.tsx';
+import type { DayRange } from './days.ts';
+import { readUsage, type Scope } from './read-usage.ts';
+import { toCsv } from './to-csv.ts';
+import { useUsageWords } from './usage-words.ts';
+
+/** As many as the service gives at once. */
+const mostRows = 10_000;
+
+/** Hands what was used to the user as separated values, by day and deployment, and of everybody by person as well. */
+export function CsvButton({ scope, range }: { readonly scope: Scope; readonly range: DayRange }) {
+  const words = useUsageWords();
+  const { language } = useSpeech();
+  const { service, announce } = usePage();
+  const [fault, setFault] = useState<Fault>();
+  const [isCut, setIsCut] = useState(false);
+  const hand = (): void => {
+    const by = scope === 'all' ? (['day', 'deployment', 'user'] as const) : (['day', 'deployment'] as const);
+    readUsage(service, { scope, ...range, by, limit: mostRows }).then(
+      (usage) => {
+        const name = `usage-${range.from}-${range.to}.csv`;
+        saveFile(name, new Blob([toCsv(usage.rows, scope === 'all')], { type: 'text/csv;charset=utf-8' }));
+        setFault(undefined);
+        setIsCut(usage.isCut);
+        announce(name);
+      },
+      (thrown: unknown) => setFault(faultOf(thrown)),
+    );
+  };
+  return (
+    <>
+      <button type="button" className="button" onClick={hand}>
+        <Icon name="save" />
+        {words.csv}
+      </button>
+      <Trouble fault={fault} />
+      {isCut && (
+        <p className="soft small" role="status">
+          {words.csvCut(mostRows.toLocaleString(language))}
+        </p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,135 @@
+import { useCallback, useState } from 'react';
+import { type Column, DataTable } from '../parts/data-table.tsx';
+import { useSpeech } from '../words/words.tsx';
+import { formatValue, type Measure, niceStep } from './measure.ts';
+import { useUsageWords } from './usage-words.ts';
+import '../attachments/chart.css';
+
+export interface DaySeries {
+  readonly name: string;
+  /** Which of the colours of charts. */
+  readonly colour: number;
+  /** One for each day. */
+  readonly values: readonly number[];
+}
+
+interface DayChartProps {
+  readonly title: string;
+  readonly measure: Measure;
+  readonly days: readonly string[];
+  readonly series: readonly DaySeries[];
+}
+
+const [height, left, bottom, top] = [230, 54, 26, 10];
+const labelWidth = 62;
+
+/** Bars of days, one series upon the other, as wide as there is room; the same numbers in a table below. */
+export function DayChart({ title, measure, days, series }: DayChartProps) {
+  const words = useUsageWords();
+  const { language } = useSpeech();
+  const toName = (day: string): string =>
+    new Date(day).toLocaleDateString(language, { timeZone: 'UTC', day: 'numeric', month: 'short' });
+  const rows = days.map((day, at) => ({ day, values: series.map(({ values }) => values[at] ?? 0) }));
+  const columns = series.map(
+    ({ name }, at): Column<(typeof rows)[number]> => ({
+      name,
+      isNumber: true,
+      show: ({ values }) => formatValue(measure, values[at] ?? 0, language),
+    }),
+  );
+  return (
+    <figure className="chart day-chart">
+      <figcaption>{title}</figcaption>
+      <Drawing {...{ title, measure, rows, toName }} colours={series.map(({ colour }) => colour)} />
+      {series.length > 1 && (
+        <ul className="legend">
+          {series.map(({ name, colour }) => (
+            <li key={name} className={`series-${colour}`}>
+              {name}
+            </li>
+          ))}
+        </ul>
+      )}
+      <details>
+        <summary className="small soft">{words.asTable}</summary>
+        <DataTable
+          label={title}
+          columns={[{ name: words.day, show: ({ day }) => toName(day) }, ...columns]}
+          rows={rows}
+          keyOf={({ day }) => day}
+        />
+      </details>
+    </figure>
+  );
+}
+
+interface DrawingProps {
+  readonly title: string;
+  readonly measure: Measure;
+  readonly rows: readonly { readonly day: string; readonly values: readonly number[] }[];
+  readonly toName: (day: string) => string;
+  readonly colours: readonly number[];
+}
+
+function Drawing({ title, measure, rows, toName, colours }: DrawingProps) {
+  const { language } = useSpeech();
+  const [frame, width] = useWidth();
+  const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+  const most = Math.max(...rows.map(({ values }) => sumOf(values)));
+  const step = niceStep(most, measure !== 'cost');
+  const steps = Math.max(1, Math.ceil(most / step));
+  const highest = steps * step;
+  const toY = (value: number): number => top + (1 - value / highest) * (height - top - bottom);
+  const slot = (width - left) / rows.length;
+  const everyLabel = Math.ceil(labelWidth / slot);
+  return (
+    <svg ref={frame} viewBox={`0 0 ${width} ${height}`} height={height} role="img" aria-label={title}>
+      {Array.from({ length: steps + 1 }, (_, at) => at * step).map((value) => (
+        <g key={value}>
+          <line className="grid-line" x1={left} x2={width} y1={toY(value)} y2={toY(value)} />
+          <text className="axis" x={left - 8} y={toY(value) + 4} textAnchor="end">
+            {toTick(measure, value, language)}
+          </text>
+        </g>
+      ))}
+      {rows.map(({ day, values }, at) => (
+        <g key={day}>
+          <title>{`${toName(day)}: ${formatValue(measure, sumOf(values), language)}`}</title>
+          <rect className="day-room" x={left + at * slot} y={top} width={slot} height={height - top - bottom} />
+          {values.map((value, nth) => (
+            <rect
+              key={colours[nth]}
+              className={`series-${colours[nth]}`}
+              x={left + (at + 0.15) * slot}
+              width={Math.max(slot * 0.7, 1)}
+              y={toY(sumOf(values.slice(0, nth + 1)))}
+              height={toY(0) - toY(value)}
+            />
+          ))}
+          {at % everyLabel === 0 && (at + 0.5) * slot + labelWidth / 2 <= width - left + 12 && (
+            <text className="axis" x={left + (at + 0.5) * slot} y={height - 8} textAnchor="middle">
+              {toName(day)}
+            </text>
+          )}
+        </g>
+      ))}
+    </svg>
+  );
+}
+
+function toTick(measure: Measure, value: number, language: string): string {
+  const money = measure === 'cost' ? ({ style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol' } as const) : {};
+  return value.toLocaleString(language, { ...money, notation: 'compact', maximumSignificantDigits: 3 });
+}
+
+/** How wide an element is, in pixels, for as long as it is there. */
+function useWidth(): readonly [(element: Element | null) => (() => void) | undefined, number] {
+  const [width, setWidth] = useState(640);
+  const watch = useCallback((element: Element | null) => {
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(([entry]) => setWidth(Math.max(200, Math.round(entry?.contentRect.width ?? 0))));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [watch, width];
+}

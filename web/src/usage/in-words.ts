@@ -1,0 +1,13 @@
+const steps: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+  ['second', 1],
+];
+
+/** A moment to come as people say it, such as “in 3 hours”; never sooner than it is. */
+export function untilInWords(atMs: number, nowMs: number, language: string): string {
+  const seconds = Math.max(0, Math.ceil((atMs - nowMs) / 1000));
+  const [unit, size] = steps.find(([, each]) => seconds >= each) ?? ['second', 1];
+  return new Intl.RelativeTimeFormat(language, { numeric: 'always' }).format(Math.ceil(seconds / size), unit);
+}

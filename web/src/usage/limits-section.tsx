@@ -1,0 +1,104 @@
+import { useCallback } from 'react';
+import { usePage } from '../page/page.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
+import { useSpeech } from '../words/words.tsx';
+import { untilInWords } from './in-words.ts';
+import { toMoney } from './measure.ts';
+import { readLimits, type Standing } from './read-limits.ts';
+import { useUsageWords } from './usage-words.ts';
+
+const shownAtOnce = 4;
+const nearlyAll = 0.8;
+
+/** The limits that hold for the user, and what is left of them. */
+export function LimitsSection() {
+  const words = useUsageWords();
+  const { service } = usePage();
+  const {
+    value: limits,
+    fault,
+    isLoading,
+    reload,
+  } = useLoaded(useCallback((signal: AbortSignal) => readLimits(service, signal), [service]));
+  const groups = limits && [
+    ...(limits.cost.length > 0 ? [{ id: '', name: words.allDeployments, standings: limits.cost }] : []),
+    ...limits.deployments,
+  ];
+  const rest = groups?.slice(shownAtOnce) ?? [];
+  return (
+    <section className="sheet-section" aria-busy={isLoading} aria-label={words.limits}>
+      <div className="sheet-title">
+        <h2>{words.limits}</h2>
+        <button type="button" className="button quiet" onClick={reload}>
+          <Icon name="again" />
+          {words.refresh}
+        </button>
+      </div>
+      <Trouble fault={fault} />
+      {groups?.length === 0 && <p className="soft">{words.noLimits}</p>}
+      {groups?.slice(0, shownAtOnce).map((group) => (
+        <LimitGroup key={group.id} {...group} />
+      ))}
+      {rest.length > 0 && (
+        <details className="limits-rest">
+          <summary>{words.moreLimits(rest.length)}</summary>
+          {rest.map((group) => (
+            <LimitGroup key={group.id} {...group} />
+          ))}
+        </details>
+      )}
+    </section>
+  );
+}
+
+function LimitGroup({ name, standings }: { readonly name: string; readonly standings: readonly Standing[] }) {
+  return (
+    <div className="limits">
+      <h3>{name}</h3>
+      <ul>
+        {standings.map((standing) => (
+          <LimitBar key={`${standing.period} ${standing.kind}`} standing={standing} of={name} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function LimitBar({ standing, of }: { readonly standing: Standing; readonly of: string }) {
+  const words = useUsageWords();
+  const { language } = useSpeech();
+  const { kind, period, used, total, resetsAtMs } = standing;
+  const amount = (value: number): string => (kind === 'Cost' ? toMoney(value, language) : value.toLocaleString(language));
+  const name = words.limitName(kind, period);
+  const left = used >= total ? words.usedUp : words.left(amount(total - used));
+  return (
+    <li className={`limit ${lookOf(used / total)}`}>
+      <span className="limit-name">{name}</span>
+      <meter
+        {...{ className: 'heard-only', min: 0, max: total, value: Math.min(used, total) }}
+        aria-label={`${of}, ${name}`}
+        aria-valuetext={`${words.ofTotal(amount(used), amount(total))}, ${left}`}
+      />
+      <svg className="limit-bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+        <rect width={Math.min(100, (used / total) * 100)} height="10" />
+      </svg>
+      <span className="limit-left">
+        <strong>{left}</strong> <span className="soft">· {words.ofTotal(amount(used), amount(total))}</span>
+      </span>
+      <time
+        className="limit-reset soft"
+        dateTime={new Date(resetsAtMs).toISOString()}
+        title={new Date(resetsAtMs).toLocaleString(language)}
+      >
+        {words.resets(untilInWords(resetsAtMs, Date.now(), language))}
+      </time>
+    </li>
+  );
+}
+
+function lookOf(share: number): string {
+  if (share >= 1) return 'used-up';
+  return share >= nearlyAll ? 'scarce' : 'plenty';
+}

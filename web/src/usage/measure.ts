@@ -1,0 +1,30 @@
+import type { Amounts } from './read-usage.ts';
+
+/** What of the usage is looked at. */
+export type Measure = 'cost' | 'tokens' | 'calls';
+
+export function amountOf(measure: Measure, { cost, promptTokens, completionTokens, calls }: Amounts): number {
+  if (measure === 'cost') return cost;
+  return measure === 'tokens' ? promptTokens + completionTokens : calls;
+}
+
+/** USD as people read it: cents where there are some, else as many digits as tell something. */
+export function toMoney(usd: number, language: string): string {
+  const hasCents = usd === 0 || Math.abs(usd) >= 0.01;
+  const digits = hasCents ? { maximumFractionDigits: 2 } : { maximumSignificantDigits: 2 };
+  return usd.toLocaleString(language, { style: 'currency', currency: 'USD', ...digits });
+}
+
+/** A value with its unit, where it has one. */
+export function formatValue(measure: Measure, value: number, language: string): string {
+  return measure === 'cost' ? toMoney(value, language) : value.toLocaleString(language);
+}
+
+/** A step of 1, 2 or 5 and noughts, so that about four of them reach a value. */
+export function niceStep(highest: number, isWhole: boolean): number {
+  const rough = highest / 4;
+  if (!(rough > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough * 0.999_999) ?? rough;
+  return isWhole ? Math.max(1, step) : step;
+}

@@ -1,0 +1,66 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { inPath, type Service } from '../service/service.ts';
+
+export type LimitKind = 'Token' | 'Request' | 'Cost';
+export type Period = 'minute' | 'hour' | 'day' | 'week' | 'month';
+
+/** How far one limit is used. */
+export interface Standing {
+  readonly kind: LimitKind;
+  readonly period: Period;
+  /** Tokens, requests or USD. */
+  readonly total: number;
+  readonly used: number;
+  readonly resetsAtMs: number;
+}
+
+export interface OwnLimits {
+  /** Of all deployments together. */
+  readonly cost: readonly Standing[];
+  /** By deployment, the most used first; those without limits are left out. */
+  readonly deployments: readonly { readonly id: string; readonly name: string; readonly standings: readonly Standing[] }[];
+}
+
+const askedAtOnce = 8;
+
+/** The limits that hold for the user, and how they stand. Throws ServiceFault. */
+export async function readLimits(service: Service, signal: AbortSignal): Promise<OwnLimits> {
+  const waiting = await listAll(service, signal);
+  const found: (OwnLimits['deployments'][number] & { readonly cost: readonly Standing[] })[] = [];
+  const ask = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const all = toStandings(await service.json(`v1/deployments/${inPath(next.id)}/limits`, { signal }));
+      const isCost = ({ kind }: Standing): boolean => kind === 'Cost';
+      found.push({ ...next, standings: all.filter((each) => !isCost(each)), cost: all.filter(isCost) });
+    }
+  };
+  await Promise.all(Array.from({ length: askedAtOnce }, ask));
+  const limited = found.filter(({ standings }) => standings.length > 0);
+  return {
+    cost: found.find(({ cost }) => cost.length > 0)?.cost ?? [],
+    deployments: limited.sort((one, other) => mostUsed(other) - mostUsed(one) || one.name.localeCompare(other.name)),
+  };
+}
+
+async function listAll(service: Service, signal: AbortSignal): Promise<{ id: string; name: string }[]> {
+  const answer = await service.json('openai/deployments', { signal });
+  const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
+  return items.map(({ id, display_name: name }) => ({ id: String(id), name: typeof name === 'string' ? name : String(id) }));
+}
+
+function toStandings(answer: unknown): readonly Standing[] {
+  if (!isJsonObject(answer)) return [];
+  return Object.entries(answer).flatMap(([name, stats]) => {
+    const [, period, kind] = /^(minute|hour|day|week|month)(Token|Request|Cost)Stats$/.exec(name) ?? [];
+    if (period === undefined || !isJsonObject(stats) || typeof stats.total !== 'number') return [];
+    return [{ kind: kind as LimitKind, period: period as Period, total: stats.total, ...toNumbers(stats) }];
+  });
+}
+
+function toNumbers({ used, resetsAt }: JsonObject): Pick<Standing, 'used' | 'resetsAtMs'> {
+  return { used: Number(used), resetsAtMs: Number(resetsAt) };
+}
+
+function mostUsed({ standings }: { readonly standings: readonly Standing[] }): number {
+  return Math.max(...standings.map(({ used, total }) => used / total));
+}

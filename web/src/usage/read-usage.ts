@@ -1,0 +1,62 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { Service } from '../service/service.ts';
+import type { DayRange } from './days.ts';
+
+export interface Amounts {
+  readonly calls: number;
+  readonly failedCalls: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** USD. */
+  readonly cost: number;
+}
+
+export interface UsageRow extends Amounts {
+  /** Each '' where it was not asked for. */
+  readonly day: string;
+  readonly deployment: string;
+  readonly user: string;
+}
+
+export interface Usage {
+  readonly rows: readonly UsageRow[];
+  readonly total: Amounts;
+  /** There are more rows than were asked for. */
+  readonly isCut: boolean;
+}
+
+/** Of the user alone, or of all, which only administrators are told. */
+export type Scope = 'own' | 'all';
+
+export interface UsageQuestion extends DayRange {
+  readonly scope: Scope;
+  readonly by: readonly ('day' | 'deployment' | 'user')[];
+  readonly limit: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Sums of usage. Throws ServiceFault. */
+export async function readUsage(service: Service, { scope, from, to, by, limit, signal }: UsageQuestion): Promise<Usage> {
+  const query = new URLSearchParams({ from, to, by: by.join(','), limit: String(limit) });
+  const path = scope === 'all' ? 'v1/admin/usage' : 'v1/user/usage';
+  const answer = await service.json(`${path}?${query}`, signal && { signal });
+  const body = isJsonObject(answer) ? answer : {};
+  const rows = Array.isArray(body.data) ? body.data.filter(isJsonObject).map(toRow) : [];
+  return { rows, total: toAmounts(isJsonObject(body.total) ? body.total : {}), isCut: body.isCut === true };
+}
+
+function toRow(item: JsonObject): UsageRow {
+  const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+  return { ...toAmounts(item), day: text(item.day), deployment: text(item.deployment), user: text(item.user) };
+}
+
+function toAmounts(item: JsonObject): Amounts {
+  const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
+  return {
+    calls: number(item.calls),
+    failedCalls: number(item.failedCalls),
+    promptTokens: number(item.promptTokens),
+    completionTokens: number(item.completionTokens),
+    cost: number(item.cost),
+  };
+}

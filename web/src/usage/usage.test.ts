@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { daysOf, lastDays } from './days.ts';
+import { untilInWords } from './in-words.ts';
+import { niceStep, toMoney } from './measure.ts';
+import type { UsageRow } from './read-usage.ts';
+import { toCsv } from './to-csv.ts';
+import { usageEnglish } from './usage-english.ts';
+import { usageGerman } from './usage-german.ts';
+
+const row: UsageRow = {
+  ...{ day: '2026-03-01', deployment: 'model', user: 'ada' },
+  ...{ calls: 2, failedCalls: 1, promptTokens: 10, completionTokens: 5, cost: 0.1 + 0.2 },
+};
+
+describe('days', () => {
+  it('are counted back from today, in UTC', () => {
+    expect(lastDays(1, Date.parse('2026-03-01T23:59:59Z'))).toEqual({ from: '2026-03-01', to: '2026-03-01' });
+    expect(lastDays(30, Date.parse('2024-03-01T00:00:00Z'))).toEqual({ from: '2024-02-01', to: '2024-03-01' });
+  });
+
+  it('of a range are all of it, and none of what is no range', () => {
+    expect(daysOf({ from: '2024-02-28', to: '2024-03-01' })).toEqual(['2024-02-28', '2024-02-29', '2024-03-01']);
+    expect(daysOf({ from: '2025-01-01', to: '2026-01-01' })).toHaveLength(366);
+    for (const [from, to] of [
+      ['2026-03-02', '2026-03-01'],
+      ['2024-01-01', '2026-01-01'],
+      ['', '2026-01-01'],
+    ] as const)
+      expect(daysOf({ from, to })).toEqual([]);
+  });
+});
+
+describe('separated values', () => {
+  it('have a head, and a person where everybody’s are asked for', () => {
+    const tail = 'calls,failed_calls,prompt_tokens,completion_tokens,cost_usd\r\n';
+    expect(toCsv([row], true)).toBe(`day,deployment,user,${tail}2026-03-01,model,ada,2,1,10,5,0.3\r\n`);
+    expect(toCsv([row], false)).toBe(`day,deployment,${tail}2026-03-01,model,2,1,10,5,0.3\r\n`);
+  });
+
+  it.each([
+    ['a,b', '"a,b"'],
+    ['say "hi"', '"say ""hi"""'],
+    ['two\nlines', '"two\nlines"'],
+    ['=HYPERLINK("https://x")', `"'=HYPERLINK(""https://x"")"`],
+    ['+1', "'+1"],
+    ['-1', "'-1"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\tcmd', "'\tcmd"],
+  ])('keep %j from being anything but text', (user, cell) => {
+    expect(toCsv([{ ...row, user }], true).split('\r\n')[1]).toBe(`2026-03-01,model,${cell},2,1,10,5,0.3`);
+  });
+});
+
+describe('values', () => {
+  it('of money have cents, or what is left of them', () => {
+    const money = [0, 1234.5, 0.1, 0.0042, 0.00069].map((usd) => toMoney(usd, 'en'));
+    expect(money).toEqual(['$0.00', '$1,234.50', '$0.10', '$0.0042', '$0.00069']);
+  });
+
+  it.each([
+    [0, true, 1],
+    [3, true, 1],
+    [4, true, 1],
+    [437, true, 200],
+    [0.44, false, 0.2],
+    [1_000_000, true, 500_000],
+  ])('up to %d have steps that are easy to read', (highest, isWhole, step) => {
+    expect(niceStep(highest, isWhole)).toBeCloseTo(step, 9);
+  });
+
+  it('of time are never sooner than they are', () => {
+    const said = [0, 1, 59_001, 61_000, 3_600_001, 90_000_000].map((ms) => untilInWords(ms, 0, 'en'));
+    expect(said).toEqual(['in 0 seconds', 'in 1 second', 'in 1 minute', 'in 2 minutes', 'in 2 hours', 'in 2 days']);
+    expect(untilInWords(0, 5000, 'de')).toBe('in 0 Sekunden');
+  });
+});
+
+it('Limits are named in both languages', () => {
+  expect(usageEnglish.limitName('Token', 'minute')).toBe('tokens a minute');
+  expect(usageEnglish.limitName('Cost', 'month')).toBe('USD a month');
+  expect(usageGerman.limitName('Request', 'day')).toBe('Anfragen am Tag');
+});
