@@ -19,7 +19,9 @@ export function toShownResult(result: ToolResult, maxBytes: number): ShownResult
   const kept = new TextDecoder('utf-8').decode(bytes.subarray(0, maxBytes), { stream: true });
   return {
     text: `${kept}\n\n[Cut here: the result has ${bytes.length} bytes, of which these are the first ${maxBytes}.]`,
-    whole: [{ title: 'Whole result', type: looksLikeJson.test(result.text) ? 'application/json' : 'text/plain', data: result.text }],
+    whole: [
+      { title: 'Whole result', type: looksLikeJson.test(result.text) ? 'application/json' : 'text/plain', data: result.text },
+    ],
   };
 }
 
