@@ -5,19 +5,16 @@ import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { Clock } from '#base/clock.ts';
-import { guardClient } from '#base/guarded-client.ts';
-import { createGuardedFetch } from '#base/guarded-fetch.ts';
-import { LeanClient } from '#base/http/lean-client.ts';
-import { NetGuard } from '#base/net-guard.ts';
-import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { Answered } from '#test/ask.ts';
 import { eventsReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startService, type TestService } from '#test/start-service.ts';
-import { spawnTied } from '#test/tied-process.ts';
-import { TokenCache } from '#tools/authorization/token-cache.ts';
+import { spawnTied, type TiedProcess } from '#test/tied-process.ts';
 import { McpTools } from '#tools/mcp/mcp-tools.ts';
+import { openNetwork, toSettings } from './network.ts';
 
 const everything = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/dist/index.js'));
+const filesystem = fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-filesystem/dist/index.js'));
+const supergateway = fileURLToPath(import.meta.resolve('supergateway/dist/index.js'));
 
 export interface EverythingServer {
   readonly url: string;
@@ -28,17 +25,33 @@ export interface EverythingServer {
 /** The reference server with tools of all kinds, in a process of its own. */
 export async function startEverything(transport: 'streamableHttp' | 'sse', port?: number): Promise<EverythingServer> {
   const at = port ?? (await freePort());
-  const { child, stop } = spawnTied(['env', `PORT=${at}`, process.execPath, everything, transport], { stopSignal: 'TERM' });
+  const { stop } = await startTied(['env', `PORT=${at}`, process.execPath, everything, transport], /on port \d+/);
+  return { url: `http://127.0.0.1:${at}/${transport === 'sse' ? 'sse' : 'mcp'}`, stop };
+}
+
+/** The reference server of files, for one folder and over stdio, behind a gateway that serves it over HTTP. */
+export async function startFilesystem(folder: string): Promise<{ readonly url: string }> {
+  const port = await freePort();
+  const stdio = [process.execPath, filesystem, folder].join(' ');
+  const flags = ['--stdio', stdio, '--outputTransport', 'streamableHttp', '--stateful', '--port', `${port}`];
+  const gateway = [process.execPath, supergateway, ...flags];
+  await startTied(['sh', '-c', 'exec "$@" >&2', 'sh', ...gateway], /Listening on port/);
+  return { url: `http://127.0.0.1:${port}/mcp` };
+}
+
+/** Runs a server until the test is over; resolves once it said on stderr that it listens. */
+async function startTied(command: readonly string[], listening: RegExp): Promise<TiedProcess> {
+  const tied = spawnTied(command, { stopSignal: 'TERM' });
+  onTestFinished(tied.stop);
   let said = '';
   await new Promise<void>((resolve, reject) => {
-    child.once('close', () => reject(new Error(`the server ended: ${said}`)));
-    child.stderr?.on('data', (piece) => {
+    tied.child.once('close', () => reject(new Error(`the server ended: ${said}`)));
+    tied.child.stderr?.on('data', (piece) => {
       said += piece;
-      if (/on port \d+/.test(said)) resolve();
+      if (listening.test(said)) resolve();
     });
   });
-  onTestFinished(stop);
-  return { url: `http://127.0.0.1:${at}/${transport === 'sse' ? 'sse' : 'mcp'}`, stop };
+  return tied;
 }
 
 export async function freePort(): Promise<number> {
@@ -243,25 +256,8 @@ export const decline = { label: 'Decline' };
 /** MCP tools without an app around them, at a time that passes when it is told to. */
 export function loadMcpTools(url: string, limits: { timeoutMs?: number; loadingMs?: number } = {}) {
   const clock = manualClock();
-  const guard = new NetGuard(['127.0.0.1']);
-  const http = guardClient(guard, (lookup) => new LeanClient({ lookup }));
-  const timeouts = { connectMs: 1000, firstByteMs: 1000, idleMs: 1000 };
-  const network = {
-    fetch: createGuardedFetch(guard, 1000),
-    tokens: new TokenCache({ http, clock, timeouts }),
-    timeoutMs: 5000,
-    loadingMs: 5000,
-    rules: '',
-    ...limits,
-  };
-  const settings: McpToolsetSettings = {
-    kind: 'mcp',
-    name: 'Tools',
-    url,
-    protocol: 'streamable_http',
-    authorization: null,
-    allowedTools: undefined,
-  };
+  const network = { ...openNetwork(clock), ...limits };
+  const settings = toSettings(url);
   const tools = new McpTools(clock);
   onTestFinished(() => tools.close());
   const load = (signal = new AbortController().signal) =>

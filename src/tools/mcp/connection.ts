@@ -17,9 +17,9 @@ const identity = { name: packageJson.name, version: packageJson.version };
 const capabilities = { elicitation: { form: {} } };
 const closingMs = 2_000;
 /** A server decides when a broken stream is taken up again; this is the soonest. */
-const soonestReconnectionMs = 1_000;
+const soonestReconnectionMs = 250;
 const reconnectionOptions = {
-  initialReconnectionDelay: soonestReconnectionMs,
+  initialReconnectionDelay: 1_000,
   maxReconnectionDelay: 30_000,
   reconnectionDelayGrowFactor: 1.5,
   maxRetries: 2,

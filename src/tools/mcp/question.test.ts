@@ -1,6 +1,6 @@
 import type { InputRequiredResult } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
-import { toQuestion } from './question.ts';
+import { takeAnswer, toQuestion } from './question.ts';
 
 const asking = (request: object, requestState?: string): InputRequiredResult =>
   ({ resultType: 'input_required', inputRequests: { it: request }, requestState }) as unknown as InputRequiredResult;
@@ -33,5 +33,26 @@ describe('what a server asks', () => {
   it('is cut where it is long', () => {
     const long = { method: 'elicitation/create', params: { message: 'x'.repeat(5000) } };
     expect(toQuestion('Tools', asking(long))?.message.length).toBeLessThan(2100);
+  });
+});
+
+describe('what the user answers', () => {
+  const properties = {
+    name: { type: 'string', default: 'Ada' },
+    sure: { type: 'boolean', default: false },
+    age: { type: 'integer' },
+  };
+  const params = { message: 'Who?', requestedSchema: { type: 'object', properties } };
+  const { resume = {} } = toQuestion('Tools', asking({ method: 'elicitation/create', params })) ?? {};
+
+  it.each([
+    ['nothing', {}, { name: 'Ada', sure: false }],
+    ['something else', { name: '', age: 7 }, { name: '', sure: false, age: 7 }],
+  ])('is completed with what the server proposed where it is %s', (_what, value, content) => {
+    expect(takeAnswer('Tools', { resume, value })).toEqual({ inputResponses: { it: { action: 'accept', content } } });
+  });
+
+  it('is not completed where it is a refusal', () => {
+    expect(takeAnswer('Tools', { resume, value: undefined })).toEqual({ inputResponses: { it: { action: 'decline' } } });
   });
 });

@@ -57,14 +57,23 @@ export function toNextQuestion(server: string, { key, request, answers }: NextQu
 export function takeAnswer(server: string, { resume, value }: ToolAnswer): ToolQuestion | Answers {
   const { state, open, answers } = resume as Resume;
   const [answered, ...rest] = open;
-  const answer = value === undefined ? { action: 'decline' } : { action: 'accept', content: value };
-  const given = answered === undefined ? answers : { ...answers, [answered.key]: answer };
+  const given = answered === undefined ? answers : { ...answers, [answered.key]: toElicited(answered, value) };
   return (
     nextQuestion(server, { state, open: rest, answers: given }) ?? {
       inputResponses: given,
       ...(state !== undefined && { requestState: state }),
     }
   );
+}
+
+/** What the user left out is as the server proposed it. */
+function toElicited({ schema }: OpenQuestion, value: JsonObject | undefined): JsonObject {
+  if (value === undefined) return { action: 'decline' };
+  const properties = Object.entries(isJsonObject(schema.properties) ? schema.properties : {});
+  const proposed = properties.flatMap(([name, property]) =>
+    isJsonObject(property) && property.default !== undefined ? [[name, property.default] as const] : [],
+  );
+  return { action: 'accept', content: { ...Object.fromEntries(proposed), ...value } };
 }
 
 function nextQuestion(server: string, resume: Resume): ToolQuestion | undefined {

@@ -1,0 +1,36 @@
+import { systemClock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
+import type { Tool, ToolContext } from '#domain/tool.ts';
+import { McpTools } from '#tools/mcp/mcp-tools.ts';
+import { openNetwork, toSettings } from './network.ts';
+
+/** What a scenario wants called, by its name. */
+const calls: ReadonlyMap<string, readonly [tool: string, args: JsonObject]> = new Map([
+  ['tools_call', ['add_numbers', { a: 5, b: 3 }]],
+  ['elicitation-sep1034-client-defaults', ['test_client_elicitation_defaults', {}]],
+  ['sse-retry', ['test_reconnection', {}]],
+]);
+
+/** Runs a tool for a user who accepts whatever it asks and fills in nothing. */
+async function run(tool: Tool, args: JsonObject, context: ToolContext): Promise<void> {
+  const { text, failed, question } = await tool.run(args, context);
+  if (failed) throw new Error(`${tool.name} failed: ${text}`);
+  if (question !== undefined) await run(tool, args, { ...context, answer: { resume: question.resume, value: {} } });
+}
+
+/** The client that the conformance suite runs: the scenario is in its environment, the server's address its last argument. */
+async function main(): Promise<void> {
+  const { signal } = new AbortController();
+  const tools = new McpTools(systemClock);
+  const user = { signal, subject: 'user', application: 'app' };
+  const offered = await tools.load(toSettings(process.argv.at(-1) ?? ''), openNetwork(systemClock), user);
+  const [name, args] = calls.get(process.env.MCP_CONFORMANCE_SCENARIO ?? '') ?? [];
+  if (name !== undefined && args !== undefined) {
+    const tool = offered.find((candidate) => candidate.name === name);
+    if (tool === undefined) throw new Error(`there is no tool ${name}`);
+    await run(tool, args, { signal, report: async () => undefined, cite: () => 1 });
+  }
+  await tools.close();
+}
+
+await main();

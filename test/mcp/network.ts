@@ -1,0 +1,27 @@
+import type { Clock } from '#base/clock.ts';
+import { guardClient } from '#base/guarded-client.ts';
+import { createGuardedFetch } from '#base/guarded-fetch.ts';
+import { LeanClient } from '#base/http/lean-client.ts';
+import { NetGuard } from '#base/net-guard.ts';
+import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
+import { TokenCache } from '#tools/authorization/token-cache.ts';
+import type { McpNetwork } from '#tools/mcp/mcp-tools.ts';
+
+/** How MCP tools without an app around them reach the servers of this machine. */
+export function openNetwork(clock: Clock): McpNetwork {
+  const guard = new NetGuard(['127.0.0.1', '::1']);
+  const http = guardClient(guard, (lookup) => new LeanClient({ lookup }));
+  const timeouts = { connectMs: 1000, firstByteMs: 1000, idleMs: 1000 };
+  return {
+    fetch: createGuardedFetch(guard, 1000),
+    tokens: new TokenCache({ http, clock, timeouts }),
+    timeoutMs: 5000,
+    loadingMs: 5000,
+    rules: '',
+  };
+}
+
+/** A toolset without credentials. */
+export function toSettings(url: string): McpToolsetSettings {
+  return { kind: 'mcp', name: 'Tools', url, protocol: 'streamable_http', authorization: null, allowedTools: undefined };
+}
