@@ -59,7 +59,7 @@ describe('several conversations', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Delete “Count to 3” for good?' }).waitFor();
     await page.keyboard.press('Escape');
-    await page.locator('dialog').waitFor({ state: 'detached' });
+    await page.locator('.question-dialog').waitFor({ state: 'detached' });
     expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Delete “Count to 3”');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
