@@ -1,5 +1,5 @@
 import { eventData } from '#base/event-splitter.ts';
-import { isJsonObject, JsonFault, type JsonObject, parseJson } from '#base/json.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1, toLatin1 } from '#base/latin1.ts';
 import { type Chunk, type Completion, toChunk, type Usage } from './chunk.ts';
 import { ParleyError } from './errors.ts';
@@ -24,10 +24,10 @@ interface Parts {
 }
 
 /**
- * What travels up the line: whole events with the bytes they came in, parsed on first touch; what nobody touches is
- * forwarded byte for byte. One frame is what one read brought, so it may hold several events. An upstream that answered
- * in one JSON text is a frame that is a whole completion. A frame with `native` holds no chunks: its bytes are what the
- * upstream sent in the caller's own dialect.
+ * What travels up the line: whole events with the bytes they came in; what nobody changes is forwarded byte for byte. Events
+ * that are known to bring text only travel together and are parsed on first touch, any other is a frame of its own. An
+ * upstream that answered in one JSON text is a frame that is a whole completion. A frame with `native` holds no chunks: its
+ * bytes are what the upstream sent in the caller's own dialect.
  */
 export class Frame {
   /** Bytes of text, where every event is known to bring a piece of one choice's text, thoughts or arguments and nothing else. */
@@ -46,9 +46,9 @@ export class Frame {
     this.#completion = parts.completion;
   }
 
-  /** Whole events as they came, latin1 text with LF line ends, no `[DONE]` among them. */
-  static ofEvents(bytes: string): Frame {
-    return new Frame({ bytes });
+  /** One event as it came, latin1 text with LF line ends, and the value of its data. */
+  static ofEvent(bytes: string, value: JsonObject): Frame {
+    return new Frame({ bytes, chunks: [asChunk(value)] });
   }
 
   /** Events of which each is known to bring a piece of one choice's text, thoughts or arguments and nothing else. */
@@ -76,15 +76,10 @@ export class Frame {
     return this.#bytes;
   }
 
-  /** The events' chunks in order; a completion is one chunk. Throws upstream_failed where an event is not JSON. */
+  /** The events' chunks in order; a completion is one chunk. Throws upstream_failed where the text of an event is not JSON. */
   get chunks(): readonly Chunk[] {
     this.#chunks ??= this.#completion ? [toChunk(this.#completion)] : eventData(this.#bytes ?? '').map(toParsedChunk);
     return this.#chunks;
-  }
-
-  /** Whether the chunks are at hand without parsing. */
-  get isParsed(): boolean {
-    return this.#chunks !== undefined;
   }
 
   /** The whole reply, where the frame is one. */
@@ -98,22 +93,16 @@ export function toEvent(value: unknown): string {
   return `data: ${toLatin1(JSON.stringify(value))}\n\n`;
 }
 
+/** Whoever touches a run of text first may be at the surface, where nobody can tell any more whose JSON it is. */
 function toParsedChunk(data: string): Chunk {
-  const value = toObject(data);
+  const value = tryParseJson(fromLatin1(data));
+  if (!isJsonObject(value)) throw new ParleyError('upstream_failed', 'The answer is malformed: an event is not a JSON object.');
+  return asChunk(value);
+}
+
+function asChunk(value: JsonObject): Chunk {
   const { choices } = value;
   if (!Array.isArray(choices)) value.choices = [];
   else if (!choices.every(isJsonObject)) value.choices = choices.filter(isJsonObject);
   return value as Chunk;
-}
-
-/** Whoever touches an event first may be at the surface, where nobody can tell any more whose JSON it is. */
-function toObject(data: string): JsonObject {
-  try {
-    const value = parseJson(fromLatin1(data));
-    if (isJsonObject(value)) return value;
-    throw new JsonFault('an event is not a JSON object');
-  } catch (cause) {
-    if (!(cause instanceof JsonFault)) throw cause;
-    throw new ParleyError('upstream_failed', `The answer is malformed: ${cause.message}.`, { cause });
-  }
 }

@@ -69,13 +69,13 @@ export async function attempt<Result>(
 function noteFault(tools: AttemptTools, { fault, upstream }: Blamed, failed: Set<string>): void {
   const nowMs = tools.clock.nowMs();
   if (fault.status === 429) tools.balance.rateLimited(upstream, fault, nowMs);
-  else if (isUpstreamsFault(fault) && !failed.has(upstream.id)) tools.balance.failed(upstream, nowMs);
+  else if (isDown(fault) && !failed.has(upstream.id)) tools.balance.failed(upstream, nowMs);
   failed.add(upstream.id);
 }
 
-/** Whether the upstream is to blame rather than the request. */
-function isUpstreamsFault(fault: UpstreamFault): boolean {
-  return fault.status === undefined || fault.status >= 500;
+/** Whether the upstream is down for others too. An answer that makes no sense may come of the question: it tells nothing of them. */
+function isDown({ kind, status }: UpstreamFault): boolean {
+  return status === undefined ? kind !== 'broken' : status >= 500;
 }
 
 /** What telemetry is told of a try that threw. */

@@ -47,7 +47,6 @@ export function createComplete(tools: CompleteTools): Complete {
       deployment: deployment.id,
       kind: deployment.kind,
       isStreamed: request.stream === true,
-      choices: request.n ?? 1,
       promptTokens: estimatePromptTokens(request),
       innerUsage: () => inner.usage(),
     });

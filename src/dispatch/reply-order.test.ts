@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { eventData } from '#base/event-splitter.ts';
 import type { Chunk } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
 import { type ReplyFacts, ReplyOrder } from './reply-order.ts';
@@ -9,7 +10,6 @@ const facts: ReplyFacts = {
   deployment: 'gpt',
   kind: 'model',
   isStreamed: true,
-  choices: 1,
   promptTokens: 3,
   innerUsage: () => [],
 };
@@ -26,14 +26,18 @@ function choice(delta: object, finish_reason: string | null = null): object {
   return { choices: [{ index: 0, delta, finish_reason }] };
 }
 
+function toFrames(events: string): Frame[] {
+  return eventData(events).map((data) => Frame.ofEvent(`data: ${data}\n\n`, JSON.parse(data)));
+}
+
 function run(
-  pieces: readonly string[],
+  events: readonly string[],
   changes: Partial<ReplyFacts> = {},
 ): { bytes: string; chunks: Chunk[]; order: ReplyOrder } {
   const order = new ReplyOrder({ ...facts, ...changes });
-  const frames = [...pieces.flatMap((piece) => order.take(Frame.ofEvents(piece))), ...order.end()];
+  const frames = [...events.flatMap(toFrames).flatMap((frame) => order.take(frame)), ...order.end()];
   const bytes = frames.map((frame) => frame.bytes).join('');
-  return { bytes, chunks: [...Frame.ofEvents(bytes).chunks], order };
+  return { bytes, chunks: toFrames(bytes).flatMap((frame) => frame.chunks), order };
 }
 
 describe('ReplyOrder, of a stream', () => {
@@ -59,9 +63,9 @@ describe('ReplyOrder, of a stream', () => {
     expect(chunks[1]?.choices[0]?.delta).toEqual({ content: 'hello' });
   });
 
-  it.each([[''], ['cut']])('puts the role ahead of a first event without choices%s', (cut) => {
+  it('puts the role ahead of a first event without choices', () => {
     const early = event({ choices: [], prompt_filter_results: [] });
-    const { chunks } = run(cut === '' ? [early + role, stop] : [early, role, stop]);
+    const { chunks } = run([early, role, stop]);
     expect(chunks.map(({ choices }) => choices[0]?.delta.role)).toEqual([
       'assistant',
       undefined,
@@ -100,21 +104,19 @@ describe('ReplyOrder, of a stream', () => {
 
   it('counts what was sent when it breaks off', () => {
     const order = new ReplyOrder(facts);
-    order.take(Frame.ofEvents(role + hello.repeat(4)));
+    for (const frame of toFrames(role + hello.repeat(4))) order.take(frame);
     expect(order.counts()).toEqual([{ ...own, prompt_tokens: 3, completion_tokens: 5, total_tokens: 8, estimated: true }]);
   });
 
   it('fails the stages that are open, and only those', () => {
     const order = new ReplyOrder(facts);
     const stages = (stage: object) => event(choice({ custom_content: { stages: [stage] } }));
-    order.take(
-      Frame.ofEvents(
-        role +
-          stages({ index: 0, name: 'a', status: null }) +
-          stages({ index: 1, name: 'b', status: null }) +
-          stages({ index: 0, status: 'completed' }),
-      ),
-    );
+    const events = [
+      stages({ index: 0, name: 'a', status: null }),
+      stages({ index: 1, name: 'b', status: null }),
+      stages({ index: 0, status: 'completed' }),
+    ];
+    for (const frame of [role, ...events].flatMap(toFrames)) order.take(frame);
     const closing = order.closeStages().flatMap((frame) => frame.chunks);
     expect(closing.map(({ choices }) => choices[0]?.delta)).toEqual([
       { custom_content: { stages: [{ index: 1, status: 'failed' }] } },
@@ -135,9 +137,7 @@ describe('ReplyOrder, of a stream', () => {
   it('opens and finishes each of several choices', () => {
     const at = (index: number, delta: object, finish_reason: string | null = null) =>
       event({ choices: [{ index, delta, finish_reason }] });
-    const { chunks } = run([at(1, { content: 'b' }) + at(0, { content: 'a' }), at(0, {}, 'stop') + at(1, {}, 'length')], {
-      choices: 2,
-    });
+    const { chunks } = run([at(1, { content: 'b' }), at(0, { content: 'a' }), at(0, {}, 'stop'), at(1, {}, 'length')]);
     expect(
       chunks.map(({ choices }) =>
         choices.map(({ index, delta, finish_reason }) => [index, delta.role ?? delta.content ?? finish_reason]),

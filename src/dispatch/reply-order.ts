@@ -5,7 +5,6 @@ import { Frame, type Native } from '#contract/frame.ts';
 import { estimateTokens } from '#domain/estimate-tokens.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
 import { addUp, type TokenCounts, toModelUsages, toUsage } from '#domain/usage.ts';
-import { contentLength, firstEventEnd, nextKeyWithValue } from './event-scan.ts';
 
 /** Of the messages dialect. */
 const relayedEnd = 'message_stop';
@@ -19,8 +18,6 @@ export interface ReplyFacts {
   /** A model's tokens count for itself; an application reports those of the models behind it. */
   readonly kind: 'model' | 'application';
   readonly isStreamed: boolean;
-  /** Choices asked for. */
-  readonly choices: number;
   /** Estimated tokens of the request, for upstreams that report none. */
   readonly promptTokens: number;
   /** Usage that inner calls reported to Parley. */
@@ -68,8 +65,7 @@ export class ReplyOrder {
       return [frame];
     }
     if (completion !== undefined) return this.#takeCompletion(frame, completion);
-    if (frame.isParsed || this.#facts.choices > 1) return this.#takeChunks(frame);
-    return this.#takeBytes(frame.bytes);
+    return this.#takeChunks(frame);
   }
 
   /** What is still owed once the upstream has ended well. Throws UpstreamFault where nothing came at all. */
@@ -181,42 +177,6 @@ export class ReplyOrder {
     if (chunk.choices.length > 0) this.#hasStarted = true;
     const rest = this.#withoutTotals(chunk);
     if (rest !== undefined) going.push(rest);
-  }
-
-  #takeBytes(bytes: string): readonly Frame[] {
-    const going: Frame[] = [];
-    let from = 0;
-    if (!this.#hasStarted) from = this.#takeFirst(bytes, going);
-    this.#contentChars += contentLength(bytes, from);
-    for (let at = nextKeyWithValue(bytes, from); at !== -1; at = nextKeyWithValue(bytes, from)) {
-      const start = bytes.lastIndexOf('\n\n', at) + 2;
-      const eventStart = start < from || start === 1 ? from : start;
-      const eventEnd = bytes.indexOf('\n\n', at) + 2;
-      if (eventStart > from) going.push(Frame.ofEvents(bytes.slice(from, eventStart)));
-      going.push(...this.#takeTouched(Frame.ofEvents(bytes.slice(eventStart, eventEnd))));
-      from = eventEnd;
-    }
-    if (from === 0) return [Frame.ofEvents(bytes)];
-    if (from < bytes.length) going.push(Frame.ofEvents(bytes.slice(from)));
-    return going;
-  }
-
-  /** Events up to the first that has choices, which goes ahead of the others; gives where the rest begins. */
-  #takeFirst(bytes: string, going: Frame[]): number {
-    let from = 0;
-    while (from < bytes.length && !this.#hasStarted) {
-      const end = firstEventEnd(bytes, from);
-      going.unshift(...this.#takeChunks(Frame.ofEvents(bytes.slice(from, end))));
-      from = end;
-    }
-    return from;
-  }
-
-  #takeTouched(event: Frame): readonly Frame[] {
-    const contentChars = this.#contentChars;
-    const going = this.#takeChunks(event);
-    this.#contentChars = contentChars;
-    return going;
   }
 
   #note(source: Chunk | Completion): void {

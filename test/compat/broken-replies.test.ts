@@ -60,6 +60,7 @@ const breaks: readonly (readonly [string, Reply])[] = [
       answering.events({ error: { message: 'overheated', type: 'x', code: 'hot' } }).then(() => answering.done()),
     ),
   ],
+  ['sends what is no JSON', begun((answering) => answering.bytes('data: {bad\n\n').then(() => answering.done()))],
   ['sends an error and is cut', begun((answering) => answering.events({ error: 'overheated' }).then(() => answering.cut()))],
   ['falls silent', begun(() => undefined)],
 ];

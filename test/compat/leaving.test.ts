@@ -57,7 +57,7 @@ describe('when the caller leaves', () => {
       expect(await delayMs(received, caller.leave())).toBeLessThan(withinMs);
     }
     await telemetry.ended();
-    expect(telemetry.ends.at(-1)).toMatchObject({ outcome: 'left', status: 499 });
+    expect(telemetry.ends.at(-1)).toMatchObject({ outcome: 'left', status: 499, error: undefined });
   });
 
   it('in the middle of a stream, the upstream is left within 100 ms, and what was used is counted', async () => {

@@ -210,6 +210,14 @@ describe('several upstreams', () => {
     expect(upstream.requests).toHaveLength(4);
   });
 
+  it('are not left alone for answers without sense: the question may be to blame', async () => {
+    const upstream = await upstreamThat(jsonReply('{bad'), jsonReply('{bad'), jsonReply('{bad'), fine);
+    const service = await serviceOf([{ endpoint: upstream.endpoint }]);
+    const statuses: number[] = [];
+    for (let call = 0; call < 4; call += 1) statuses.push((await service.chat('m', { messages: hello })).status);
+    expect(statuses).toEqual([500, 500, 500, 200]);
+  });
+
   it('are each sent their own key, model and headers', async () => {
     const [first, second] = [await upstreamThat(refusal(503)), await upstreamThat(fine)];
     const service = await serviceOf([

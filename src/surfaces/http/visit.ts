@@ -88,7 +88,7 @@ export class Visit {
     this.record.end({
       outcome: this.#outcome(),
       status: this.hasLeft && !this.response.headersSent ? 499 : this.response.statusCode,
-      error: this.#error,
+      error: this.hasLeft ? undefined : this.#error,
       promptTokens: prompt_tokens,
       completionTokens: completion_tokens,
       atMs: this.clock.nowMs(),

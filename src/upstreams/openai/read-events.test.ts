@@ -55,7 +55,7 @@ describe('readEvents', () => {
     },
   );
 
-  it.each([[''], ['data: {"a'], ['data: [DONE'], ['data: "[DONE]"\n\n']])('takes a close after %j for a fault', async (rest) => {
+  it.each([[''], ['data: {"a'], ['data: [DONE']])('takes a close after %j for a fault', async (rest) => {
     const { fault } = await read([one, rest]);
     expect(fault).toMatchObject({
       name: 'UpstreamFault',
@@ -74,6 +74,16 @@ describe('readEvents', () => {
   it('reads an error event whose code is a status', async () => {
     const { fault } = await read(['data: {"error":{"message":"busy","code":529}}\n\n']);
     expect(fault).toMatchObject({ status: 529, code: null });
+  });
+
+  it.each(['{bad', '"text"', '[]', '1'])('takes an event of %j for a fault, after what came before it', async (data) => {
+    const { bytes, fault } = await read([`${one}data: ${data}\n\n`, two + end]);
+    expect(bytes).toBe(one);
+    expect(fault).toMatchObject({ kind: 'broken', message: 'The upstream sent an event that is not a JSON object.' });
+  });
+
+  it('passes over events without data', async () => {
+    expect(await read([`${one}data: \n\ndata:\n\nid: 4\n\n`, two + end])).toEqual({ bytes: one + two, fault: undefined });
   });
 
   it('joins data of several lines into one where it rewrites events', async () => {

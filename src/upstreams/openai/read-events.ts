@@ -35,7 +35,7 @@ export async function* readEvents(body: AsyncIterable<string>): AsyncIterable<Fr
         const event = eventAt(events, at);
         const { bytes, isLast } = toDataOnly(event);
         hasEnded = isLast;
-        if (bytes !== '') yield withoutError(bytes);
+        if (bytes !== '') yield toFrame(bytes);
         text.learn(event);
         at += event.length;
       }
@@ -61,12 +61,12 @@ function requireEndMark(rest: string): void {
   if (!toDataOnly(rest).isLast) throw new UpstreamFault('broken', 'The upstream closed its answer before the end.');
 }
 
-/** One event without comments and fields other than data; nothing of the end mark. */
+/** One event without comments and fields other than data; nothing of the end mark, and of one without data. */
 function toDataOnly(event: string): { bytes: string; isLast: boolean } {
   if (event.startsWith('data: {') && event.indexOf('\n') === event.length - 2) return { bytes: event, isLast: false };
   const [data] = eventData(event);
   if (data?.trim() === endMark) return { bytes: '', isLast: true };
-  return { bytes: data === undefined ? '' : toBytes(data), isLast: false };
+  return { bytes: data === undefined || data.trim() === '' ? '' : toBytes(data), isLast: false };
 }
 
 /** An event of one line; a line feed in JSON is white space. */
@@ -74,16 +74,13 @@ function toBytes(data: string): string {
   return `data: ${data.replaceAll('\n', ' ')}\n\n`;
 }
 
-function withoutError(event: string): Frame {
-  if (event.includes('"error"')) throwError(event);
-  return Frame.ofEvents(event);
-}
-
-/** Throws what an error event tells of; passes over any other. */
-function throwError(event: string): void {
+/** The frame of an event. Throws what an error event tells of. */
+function toFrame(event: string): Frame {
   const value = tryParseJson(fromLatin1(eventData(event)[0] ?? ''));
-  if (!isJsonObject(value) || value.error === undefined || value.error === null || Array.isArray(value.choices)) return;
-  throw toErrorFault(value.error);
+  if (!isJsonObject(value)) throw new UpstreamFault('broken', 'The upstream sent an event that is not a JSON object.');
+  const { choices, error } = value;
+  if (error !== undefined && error !== null && !Array.isArray(choices)) throw toErrorFault(error);
+  return Frame.ofEvent(event, value);
 }
 
 function toErrorFault(error: unknown): UpstreamFault {
