@@ -1,6 +1,7 @@
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Deployment } from './deployment.ts';
+import { isTakenType } from './is-taken-type.ts';
 
 /** The request with the deployment's defaults where it has no value of its own. Throws `invalid_request` for attachments the deployment does not take. */
 export function prepareRequest(request: ChatRequest, deployment: Deployment): ChatRequest {
@@ -24,16 +25,10 @@ function checkAttachments(request: ChatRequest, deployment: Deployment): void {
       throw new ParleyError('invalid_request', `${deployment.id} takes at most ${most} attachments a message.`, { param: at });
     }
     attachments.forEach(({ type = 'text/markdown' }, position) => {
-      if (types === undefined || types.some((allowed) => isOfType(type, allowed))) return;
+      if (types === undefined || isTakenType(type, types)) return;
       throw new ParleyError('invalid_request', `${deployment.id} takes attachments of ${types.join(', ')}, not ${type}.`, {
         param: `${at}[${position}].type`,
       });
     });
   });
-}
-
-function isOfType(type: string, allowed: string): boolean {
-  const [essence = ''] = type.split(';');
-  if (allowed === '*/*' || allowed === essence) return true;
-  return allowed.endsWith('/*') && essence.startsWith(allowed.slice(0, -1));
 }

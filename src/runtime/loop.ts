@@ -25,6 +25,8 @@ export interface LoopOptions {
   readonly tools: readonly Tool[];
   /** Deployment id of the model, for usage that comes without statistics. */
   readonly model: string;
+  /** Deployment id of what answers; absent: that of the model. */
+  readonly deployment?: string;
   /** Id of the reply. */
   readonly id: string;
   readonly clock: Clock;
@@ -108,7 +110,7 @@ class Loop {
     this.#maxTurns = options.maxTurns ?? 15;
     this.#added = [...(options.added ?? [])];
     this.#callersNames = namesOf(options.request.tools);
-    this.#reply = new Reply(options.id, options.clock);
+    this.#reply = new Reply({ deployment: options.model, ...options });
     this.#runs = {
       reply: this.#reply,
       toolset: new Toolset(options.tools, this.#callersNames),

@@ -2,17 +2,23 @@ import type { Clock } from '#base/clock.ts';
 import type { Chunk, Delta, FinishReason, ResponseAttachment, ResponseCustomContent, StageDelta } from '#contract/chunk.ts';
 import type { Attachment } from '#domain/tool.ts';
 
-/** One reply in the making: gives its chunks their id, and stages, attachments and controls their indices. */
+/** What all chunks of a reply have in common. */
+export interface ReplyHead {
+  readonly id: string;
+  /** Deployment id of what answers: the `model` of the reply. */
+  readonly deployment: string;
+  readonly clock: Clock;
+}
+
+/** One reply in the making: gives its chunks their head, and stages, attachments and controls their indices. */
 export class Reply {
-  readonly #id: string;
-  readonly #clock: Clock;
+  readonly #head: ReplyHead;
   #stages = 0;
   #attachments = 0;
   #controls = 0;
 
-  constructor(id: string, clock: Clock) {
-    this.#id = id;
-    this.#clock = clock;
+  constructor(head: ReplyHead) {
+    this.#head = head;
   }
 
   chunk(delta: Delta, finishReason: FinishReason | null = null): Chunk {
@@ -21,8 +27,8 @@ export class Reply {
 
   /** A chunk without choices, for usage and statistics. */
   bare(): Chunk {
-    const created = Math.floor(this.#clock.epochMs() / 1000);
-    return { id: this.#id, object: 'chat.completion.chunk', created, choices: [] };
+    const { id, deployment: model, clock } = this.#head;
+    return { id, object: 'chat.completion.chunk', created: Math.floor(clock.epochMs() / 1000), model, choices: [] };
   }
 
   nextStage(): number {

@@ -5,6 +5,7 @@ import { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
 import type { Deployment } from '#domain/deployment.ts';
+import { isTakenType } from '#domain/is-taken-type.ts';
 import type { Attachment } from '#domain/tool.ts';
 
 /** What a model reads beside text. */
@@ -56,7 +57,7 @@ export function toMediaMessages(given: readonly ToolMedia[], taken: TakenMedia, 
   )) {
     const { data = '', title = 'Attachment' } = attachment;
     const type = data.length <= Math.min(room, mostCharsEach) ? typeOf(data) : undefined;
-    if (type === undefined || !isTaken(taken, type) || shown.length === taken.most) continue;
+    if (type === undefined || !isTakenType(type, taken.types) || shown.length === taken.most) continue;
     room -= data.length;
     const line = `${shown.length + 1}. ${title.slice(0, longestTitle).replace(/\s+/g, ' ')} (${type}), by ${tool}`;
     shown.push({ line, attachment: { type, title, data } });
@@ -96,10 +97,4 @@ function typeOf(data: string): string | undefined {
   if (data.length % 4 !== 0 || !base64.test(data)) return undefined;
   const begun = Buffer.from(data.slice(0, 24), 'base64').toString('latin1');
   return beginnings.find(([, beginning]) => beginning.test(begun))?.[0];
-}
-
-function isTaken({ types }: TakenMedia, type: string): boolean {
-  return types.some(
-    (taken) => taken === '*/*' || taken === type || (taken.endsWith('/*') && type.startsWith(taken.slice(0, -1))),
-  );
 }

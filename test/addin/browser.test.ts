@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort, listeningAt } from '#test/listening.ts';
 import { jsonReply, refusal, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startAddinProcess } from './addin-process.ts';
-import { messagesPath, startGateway } from './support.ts';
+import { messagesPath, startGateway, startHeldUpstream } from './support.ts';
 
 /** A server of nothing but an empty page: the add-in's own origin. */
 const pages = createServer((_request, response) => response.end('<!doctype html><title>add-in</title>'));
@@ -47,12 +47,7 @@ function call(page: Page, url: string) {
 describe('a page of another origin in a browser', () => {
   it('reads a stream as it comes, its key and credentials sent', async () => {
     const goOn = Promise.withResolvers<void>();
-    await using upstream = await startScriptedUpstream(async (answering) => {
-      answering.head();
-      await answering.bytes('data: one\n\n');
-      await goOn.promise;
-      answering.done();
-    });
+    await using upstream = await startHeldUpstream(goOn.promise);
     await using gateway = await startGateway(upstream.url);
     await using window = await openPage();
     const first = await window.page.evaluate(async (target) => {

@@ -9,7 +9,7 @@ import { ask } from '#test/ask.ts';
 import { jsonReply, silence, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { runCommand } from '#test/start-process.ts';
 import { startAddinProcess } from './addin-process.ts';
-import { messagesPath, origin, RawCaller } from './support.ts';
+import { messagesPath, origin, RawCaller, startHeldUpstream } from './support.ts';
 
 const fixtures = fileURLToPath(new URL('../process/fixtures', import.meta.url));
 const post = { path: messagesPath, headers: { origin, 'x-api-key': 'canary-key' }, body: '{"canary":"body"}' };
@@ -85,12 +85,7 @@ describe('parley addin', () => {
 
   it('lets open streams end when it is told to stop, and then ends with 0', async () => {
     const goOn = Promise.withResolvers<void>();
-    await using upstream = await startScriptedUpstream(async (answering) => {
-      answering.head();
-      await answering.bytes('data: one\n\n');
-      await goOn.promise;
-      answering.done();
-    });
+    await using upstream = await startHeldUpstream(goOn.promise);
     await using addin = await startAddinProcess(['--upstream', upstream.url]);
     const caller = new RawCaller(addin.url);
     caller.send(`POST ${messagesPath} HTTP/1.1\r\nHost: g\r\n\r\n`);

@@ -11,6 +11,7 @@ import { trustedNetworks } from '#surfaces/addin/trusted-networks.ts';
 import { Upstream } from '#surfaces/addin/upstream.ts';
 import { type Answered, type Asking, ask } from '#test/ask.ts';
 import { listeningAt } from '#test/listening.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 
 export const origin = 'https://addin.example';
 export const messagesPath = '/msgapi/v1/messages';
@@ -63,6 +64,16 @@ export async function startGateway(upstreamUrl: string, options: GatewayOptions 
       upstream.close();
     },
   };
+}
+
+/** An upstream that ends its stream once it may go on. */
+export function startHeldUpstream(goOn: Promise<void>): Promise<ScriptedUpstream> {
+  return startScriptedUpstream(async (answering) => {
+    answering.head();
+    await answering.bytes('data: one\n\n');
+    await goOn;
+    answering.done();
+  });
 }
 
 /** A caller's bare connection. */

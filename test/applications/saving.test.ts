@@ -170,6 +170,12 @@ const faults: readonly (readonly [what: string, body: unknown, param: string | n
   ['nothing in it', {}, 'endpoint'],
   ['an unknown key', { ...quickApp(), displayname: 'x' }, 'displayname'],
   ['a wrong type', quickApp({}, { displayName: 1 }), 'displayName'],
+  ['a misspelt feature', quickApp({}, { features: { consentrequired: true } }), 'features.consentrequired'],
+  [
+    'a misspelt feature of an endpoint',
+    { endpoint: 'https://a.example', features: { consentRequird: true } },
+    'features.consentRequird',
+  ],
   ['settings beside an endpoint', quickApp({}, { endpoint: 'https://app.example/' }), 'applicationTypeSchemaId'],
   ['an endpoint that is none', { endpoint: 'ftp://app.example/' }, 'endpoint'],
   ['a private endpoint', { endpoint: 'http://127.0.0.1:1/' }, 'endpoint'],
@@ -201,6 +207,11 @@ describe('an application that cannot be saved', () => {
       'iconurl is not a known key (did you mean iconUrl?); applicationProperties.temperature must be 1 or less; ' +
         'applicationProperties.model names a deployment that is not configured (did you mean demo?).',
     );
+  });
+
+  it('is told which feature was meant', async () => {
+    const { error } = await save(service, pathOf('faulty'), quickApp({}, { features: { consentRequird: true, rate: true } }));
+    expect(error.message).toBe('features.consentRequird is not a known key (did you mean consentRequired?).');
   });
 
   it('is told the first of many faults', async () => {

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { json as readJson } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answered } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
@@ -26,6 +29,15 @@ function askWith(headers: Record<string, string>): Promise<Answered> {
     headers: { 'content-type': 'application/json', ...headers },
     body: { messages: hello },
   });
+}
+
+/** Sends one header field several times. */
+async function askTwice(name: string, values: readonly string[], path = '/v1/models'): Promise<[status: number, body: unknown]> {
+  const { hostname, port } = new URL(service.url);
+  const headers = ['host', 'x', ...values.flatMap((value) => [name, value])];
+  const asking = request({ hostname, port, path, agent: false, headers }).end();
+  const [response] = (await once(asking, 'response')) as [IncomingMessage];
+  return [response.statusCode ?? 0, await readJson(response)];
 }
 
 describe('credentials', () => {
@@ -58,6 +70,38 @@ describe('credentials', () => {
     const answer = await askWith(headers);
     expect([answer.status, answer.error.code]).toEqual([status, code]);
     expect(answer.text).not.toContain(callerKey);
+  });
+
+  describe('that come twice', () => {
+    const bearer = `Bearer ${callerKey}`;
+    const other = 'secret behind a name';
+
+    it.each([
+      ['Authorization', bearer, `Bearer ${other}`],
+      ['Authorization', `Basic ${callerKey}`, bearer],
+      ['Api-Key', callerKey, other],
+      ['Api-Key', 'unknown', callerKey],
+    ])('are refused where %s differs', async (name, ...values) => {
+      for (const order of [values, values.toReversed()]) {
+        const told = await askTwice(name, order);
+        expect(told).toMatchObject([400, { error: { code: 'ambiguous_credentials' } }]);
+        expect(JSON.stringify(told)).not.toContain(callerKey);
+      }
+    });
+
+    it.each([
+      ['Authorization', bearer, bearer],
+      ['Api-Key', callerKey, callerKey],
+      ['Api-Key', callerKey, ''],
+    ])('are taken where %s is the same', async (name, ...values) => {
+      expect(await askTwice(name, values)).toMatchObject([200, { object: 'list' }]);
+    });
+
+    it('are refused where x-api-key differs, where it is taken', async () => {
+      const refused = await askTwice('x-api-key', [callerKey, other], '/anthropic/v1/models');
+      expect(refused).toMatchObject([400, { error: { type: 'invalid_request_error' } }]);
+      expect(await askTwice('x-api-key', [callerKey, callerKey], '/anthropic/v1/models')).toMatchObject([200, {}]);
+    });
   });
 
   it('never reach the upstream, which is sent its own', async () => {

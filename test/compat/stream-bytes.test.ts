@@ -1,21 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { delta, finish, hello, plainReply, text, usage } from '#test/chunks.ts';
 import type { Streamed } from '#test/read-events.ts';
-import { piecesReply, type ScriptedUpstream, startScriptedUpstream, toEvent } from '#test/scripted-upstream.ts';
-import { startService, type TestService } from '#test/start-service.ts';
+import { piecesReply, toEvent } from '#test/scripted-upstream.ts';
+import { startModel } from '#test/start-model.ts';
 
-let upstream: ScriptedUpstream;
-let service: TestService;
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream();
-  service = await startService({ models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
-});
-
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
-});
+const { upstream, service } = await startModel();
 
 async function stream(...pieces: readonly (string | Buffer)[]): Promise<Streamed> {
   upstream.script(piecesReply(...pieces));

@@ -1,29 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Chunk } from '#contract/chunk.ts';
 import { chunk, delta, finish, hello, plainCompletion, plainReply, text, usage } from '#test/chunks.ts';
 import type { Streamed } from '#test/read-events.ts';
-import {
-  eventsReply,
-  jsonReply,
-  piecesReply,
-  type ScriptedUpstream,
-  startScriptedUpstream,
-  toEvent,
-} from '#test/scripted-upstream.ts';
-import { startService, type TestService } from '#test/start-service.ts';
+import { eventsReply, jsonReply, piecesReply, toEvent } from '#test/scripted-upstream.ts';
+import { startModel } from '#test/start-model.ts';
 
-let upstream: ScriptedUpstream;
-let service: TestService;
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream();
-  service = await startService({ models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
-});
-
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
-});
+const { upstream, service } = await startModel();
 
 async function stream(...values: unknown[]): Promise<Streamed> {
   upstream.script(eventsReply(...values));

@@ -6,9 +6,14 @@ import { formatPath } from '../../src/contract/configuration/fault.ts';
 function doubtsOf(value: object): string[] {
   const checked = checkConfiguration(value);
   if ('faults' in checked) throw new Error('the configuration has faults');
-  return [...doubts(checked.configuration)].map(({ path, message }) => `${formatPath(path)}: ${message}`);
+  return [...doubts(checked.configuration)].map(({ path, message, hint }) =>
+    [`${formatPath(path)}: ${message}`, ...(hint === undefined ? [] : [hint])].join('; '),
+  );
 }
 
+const quickApps = 'https://any.example/custom_application_schemas/quickapps';
+const isApplication = { condition_type: 'eq', property_name: 'application', const: true };
+const someKey = { 'a-key': { project: 'p' } };
 const demo = { upstreams: [{ protocol: 'demo' }] };
 
 describe('a configuration that is allowed, but hardly meant', () => {
@@ -26,5 +31,44 @@ describe('a configuration that is allowed, but hardly meant', () => {
 
   it('has no doubts where something is served to somebody', () => {
     expect(doubtsOf({ models: { m: demo }, keys: { 'a-key': { project: 'p' } } })).toEqual([]);
+  });
+
+  it('has a quick app whose tools are not there, unless they may come through the API', () => {
+    const applicationProperties = {
+      ...{ instructions: '', model: 'm', temperature: 0 },
+      applications_as_tools: ['m', 'gone', 'applications/b/x', { conditions: [isApplication] }, 'pest'],
+    };
+    const applications = { pets: { endpoint: 'http://x' }, a: { applicationTypeSchemaId: quickApps, applicationProperties } };
+    const tools = 'applications.a.applicationProperties.applications_as_tools';
+    expect(doubtsOf({ models: { m: demo }, applications, keys: someKey })).toEqual([
+      `${tools}[1]: names a deployment that is not configured`,
+      `${tools}[4]: names a deployment that is not configured; did you mean pets?`,
+    ]);
+  });
+
+  const entry = (...userRoles: string[]) => ({ ...demo, userRoles });
+  const roles = { staff: {} };
+  const keys = { one: { project: 'p', role: 'lab' }, two: { project: 'q', roles: ['shop', 'home'] } };
+  const message = 'names a role that neither roles nor a key has';
+
+  it('is open to a role that nobody has', () => {
+    const models = { m: entry('staff', 'lab', 'shop', 'home', 'default'), n: entry('stafff', 'guests') };
+    const applications = { a: { endpoint: 'http://x', userRoles: ['hoem'] } };
+    expect(doubtsOf({ models, applications, roles, keys })).toEqual([
+      `models.n.userRoles[0]: ${message}; did you mean staff?`,
+      `models.n.userRoles[1]: ${message}`,
+      `applications.a.userRoles[0]: ${message}; did you mean home?`,
+    ]);
+  });
+
+  it.each([
+    ['that tokens may bring, but that looks misspelt', { rolesClaim: 'roles' }, []],
+    ['that tokens cannot bring either', {}, [`models.m.userRoles[1]: ${message}`]],
+  ])('is open to a role %s', (_, claim, others) => {
+    const identityProviders = { p: { issuer: 'https://x', audience: 'y', ...claim } };
+    expect(doubtsOf({ models: { m: entry('stafff', 'guests') }, roles, keys, identityProviders })).toEqual([
+      `models.m.userRoles[0]: ${message}; did you mean staff?`,
+      ...others,
+    ]);
   });
 });

@@ -11,6 +11,7 @@ const quickApps = 'https://any.example/custom_application_schemas/quickapps';
 /** One upstream of a model `m`. */
 const upstream = (entry: unknown) => ({ models: { m: { upstreams: [entry] } } });
 const application = (entry: unknown) => ({ applications: { a: entry } });
+const quick = (applicationProperties: object) => application({ applicationTypeSchemaId: quickApps, applicationProperties });
 const authorization = (entry: unknown) => ({ addons: { a: { url: 'https://a.example', authorization: entry } } });
 
 const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string[]])[] = [
@@ -156,6 +157,29 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     application({ endpoint: 'http://x', features: { consentRequired: 'no' } }),
     'applications.a.features.consentRequired: must be true or false, but is a string',
   ],
+  ...['consentrequired', 'consentRequird', 'consent_required', 'CONSENTREQUIRED', 'conesntRequired'].map(
+    (key) =>
+      [
+        `a misspelt feature, ${key}`,
+        {
+          models: { m: { ...demo, features: { [key]: true } } },
+          applications: { a: { endpoint: 'http://x', features: { [key]: true } } },
+        },
+        `models.m.features.${key}: is not a known key; did you mean consentRequired?`,
+        `applications.a.features.${key}: is not a known key; did you mean consentRequired?`,
+      ] as const,
+  ),
+  [
+    'misspelt settings of a quick app',
+    { models: { m: demo }, ...quick({ model: 'm', instructions: '', temperature: 0, modle: 'm', temprature: 0 }) },
+    'applications.a.applicationProperties.modle: is not a known key; did you mean model?',
+    'applications.a.applicationProperties.temprature: is not a known key; did you mean temperature?',
+  ],
+  [
+    'a misspelt model of a quick app',
+    { models: { demo }, ...quick({ model: 'dmeo', instructions: '', temperature: 0 }) },
+    'applications.a.applicationProperties.model: names a deployment that is not configured; did you mean demo?',
+  ],
   [
     'dependencies that are no list',
     application({ endpoint: 'http://x', dependencies: 'm' }),
@@ -266,6 +290,11 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     'retrieval.embeddingModel: names a model that is not configured',
   ],
   [
+    'a misspelt embedding model',
+    { models: { m: demo, vectors: { ...demo, type: 'embedding' } }, retrieval: { embeddingModel: 'vetcors' } },
+    'retrieval.embeddingModel: names a model that is not configured; did you mean vectors?',
+  ],
+  [
     'an embedding model that chats',
     { models: { m: demo }, retrieval: { embeddingModel: 'm' } },
     'retrieval.embeddingModel: names a model that is not of the type embedding',
@@ -352,6 +381,13 @@ describe('parley check', () => {
       'folder.json: is a folder',
       'latin1.json: is not UTF-8 text',
       'a.toml: must have a name that ends in .json, .jsonc, .yaml, .yml',
+    ]);
+  });
+
+  it('tells a file that is empty, also beside others', async () => {
+    const lines = await checkFiles({ 'a.json': JSON.stringify({ models: { m: demo } }), 'b.yaml': '# to come\n' });
+    expect(lines).toEqual([
+      'b.yaml: is empty; an empty configuration is written {}, and where no file is named the demo is served',
     ]);
   });
 

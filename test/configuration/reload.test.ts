@@ -118,6 +118,18 @@ describe('a watched configuration', () => {
     await expectTold();
   });
 
+  it('that is empty for a while is refused, and {} is somebody’s wish', async () => {
+    const file = await folder.write('a.json', withModels('one'));
+    await startWatch([file]);
+    const empty = 'a.json: is empty; an empty configuration is written {}, and where no file is named the demo is served';
+    await writeFile(file, '');
+    await expectTold(empty);
+    await writeFile(file, '// to come\n\n');
+    await expectTold(empty, empty);
+    await writeFile(file, '{}');
+    await expectTold(empty, empty, '');
+  });
+
   it('is told refused with its faults when it breaks, again when it breaks otherwise, and loaded when it is mended', async () => {
     const file = await folder.write('a.json', withModels('one'));
     await startWatch([file]);

@@ -112,6 +112,43 @@ describe('a bucket of somebody else', () => {
   });
 });
 
+describe('the bucket of the sample', () => {
+  const readings = [
+    ['GET', '/v1/files/~sample/handbook.md'],
+    ['GET', '/v1/files/%7Esample/handbook.md'],
+    ['HEAD', '/v1/files/~sample/handbook.md'],
+    ['GET', '/v1/metadata/files/~sample/handbook.md'],
+  ] as const;
+
+  beforeAll(async () => {
+    const kept = await files.index.find(files.bucket, 'kept');
+    if (kept === undefined) throw new Error('nothing is stored');
+    await files.index.put({ ...kept, bucket: '~sample', path: 'handbook.md' }, undefined, Number.MAX_SAFE_INTEGER);
+  });
+
+  it('is open to read to everybody who is known, whatever the key', async () => {
+    const read = (key: string) => Promise.all(readings.map(async ([method, path]) => (await as(key, method, path)).status));
+    const handedOn = await whileAnswering({ messages: hello }, read);
+    expect([await read('caller-key'), await read('other-key'), handedOn]).toEqual(Array(3).fill([200, 200, 200, 200]));
+    expect((await as('other-key', ...readings[0])).text).toBe('content of kept');
+    expect((await as('other-key', 'GET', '/v1/files/~sample/none')).error.code).toBe('file_not_found');
+  });
+
+  it('is open to nobody else, and takes, gives up and lists nothing', async () => {
+    for (const [method, path] of readings) expect((await as('unknown', method, path)).status).toBe(401);
+    const answers = await Promise.all([
+      as('caller-key', 'PUT', '/v1/files/~sample/handbook.md', 'mine now'),
+      as('caller-key', 'PUT', '/v1/files/~sample/new', 'new'),
+      as('caller-key', 'DELETE', '/v1/files/~sample/handbook.md'),
+      as('caller-key', 'GET', '/v1/metadata/files/~sample/'),
+      as('caller-key', 'GET', '/v1/files/~SAMPLE/handbook.md'),
+      as('caller-key', 'GET', '/v1/files/~sample2/handbook.md'),
+    ]);
+    expect(answers.map(({ status, error }) => [status, error.code])).toEqual(Array(6).fill([403, 'access_denied']));
+    expect((await as('caller-key', ...readings[0])).text).toBe('content of kept');
+  });
+});
+
 describe('a per-request key', () => {
   it('reads the files that the request named, and no others', async () => {
     const statuses = await whileAnswering(attached(reference('given')), async (key) => ({
@@ -150,6 +187,16 @@ describe('a per-request key', () => {
       return (await as(key, 'GET', `/v1/files/${others}/theirs`)).status;
     });
     expect(status).toBe(403);
+  });
+
+  it('gains nothing by naming a file in a reply that comes back with the next request', async () => {
+    const earlier = { role: 'assistant', content: 'Done.', custom_content: { attachments: [attachment(reference('kept'))] } };
+    const { messages } = attached(reference('given'));
+    const body = { messages: [...messages, earlier, ...hello] };
+    const statuses = await whileAnswering(body, (key) =>
+      Promise.all(['given', 'kept'].map(async (name) => (await as(key, 'GET', `/v1/${reference(name)}`)).status)),
+    );
+    expect(statuses).toEqual([200, 403]);
   });
 
   it('gains nothing by naming a file in a request of its own', async () => {

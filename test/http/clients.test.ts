@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { Flood, readSlowly } from './slow-reader.ts';
 import { ask, clientKinds, clientsOf, later, Recording, Servers, toPost, toRequest, until } from './support.ts';
 
 describe.each(clientKinds)('%s', (_name, Client) => {
@@ -166,34 +167,12 @@ describe.each(clientKinds)('%s', (_name, Client) => {
 
   it('slows the server while paused, loses nothing', async () => {
     await using servers = new Servers();
-    const total = 64 * 1024 * 1024;
-    let sent = 0;
-    const server = createServer((_request, response) => {
-      const more = (): void => {
-        while (sent < total) {
-          sent += 65_536;
-          if (!response.write('x'.repeat(65_536))) return;
-        }
-        response.end();
-      };
-      response.on('drain', more);
-      more();
-    });
-    const heard = new Recording();
-    let got = 0;
-    const exchange = newClient().send(toPost(`http://127.0.0.1:${await servers.listen(server)}/`, ''), heard);
-    heard.onHead = () => exchange.pause();
-    heard.onBytes = (text) => {
-      got += text.length;
-      heard.pieces.length = 0;
-    };
-    await until(() => heard.calls.length > 0);
-    await later(200);
-    expect(got).toBeLessThan(200_000);
-    expect(sent).toBeLessThan(total / 2);
-    exchange.resume();
-    await heard.settled;
-    expect([heard.fault, got]).toEqual([null, total]);
+    const flood = new Flood(64 * 1024 * 1024);
+    const url = `http://127.0.0.1:${await servers.listen(createServer(flood.answer))}/`;
+    const { paused, fault, gotBytes } = await readSlowly(newClient(), url, flood);
+    expect(paused.gotBytes).toBeLessThan(200_000);
+    expect(paused.sentBytes).toBeLessThan(flood.totalBytes / 2);
+    expect([fault, gotBytes]).toEqual([null, flood.totalBytes]);
   });
 
   it('carries many streams at once', async () => {

@@ -1,13 +1,13 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import fc from 'fast-check';
-import '#test/same-cases.ts';
 import { expect, it } from 'vitest';
 import { LeanClient } from '#base/http/lean-client.ts';
+import { fuzzRuns } from '#test/same-cases.ts';
 import { type ScriptedReply, scriptedReply } from './reply-arbitrary.ts';
 import { longTimeouts, Recording, Servers, toPost } from './support.ts';
 
-const runs = Number(process.env.FUZZ_RUNS ?? 1500);
+const runs = fuzzRuns ?? 1500;
 
 /** What the lean client refuses though Node's parser takes it; each is meant, since two readers could see two replies. */
 const stricter = new Set([
@@ -128,8 +128,7 @@ it(`accepts nothing Node's parser refuses, and hears the same, in ${runs} replie
     } else counts.bothRefuse++;
   });
   await fc.assert(property, { numRuns: runs });
-  if (process.env.FUZZ_RUNS !== undefined)
-    process.stdout.write(`${JSON.stringify({ ...counts, stricter: [...counts.stricter] })}\n`);
+  if (fuzzRuns !== undefined) process.stdout.write(`${JSON.stringify({ ...counts, stricter: [...counts.stricter] })}\n`);
   expect(counts.bothAccept).toBeGreaterThan(runs / 5);
   expect(counts.bothRefuse).toBeGreaterThan(runs / 20);
 });

@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
-import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { callerKey, chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+import { jsonReply } from '#test/scripted-upstream.ts';
+import { startModel } from '#test/start-model.ts';
+import { callerKey, chatPath, withKey } from '#test/start-service.ts';
 
-let upstream: ScriptedUpstream;
-let service: TestService;
-
-beforeAll(async () => {
-  upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
-  service = await startService({ models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
-});
-
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
-});
+const { upstream, service } = await startModel(jsonReply(plainCompletion('hi')));
 
 const right = JSON.stringify({ model: 'm', max_tokens: 10, messages: hello });
 

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { HttpClient } from '#base/http/client.ts';
-import { ask, clientKinds, later, Recording, Servers, serverCert, serverKey, toPost, until } from './support.ts';
+import { Flood, readSlowly } from './slow-reader.ts';
+import { ask, clientKinds, later, type Recording, Servers, serverCert, serverKey } from './support.ts';
 
 interface Seen {
   name: string | false | null | undefined;
@@ -89,35 +90,13 @@ describe.each(clientKinds)('%s over TLS', (name, Client) => {
 
   it('slows the server while paused, loses nothing', async () => {
     await using servers = new Servers();
-    const total = 32 * 1024 * 1024;
-    let sent = 0;
-    const server = createServer({ key: serverKey, cert: serverCert }, (_request, response) => {
-      const more = (): void => {
-        while (sent < total) {
-          sent += 65_536;
-          if (!response.write('x'.repeat(65_536))) return;
-        }
-        response.end();
-      };
-      response.on('drain', more);
-      more();
-    });
+    const flood = new Flood(32 * 1024 * 1024);
     const client = new Client({ ca: serverCert });
-    const heard = new Recording();
-    let got = 0;
-    const exchange = client.send(toPost(`https://localhost:${await servers.listen(server)}/`, ''), heard);
-    heard.onHead = () => exchange.pause();
-    heard.onBytes = (text) => {
-      got += text.length;
-      heard.pieces.length = 0;
-    };
-    await until(() => heard.calls.length > 0);
-    await later(150);
-    expect(got).toBeLessThan(300_000);
-    expect(sent).toBeLessThan(total / 2);
-    exchange.resume();
-    await heard.settled;
-    expect([heard.fault, got]).toEqual([null, total]);
+    const port = await servers.listen(createServer({ key: serverKey, cert: serverCert }, flood.answer));
+    const { paused, fault, gotBytes } = await readSlowly(client, `https://localhost:${port}/`, flood);
+    expect(paused.gotBytes).toBeLessThan(300_000);
+    expect(paused.sentBytes).toBeLessThan(flood.totalBytes / 2);
+    expect([fault, gotBytes]).toEqual([null, flood.totalBytes]);
     client.close();
   });
 

@@ -28,6 +28,7 @@ it.each([
         authorizationEndpoint: 'https://id.example/authorize?tenant=a',
         tokenEndpoint: 'https://id.example/token',
         endSessionEndpoint: 'https://id.example/logout',
+        revocationEndpoint: 'https://id.example/revoke',
       },
     },
   ],

@@ -1,32 +1,8 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { TestService } from '#test/start-service.ts';
 import { keyOf } from './forge.ts';
-import { audience, entryOf, MovedClock, startIssuer, startWith, whoIs } from './support.ts';
-
-/** A server that answers each path in a way of its own; `{self}` in a text is its address. */
-async function startServer(
-  answers: Readonly<Record<string, string | RequestListener>>,
-): Promise<{ url: string; asked: string[] }> {
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
-    const answer = answers[request.url ?? ''];
-    if (typeof answer === 'string') response.end(answer.replaceAll('{self}', url));
-    else if (answer === undefined) response.writeHead(404).end();
-    else answer(request, response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url, asked };
-}
-
-const wellKnown = '/.well-known/openid-configuration';
+import { audience, entryOf, MovedClock, startIssuer, startServer, startWith, wellKnown, whoIs } from './support.ts';
 
 /** A mock issuer whose tokens name another address, where the keys are published as `answers` say; `{keys}` are its good ones. */
 async function publishedAs(answers: (keys: string) => Readonly<Record<string, string | RequestListener>>, entry: object = {}) {

@@ -85,6 +85,7 @@ function settings(rolesOf: RolesOf, life: { readonly seconds: number }): object 
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
+      revocation: { enabled: true },
       resourceIndicators: {
         enabled: true,
         defaultResource: () => audience,

@@ -1,12 +1,10 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { RequestListener } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { TestService } from '#test/start-service.ts';
 import { type OidcServer, startOidcServer } from './oidc-server.ts';
-import { audience, MovedClock, startWith } from './support.ts';
+import { audience, MovedClock, startServer, startWith, wellKnown } from './support.ts';
 
-const wellKnown = '/.well-known/openid-configuration';
 const signIn = { clientId: 'page' };
 let oidc: OidcServer;
 
@@ -28,22 +26,8 @@ async function allowed(node: TestService): Promise<string> {
   return /connect-src 'self'([^;]*);/.exec(String(headers['content-security-policy']))?.[1]?.trim() ?? 'none';
 }
 
-/** A provider that answers to the question for its OpenID configuration; `{self}` in a text is its address. */
-async function startProvider(answer: string | RequestListener): Promise<{ url: string; asked: string[] }> {
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
-    if (typeof answer === 'string') response.end(answer.replaceAll('{self}', url));
-    else answer(request, response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url, asked };
-}
+/** A provider that answers so to the question for its OpenID configuration. */
+const startProvider = (answer: string | RequestListener) => startServer({ [wellKnown]: answer });
 
 describe('the ways to sign in', () => {
   it('are told to everyone, with what a public client needs and nothing else', async () => {
@@ -65,6 +49,7 @@ describe('the ways to sign in', () => {
           authorization: `${oidc.issuer}/auth`,
           token: `${oidc.issuer}/token`,
           endSession: `${oidc.issuer}/session/end`,
+          revocation: `${oidc.issuer}/token/revocation`,
         },
       },
     ]);
@@ -113,6 +98,7 @@ describe('the endpoints of a provider', () => {
       authorizationEndpoint: 'https://id.example/auth',
       tokenEndpoint: 'https://tokens.example:8443/token',
       endSessionEndpoint: 'https://id.example/out',
+      revocationEndpoint: 'https://id.example/revoke',
     };
     await using node = await startWith({ p: { issuer: 'https://id.example', audience, signIn: { ...signIn, ...endpoints } } });
     expect(await waysOf(node)).toEqual([
@@ -121,10 +107,11 @@ describe('the endpoints of a provider', () => {
           authorization: endpoints.authorizationEndpoint,
           token: endpoints.tokenEndpoint,
           endSession: endpoints.endSessionEndpoint,
+          revocation: endpoints.revocationEndpoint,
         },
       }),
     ]);
-    expect(await allowed(node)).toBe('https://tokens.example:8443');
+    expect(await allowed(node)).toBe('https://tokens.example:8443 https://id.example');
   });
 
   it.each([
@@ -143,11 +130,25 @@ describe('the endpoints of a provider', () => {
     expect(await allowed(node)).toBe('');
   });
 
+  it.each(['http://10.0.0.1/r', 'javascript:alert(1)', 7])(
+    'that can be done without are left out where they are %j',
+    async (url) => {
+      const [end, revocation] = [`"end_session_endpoint":${JSON.stringify(url)}`, `"revocation_endpoint":${JSON.stringify(url)}`];
+      const needed = '"authorization_endpoint":"{self}/a","token_endpoint":"{self}/t"';
+      const provider = await startProvider(`{"issuer":"{self}",${needed},${end},${revocation}}`);
+      await using node = await startWith({ p: { issuer: provider.url, audience, signIn } });
+      const endpoints = { authorization: `${provider.url}/a`, token: `${provider.url}/t` };
+      expect(await waysOf(node)).toEqual([expect.objectContaining({ endpoints })]);
+      expect(await allowed(node)).toBe(provider.url);
+    },
+  );
+
   it.each(["https://a;script-src'unsafe-inline'", 'https://*.example', 'https://a,b.example'])(
     'cannot write into the policy of the page: %s',
     async (host) => {
       const token = JSON.stringify(`${host}/token`);
-      const provider = await startProvider(`{"issuer":"{self}","authorization_endpoint":"{self}/a","token_endpoint":${token}}`);
+      const endpoints = `"authorization_endpoint":"{self}/a","token_endpoint":${token},"revocation_endpoint":${token}`;
+      const provider = await startProvider(`{"issuer":"{self}",${endpoints}}`);
       await using node = await startWith({ p: { issuer: provider.url, audience, signIn } });
       await waysOf(node);
       expect(await allowed(node)).toBe('');

@@ -1,9 +1,14 @@
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { OAuth2Server } from 'oauth2-mock-server';
+import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { Answered } from '#test/ask.ts';
+import { listeningAt } from '#test/listening.ts';
 import { type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 
+/** Where a provider has its OpenID configuration. */
+export const wellKnown = '/.well-known/openid-configuration';
 export const audience = 'https://parley.example/api';
 
 type Claims = Record<string, unknown>;
@@ -48,6 +53,27 @@ export async function startIssuer(algorithm = 'RS256'): Promise<Issuer> {
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+/** A server that answers each path in a way of its own; `{self}` in a text is its address. */
+export async function startServer(
+  answers: Readonly<Record<string, string | RequestListener>>,
+): Promise<{ url: string; asked: string[] }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    const answer = answers[request.url ?? ''];
+    if (typeof answer === 'string') response.end(answer.replaceAll('{self}', url));
+    else if (answer === undefined) response.writeHead(404).end();
+    else answer(request, response);
+  });
+  await listeningAt(server.listen(0, '127.0.0.1'));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url, asked };
 }
 
 /** The entry of an issuer in the configuration. */

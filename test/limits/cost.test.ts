@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { hello, plainReply, usage } from '#test/chunks.ts';
 import { eventsReply, jsonReply } from '#test/scripted-upstream.ts';
 import { withKey } from '#test/start-service.ts';
-import { chat, counted, startLimited, statusOf, usedOf } from './support.ts';
+import { chat, counted, startLimited, statusesAround, statusOf, usedOf } from './support.ts';
 
 const byCost = (costLimit: object) => ({ default: { limits: {}, costLimit } });
 
@@ -43,12 +43,7 @@ describe('a limit of money', () => {
     ['month', '2026-07-31T23:59:59.999Z', '2026-08-01T00:00:00.000Z'],
   ])('by the %s holds to the end of the calendar period in UTC, and no longer', async (window, last, next) => {
     await using limited = await startLimited(byCost({ [window]: 0.01 }));
-    const { service, clock } = limited;
-    expect(await statusOf(chat(service))).toBe(200);
-    clock.set(last);
-    expect(await statusOf(chat(service))).toBe(429);
-    clock.set(next);
-    expect(await statusOf(chat(service))).toBe(200);
+    expect(await statusesAround(limited, last, next)).toEqual([200, 429, 200]);
   });
 
   it('is not reached by deployments without prices', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { refusal } from '#test/scripted-upstream.ts';
-import { chat, counted, limitedBy, startLimited, statusOf, usedOf } from './support.ts';
+import { chat, counted, limitedBy, startLimited, statusesAround, statusOf, usedOf } from './support.ts';
 
 describe('a limit of requests', () => {
   it.each([1, 7, 20])('admits exactly %i of many that come at once', async (total) => {
@@ -53,13 +53,8 @@ describe('a limit of requests', () => {
     ['requestDay', '2026-07-15T23:59:59.999Z', '2026-07-16T00:00:00.000Z'],
   ])('by %s holds to the end of the calendar period in UTC, and no longer', async (window, last, next) => {
     await using limited = await startLimited({ default: { limits: { m: { [window]: 1 } } } });
-    const { service, clock } = limited;
-    expect(await statusOf(chat(service))).toBe(200);
-    clock.set(last);
-    expect(await statusOf(chat(service))).toBe(429);
-    clock.set(next);
-    expect(await statusOf(chat(service))).toBe(200);
-    expect(await statusOf(chat(service))).toBe(429);
+    expect(await statusesAround(limited, last, next)).toEqual([200, 429, 200]);
+    expect(await statusOf(chat(limited.service))).toBe(429);
   });
 
   it('counts nothing for what is refused: by a limit, or before the limits', async () => {

@@ -83,6 +83,16 @@ export async function statusOf(asked: Promise<Answered>): Promise<number> {
   return (await asked).status;
 }
 
+/** Statuses of three calls: now, at the last moment of a period, and at the first of the next. */
+export async function statusesAround({ service, clock }: LimitedService, last: string, next: string): Promise<number[]> {
+  const statuses = [await statusOf(chat(service))];
+  for (const time of [last, next]) {
+    clock.set(time);
+    statuses.push(await statusOf(chat(service)));
+  }
+  return statuses;
+}
+
 export interface WindowStats {
   readonly total: number | null;
   readonly used: number;

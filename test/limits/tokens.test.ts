@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { askAndLeave } from '#test/ask.ts';
 import { chunk, delta, hello, plainReply, text, usage } from '#test/chunks.ts';
 import { eventsReply, jsonReply, silence } from '#test/scripted-upstream.ts';
-import { chat, startLimited, statusOf, usedOf } from './support.ts';
+import { chat, startLimited, statusesAround, statusOf, usedOf } from './support.ts';
 
 const byMinute = (minute: number) => ({ default: { limits: { '*': { minute, requestDay: 100 } } } });
 
@@ -27,12 +27,7 @@ describe('a limit of tokens', () => {
     ['month', '2026-07-31T23:59:59.999Z', '2026-08-01T00:00:00.000Z'],
   ])('by the %s holds to the end of the calendar period in UTC, and no longer', async (window, last, next) => {
     await using limited = await startLimited({ default: { limits: { m: { [window]: 10 } } } });
-    const { service, clock } = limited;
-    expect(await statusOf(chat(service))).toBe(200);
-    clock.set(last);
-    expect(await statusOf(chat(service))).toBe(429);
-    clock.set(next);
-    expect(await statusOf(chat(service))).toBe(200);
+    expect(await statusesAround(limited, last, next)).toEqual([200, 429, 200]);
   });
 
   it('counts the tokens of a stream once, by the time its end is sent', async () => {

@@ -1,10 +1,11 @@
 import Anthropic, { APIError, APIUserAbortError } from '@anthropic-ai/sdk';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { textOf } from '#test/message-events.ts';
+import type { MockedService } from '#test/mocked-service.ts';
 import { callerKey } from '#test/start-service.ts';
-import { hello, lastContent, type MessagesService, png, startMessagesService } from './support.ts';
+import { hello, lastContent, png, startMessagesService } from './support.ts';
 
-let mocked: MessagesService;
+let mocked: MockedService;
 
 beforeAll(async () => {
   mocked = await startMessagesService();

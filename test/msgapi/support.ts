@@ -1,11 +1,7 @@
 import { LLMock } from '@copilotkit/aimock';
 import type { Answered } from '#test/ask.ts';
-import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
-
-export interface MessagesService extends AsyncDisposable {
-  readonly service: TestService;
-  readonly mock: LLMock;
-}
+import { type MockedService, startBefore } from '#test/mocked-service.ts';
+import { callerKey, type TestService, withKey } from '#test/start-service.ts';
 
 export const hello = 'Hello! Grüße, 你好 😀, from the mock.';
 /** A picture of one red dot. */
@@ -15,7 +11,7 @@ export const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8
  * The service before a third party's mock, which speaks both dialects: `gpt` goes to it in that of OpenAI, `claude` in
  * that of the callers, `app` is an application behind it. `quick` is a quick app on the demo; `staff` is for others.
  */
-export async function startMessagesService(): Promise<MessagesService> {
+export async function startMessagesService(): Promise<MockedService> {
   const mock = new LLMock({ port: 0, host: '127.0.0.1', chunkSize: 4 });
   mock.on({ userMessage: /weather/i, hasToolResult: true }, { content: 'It is sunny in Paris and rainy in Oslo.' });
   mock.on(
@@ -42,7 +38,7 @@ export async function startMessagesService(): Promise<MessagesService> {
   await mock.start();
   const once = { maxRetryAttempts: 1 };
   const openai = [{ endpoint: `${mock.url}/v1`, key: 'upstream-key', model: 'gpt-4o' }];
-  const service = await startService({
+  return startBefore(mock, {
     models: {
       gpt: { upstreams: openai, ...once },
       claude: {
@@ -61,14 +57,6 @@ export async function startMessagesService(): Promise<MessagesService> {
       },
     },
   });
-  return {
-    service,
-    mock,
-    [Symbol.asyncDispose]: async () => {
-      await service.close();
-      await mock.stop();
-    },
-  };
 }
 
 /** The content of the last message that the mock was sent. */

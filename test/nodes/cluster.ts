@@ -1,18 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { Client } from 'pg';
 import { type Answered, ask } from '#test/ask.ts';
+import { askPostgres } from '#test/ask-postgres.ts';
+import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { startPostgres, type TestPostgres } from '#test/start-postgres.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
 import { startS3, type TestS3 } from '#test/start-s3.ts';
 import { callerKey } from '#test/start-service.ts';
 import { answerAsHost } from './host.ts';
 
-/** Nodes that share everything, with servers of their own that tests may stop. */
+/** Nodes that share everything, with a Redis and an S3 of their own that tests may stop. */
 export interface Cluster extends AsyncDisposable {
   readonly nodes: readonly TestProcess[];
-  readonly postgres: TestPostgres;
   readonly redis: TestRedis;
   readonly s3: TestS3;
   /** Where their models and applications live. */
@@ -25,38 +24,32 @@ export interface Cluster extends AsyncDisposable {
 
 export const secret = randomBytes(32).toString('base64url');
 
-/** `configure` is told where the host is. */
-export async function startCluster(count: number, configure: (host: string) => object = toConfiguration): Promise<Cluster> {
-  const [postgres, redis, s3, host] = await Promise.all([
-    startPostgres(),
-    startRedis(),
-    startS3(),
-    startScriptedUpstream(answerAsHost),
-  ]);
+/** Nodes on this database, which ends with them. */
+export async function startCluster(count: number, starting: Promise<TestDatabase> = freshDatabase()): Promise<Cluster> {
+  const [database, redis, s3, host] = await Promise.all([starting, startRedis(), startS3(), startScriptedUpstream(answerAsHost)]);
   const shared = {
-    PARLEY_DATABASE_URL: postgres.url,
+    PARLEY_DATABASE_URL: database.url,
     PARLEY_REDIS_URL: redis.url,
     PARLEY_FILES_URL: s3.filesUrl,
     PARLEY_SECRET: secret,
   };
   const running: TestProcess[] = [];
   const start: Cluster['start'] = async (environment = {}) => {
-    const node = await startProcess({ configuration: configure(host.url), environment: { ...shared, ...environment } });
+    const node = await startProcess({ configuration: toConfiguration(host.url), environment: { ...shared, ...environment } });
     running.push(node);
     return node;
   };
   const nodes = await Promise.all(Array.from({ length: count }, () => start()));
   return {
     nodes,
-    postgres,
     redis,
     s3,
     host,
     start,
-    query: (statement) => query(postgres.url, statement),
+    query: (statement) => askPostgres(database.url, statement),
     async [Symbol.asyncDispose]() {
       for (const node of running) await node[Symbol.asyncDispose]();
-      await Promise.all([host.close(), ...[postgres, redis, s3].map((server) => server[Symbol.asyncDispose]())]);
+      await Promise.all([host.close(), ...[database, redis, s3].map((server) => server[Symbol.asyncDispose]())]);
     },
   };
 }
@@ -121,17 +114,6 @@ export const demoQuickApp = {
   applicationTypeSchemaId: quickApp,
   applicationProperties: { temperature: 0, instructions: 'Be kind.', model: 'demo' },
 };
-
-/** Asks a PostgreSQL as its operator does. */
-export async function query(url: string, statement: string): Promise<readonly Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(statement)).rows;
-  } finally {
-    await client.end();
-  }
-}
 
 /** Asks with the key of a caller. */
 export function get(node: TestProcess, path: string, key = callerKey): Promise<Answered> {

@@ -90,12 +90,13 @@ describe('a consent that was answered with 200', () => {
     const { path: folder } = temporary;
     const configuration = toConfiguration('http://127.0.0.1:9');
     const start = () => startProcess({ configuration, flags: ['--data', folder] });
+    await using started = new AsyncDisposableStack();
+    let node = started.use(await start());
     for (let round = 0; round < 3; round += 1) {
-      await using node = await start();
       await acceptAndKill(node);
-      await using again = await start();
-      expect((await get(again, consentPath)).json).toEqual({ accepted: true });
-      const gone = await again.ask({ method: 'DELETE', path: consentPath, headers: { 'api-key': callerKey } });
+      node = started.use(await start());
+      expect((await get(node, consentPath)).json).toEqual({ accepted: true });
+      const gone = await node.ask({ method: 'DELETE', path: consentPath, headers: { 'api-key': callerKey } });
       expect(gone.status).toBe(204);
     }
   });

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ConsentForm } from '#contract/consent.ts';
 import { type Answered, ask } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
+import { startPostgres, type TestPostgres } from '#test/start-postgres.ts';
 import type { TestProcess } from '#test/start-process.ts';
 import { withKey } from '#test/start-service.ts';
 import { type Cluster, demoQuickApp, get, healthOf, nodeOf, startCluster } from './cluster.ts';
@@ -10,13 +11,15 @@ import { chatAt, errand, type Told } from './host.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
+let postgres: TestPostgres;
 let cluster: Cluster;
 let node: TestProcess;
 let other: TestProcess;
 let bucket: string;
 
 beforeAll(async () => {
-  cluster = await startCluster(2);
+  postgres = await startPostgres();
+  cluster = await startCluster(2, Promise.resolve(postgres));
   [node, other] = [nodeOf(cluster, 0), nodeOf(cluster, 1)];
   ({ bucket } = (await get(node, '/v1/bucket')).json as { bucket: string });
 });
@@ -53,13 +56,13 @@ async function rowsOf(table: string, where: string): Promise<number> {
 }
 
 describe('nodes whose PostgreSQL is stopped', () => {
-  beforeEach(async () => {
-    await cluster.postgres.stop();
+  beforeAll(async () => {
+    await postgres.stop();
     // Whoever needs it first finds out.
     await Promise.all([node, other].map((each) => get(each, '/v1/consent')));
     await Promise.all([until(node, ['database_away']), until(other, ['database_away'])]);
     return async () => {
-      await cluster.postgres.start();
+      await postgres.start();
       await Promise.all([until(node, []), until(other, [])]);
     };
   });
@@ -101,10 +104,10 @@ describe('nodes whose PostgreSQL is back', () => {
     expect((await put(`/v1/files/${bucket}/kept.txt`, 'kept')).status).toBe(200);
     expect((await put(`/v1/applications/${bucket}/kept`, demoQuickApp)).status).toBe(201);
     const before = await rowsOf('usage_records', demoCalls);
-    await cluster.postgres.stop();
+    await postgres.stop();
     for (let call = 0; call < 5; call += 1) expect((await node.chat('demo', { messages: hello })).status).toBe(200);
     await node.said(/records of usage cannot be written/);
-    await cluster.postgres.start();
+    await postgres.start();
     const written = async () => expect(await rowsOf('usage_records', demoCalls)).toBe(before + 5);
     await vi.waitFor(written, { timeout: 15_000, interval: 100 });
     await node.said(/records of usage are written again; 0 were lost/);
@@ -121,7 +124,7 @@ describe('nodes whose PostgreSQL is back', () => {
     expect(outages).toBeGreaterThan(0);
     expect(outages).toBeLessThanOrEqual(3);
     expect(node.output.stdout.match(/the shared database is there again/g)).toHaveLength(outages);
-    const { password } = new URL(cluster.postgres.url);
+    const { password } = new URL(postgres.url);
     for (const { output } of cluster.nodes) expect(output.stdout + output.stderr).not.toContain(password);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { hello } from '#test/chunks.ts';
+import { finish, hello, text } from '#test/chunks.ts';
 import type { TestProcess } from '#test/start-process.ts';
 import { type Cluster, get, healthOf, nodeOf, startCluster, toConfiguration } from './cluster.ts';
 
@@ -49,10 +49,19 @@ describe('a configuration that changes on one node', () => {
 
   it('leaves streams on the others alone', async () => {
     const [other = expect.unreachable()] = others;
-    const reader = await other.stream('added', { messages: [{ role: 'user', content: '100' }] });
+    const goOn = Promise.withResolvers<void>();
+    cluster.host.script(async (answering) => {
+      answering.head();
+      await answering.events(text('x'));
+      await goOn.promise;
+      await answering.events(...Array(99).fill(text('x')), finish());
+      answering.done();
+    });
+    const reader = await other.stream('added', { messages: hello });
     await reader.next();
     await changed.configure(withModel('other'));
     await vi.waitFor(async () => expect(await modelsOf(other)).not.toContain('added'), { timeout: 10_000, interval: 50 });
+    goOn.resolve();
     const { content, isDone } = await reader.rest();
     expect([content(), isDone]).toEqual(['x'.repeat(100), true]);
   });

@@ -1,14 +1,15 @@
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Secret } from '#base/secret.ts';
 import { openPostgres } from '#stores/sql/open-postgres.ts';
+import { askPostgres } from '#test/ask-postgres.ts';
 import { hello } from '#test/chunks.ts';
 import { freePort } from '#test/listening.ts';
-import { startPostgres } from '#test/start-postgres.ts';
+import { startPostgres, type TestPostgres } from '#test/start-postgres.ts';
 import { runCommand, startProcess } from '#test/start-process.ts';
 import { startRedis } from '#test/start-redis.ts';
 import { withKey } from '#test/start-service.ts';
 import { openFolder } from '#test/temporary-folder.ts';
-import { demoQuickApp, get, healthOf, query, secret } from './cluster.ts';
+import { demoQuickApp, get, healthOf, secret } from './cluster.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -17,9 +18,16 @@ const configuration = {
   roles: { default: { limits: { demo: { requestDay: 100 } } } },
 };
 
+let postgres: TestPostgres;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+
+afterAll(() => postgres[Symbol.asyncDispose]());
+
 describe('a node that starts while PostgreSQL is away', () => {
   it('listens, serves what does not need it, says why it is not ready, and is by itself once it is there', async () => {
-    await using postgres = await startPostgres();
     await postgres.stop();
     const environment = { PARLEY_DATABASE_URL: postgres.url, PARLEY_SECRET: secret };
     await using node = await startProcess({ configuration, environment });
@@ -42,16 +50,18 @@ describe('a node that starts while PostgreSQL is away', () => {
       },
       { timeout: 15_000, interval: 100 },
     );
+    await postgres.start();
   });
 });
 
 describe('a node that finds PostgreSQL later, but made by a later version', () => {
   it('says so, and is not ready', async () => {
-    await using postgres = await startPostgres();
-    await (await openPostgres(new Secret(postgres.url))).close();
-    await query(postgres.url, 'insert into parley_migrations (version) values (1000)');
+    await askPostgres(postgres.url, 'create database later');
+    const { href: url } = new URL('/later', postgres.url);
+    await (await openPostgres(new Secret(url))).close();
+    await askPostgres(url, 'insert into parley_migrations (version) values (1000)');
     await postgres.stop();
-    const environment = { PARLEY_DATABASE_URL: postgres.url, PARLEY_SECRET: secret };
+    const environment = { PARLEY_DATABASE_URL: url, PARLEY_SECRET: secret };
     await using node = await startProcess({ configuration, environment });
     await postgres.start();
     await node.said(/the database has tables of version 1000/);
@@ -79,7 +89,6 @@ describe('a node that starts while Redis is away', () => {
 
 describe('a node ends with a reason', () => {
   it('where PostgreSQL refuses it for good: its password, its database', async () => {
-    await using postgres = await startPostgres();
     await using temporary = await openFolder();
     const { path: folder } = temporary;
     const wrong = new URL(postgres.url);

@@ -3,11 +3,11 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ask } from '#test/ask.ts';
 import { hello, plainReply } from '#test/chunks.ts';
 import { freePort } from '#test/listening.ts';
-import { eventsReply, refusal, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { eventsReply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { runCommand, startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
 import { openFolder } from '#test/temporary-folder.ts';
@@ -20,8 +20,21 @@ function get(node: TestProcess, path: string) {
 }
 
 describe('a node tells operators', () => {
+  let upstream: ScriptedUpstream;
+  let node: TestProcess;
+
+  beforeAll(async () => {
+    upstream = await startScriptedUpstream();
+    const model = { upstreams: [{ endpoint: upstream.endpoint, key: 'canary-key' }] };
+    node = await startProcess({ configuration: { models: { m: model, limited: model, faulty: model } } });
+  });
+
+  afterAll(async () => {
+    await node[Symbol.asyncDispose]();
+    await upstream.close();
+  });
+
   it('that it lives and is ready, to anyone', async () => {
-    await using node = await startProcess({ configuration: demo });
     const health = await get(node, '/health');
     expect([health.status, health.json]).toMatchObject([200, { status: 'ok', reasons: [] }]);
     const ready = await get(node, '/ready');
@@ -32,10 +45,7 @@ describe('a node tells operators', () => {
   });
 
   it('what was measured, without ids of callers, keys or contents', async () => {
-    await using upstream = await startScriptedUpstream(eventsReply(...plainReply('canary of the reply')));
-    await using node = await startProcess({
-      configuration: { models: { m: { upstreams: [{ endpoint: upstream.endpoint, key: 'canary-key' }] } } },
-    });
+    upstream.script(eventsReply(...plainReply('canary of the reply')));
     await (await node.stream('m', { messages: [{ role: 'user', content: 'canary of the question' }] })).rest();
     await node.chat('no-such-deployment', { messages: hello });
     await vi.waitUntil(async () => /m\b/.test((await get(node, '/metrics')).text), { interval: 20 });
@@ -56,26 +66,20 @@ describe('a node tells operators', () => {
   });
 
   it('which upstream is left alone', async () => {
-    await using upstream = await startScriptedUpstream(refusal(429, { 'retry-after': '60' }));
-    await using node = await startProcess({
-      configuration: { models: { m: { upstreams: [{ endpoint: upstream.endpoint, key: 'canary-key' }] } } },
-    });
-    expect((await node.chat('m', { messages: hello })).status).toBe(429);
+    upstream.script(refusal(429, { 'retry-after': '60' }));
+    expect((await node.chat('limited', { messages: hello })).status).toBe(429);
     const { json, text } = await get(node, '/health');
     expect(json).toMatchObject({
       status: 'degraded',
-      reasons: [{ code: 'upstream_off', message: expect.stringMatching(/^m#/) }],
+      reasons: [{ code: 'upstream_off', message: expect.stringMatching(/^limited#/) }],
     });
     expect(text).not.toContain('canary');
     expect((await get(node, '/ready')).status).toBe(200);
   });
 
   it('of every call in its log, without keys or contents', async () => {
-    await using upstream = await startScriptedUpstream(refusal(500, {}, { message: 'the upstream key canary-key is wrong' }));
-    await using node = await startProcess({
-      configuration: { models: { m: { upstreams: [{ endpoint: upstream.endpoint, key: 'canary-key' }] } } },
-    });
-    const { headers } = await node.chat('m', { messages: [{ role: 'user', content: 'canary of the question' }] });
+    upstream.script(refusal(500, {}, { message: 'the upstream key canary-key is wrong' }));
+    const { headers } = await node.chat('faulty', { messages: [{ role: 'user', content: 'canary of the question' }] });
     await node.said(new RegExp(String(headers['x-request-id'])));
     expect(node.output.stdout).not.toMatch(/canary|caller-key/);
     for (const line of node.output.stdout.split('\n').filter((each) => each.startsWith('{')))

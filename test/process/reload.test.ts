@@ -85,6 +85,7 @@ describe('a changed configuration', () => {
       [{ models: { m: { upstreams: [] } } }, /models\.m\.upstreams/],
       [{ modles: {} }, /modles/],
       ['{ "models": ', /parley\.json/],
+      ['', /parley\.json: is empty/],
     ] as const) {
       await node.configure(faulty);
       await vi.waitUntil(async () => told.test(JSON.stringify((await healthOf(node)).reasons)), {

@@ -7,11 +7,9 @@ import { startProcess, type TestProcess } from '#test/start-process.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 const demo = { models: { demo: { upstreams: [{ protocol: 'demo' }] } } };
-/** Nobody looks whether these nodes are ready. */
-const atOnce = { PARLEY_LAME_DUCK_MS: '0' };
 
 /** An upstream whose stream goes on when it is told, and a node before it with one such stream open. */
-async function withOpenStream(environment: Readonly<Record<string, string>> = atOnce) {
+async function withOpenStream(environment: Readonly<Record<string, string>> = {}) {
   const goOn = Promise.withResolvers<void>();
   const upstream = await startScriptedUpstream(async (answering) => {
     answering.head();
@@ -51,7 +49,7 @@ function askOver(
 
 describe('a node that is told to stop', () => {
   it('ends at once where nothing is open, with 0', async () => {
-    await using node = await startProcess({ configuration: demo, environment: atOnce });
+    await using node = await startProcess({ configuration: demo });
     const startMs = performance.now();
     node.kill('SIGTERM');
     expect(await node.ended).toMatchObject({ code: 0, signal: null });
@@ -82,7 +80,7 @@ describe('a node that is told to stop', () => {
     const { status, json } = await ready();
     expect([status, json]).toEqual([503, expect.objectContaining({ reasons: [expect.objectContaining({ code: 'stopping' })] })]);
     expect((await node.ask({ method: 'GET', path: '/v1/models', headers: { 'api-key': 'caller-key' } })).status).toBe(200);
-    expect((await (await node.stream('demo', { messages: hello })).rest()).isDone).toBe(true);
+    expect((await (await node.stream('demo', { messages: [{ role: 'user', content: 'Count to 1' }] })).rest()).isDone).toBe(true);
     node.kill('SIGINT');
     expect((await node.ended).code).toBe(130);
   });
@@ -107,7 +105,7 @@ describe('a node that is told to stop', () => {
   });
 
   it('ends streams that take too long, with an event that says so', async () => {
-    await using open = await withOpenStream({ ...atOnce, PARLEY_DRAIN_MS: '300' });
+    await using open = await withOpenStream({ PARLEY_DRAIN_MS: '300' });
     const { node, reader, upstream } = open;
     node.kill('SIGTERM');
     const { content, isDone, error } = await reader.rest();
@@ -121,7 +119,7 @@ describe('a node that is told to stop', () => {
     await using upstream = await startScriptedUpstream(() => undefined, jsonReply(plainCompletion('late')));
     await using node = await startProcess({
       configuration: { models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } },
-      environment: { ...atOnce, PARLEY_DRAIN_MS: '300' },
+      environment: { PARLEY_DRAIN_MS: '300' },
     });
     const answer = node.chat('m', { messages: hello });
     await upstream.request(0);

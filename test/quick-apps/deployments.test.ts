@@ -201,13 +201,14 @@ describe('which deployments are tools', () => {
     expect(toldTo(rig)).toEqual(['from the other']);
   });
 
-  it('that are missing are named in the log once and in /health, until they are there', async () => {
+  it('that are missing and may come through the API are named in the log once and in /health, until nobody names them', async () => {
+    const lost = 'applications/bucket/lost';
     const warned: string[] = [];
     const options = {
       noteGraph: (graph: DependencyGraph) => warned.push(...state.graphWalked(graph).map(({ dependency }) => dependency)),
     };
     await using rig = await startRig({
-      app: asks('lost', 'pets'),
+      app: asks(lost, 'unknown', 'pets'),
       replies: [says('Hello.')],
       configuration: { applications: applications() },
       options,
@@ -215,15 +216,16 @@ describe('which deployments are tools', () => {
     const { directory, balance } = rig.service;
     const state = new NodeState({ directory: directory.current, balance, clock: systemClock });
     for (let nth = 0; nth < 2; nth += 1) await rig.chat('Hello');
-    expect([namesOf(rig), warned]).toEqual([['pets'], ['lost']]);
-    const told = { code: 'dependency_missing', message: 'app depends on lost, which does not exist' };
+    // Of the other one a warning of the configuration tells.
+    expect([namesOf(rig), warned]).toEqual([['pets'], [lost]]);
+    const told = { code: 'dependency_missing', message: `app depends on ${lost}, which does not exist` };
     expect(state.troubles()).toEqual([told]);
     rig.service.reload({
       models: { model: { upstreams: [{ endpoint: rig.model.endpoint }] } },
-      applications: { app: quickApp(asks('lost')), lost: other() },
+      applications: { app: quickApp(asks('pets')), pets: other() },
     });
     await rig.chat('Hello');
-    expect([namesOf(rig), state.troubles()]).toEqual([['lost'], []]);
+    expect([namesOf(rig), state.troubles()]).toEqual([['pets'], []]);
   });
 });
 

@@ -257,6 +257,23 @@ describe('the next request', () => {
   });
 });
 
+it('every part of a reply, and the whole, names the application that was called as its model', async () => {
+  const client_toolset = ['ring', 'knock'].map((name) => ({ name, description: 'Makes a noise.', parameters: [] }));
+  await using rig = await startRig({
+    app: { ...tools('one'), client_toolset },
+    replies: [calls(['one', {}]), calls('Now.', ['ring', {}], ['knock', {}])],
+    configuration: { keys: { 'caller-key': { project: 'test', role: 'admin' } } },
+  });
+  const traced = { 'x-parley-trace': 'true' };
+  const { chunks } = await (await rig.service.stream('app', { messages: [user('Do it.')] }, traced)).rest();
+  expect(new Set(chunks.map(({ model }) => model))).toEqual(new Set(['app']));
+  rig.model.script(calls(['ring', {}], ['knock', {}]));
+  const first = await rig.chat('Do it.');
+  const next = await rig.chat([user('Do it.'), messageOf(first), { role: 'function', name: 'ring', content: 'rung' }]);
+  expect([first, next].map(({ completion }) => completion.model)).toEqual(['app', 'app']);
+  expect(messageOf(next)).toMatchObject({ function_call: { name: 'knock' } });
+});
+
 it('a model that answers in one piece is run like any other', async () => {
   const call = { id: 'a', type: 'function', function: { name: 'one', arguments: '{}' } };
   const whole = (message: object, finish_reason: string) =>

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Accumulator } from '#contract/accumulate.ts';
@@ -55,6 +57,10 @@ describe('the sample app of the embedded default', () => {
         reference_url: 'files/~sample/handbook.md',
       }),
     );
+    for (const { reference_url: reference = '' } of custom?.attachments ?? []) {
+      const { status, text } = await sendJson({ method: 'GET', path: `/v1/${reference}` });
+      expect([status, text]).toEqual([200, await readFile(`samples/${basename(reference)}`, 'utf8')]);
+    }
   });
 
   it.each([

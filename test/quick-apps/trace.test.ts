@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { TraceItem } from '#runtime/quick-app/trace-run.ts';
 import type { Answered } from '#test/ask.ts';
 import { text } from '#test/chunks.ts';
 import type { Streamed } from '#test/read-events.ts';
@@ -7,21 +8,6 @@ import { jsonReply, type Reply, type ScriptedUpstream, startScriptedUpstream } f
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { bucketOfProject } from '../applications/support.ts';
 import { calls, messageOf, operationsOf, quickApp, says, user } from './support.ts';
-
-interface TraceItem {
-  readonly index: number;
-  readonly kind: string;
-  readonly turn: number;
-  readonly name: string;
-  readonly at_ms: number;
-  readonly duration_ms: number;
-  readonly first_ms?: number;
-  readonly sent: string;
-  readonly received: string;
-  readonly error?: string;
-  readonly usage_per_model?: readonly object[];
-  readonly cost_usd?: number;
-}
 
 interface TraceRig extends AsyncDisposable {
   readonly service: TestService;

@@ -1,4 +1,5 @@
-import type { Received, ScriptedUpstream } from '#test/scripted-upstream.ts';
+import { afterAll, beforeEach } from 'vitest';
+import { jsonReply, type Received, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { calls, type Rig, says, startRig } from './support.ts';
 
 export interface Operation {
@@ -8,8 +9,21 @@ export interface Operation {
   readonly required?: readonly string[];
 }
 
+/** An API for all tests of a file, its tool `find`, and one call of that. */
+export async function startApi() {
+  const api = await startScriptedUpstream();
+  beforeEach(() => api.script(jsonReply({ ok: true })));
+  afterAll(() => api.close());
+  return {
+    api,
+    operation: (of?: Operation) => operation(api, of),
+    call: (app: object, args: unknown, configuration: Record<string, unknown> = {}) =>
+      callOnce(api, app, { args, configuration }),
+  };
+}
+
 /** The tool `find` of an API. */
-export function operation(
+function operation(
   api: ScriptedUpstream,
   { method = 'get', path = '/find', properties = {}, required = [] }: Operation = {},
 ): object {
@@ -33,10 +47,10 @@ export interface Called {
 }
 
 /** Lets the model call the tool `find` once, and gives what the API was sent. The rig is closed by then; what its model was asked can still be read. */
-export async function callOnce(
+async function callOnce(
   api: ScriptedUpstream,
   app: object,
-  { args, configuration = {} }: { args: unknown; configuration?: Record<string, unknown> },
+  { args, configuration }: { args: unknown; configuration: Record<string, unknown> },
 ): Promise<Called> {
   const before = api.requests.length;
   const rig = await startRig({ app, replies: [calls(['find', args]), says('Done.')], configuration });

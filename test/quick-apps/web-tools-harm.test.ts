@@ -1,21 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { describe, expect, it } from 'vitest';
 import { toldTo } from './support.ts';
-import { callOnce, operation as findOperation, type Operation, placed, toolset } from './web-support.ts';
+import { placed, startApi, toolset } from './web-support.ts';
 
-let api: ScriptedUpstream;
-
-beforeAll(async () => {
-  api = await startScriptedUpstream();
-});
-
-beforeEach(() => api.script(jsonReply({ ok: true })));
-
-afterAll(() => api.close());
-
-const operation = (of?: Operation) => findOperation(api, of);
-const call = (app: object, args: unknown, configuration?: Record<string, unknown>) =>
-  callOnce(api, app, { args, ...(configuration && { configuration }) });
+const { api, operation, call } = await startApi();
 
 describe('a model that means harm', () => {
   const inPath = () => operation({ path: '/shops/{a}/find', properties: { a: {} } });

@@ -1,22 +1,10 @@
 import { OAuth2Server } from 'oauth2-mock-server';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { jsonReply, type Received, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { describe, expect, it } from 'vitest';
+import { jsonReply, type Received, type Reply } from '#test/scripted-upstream.ts';
 import { calls, messageOf, says, stagesOf, startRig, toldTo } from './support.ts';
-import { type Called, callOnce, operation as findOperation, type Operation, placed, toolset } from './web-support.ts';
+import { type Called, type Operation, placed, startApi, toolset } from './web-support.ts';
 
-let api: ScriptedUpstream;
-
-beforeAll(async () => {
-  api = await startScriptedUpstream();
-});
-
-beforeEach(() => api.script(jsonReply({ ok: true })));
-
-afterAll(() => api.close());
-
-const operation = (of?: Operation) => findOperation(api, of);
-const call = (app: object, args: unknown, configuration?: Record<string, unknown>) =>
-  callOnce(api, app, { args, ...(configuration && { configuration }) });
+const { api, operation, call } = await startApi();
 
 describe('the model', () => {
   it('is offered an operation without what is fixed and where things go', async () => {

@@ -45,7 +45,7 @@ describe('a run with tools', () => {
       [...calls(['get_weather', { city: 'Oslo' }]), used(10, 2)],
       [...answers('Take a coat.'), used(20, 4)],
     );
-    const head = { id: 'reply-1', object: 'chat.completion.chunk', created: 5 };
+    const head = { id: 'reply-1', object: 'chat.completion.chunk', created: 5, model: 'chat-model' };
     const delta = (value: object, finish_reason: string | null = null) => ({
       ...head,
       choices: [{ index: 0, delta: value, finish_reason }],

@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import '#test/same-cases.ts';
 import { expect, it } from 'vitest';
 import { checkConfiguration } from '#app/configuration/check.ts';
 import { LiveDirectory } from '#app/live-directory.ts';

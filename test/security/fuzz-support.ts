@@ -1,15 +1,25 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import type { Answered } from '#test/ask.ts';
+import { fuzzRuns } from '#test/same-cases.ts';
 
 /** Longer than any answer of the tests takes; a request that has none by then hangs. */
 const longestMs = 5_000;
 
 /** Bounds on one property: so many runs, or so much time. A failure prints its seed; `FUZZ_RUNS` makes it thorough. */
 export function bounds(runs: number): fc.Parameters<unknown> {
-  const told = process.env.FUZZ_RUNS;
-  if (told !== undefined) return { numRuns: Number(told) };
+  if (fuzzRuns !== undefined) return { numRuns: fuzzRuns };
   return { numRuns: runs, interruptAfterTimeLimit: 6_000, markInterruptAsFailure: false };
+}
+
+/** Each test of the file fails that leaves a rejection unheard. */
+export function failUnheard(): void {
+  const unheard: unknown[] = [];
+  const hear = (reason: unknown): void => void unheard.push(reason);
+  beforeAll(() => void process.on('unhandledRejection', hear));
+  afterEach(() => expect(unheard.splice(0)).toEqual([]));
+  afterAll(() => void process.off('unhandledRejection', hear));
 }
 
 /** Rejects where an answer does not come. */

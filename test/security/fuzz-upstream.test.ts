@@ -1,19 +1,17 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
-import '#test/same-cases.ts';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { delta, finish, hello, plainCompletion, usage } from '#test/chunks.ts';
 import { toEvent } from '#test/scripted-upstream.ts';
 import { withKey } from '#test/start-service.ts';
-import { bounds, inTime, nearMiss, requireErrorShape } from './fuzz-support.ts';
+import { bounds, failUnheard, inTime, nearMiss, requireErrorShape } from './fuzz-support.ts';
 import { startWhole, type WholeService } from './support.ts';
 
 let whole: WholeService;
-const unheard: unknown[] = [];
-const hear = (reason: unknown): void => void unheard.push(reason);
+
+failUnheard();
 
 beforeAll(async () => {
-  process.on('unhandledRejection', hear);
   whole = await startWhole((url) => {
     const once = { maxRetryAttempts: 1 };
     const timeouts = { connectMs: 500, firstByteMs: 500, idleMs: 500 };
@@ -29,12 +27,7 @@ beforeAll(async () => {
   });
 });
 
-afterEach(() => {
-  expect(unheard.splice(0)).toEqual([]);
-});
-
 afterAll(async () => {
-  process.off('unhandledRejection', hear);
   await whole[Symbol.asyncDispose]();
 });
 
@@ -68,12 +61,13 @@ async function requireMapped({ deployment, isStreamed, isMessages }: Asked, answ
   requireEnd(text, isMessages);
 }
 
-/** A stream ends with its end mark, or with an error in the shape of its dialect. What nobody touches passes as it is, JSON or not. */
+/** A stream ends with its end mark, or with an error in the shape of its dialect; each event before it is JSON. */
 function requireEnd(text: string, isMessages: boolean): void {
   const events = text.split('\n\n').filter((event) => event !== '' && !event.startsWith(':'));
   const last = events.at(-1) ?? '';
   if (!isMessages && last !== 'data: [DONE]') throw new Error(`no end mark: ${text}`);
   if (isMessages && !/message_stop|^event: error\n/.test(last)) throw new Error(`no end: ${text}`);
+  if (!isMessages) for (const event of events.slice(0, -1)) JSON.parse(event.replace('data: ', ''));
   const beforeEnd = isMessages ? last : (events.at(-2) ?? '');
   const data = /^data: (.*"error".*)$/m.exec(beforeEnd)?.[1];
   if (data !== undefined) requireErrorShape(data);

@@ -1,11 +1,10 @@
 import fc from 'fast-check';
-import '#test/same-cases.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { plainCompletion } from '#test/chunks.ts';
 import { jsonReply } from '#test/scripted-upstream.ts';
 import { callerKey, withKey } from '#test/start-service.ts';
 import { pathOf, quickApp } from '../applications/support.ts';
-import { bounds, exchangeBytes, inTime, nearMiss, oddValues, requireSane } from './fuzz-support.ts';
+import { bounds, exchangeBytes, failUnheard, inTime, nearMiss, oddValues, requireSane } from './fuzz-support.ts';
 import { startWhole, type WholeService } from './support.ts';
 import { application, bucket, chat, document, message, toolChat } from './valid-requests.ts';
 
@@ -44,11 +43,10 @@ const targets: Readonly<Record<string, Target>> = {
 };
 
 let whole: WholeService;
-const unheard: unknown[] = [];
-const hear = (reason: unknown): void => void unheard.push(reason);
+
+failUnheard();
 
 beforeAll(async () => {
-  process.on('unhandledRejection', hear);
   whole = await startWhole((url) => {
     const upstreams = [{ endpoint: `${url}/v1` }];
     const once = { maxRetryAttempts: 1 };
@@ -71,12 +69,10 @@ beforeAll(async () => {
 });
 
 afterEach(() => {
-  expect(unheard.splice(0)).toEqual([]);
   expect(Object.keys(Object.prototype)).toEqual([]);
 });
 
 afterAll(async () => {
-  process.off('unhandledRejection', hear);
   await whole[Symbol.asyncDispose]();
 });
 

@@ -35,7 +35,7 @@ export async function startMockedService(): Promise<MockedService> {
   await mock.start();
   const upstreams = [{ endpoint: `${mock.url}/v1`, key: 'upstream-key', model: 'gpt-4o' }];
   const once = { maxRetryAttempts: 1 };
-  const service = await startService({
+  return startBefore(mock, {
     models: {
       gpt: { upstreams, ...once },
       azure: {
@@ -51,6 +51,11 @@ export async function startMockedService(): Promise<MockedService> {
     },
     keys: { [callerKey]: { project: 'clients' } },
   });
+}
+
+/** A service before a mock that has begun to listen; they end together. */
+export async function startBefore(mock: LLMock, configuration: object): Promise<MockedService> {
+  const service = await startService(configuration);
   return {
     service,
     mock,

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
@@ -12,18 +11,9 @@ import {
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { account } from './service-account.ts';
 import { fixture } from './support.ts';
 
-const account = {
-  type: 'service_account',
-  project_id: 'the-project',
-  client_email: 'parley@the-project.iam.gserviceaccount.com',
-  private_key: generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-  }).privateKey,
-};
 const token = 'ya29.the-token';
 const plain = new LeanClient();
 const hosts: string[] = [];

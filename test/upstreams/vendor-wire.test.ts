@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
@@ -16,18 +15,9 @@ import {
 } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { createVendorProtocol } from '#upstreams/vendor/vendor-protocol.ts';
+import { account } from './service-account.ts';
 import { recorded, upstreamOf, type Vendor, vendorNames } from './vendor-support.ts';
 
-const account = {
-  type: 'service_account',
-  project_id: 'the-project',
-  client_email: 'parley@the-project.iam.gserviceaccount.com',
-  private_key: generateKeyPairSync('rsa', {
-    modulusLength: 2048,
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-  }).privateKey,
-};
 const plain = new LeanClient();
 let upstream: ScriptedUpstream;
 let second: ScriptedUpstream;

@@ -1,4 +1,3 @@
-import type { Clock } from '#base/clock.ts';
 import { Deferred } from '#base/deferred.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
@@ -8,7 +7,7 @@ import type { Reply as ModelReply } from '#domain/call.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
 import { Citations } from '../citations.ts';
 import { type RunMemory, runLoop } from '../loop.ts';
-import { Reply } from '../reply.ts';
+import { Reply, type ReplyHead } from '../reply.ts';
 import type { TakenMedia } from '../shown-media.ts';
 import type { ToolDefinition } from '../toolset.ts';
 import type { ToolCall } from '../turn.ts';
@@ -18,7 +17,7 @@ import { recall } from './recall.ts';
 import type { RunState } from './run-state.ts';
 
 /** One run of a quick app. */
-export interface QuickAppRun {
+export interface QuickAppRun extends ReplyHead {
   readonly app: QuickApp;
   /** Its tools, with what of them could not be had. */
   readonly tools: LoadedTools;
@@ -30,8 +29,6 @@ export interface QuickAppRun {
   readonly toState: (state: RunState) => Promise<JsonObject>;
   /** What its model can be shown that tools gave; absent: text alone. */
   readonly takes?: TakenMedia | undefined;
-  readonly id: string;
-  readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly limits: { readonly maxTurns: number; readonly timeoutMs: number; readonly maxResultBytes: number };
   readonly onToolFault: (tool: string, thrown: unknown) => void;
@@ -58,6 +55,7 @@ function runModel(run: QuickAppRun): AsyncIterable<Frame> {
     tools: tools.tools,
     missing: conversation.state === undefined ? tools.missing : [],
     model: app.model,
+    deployment: run.deployment,
     id: run.id,
     clock: run.clock,
     signal: run.signal,
@@ -81,7 +79,7 @@ async function toState(run: QuickAppRun, memory: RunMemory, citations: Citations
 
 /** The calls of one batch go out one a reply; the model is asked when all have come back. */
 async function* handOutNext(run: QuickAppRun, { function: { name, arguments: args } }: ToolCall): AsyncIterable<Frame> {
-  const reply = new Reply(run.id, run.clock);
+  const reply = new Reply(run);
   const { state } = run.conversation;
   yield Frame.ofChunks(
     reply.chunk({ role: 'assistant' }),

@@ -13,7 +13,7 @@ import { type QuickAppRun, runQuickApp } from './run-quick-app.ts';
 import { TraceText } from './trace-text.ts';
 
 /** One call of the model or of a tool, as `custom_content.trace` has it (docs/quick-apps.md). Times in milliseconds. */
-interface TraceItem {
+export interface TraceItem {
   readonly index: number;
   readonly kind: 'model' | 'tool';
   /** Which call of the model it is, or follows; from 1. */
@@ -84,7 +84,7 @@ class Trace {
     if (trace.length === 0) return;
     this.#untold = [];
     const custom_content: ResponseCustomContent & { trace: readonly TraceItem[] } = { trace };
-    yield Frame.ofChunks(new Reply(this.run.id, this.run.clock).chunk({ custom_content }));
+    yield Frame.ofChunks(new Reply(this.run).chunk({ custom_content }));
   }
 
   async #ask(run: QuickAppRun, request: ChatRequest): Promise<ModelReply> {

@@ -1,23 +1,11 @@
-import type { Clock } from '#base/clock.ts';
 import type { FileIndex } from '#domain/file-index.ts';
-import type { PassageIndex } from '#domain/passage-index.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { type Tool, ToolFault } from '#domain/tool.ts';
-import type { DocumentIndexer } from './indexing/document-indexer.ts';
-import { createQueryDocument } from './query-document.ts';
-import type { PassageSearch } from './searching/passage-search.ts';
+import { createQueryDocument, type QueryDocumentParts } from './query-document.ts';
 import { openShelf, type Shelf } from './shelf.ts';
-import type { TextEmbedder } from './text-embedder.ts';
 
-export interface DocumentSourceParts {
+export interface DocumentSourceParts extends QueryDocumentParts {
   readonly files: FileIndex;
-  readonly index: PassageIndex;
-  readonly indexer: DocumentIndexer;
-  readonly search: PassageSearch;
-  readonly embedder: TextEmbedder;
-  readonly clock: Clock;
-  /** Bytes of a result that the model is shown. */
-  readonly maxResultBytes: number;
 }
 
 export interface DocumentTools {

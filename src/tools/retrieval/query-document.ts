@@ -23,6 +23,7 @@ export interface QueryDocumentParts {
   readonly search: PassageSearch;
   readonly embedder: TextEmbedder;
   readonly clock: Clock;
+  /** Bytes of a result that the model is shown. */
   readonly maxResultBytes: number;
 }
 

@@ -1,14 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { Secret } from '#base/secret.ts';
 import { openPostgres } from '#stores/sql/open-postgres.ts';
 import { openSqlite } from '#stores/sql/open-sqlite.ts';
 import type { OpenDatabase, OpenOptions, SqlDatabase } from '#stores/sql/sql-database.ts';
-import { sharedServer } from '#test/shared-server.ts';
+import { freshDatabase, type TestDatabase } from '#test/fresh-database.ts';
 
 /** A database that was not there before, and is gone afterwards. */
 export interface FreshDatabase extends AsyncDisposable {
@@ -66,27 +64,7 @@ export async function freshSqlite(): Promise<FreshDatabase & { readonly file: st
   };
 }
 
-export async function freshPostgres(): Promise<FreshDatabase & { readonly url: string }> {
-  const server = await sharedServer('postgres');
-  const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await ask(server, `create database ${name}`);
-  const url = new URL(`/${name}`, server).href;
-  return {
-    url,
-    open: (options) => openPostgres(new Secret(url), options),
-    [Symbol.asyncDispose]: async () => {
-      await ask(server, `drop database ${name} with (force)`);
-    },
-  };
-}
-
-/** Asks a PostgreSQL as its operator does, past all stores. */
-export async function ask(url: string, statement: string): Promise<readonly Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query(statement)).rows;
-  } finally {
-    await client.end();
-  }
+export async function freshPostgres(): Promise<FreshDatabase & TestDatabase> {
+  const { url, ...fresh } = await freshDatabase();
+  return { ...fresh, url, open: (options) => openPostgres(new Secret(url), options) };
 }

@@ -7,12 +7,14 @@ import { SqlConsentStore } from '#stores/sql/consent-store.ts';
 import { SqlFileIndex } from '#stores/sql/file-index.ts';
 import { NewerDatabase } from '#stores/sql/migrate.ts';
 import { openPostgres } from '#stores/sql/open-postgres.ts';
+import { askPostgres } from '#test/ask-postgres.ts';
 import { sharedServer } from '#test/shared-server.ts';
 import { startPostgres } from '#test/start-postgres.ts';
-import { ask, freshPostgres } from './engines.ts';
+import { freshPostgres } from './engines.ts';
 
 const consent = { deployment: 'app', form: { app: { consentRequired: true } }, acceptedAtMs: 1 };
 const backends = `select pid from pg_stat_activity where datname = current_database() and application_name = 'parley'`;
+const heldLocks = `select 1 from pg_locks join pg_database on pg_database.oid = database where datname = current_database() and mode = 'AccessExclusiveLock' and granted`;
 
 /** How long a step takes to fail as a StoreFault. */
 async function msToFault(step: Promise<unknown>): Promise<number> {
@@ -25,9 +27,9 @@ describe('PostgreSQL', () => {
   it('is opened by nodes that start together', async () => {
     await using fresh = await freshPostgres();
     const nodes = await Promise.all(Array.from({ length: 6 }, () => fresh.open()));
-    expect(await ask(fresh.url, 'select version, count(*) from parley_migrations group by version having count(*) > 1')).toEqual(
-      [],
-    );
+    expect(
+      await askPostgres(fresh.url, 'select version, count(*) from parley_migrations group by version having count(*) > 1'),
+    ).toEqual([]);
     for (const { database } of nodes) await new SqlConsentStore(database).put('user', consent);
     for (const { close } of nodes) await close();
   });
@@ -35,7 +37,7 @@ describe('PostgreSQL', () => {
   it('is refused where a later version made it', async () => {
     await using fresh = await freshPostgres();
     await (await fresh.open()).close();
-    await ask(fresh.url, 'insert into parley_migrations (version) values (1000)');
+    await askPostgres(fresh.url, 'insert into parley_migrations (version) values (1000)');
     await expect(fresh.open()).rejects.toThrow(NewerDatabase);
   });
 
@@ -60,7 +62,9 @@ describe('PostgreSQL', () => {
     const slow = database.run((kysely) => sql`select pg_sleep(60)`.execute(kysely));
     const slowWrite = database.transact((transaction) => sql`select pg_sleep(60)`.execute(transaction));
     const faults = [msToFault(slow), msToFault(slowWrite)];
-    await vi.waitUntil(async () => (await ask(server.url, `${backends} and state = 'active'`)).length === 2, { interval: 20 });
+    await vi.waitUntil(async () => (await askPostgres(server.url, `${backends} and state = 'active'`)).length === 2, {
+      interval: 20,
+    });
     await server.stop();
     await Promise.all(faults);
     await server.start();
@@ -73,7 +77,7 @@ describe('PostgreSQL', () => {
     const { database, close } = await fresh.open({ timeoutMs: 800 });
     const store = new SqlConsentStore(database);
     await store.put('user', consent);
-    const frozen = (await ask(fresh.url, backends)).map(({ pid }) => Number(pid));
+    const frozen = (await askPostgres(fresh.url, backends)).map(({ pid }) => Number(pid));
     expect(frozen).toHaveLength(1);
     for (const pid of frozen) process.kill(pid, 'SIGSTOP');
     try {
@@ -93,10 +97,8 @@ describe('PostgreSQL', () => {
     const index = new SqlFileIndex(database);
     const times = { createdAtMs: 1, updatedAtMs: 1 };
     const file = { bucket: 'b', path: 'p', contentType: 'text/plain', contentLength: 10, etag: 'e', blob: 'e', ...times };
-    const locked = ask(fresh.url, `begin; lock table files in access exclusive mode; select pg_sleep(0.7); commit`);
-    await vi.waitUntil(
-      async () => (await ask(fresh.url, "select 1 from pg_locks where mode = 'AccessExclusiveLock' and granted")).length > 0,
-    );
+    const locked = askPostgres(fresh.url, `begin; lock table files in access exclusive mode; select pg_sleep(0.7); commit`);
+    await vi.waitUntil(async () => (await askPostgres(fresh.url, heldLocks)).length > 0);
     expect(await msToFault(index.put(file, undefined, 10))).toBeLessThan(600);
     await locked;
     expect(await index.put(file, 'absent', 10)).toMatchObject({ outcome: 'stored' });
@@ -108,9 +110,9 @@ describe('PostgreSQL', () => {
     const { database, close } = await fresh.open();
     const store = new SqlConsentStore(database);
     await Promise.all(Array.from({ length: 8 }, () => store.put('user', consent)));
-    const broken = await ask(fresh.url, `select pg_terminate_backend(pid) from (${backends}) as ours`);
+    const broken = await askPostgres(fresh.url, `select pg_terminate_backend(pid) from (${backends}) as ours`);
     expect(broken.length).toBeGreaterThan(1);
-    await vi.waitUntil(async () => (await ask(fresh.url, backends)).length === 0, { interval: 20 });
+    await vi.waitUntil(async () => (await askPostgres(fresh.url, backends)).length === 0, { interval: 20 });
     await sleep(20);
     expect(await store.find('user', 'app')).toEqual(consent);
     await close();

@@ -3,7 +3,18 @@ import type { ErrorCode } from '#contract/errors.ts';
 import { ImportRequest } from '#contract/import-request.ts';
 import { quickAppSuffix } from '#contract/quick-app/schema-id.ts';
 import { RestToolset } from '#contract/quick-app/web-toolset.ts';
-import { type ApiOperation, anyObject, inPath, inQuery, json, keyErrors, type NamedSchema, type Parameter } from './operation.ts';
+import {
+  type ApiOperation,
+  anyObject,
+  inHeader,
+  inPath,
+  inQuery,
+  json,
+  keyErrors,
+  listOf,
+  type NamedSchema,
+  type Parameter,
+} from './operation.ts';
 
 const text = { type: 'string' };
 const milliseconds = { type: 'integer', description: 'Milliseconds since the epoch.' };
@@ -35,30 +46,16 @@ const saved: NamedSchema = {
 
 const list: NamedSchema = {
   name: 'ApplicationList',
-  schema: {
-    type: 'object',
-    required: ['object', 'data'],
-    properties: { object: { const: 'list' }, data: { type: 'array', items: { $ref: '#/components/schemas/SavedApplication' } } },
-  },
+  schema: listOf({ $ref: '#/components/schemas/SavedApplication' }),
 };
 
 const versionNumber = { type: 'integer', minimum: 1, description: 'Counted from 1; the highest is the one in force.' };
 
-const versionList = {
+const versionList = listOf({
   type: 'object',
-  required: ['object', 'data'],
-  properties: {
-    object: { const: 'list' },
-    data: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['version', 'etag', 'savedAt'],
-        properties: { version: versionNumber, etag: text, savedAt: milliseconds },
-      },
-    },
-  },
-};
+  required: ['version', 'etag', 'savedAt'],
+  properties: { version: versionNumber, etag: text, savedAt: milliseconds },
+});
 
 const versionOrAll: NamedSchema = {
   name: 'ApplicationVersions',
@@ -100,10 +97,6 @@ const place = [bucket, inPath('path', 'Its path below the bucket; it may hold sl
 const path = '/v1/applications/{bucket}/{path}';
 const versions = '/v1/versions/applications/{bucket}/{path}';
 const version: Parameter = { ...inQuery('version', 'Number of a version.'), schema: versionNumber };
-
-function inHeader(name: string, description: string): Parameter {
-  return { name, in: 'header', description, schema: text };
-}
 
 const conditions = [
   inHeader('If-Match', 'ETags, one of which must be that of the application; `*`: there must be one.'),

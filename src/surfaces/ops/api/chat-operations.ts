@@ -1,7 +1,18 @@
 import { ChatRequest } from '#contract/chat-request.ts';
 import { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { ErrorCode } from '#contract/errors.ts';
-import { type ApiOperation, anyObject, inPath, inQuery, json, keyErrors, type NamedSchema, type Parameter } from './operation.ts';
+import {
+  type ApiOperation,
+  anyObject,
+  callErrors,
+  inPath,
+  inQuery,
+  json,
+  keyErrors,
+  limitErrors,
+  type NamedSchema,
+  type Parameter,
+} from './operation.ts';
 
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };
@@ -47,7 +58,7 @@ const completion: NamedSchema = { name: 'Completion', schema: toReply('chat.comp
 const chunk: NamedSchema = { name: 'Chunk', schema: toReply('chat.completion.chunk', 'delta') };
 const embeddingsRequest: NamedSchema = { name: 'EmbeddingsRequest', schema: EmbeddingsRequest };
 
-const callErrors: readonly ErrorCode[] = [
+const errors: readonly ErrorCode[] = [
   ...keyErrors,
   'invalid_request',
   'invalid_json',
@@ -55,20 +66,8 @@ const callErrors: readonly ErrorCode[] = [
   'control_not_offered',
   'call_depth_exceeded',
   'unknown_addon',
-  'operation_not_supported',
-  'access_denied',
-  'consent_required',
-  'deployment_not_found',
-  'payload_too_large',
-  'unsupported_media_type',
-  'token_limit_exceeded',
-  'request_limit_exceeded',
-  'cost_limit_exceeded',
-  'upstream_rate_limited',
-  'upstream_failed',
-  'overloaded',
-  'upstream_unavailable',
-  'shutting_down',
+  ...limitErrors,
+  ...callErrors,
 ];
 
 const streamSays =
@@ -113,7 +112,7 @@ function toOperations({ path, suffix, parameters }: Place): ApiOperation[] {
       parameters,
       body: json(request),
       answers: [chatAnswer],
-      errors: callErrors,
+      errors,
     },
     {
       method: 'post',
@@ -124,7 +123,7 @@ function toOperations({ path, suffix, parameters }: Place): ApiOperation[] {
       parameters,
       body: json(embeddingsRequest),
       answers: [{ status: 200, description: 'The vectors.', content: json(anyObject) }],
-      errors: callErrors.filter((code) => code !== 'control_not_offered' && code !== 'unknown_addon'),
+      errors: errors.filter((code) => code !== 'control_not_offered' && code !== 'unknown_addon'),
     },
   ];
 }

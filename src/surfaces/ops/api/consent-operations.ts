@@ -1,5 +1,5 @@
 import type { ErrorCode } from '#contract/errors.ts';
-import { type ApiOperation, inPath, json, keyErrors, type NamedSchema } from './operation.ts';
+import { type ApiOperation, inPath, json, keyErrors, listOf, type NamedSchema } from './operation.ts';
 
 const form = {
   type: 'object',
@@ -33,25 +33,15 @@ const accepted = { type: 'object', required: ['accepted'], properties: { accepte
 
 const list: NamedSchema = {
   name: 'ConsentList',
-  schema: {
+  schema: listOf({
     type: 'object',
-    required: ['object', 'data'],
+    required: ['deployment', 'consent', 'acceptedAt'],
     properties: {
-      object: { const: 'list' },
-      data: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['deployment', 'consent', 'acceptedAt'],
-          properties: {
-            deployment: { type: 'string' },
-            consent: form,
-            acceptedAt: { type: 'integer', description: 'Milliseconds since the epoch.' },
-          },
-        },
-      },
+      deployment: { type: 'string' },
+      consent: form,
+      acceptedAt: { type: 'integer', description: 'Milliseconds since the epoch.' },
     },
-  },
+  }),
 };
 
 const tag = 'Consent';

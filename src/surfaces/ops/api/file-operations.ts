@@ -1,5 +1,5 @@
 import type { ErrorCode } from '#contract/errors.ts';
-import { type ApiOperation, inPath, inQuery, json, keyErrors, type NamedSchema, type Parameter } from './operation.ts';
+import { type ApiOperation, inHeader, inPath, inQuery, json, keyErrors, type NamedSchema } from './operation.ts';
 
 const text = { type: 'string' };
 const binary = { type: 'string', format: 'binary' };
@@ -51,10 +51,6 @@ const place = [
   inPath('bucket', 'The bucket of the one who stored it.'),
   inPath('path', 'Its path below the bucket; it may hold slashes.'),
 ];
-
-function inHeader(name: string, description: string): Parameter {
-  return { name, in: 'header', description, schema: text };
-}
 
 const ifMatch = inHeader('If-Match', 'ETags, one of which must be that of the file; `*`: there must be one.');
 const ifNoneMatch = inHeader('If-None-Match', 'ETags, none of which may be that of the file; `*`: there must be none.');

@@ -1,5 +1,5 @@
 import { toStatsName, windows } from '#domain/windows.ts';
-import { type ApiOperation, inPath, json, keyErrors, type NamedSchema } from './operation.ts';
+import { type ApiOperation, inPath, json, keyErrors, listOf, type NamedSchema } from './operation.ts';
 
 const text = { type: 'string' };
 
@@ -31,11 +31,7 @@ const item: NamedSchema = {
 
 const items: NamedSchema = {
   name: 'DeploymentList',
-  schema: {
-    type: 'object',
-    required: ['object', 'data'],
-    properties: { object: { const: 'list' }, data: { type: 'array', items: { $ref: '#/components/schemas/DeploymentItem' } } },
-  },
+  schema: listOf({ $ref: '#/components/schemas/DeploymentItem' }),
 };
 
 const windowStats = {
@@ -66,38 +62,28 @@ const userInfo: NamedSchema = {
 
 const documentList: NamedSchema = {
   name: 'DocumentList',
-  schema: {
+  schema: listOf({
     type: 'object',
-    required: ['object', 'data'],
+    required: ['name', 'state', 'searchable', 'reason', 'passages'],
     properties: {
-      object: { const: 'list' },
-      data: {
-        type: 'array',
-        items: {
-          type: 'object',
-          required: ['name', 'state', 'searchable', 'reason', 'passages'],
-          properties: {
-            name: text,
-            reference: {
-              type: 'string',
-              description: 'Of the stored file; told to the maker of the application and to administrators.',
-            },
-            state: { enum: ['waiting', 'indexing', 'ready', 'failed'] },
-            searchable: { type: 'boolean', description: 'Whether its words are found already.' },
-            reason: { type: ['string', 'null'], description: 'Why it failed, or what of it could not be read.' },
-            passages: {
-              type: 'object',
-              required: ['done', 'total'],
-              properties: {
-                done: { type: 'integer', description: 'Those that are found by what they mean.' },
-                total: { type: ['integer', 'null'], description: 'null until it was read.' },
-              },
-            },
-          },
+      name: text,
+      reference: {
+        type: 'string',
+        description: 'Of the stored file; told to the maker of the application and to administrators.',
+      },
+      state: { enum: ['waiting', 'indexing', 'ready', 'failed'] },
+      searchable: { type: 'boolean', description: 'Whether its words are found already.' },
+      reason: { type: ['string', 'null'], description: 'Why it failed, or what of it could not be read.' },
+      passages: {
+        type: 'object',
+        required: ['done', 'total'],
+        properties: {
+          done: { type: 'integer', description: 'Those that are found by what they mean.' },
+          total: { type: ['integer', 'null'], description: 'null until it was read.' },
         },
       },
     },
-  },
+  }),
 };
 
 const callerOperations: readonly ApiOperation[] = [

@@ -1,5 +1,14 @@
 import { McpMessage } from '#contract/mcp/message.ts';
-import { type ApiOperation, anyObject, inPath, json, keyErrors, type NamedSchema, type Parameter } from './operation.ts';
+import {
+  type ApiOperation,
+  anyObject,
+  inHeader,
+  inPath,
+  json,
+  keyErrors,
+  type NamedSchema,
+  type Parameter,
+} from './operation.ts';
 
 const text = { type: 'string' };
 const message: NamedSchema = { name: 'McpMessage', schema: McpMessage };
@@ -23,15 +32,10 @@ const answer: NamedSchema = {
 };
 
 const headers: readonly Parameter[] = [
-  {
-    name: 'MCP-Protocol-Version',
-    in: 'header',
-    description: '2025-03-26, 2025-06-18, 2025-11-25, or 2026-07-28, in which each request stands alone.',
-    schema: text,
-  },
-  { name: 'Mcp-Method', in: 'header', description: 'From 2026-07-28 on: the method of the body.', schema: text },
-  { name: 'Mcp-Name', in: 'header', description: 'From 2026-07-28 on: the tool that is called.', schema: text },
-  { name: 'Mcp-Session-Id', in: 'header', description: 'As `initialize` gave it. May be absent.', schema: text },
+  inHeader('MCP-Protocol-Version', '2025-03-26, 2025-06-18, 2025-11-25, or 2026-07-28, in which each request stands alone.'),
+  inHeader('Mcp-Method', 'From 2026-07-28 on: the method of the body.'),
+  inHeader('Mcp-Name', 'From 2026-07-28 on: the tool that is called.'),
+  inHeader('Mcp-Session-Id', 'As `initialize` gave it. May be absent.'),
 ];
 
 const says =

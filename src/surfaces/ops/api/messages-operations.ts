@@ -1,6 +1,17 @@
 import type { ErrorCode } from '#contract/errors.ts';
 import { CountBody, MessagesBody } from '#contract/messages/messages-request.ts';
-import { type ApiOperation, anyObject, inPath, json, keyErrors, type NamedSchema, type Parameter } from './operation.ts';
+import {
+  type ApiOperation,
+  anyObject,
+  callErrors,
+  inHeader,
+  inPath,
+  json,
+  keyErrors,
+  limitErrors,
+  type NamedSchema,
+  type Parameter,
+} from './operation.ts';
 
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };
@@ -43,45 +54,19 @@ const messagesRequest: NamedSchema = { name: 'MessagesRequest', schema: Messages
 const countRequest: NamedSchema = { name: 'CountTokensRequest', schema: CountBody };
 const tokenCount = { type: 'object', required: ['input_tokens'], properties: { input_tokens: count } };
 
-const countErrors: readonly ErrorCode[] = [
-  ...keyErrors,
-  'invalid_request',
-  'invalid_json',
-  'call_depth_exceeded',
-  'operation_not_supported',
-  'access_denied',
-  'consent_required',
-  'deployment_not_found',
-  'payload_too_large',
-  'unsupported_media_type',
-  'upstream_rate_limited',
-  'upstream_failed',
-  'overloaded',
-  'upstream_unavailable',
-  'shutting_down',
-];
-const messagesErrors: readonly ErrorCode[] = [
-  ...countErrors,
-  'control_not_offered',
-  'token_limit_exceeded',
-  'request_limit_exceeded',
-  'cost_limit_exceeded',
-];
+const countErrors: readonly ErrorCode[] = [...keyErrors, 'invalid_request', 'invalid_json', 'call_depth_exceeded', ...callErrors];
+const messagesErrors: readonly ErrorCode[] = [...countErrors, 'control_not_offered', ...limitErrors];
 
 const headers: readonly Parameter[] = [
-  {
-    name: 'anthropic-version',
-    in: 'header',
-    description: 'Version of the dialect, also as `msgapi-version`. May be absent.',
-    schema: text,
-  },
-  { name: 'anthropic-beta', in: 'header', description: 'Sent on to an upstream that speaks the dialect.', schema: text },
-  {
-    name: 'X-CORE-CACHE-POLICY',
-    in: 'header',
-    description: 'With `cache-priority` a conversation stays with one upstream, where its prompt may be cached.',
-    schema: { enum: ['availability-priority', 'cache-priority'] },
-  },
+  inHeader('anthropic-version', 'Version of the dialect, also as `msgapi-version`. May be absent.'),
+  inHeader('anthropic-beta', 'Sent on to an upstream that speaks the dialect.'),
+  inHeader(
+    'X-CORE-CACHE-POLICY',
+    'With `cache-priority` a conversation stays with one upstream, where its prompt may be cached.',
+    {
+      enum: ['availability-priority', 'cache-priority'],
+    },
+  ),
 ];
 
 const says =

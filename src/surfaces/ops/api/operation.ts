@@ -63,6 +63,19 @@ export function inQuery(name: string, description: string, schema: Schema = { ty
   return { name, in: 'query', description, schema };
 }
 
+export function inHeader(name: string, description: string, schema: Schema = { type: 'string' }): Parameter {
+  return { name, in: 'header', description, schema };
+}
+
+/** The schema of a whole list, as most listings answer. */
+export function listOf(items: Schema): Schema {
+  return {
+    type: 'object',
+    required: ['object', 'data'],
+    properties: { object: { const: 'list' }, data: { type: 'array', items } },
+  };
+}
+
 /** Errors of every operation that needs a key. */
 export const keyErrors: readonly ErrorCode[] = [
   'ambiguous_credentials',
@@ -70,3 +83,21 @@ export const keyErrors: readonly ErrorCode[] = [
   'invalid_api_key',
   'invalid_token',
 ];
+
+/** Errors of every operation that a deployment answers. */
+export const callErrors: readonly ErrorCode[] = [
+  'operation_not_supported',
+  'access_denied',
+  'consent_required',
+  'deployment_not_found',
+  'payload_too_large',
+  'unsupported_media_type',
+  'upstream_rate_limited',
+  'upstream_failed',
+  'overloaded',
+  'upstream_unavailable',
+  'shutting_down',
+];
+
+/** Errors of calls that are counted. */
+export const limitErrors: readonly ErrorCode[] = ['token_limit_exceeded', 'request_limit_exceeded', 'cost_limit_exceeded'];

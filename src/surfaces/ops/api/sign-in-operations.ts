@@ -1,13 +1,9 @@
 import { SignInWay } from '#contract/sign-in-way.ts';
-import { type ApiOperation, json, type NamedSchema } from './operation.ts';
+import { type ApiOperation, json, listOf, type NamedSchema } from './operation.ts';
 
 const ways: NamedSchema = {
   name: 'SignInWays',
-  schema: {
-    type: 'object',
-    required: ['object', 'data'],
-    properties: { object: { const: 'list' }, data: { type: 'array', items: SignInWay } },
-  },
+  schema: listOf(SignInWay),
 };
 
 /** `/v1/sign-in`. */

@@ -1,0 +1,13 @@
+import { generateKeyPairSync } from 'node:crypto';
+
+/** A service account of Google with a key of its own. */
+export const account = {
+  type: 'service_account',
+  project_id: 'the-project',
+  client_email: 'parley@the-project.iam.gserviceaccount.com',
+  private_key: generateKeyPairSync('rsa', {
+    modulusLength: 2048,
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  }).privateKey,
+};
