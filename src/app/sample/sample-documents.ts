@@ -1,5 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { One } from '#base/one.ts';
+import { sampleBucket as bucket } from '#domain/bucket.ts';
 import { toReference } from '#domain/file-references.ts';
 import type { KeptTextsParts } from '#domain/quick-app/kept-texts.ts';
 
@@ -17,8 +19,6 @@ export const sampleDocuments: readonly SampleDocument[] = [
 
 type Shelf = Omit<KeptTextsParts, 'noteFault'>;
 
-/** No user's: names of theirs have no such character. */
-const bucket = '~sample';
 const folder = new URL('../../../samples/', import.meta.url);
 
 export function toSampleReference({ name }: SampleDocument): string {
@@ -35,13 +35,9 @@ async function store({ name: path, contentType }: SampleDocument, { index, blobs
   const etag = hash('sha256', bytes, 'base64url');
   if ((await index.find(bucket, path))?.etag === etag) return;
   const blob = newId();
-  await blobs.write(blob, once(bytes));
+  await blobs.write(blob, new One(bytes));
   const now = clock.epochMs();
   const facts = { contentType, contentLength: bytes.length, etag, blob, createdAtMs: now, updatedAtMs: now };
   const put = await index.put({ bucket, path, ...facts }, undefined, Number.MAX_SAFE_INTEGER);
   if (put.outcome === 'stored' && put.replaced !== undefined) await blobs.delete(put.replaced.blob);
-}
-
-async function* once(bytes: Buffer): AsyncIterable<Uint8Array> {
-  yield bytes;
 }

@@ -1,5 +1,5 @@
 import { mayUse } from '../access.ts';
-import type { Caller } from '../caller.ts';
+import type { Actor } from '../caller.ts';
 import type { Catalog } from '../catalog.ts';
 import type { Dangling, DependencySource } from '../dependency-graph.ts';
 import type { Deployment } from '../deployment.ts';
@@ -11,7 +11,7 @@ import { toDeploymentFilter } from './to-deployment-filter.ts';
 export interface Looking {
   readonly catalog: Catalog;
   readonly directory: Directory;
-  readonly caller: Caller;
+  readonly caller: Actor;
 }
 
 /** What a deployment calls: the dependencies it declares; of a quick app its model and tools as well (contract 6). */
@@ -20,7 +20,9 @@ export function dependenciesFor(looking: Looking): DependencySource {
   return {
     find: async (id) => catalog.find(directory, id),
     async dependenciesOf(deployment) {
-      const matching = await matchingDeployments(deployment, looking);
+      // It finds what the key finds that it is sent, which is less than its user may use.
+      const caller = { ...looking.caller, chain: { path: [deployment.id] } };
+      const matching = await matchingDeployments(deployment, { ...looking, caller });
       return [...declaredDependencies(deployment), ...matching.map(({ id }) => id)];
     },
   };
@@ -74,6 +76,6 @@ async function matchingDeployments(application: Deployment, looking: Looking): P
   return open.filter((found) => filters.some((meets) => meets(found)));
 }
 
-function mayBeTool(deployment: Deployment, directory: Directory, caller: Caller): boolean {
+function mayBeTool(deployment: Deployment, directory: Directory, caller: Actor): boolean {
   return deployment.type === 'chat' && mayUse(directory, caller, deployment);
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
+import { One } from '#base/one.ts';
 import type { BlobStore } from '../blob-store.ts';
 import type { FileIndex, IndexedFile } from '../file-index.ts';
 
@@ -73,7 +74,7 @@ export class KeptTexts {
   async #write({ bucket, path }: Place, bytes: Buffer): Promise<void> {
     const { index, blobs, clock, newId } = this.#parts;
     const blob = newId();
-    await blobs.write(blob, once(bytes));
+    await blobs.write(blob, new One(bytes));
     const now = clock.epochMs();
     const facts = { contentType: 'application/json', contentLength: bytes.length, etag: blob, blob };
     await index.put({ bucket, path, ...facts, createdAtMs: now, updatedAtMs: now }, undefined, Number.MAX_SAFE_INTEGER);
@@ -117,8 +118,4 @@ function toPlace({ subject, application }: StateOwner, name: string): Place {
 /** Names of users' buckets have no such character. */
 function bucketOf(shard: string): string {
   return `~kept-${shard}`;
-}
-
-async function* once(bytes: Buffer): AsyncIterable<Uint8Array> {
-  yield bytes;
 }

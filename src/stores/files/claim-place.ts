@@ -1,4 +1,5 @@
 import { text } from 'node:stream/consumers';
+import { One } from '#base/one.ts';
 import type { BlobStore } from '#domain/blob-store.ts';
 
 export interface Claim {
@@ -20,13 +21,9 @@ export async function claimPlace(
 ): Promise<number | undefined> {
   const content = await blobs.read(claimName, undefined);
   if (content === undefined) {
-    await blobs.write(claimName, toBytes(`${database} ${nowMs}`));
+    await blobs.write(claimName, new One(Buffer.from(`${database} ${nowMs}`)));
     return nowMs;
   }
   const [owner, since] = (await text(content)).split(' ');
   return owner === database ? Number(since) : undefined;
-}
-
-async function* toBytes(words: string): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(words);
 }

@@ -1,5 +1,6 @@
 import type { HttpReply } from '#base/http/read-reply.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { One } from '#base/one.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Relayed } from '#contract/messages/relayed.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
@@ -19,7 +20,7 @@ const maxReplyBytes = 64 * 1024 * 1024;
 /** The frames of a reply on the compat wire, streamed or in one JSON text. Throws UpstreamFault, also while they are read. */
 export async function readTranslated(reply: HttpReply, createdSeconds: number, model: string): Promise<AsyncIterable<Frame>> {
   const whole = await readWholeUnlessStream(reply);
-  if (whole !== undefined) return only(Frame.ofCompletion(toCompletion(whole.value, createdSeconds, model)));
+  if (whole !== undefined) return new One(Frame.ofCompletion(toCompletion(whole.value, createdSeconds, model)));
   return readEvents(reply.body, new TranslatedEvents(new MessageReader(createdSeconds, model)));
 }
 
@@ -31,7 +32,7 @@ export async function readRelayed(reply: HttpReply): Promise<AsyncIterable<Frame
   const { bytes, value } = whole;
   const usage = isJsonObject(value.usage) ? toUsage(value.usage) : undefined;
   const relayed: Relayed = { dialect: 'messages', isWhole: true, textBytes: bytes.length, usage, headers };
-  return only(Frame.ofNative(bytes, relayed));
+  return new One(Frame.ofNative(bytes, relayed));
 }
 
 /** The tokens of a request, of a reply that tells nothing else. Throws UpstreamFault. */
@@ -50,8 +51,4 @@ async function readWholeUnlessStream(reply: HttpReply): Promise<{ bytes: string;
   const value = toJsonObject(bytes);
   if (!Array.isArray(value.content)) throw new UpstreamFault('broken', 'The upstream answered with JSON that is no message.');
   return { bytes, value };
-}
-
-async function* only(frame: Frame): AsyncIterable<Frame> {
-  yield frame;
 }

@@ -1,6 +1,7 @@
 import type { HttpReply } from '#base/http/read-reply.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1 } from '#base/latin1.ts';
+import { One } from '#base/one.ts';
 import type { Completion } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
@@ -18,11 +19,7 @@ export async function readChatReply(reply: HttpReply): Promise<AsyncIterable<Fra
   const completion = toJsonObject(bytes);
   if (!Array.isArray(completion.choices) || !completion.choices.every(isJsonObject))
     throw new UpstreamFault('broken', 'The upstream answered with JSON that is no chat completion.');
-  return only(Frame.ofCompletion(completion as Completion, bytes));
-}
-
-async function* only(frame: Frame): AsyncIterable<Frame> {
-  yield frame;
+  return new One(Frame.ofCompletion(completion as Completion, bytes));
 }
 
 /** The JSON object of a reply. Throws UpstreamFault. */
