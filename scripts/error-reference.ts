@@ -1,4 +1,4 @@
-import { errorKinds } from '#contract/errors.ts';
+import { errorKinds, httpRefusals } from '#contract/errors.ts';
 
 const opening = `# Errors
 
@@ -13,8 +13,18 @@ field at fault as a JSON path or is null. 429 and 503 carry \`Retry-After\` in s
 
 /** The table of every code Parley gives, as Markdown. */
 export function errorReference(): string {
-  const rows = Object.entries(errorKinds).map(
-    ([code, { status, type, says }]) => `| ${status} | \`${type}\` | \`${code}\` | ${says.replaceAll('|', '\\|')} |\n`,
-  );
-  return opening + rows.join('');
+  const kinds = Object.entries(errorKinds).map(([code, kind]) => ({ code, ...kind }));
+  const { type } = errorKinds.invalid_request;
+  const refusals = Object.entries(httpRefusals).map(([status, says]) => ({
+    code: 'invalid_request',
+    status: Number(status),
+    type,
+    says,
+  }));
+  const rows = [...kinds, ...refusals].sort((one, other) => one.status - other.status);
+  return opening + rows.map(toRow).join('');
+}
+
+function toRow({ status, type, code, says }: Record<'type' | 'code' | 'says', string> & { status: number }): string {
+  return `| ${status} | \`${type}\` | \`${code}\` | ${says.replaceAll('|', '\\|')} |\n`;
 }

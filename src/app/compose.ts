@@ -13,7 +13,7 @@ import { applicationRoutes } from '#surfaces/applications/routes.ts';
 import { compatRoutes } from '#surfaces/compat/routes.ts';
 import { consentRoutes } from '#surfaces/consent/routes.ts';
 import { fileRoutes } from '#surfaces/files/routes.ts';
-import { answersToMalformed } from '#surfaces/http/answer-malformed.ts';
+import { answersToMalformed, refuseOddHeads } from '#surfaces/http/answer-malformed.ts';
 import { headPatience, paceBodies } from '#surfaces/http/body-pace.ts';
 import { Door } from '#surfaces/http/door.ts';
 import { answerErrors } from '#surfaces/http/on-error.ts';
@@ -33,6 +33,7 @@ import type { ServiceParts } from './service-parts.ts';
 
 /** Long enough for balancers in front. */
 const serverOptions = { routerOptions: { maxParamLength: 4096 }, keepAliveTimeout: 75_000 };
+const httpOptions = { ...headPatience, requireHostHeader: false };
 
 export interface Service {
   readonly app: FastifyInstance;
@@ -68,12 +69,12 @@ function createServer({ directory, noteFault, tls }: WholeParts): FastifyInstanc
     ...serverOptions,
     rewriteUrl: addin.rewriteUrl,
     ...answersToMalformed(randomUUID),
-    ...(tls === undefined ? { http: headPatience } : { https: { ...headPatience, ...tls } }),
+    ...(tls === undefined ? { http: httpOptions } : { https: { ...httpOptions, ...tls } }),
   });
   paceBodies(app.server);
   addin.guard(app);
+  refuseOddHeads(app);
   answerErrors(app, {
-    newId: randomUUID,
     noteFault: (error, id) => noteFault(`request ${id} failed`, error),
     speechAt: speechAt(directory().configuration.aliases.msgapi),
   });
@@ -95,7 +96,7 @@ function addCallRoutes(app: FastifyInstance, parts: WholeParts, behind: Behind &
   const { identify, catalog, complete, embed, countTokens, openCalls } = behind;
   const { aliases } = directory().configuration;
   const maxBodyBytes = () => directory().configuration.security.maxBodyBytes;
-  const door = new Door({ clock, newId: randomUUID, identify, maxBodyBytes, openCalls, telemetry });
+  const door = new Door({ clock, identify, maxBodyBytes, openCalls, telemetry });
   const prefixes = ['compat', ...aliases.compat];
   const createdSeconds = Math.floor(clock.epochMs() / 1000);
   compatRoutes(app, { door, complete, embed, prefixes });

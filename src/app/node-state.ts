@@ -21,10 +21,17 @@ interface StoresState {
   readonly shared: readonly SharedStore[];
   /** What is being lost at the moment, in words. */
   readonly losses: () => readonly string[];
+  /** Whether the database of this node, if it has its own, can be written. */
+  readonly takesWrites: () => boolean;
 }
 
 const mostDangling = 100;
-const noStores: StoresState = { shared: [], losses: () => [] };
+const noStores: StoresState = { shared: [], losses: () => [], takesWrites: () => true };
+const writesRefused: Reason = {
+  code: 'writes_refused',
+  message:
+    'The database in the data folder takes no writes: calls that keep something are refused until it does. Is the disk full?',
+};
 const placeNames: Readonly<Record<SharedStore['name'], string>> = { database: 'The shared database', redis: 'Redis' };
 
 /** What an operator should know of a node: for `/health`, `/ready` and the metrics. */
@@ -109,6 +116,7 @@ export class NodeState {
       .filter(({ off }) => off)
       .map(({ id, reason }) => ({ code: 'upstream_off', message: `${id} is left alone: ${reason}` })),
     ...this.#stores.shared.filter(({ isAway }) => isAway()).map(toAbsence),
+    ...(this.#stores.takesWrites() ? [] : [writesRefused]),
     ...this.#stores.losses().map((message) => ({ code: 'records_lost', message: `${message}.` })),
   ];
 
@@ -136,7 +144,8 @@ export class NodeState {
   /** Of ids that the API may give, and of what only a walk finds out about, the configuration cannot know. */
   #isWarnedOf({ deployment, dependency }: Dangling): boolean {
     if (dependency.startsWith('applications/')) return false;
-    return this.#parts.directory().deployments.get(deployment)?.dependencies.includes(dependency) === true;
+    const named = this.#parts.directory().deployments.get(deployment);
+    return named !== undefined && declaredDependencies(named).includes(dependency);
   }
 }
 

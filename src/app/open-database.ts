@@ -10,6 +10,8 @@ interface NodeDatabase extends OpenDatabase {
   /** Resolves once it can be used. */
   readonly reached: Promise<void>;
   readonly shared: readonly SharedStore[];
+  /** Whether the one of this node can be written; one that is shared is there or away. */
+  readonly takesWrites: () => boolean;
 }
 
 /** The database that the settings name. One on another machine may be away: it is looked for again. Throws SettingFault. */
@@ -17,7 +19,15 @@ export async function openDatabase(settings: Settings, tools: StoreTools): Promi
   const { dataFolder, shared } = settings;
   try {
     if (shared.databaseUrl !== undefined) return await openShared(shared.databaseUrl, tools);
-    const opened = await openSqlite(join(dataFolder, 'parley.db'));
+    const opened = await openSqlite(
+      join(dataFolder, 'parley.db'),
+      {},
+      {
+        noteRefused: (thrown) =>
+          tools.noteFault('the database in the data folder takes no writes; it is tried every second', thrown),
+        noteBack: () => tools.note('the database in the data folder takes writes again'),
+      },
+    );
     return { ...opened, reached: Promise.resolve(), shared: [] };
   } catch (thrown) {
     if (thrown instanceof NewerDatabase) throw new SettingFault(thrown.message);
@@ -39,7 +49,7 @@ async function openShared(url: NonNullable<Settings['shared']['databaseUrl']>, t
   void attended.reached.then(() => {
     wasReached = true;
   });
-  return { ...attended, shared: [{ name: 'database', isAway, wasReached: () => wasReached }] };
+  return { ...attended, shared: [{ name: 'database', isAway, wasReached: () => wasReached }], takesWrites: () => true };
 }
 
 /** What the engine says, for the operator who started the node. */

@@ -48,7 +48,7 @@ export async function openNode(settings: Settings, environment: Environment, acc
   for (const warning of warningsOf(settings)) log.warn(warning);
   const stores = await openStores(settings, { clock, note, noteFault });
   const { listener, noteAudit, losses, close: closeJournal } = openJournal({ journal: stores.journal, clock, note, noteFault });
-  state.storesOpened({ shared: stores.shared, losses });
+  state.storesOpened({ shared: stores.shared, losses, takesWrites: stores.takesWrites });
   const telemetry = await openTelemetry({
     env: environment,
     clock,

@@ -69,7 +69,7 @@ async function openAll(
 }
 
 async function openDurable(settings: Settings, seal: Seal, tools: StoreTools): Promise<Opened<DurableStores>> {
-  const { database, reached, shared, close: closeDatabase } = await openDatabase(settings, tools);
+  const { database, reached, shared, takesWrites, close: closeDatabase } = await openDatabase(settings, tools);
   const {
     blobs,
     isShared,
@@ -92,6 +92,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreTools): P
     passages: { index: passages, owner: shared.length === 0 ? 'this node' : randomUUID() },
     journal: new SqlJournal(database),
     shared,
+    takesWrites,
     async close() {
       sweeper.stop();
       closeBlobs();

@@ -29,6 +29,7 @@ import { measureHttp } from './telemetry/measure-http.ts';
 import type { NodeTelemetry } from './telemetry/node-telemetry.ts';
 import { prometheusContentType } from './telemetry/prometheus-text.ts';
 import { readTls, watchTls } from './tls.ts';
+import { withoutEchoes } from './without-echoes.ts';
 
 const clock = systemClock;
 const program = { version: packageJson.version, uptimeSeconds: () => process.uptime() };
@@ -70,7 +71,10 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
     await Promise.all(closing.map((each) => each.close()));
     await node.close();
   };
-  stopOnSignals(node, service, close);
+  const drain = drainOf(node, service, close);
+  const hear = withoutEchoes(drain.signalled, environment, clock);
+  process.on('SIGTERM', hear).on('SIGINT', hear);
+  node.state.started(() => drain.isDraining);
   node.log.info('listening', { address, version: packageJson.version, deployments: node.directory.current().deployments.size });
   service.prepareDocuments();
   node.directory.onReplaced(service.prepareDocuments);
@@ -152,13 +156,11 @@ async function openDoorsBeside({ settings, log, telemetry }: NodeParts, app: Fas
   return opened;
 }
 
-function stopOnSignals({ settings, state, log }: NodeParts, { app, openCalls }: Service, close: () => Promise<void>): void {
+function drainOf({ settings, log }: NodeParts, { app, openCalls }: Service, close: () => Promise<void>): Drain {
   const exit = (code: number): void => process.exit(code);
   const { drainMs, lameDuckMs } = settings;
-  const drain = new Drain({ server: app.server, calls: openCalls, clock, log, drainMs, lameDuckMs, close, exit });
-  process.on('SIGTERM', drain.signalled).on('SIGINT', drain.signalled);
   process.on('unhandledRejection', (reason) => log.error('a promise failed unheard', reason));
-  state.started(() => drain.isDraining);
+  return new Drain({ server: app.server, calls: openCalls, clock, log, drainMs, lameDuckMs, close, exit });
 }
 
 /** The configuration to start with. Throws SettingFault with every fault of it. */

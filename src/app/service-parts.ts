@@ -22,7 +22,7 @@ export interface ServiceParts {
   readonly telemetry: Telemetry;
   /** Health of the upstreams, where others look at it too. */
   readonly balance?: Balance;
-  readonly stores: Omit<Stores, 'files' | 'passages' | 'journal' | 'bulletin'>;
+  readonly stores: Omit<Stores, 'files' | 'passages' | 'journal' | 'bulletin' | 'takesWrites'>;
   /** Where files are stored, and how much of them. Absent: none are, and their paths are not served. */
   readonly files?: Pick<StoredFilesParts, 'index' | 'blobs'> & Partial<typeof defaultFileLimits>;
   /** Where it is kept what stands in them. Absent: quick apps cannot look anything up. */

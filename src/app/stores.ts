@@ -17,6 +17,8 @@ export interface DurableStores {
   readonly passages: PassageStore;
   readonly journal: Journal;
   readonly shared: readonly SharedStore[];
+  /** Whether the database of this node, if it has its own, can be written. */
+  readonly takesWrites: () => boolean;
 }
 
 /** What lives as long as a call or a window: in this process, or in Redis. */

@@ -34,7 +34,7 @@ export const errorKinds = {
   ambiguous_credentials: {
     status: 400,
     type: 'invalid_request_error',
-    says: '`Api-Key` and `Authorization` are both present and differ; send one.',
+    says: '`Api-Key` and `Authorization` carry different credentials, or one of them comes twice and differs; send one, once.',
   },
   control_not_offered: {
     status: 400,
@@ -134,7 +134,7 @@ export const errorKinds = {
   overloaded: {
     status: 503,
     type: 'server_overloaded',
-    says: 'Too much is under way, or something the answer needs cannot be reached: the shared store, an identity provider; try again later.',
+    says: 'Too much is under way, or something the answer needs cannot be used: a store, an identity provider; try again later.',
   },
   upstream_unavailable: {
     status: 503,
@@ -145,6 +145,16 @@ export const errorKinds = {
 } as const satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof errorKinds;
+
+/** When `invalid_request` has another status than its own, since HTTP has one for it; for docs/errors.md too. */
+export const httpRefusals = {
+  408: 'The head of the request, or what is left of its body, does not come in time.',
+  416: 'The range that is asked for lies behind the end of the file.',
+  417: '`Expect` names something other than `100-continue`.',
+  431: 'The header fields are larger than 16 kB.',
+} as const satisfies Readonly<Record<number, string>>;
+
+type HttpRefusal = keyof typeof httpRefusals;
 
 export interface ErrorDetails {
   /** JSON path of the field at fault. */
@@ -181,6 +191,11 @@ export class ParleyError extends Error {
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.headers = details.headers;
   }
+}
+
+/** `invalid_request` with the status that HTTP has for it. */
+export function httpRefusal(status: HttpRefusal, message: string, details: ErrorDetails = {}): ParleyError {
+  return new ParleyError('invalid_request', message, { ...details, status });
 }
 
 /** What a caller gets for anything thrown; what is not a ParleyError says nothing of itself. */

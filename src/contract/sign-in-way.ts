@@ -5,6 +5,9 @@ const SignInEndpoints = Type.Object({
   authorization: Type.String({ description: 'Where the browser goes to sign in.' }),
   token: Type.String({ description: 'Where a code, or a refresh token, is exchanged for tokens.' }),
   endSession: Type.Optional(Type.String({ description: 'Where the browser goes to sign out of the provider itself.' })),
+  revocation: Type.Optional(
+    Type.String({ description: 'Where the page tells that a refresh token is used no more (RFC 7009).' }),
+  ),
 });
 export type SignInEndpoints = Static<typeof SignInEndpoints>;
 

@@ -39,7 +39,7 @@ async function* withKey(tools: AnswerTools, answering: Answering): AsyncIterable
 /** Who presents the key: the one who started the chain, further down the path. */
 export function toHolder({ call, path, inner, request }: Answering): Caller {
   const { caller } = call;
-  return { ...caller, chain: { path, files: filesHandedOn(caller, request), report: (usage) => inner.add(usage) } };
+  return { ...caller, chain: { path, files: filesHandedOn(caller, { request, path }), report: (usage) => inner.add(usage) } };
 }
 
 /** Starts asking at once. What is left once the first frame is there knows nothing of the request: a stream may outlive it by hours. */

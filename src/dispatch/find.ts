@@ -18,10 +18,7 @@ export function find(catalog: Catalog, directory: Directory, finding: Finding): 
 
 function checked(deployment: Deployment | undefined, directory: Directory, { call, type }: Finding): Deployment {
   if (deployment === undefined) {
-    throw new ParleyError(
-      'deployment_not_found',
-      `There is no deployment ${call.deployment}; GET /openai/deployments lists yours.`,
-    );
+    throw new ParleyError('deployment_not_found', `There is no deployment ${call.deployment}; GET /v1/models lists yours.`);
   }
   requireAccess(directory, call.caller, deployment);
   if (deployment.type !== type) {

@@ -82,6 +82,7 @@ async function start(parts: QuickAppParts, { app, conversation, answering }: Sta
     takes: mediaTakenBy(directory.deployments.get(app.model)),
     toState: (state) => parts.states.write(state, { subject: call.caller.subject, application: deployment.id }),
     id: `chatcmpl-${call.id}`,
+    deployment: deployment.id,
     clock: parts.clock,
     signal: call.signal,
     limits: directory.configuration.tools,

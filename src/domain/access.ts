@@ -1,16 +1,17 @@
 import { ParleyError } from '#contract/errors.ts';
-import type { Caller } from './caller.ts';
+import type { Actor } from './caller.ts';
+import { isLedByAnother } from './chain.ts';
 import type { Deployment } from './deployment.ts';
 import type { Directory } from './directory.ts';
 import { closedLimit } from './limits.ts';
 
 /** Whether the roles of a caller open a deployment and leave some use of it; one that names no roles is open to all. */
-export function mayUse({ limits }: Directory, caller: Caller, deployment: Deployment): boolean {
+export function mayUse({ limits }: Directory, caller: Actor, deployment: Deployment): boolean {
   return isOpenTo(caller, deployment) && closedLimit(limits.of(caller.roles, deployment.id)) === undefined;
 }
 
 /** Throws `access_denied` where a caller may not use a deployment. */
-export function requireAccess({ limits }: Directory, caller: Caller, deployment: Deployment): void {
+export function requireAccess({ limits }: Directory, caller: Actor, deployment: Deployment): void {
   const { id } = deployment;
   if (!isOpenTo(caller, deployment)) throw new ParleyError('access_denied', `Your roles do not open ${id}.`);
   const closed = closedLimit(limits.of(caller.roles, id));
@@ -19,8 +20,12 @@ export function requireAccess({ limits }: Directory, caller: Caller, deployment:
   throw new ParleyError('access_denied', `Your roles leave no use of ${id}: their limit of ${kind} per ${period} is 0 or less.`);
 }
 
-/** What a user made is open to that user, and to the roles it names; to everyone only where it is of the configuration. */
-function isOpenTo({ subject, roles }: Caller, { userRoles, made }: Deployment): boolean {
-  if (made !== null && made.owner === subject) return true;
+/**
+ * What a user made is open to that user, unless an application of somebody else's stands in for it, and to the roles it names;
+ * to everyone only where it is of the configuration.
+ */
+function isOpenTo(caller: Actor, { userRoles, made }: Deployment): boolean {
+  const { subject, roles } = caller;
+  if (made !== null && made.owner === subject && !isLedByAnother(caller)) return true;
   return userRoles === null ? made === null : userRoles.some((role) => roles.includes(role));
 }

@@ -10,6 +10,11 @@ export interface Caller {
   readonly chain: Chain | null;
 }
 
+/** What decides of a caller which deployments it may use. */
+export interface Actor extends Pick<Caller, 'subject' | 'roles'> {
+  readonly chain: Pick<Chain, 'path'> | null;
+}
+
 /** What a per-request key hands on: the way from the root to the application that holds it. */
 export interface Chain {
   /** Ids from the root to the application that holds the key, in order; at least one. */

@@ -1,5 +1,7 @@
 import { ParleyError } from '#contract/errors.ts';
-import type { Caller } from './caller.ts';
+import { madeByUsers } from './application-place.ts';
+import { bucketOf } from './bucket.ts';
+import type { Actor, Caller } from './caller.ts';
 import type { Deployment } from './deployment.ts';
 
 const deepest = 16;
@@ -21,4 +23,13 @@ export function pathTo(deployment: Deployment, caller: Caller): readonly string[
     );
   }
   return [...before, deployment.id];
+}
+
+/**
+ * Whether an application that another user saved stands on the way of a per-request key: it acts with what the roles of its
+ * user open, and not with what that user has as an owner.
+ */
+export function isLedByAnother({ subject, chain }: Actor): boolean {
+  const saved = chain?.path.filter((id) => id.startsWith(madeByUsers)) ?? [];
+  return saved.length > 0 && !saved.every((id) => id.startsWith(`${madeByUsers}${bucketOf(subject)}/`));
 }

@@ -19,16 +19,15 @@ export function createRequireConsent(tools: ConsentTools): RequireConsent {
 }
 
 /** What counts is the form that the user accepted for the root, whatever the graph has become since. */
-async function requireOnPath(
-  { store }: ConsentTools,
-  { caller, deployment }: Consenting,
-  path: readonly string[],
-): Promise<void> {
+async function requireOnPath({ store }: ConsentTools, consenting: Consenting, path: readonly string[]): Promise<void> {
+  const { caller, deployment } = consenting;
   const [root = deployment.id] = path;
   const stored = await store.find(caller.subject, root);
-  if (stored === undefined) throw notGiven(deployment, root);
+  if (stored === undefined) throw notGiven(consenting, root, `; GET ${toConsentPath(root)} has the form to accept`);
   const uncovered = path.find((id) => requiresConsent(stored.form, id) === undefined) ?? toUncovered(stored.form, deployment);
-  if (uncovered !== undefined) throw notCovered(deployment, root, uncovered);
+  if (uncovered === undefined) return;
+  const more = `, and what you gave does not cover ${uncovered}; GET ${toConsentPath(root)} has the form of today`;
+  throw notGiven(consenting, root, more);
 }
 
 function toUncovered(form: ConsentForm, { id }: Deployment): string | undefined {
@@ -37,21 +36,23 @@ function toUncovered(form: ConsentForm, { id }: Deployment): string | undefined 
 
 async function requireAccepted(tools: ConsentTools, consenting: Consenting): Promise<void> {
   const { isAccepted } = await consentStandingOf(tools, consenting);
-  if (!isAccepted) throw notGiven(consenting.deployment, consenting.deployment.id);
+  if (isAccepted) return;
+  const { deployment } = consenting;
+  const claim = `${nameOf(deployment)} needs your consent before it answers`;
+  throw new ParleyError('consent_required', `${claim}; GET ${toConsentPath(deployment.id)} has the form to accept.`);
 }
 
-function notGiven({ id }: Deployment, root: string): ParleyError {
+/** People read it too, so it begins in plain words; `more` is the way out for programs. */
+function notGiven({ deployment, directory }: Consenting, root: string, more: string): ParleyError {
+  const user = directory.deployments.get(root) ?? { id: root };
   return new ParleyError(
     'consent_required',
-    `A call to ${id} needs the consent of the user to ${root}; GET ${toConsentPath(root)} has the form to accept.`,
+    `${nameOf(deployment)} needs your consent before ${nameOf(user)} may use it${more}.`,
   );
 }
 
-function notCovered({ id }: Deployment, root: string, uncovered: string): ParleyError {
-  return new ParleyError(
-    'consent_required',
-    `A call to ${id} needs the consent of the user to ${root}, and the one given does not cover ${uncovered}; GET ${toConsentPath(root)} has the form of today.`,
-  );
+function nameOf({ id, displayName = id }: Pick<Deployment, 'id'> & Partial<Deployment>): string {
+  return displayName;
 }
 
 function toConsentPath(root: string): string {

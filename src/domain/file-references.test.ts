@@ -37,8 +37,8 @@ describe('a reference', () => {
 });
 
 describe('the files a caller hands on', () => {
-  function handedOn(request: object, by = caller): string[] {
-    return [...filesHandedOn(by, request as ChatRequest)];
+  function handedOn(request: object, by = caller, application = 'app'): string[] {
+    return [...filesHandedOn(by, { request: request as ChatRequest, path: [application] })];
   }
   const attached = (...urls: string[]) => ({
     messages: urls.map((url) => ({ role: 'user', content: '', custom_content: { attachments: [{ url }] } })),
@@ -60,6 +60,16 @@ describe('the files a caller hands on', () => {
   it('are those it was handed itself where it holds a per-request key', () => {
     const chain = { path: ['app'], files: new Set([`${own}/given`]), report: () => undefined };
     expect(handedOn(attached(`${own}/kept`), { ...caller, chain })).toEqual([`${own}/given`]);
+  });
+
+  it.each([
+    ['app', 2],
+    [`applications/${bucketOf('ann')}/own`, 2],
+    [`applications/${bucketOf('bob')}/app`, 1],
+  ])('to %s are those of earlier replies too, unless somebody else saved it', (application, count) => {
+    const [guessed, given] = attached(`${own}/guessed`, `${own}/given`).messages;
+    const files = handedOn({ messages: [{ ...guessed, role: 'assistant' }, given] }, caller, application);
+    expect(files).toEqual([`${own}/given`, `${own}/guessed`].slice(0, count));
   });
 
   it('are a thousand at most, those of the newest messages', () => {

@@ -2,6 +2,7 @@ import type { ChatRequest } from '#contract/chat-request.ts';
 import type { ContentPart, Message } from '#contract/message.ts';
 import { bucketOf } from './bucket.ts';
 import type { Caller } from './caller.ts';
+import { isLedByAnother } from './chain.ts';
 
 /** Where a stored file is: decoded, `path` without a leading slash. */
 export interface FilePlace {
@@ -39,12 +40,22 @@ export function toReference({ bucket, path }: FilePlace): string {
   return fileScheme + [bucket, ...path.split('/')].map(encodeURIComponent).join('/');
 }
 
-/** The files a caller hands on with a request: those of its own bucket that it names, or those it was handed itself (contract 4). */
-export function filesHandedOn({ subject, chain }: Caller, request: ChatRequest): ReadonlySet<string> {
-  if (chain !== null) return chain.files;
-  const bucket = bucketOf(subject);
+/**
+ * The files a caller hands on with a request: those of its own bucket that it names, or those it was handed itself (contract 4).
+ * On a path with an application that somebody else saved, what an assistant said does not count: that application may have
+ * written it, and would hand itself what it likes.
+ */
+export function filesHandedOn(
+  caller: Caller,
+  { request, path }: { request: ChatRequest; path: readonly string[] },
+): ReadonlySet<string> {
+  if (caller.chain !== null) return caller.chain.files;
+  const bucket = bucketOf(caller.subject);
+  const said = isLedByAnother({ ...caller, chain: { path } })
+    ? request.messages.filter(({ role }) => role !== 'assistant')
+    : request.messages;
   const files = new Set<string>();
-  for (const text of urlsOf(request)) {
+  for (const text of urlsOf(said)) {
     const place = text.startsWith(fileScheme) ? toFilePlace(text.slice(fileScheme.length)) : undefined;
     if (place?.bucket === bucket) files.add(toReference(place));
     if (files.size === maxNamedFiles) break;
@@ -53,7 +64,7 @@ export function filesHandedOn({ subject, chain }: Caller, request: ChatRequest):
 }
 
 /** Addresses in a request, those of the newest message first. */
-function* urlsOf({ messages }: ChatRequest): Iterable<string> {
+function* urlsOf(messages: readonly Message[]): Iterable<string> {
   for (let index = messages.length - 1; index >= 0; index -= 1) {
     const { custom_content: custom, content } = messages[index] as Message;
     for (const { url, reference_url: reference } of custom?.attachments ?? []) {

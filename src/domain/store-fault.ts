@@ -8,6 +8,6 @@ export class StoreFault extends ParleyError {
   override readonly name = 'StoreFault';
 
   constructor(what: string, { cause }: ErrorOptions = {}) {
-    super('overloaded', `The shared store cannot be used at the moment: ${what}; try again.`, { cause, retryAfterSeconds: 1 });
+    super('overloaded', `The store cannot be used at the moment: ${what}; try again.`, { cause, retryAfterSeconds: 1 });
   }
 }

@@ -53,6 +53,10 @@ export interface Citable {
   readonly isBest: boolean;
 }
 
+/** What the model is told behind passages with numbers: it is no part of them, nor is what follows it. */
+export const howToCite =
+  'Behind what you take from a passage put its number, such as [1]; the user is shown the passages that you cite.';
+
 export interface ToolResult {
   /** For the model. */
   readonly text: string;

@@ -65,9 +65,10 @@ function offered({ configuration }: Pick<Directory, 'configuration'>): Provider[
 }
 
 /** Without a question to the provider, where the configuration says all that is needed. */
-function configuredOf({ authorizationEndpoint, tokenEndpoint, endSessionEndpoint }: SignInEntry): Discovered | undefined {
-  if (authorizationEndpoint === undefined || tokenEndpoint === undefined) return undefined;
-  return { sendsIssuer: false, endpoints: toEndpoints(authorizationEndpoint, tokenEndpoint, endSessionEndpoint) };
+function configuredOf(signIn: SignInEntry): Discovered | undefined {
+  const { authorizationEndpoint: authorization, tokenEndpoint: token, endSessionEndpoint, revocationEndpoint } = signIn;
+  if (authorization === undefined || token === undefined) return undefined;
+  return { sendsIssuer: false, endpoints: { authorization, token, ...toFurther(endSessionEndpoint, revocationEndpoint) } };
 }
 
 async function discover(http: HttpClient, issuer: string, signIn: SignInEntry): Promise<Discovered> {
@@ -75,14 +76,16 @@ async function discover(http: HttpClient, issuer: string, signIn: SignInEntry): 
   const authorization = signIn.authorizationEndpoint ?? document.authorization_endpoint;
   const token = signIn.tokenEndpoint ?? document.token_endpoint;
   const endSession = signIn.endSessionEndpoint ?? document.end_session_endpoint;
+  const revocation = signIn.revocationEndpoint ?? document.revocation_endpoint;
   if (!isEndpointOf(issuer, authorization) || !isEndpointOf(issuer, token))
     throw new ProviderFault('its OpenID configuration names no https addresses to sign in at');
   const sendsIssuer = document.authorization_response_iss_parameter_supported === true;
-  return { sendsIssuer, endpoints: toEndpoints(authorization, token, isEndpointOf(issuer, endSession) ? endSession : undefined) };
+  const usable = (url: unknown): string | undefined => (isEndpointOf(issuer, url) ? url : undefined);
+  return { sendsIssuer, endpoints: { authorization, token, ...toFurther(usable(endSession), usable(revocation)) } };
 }
 
-function toEndpoints(authorization: string, token: string, endSession: string | undefined): SignInEndpoints {
-  return { authorization, token, ...(endSession !== undefined && { endSession }) };
+function toFurther(endSession: string | undefined, revocation: string | undefined): Partial<SignInEndpoints> {
+  return { ...(endSession !== undefined && { endSession }), ...(revocation !== undefined && { revocation }) };
 }
 
 /** What comes of it within a patient moment; undefined where that fails or takes longer, which it may go on doing. */

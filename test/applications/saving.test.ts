@@ -67,7 +67,7 @@ describe('an application that is saved', () => {
     await save(service, pathOf('noted'), quickApp());
     await save(service, pathOf('noted'), { ...quickApp(), nonsense: true });
     await remove(service, pathOf('noted'));
-    const noted = { subject: 'key:test', object: `applications/${ownBucket}/noted` };
+    const noted = { subject: 'key:test', object: `applications/${ownBucket}/noted`, requestId: expect.any(String) };
     expect(audited).toEqual([
       { action: 'application.saved', ...noted },
       { action: 'application.deleted', ...noted },

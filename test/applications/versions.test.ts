@@ -116,7 +116,12 @@ describe('a version that is restored', () => {
     expect((await list('back')).map(({ version }) => version)).toEqual([3, 2, 1]);
     const staffs = (await show(service, '/openai/applications', 'staff')).json as { data: { id: string }[] };
     expect(staffs.data.map(({ id }) => id)).not.toContain(`applications/${ownBucket}/back`);
-    const noted = { action: 'application.saved', subject: 'key:test', object: `applications/${ownBucket}/back` };
+    const noted = {
+      action: 'application.saved',
+      subject: 'key:test',
+      object: `applications/${ownBucket}/back`,
+      requestId: expect.any(String),
+    };
     expect(audited).toEqual([{ ...noted, details: { restored: 1 } }]);
   });
 

@@ -37,6 +37,8 @@ describe('an error', () => {
   it.each([
     ['GET /nowhere HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n', 400],
     [`GET /v1/models HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(70_000)}\r\n\r\n`, 431],
+    [`GET /v1/models HTTP/1.1\r\napi-key: ${callerKey}\r\nconnection: close\r\n\r\n`, 400],
+    [`POST ${chatPath('m')} HTTP/1.1\r\nhost: x\r\nexpect: foo\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}`, 417],
   ])('of what is not HTTP has them as well', async (bytes, status) => {
     const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
     socket.on('error', () => undefined);
@@ -47,6 +49,15 @@ describe('an error', () => {
     expect(Object.keys(error).sort()).toEqual(['code', 'message', 'param', 'type']);
   });
 
+  it('of an expectation that nobody meets is in the dialect of the path, with an id', async () => {
+    const answer = await service.ask({ path: '/msgapi/v1/messages', headers: { ...withKey(), expect: 'foo' }, body: {} });
+    expect([answer.status, answer.json]).toEqual([
+      417,
+      { type: 'error', error: { type: 'invalid_request_error', message: expect.any(String) }, request_id: expect.any(String) },
+    ]);
+    expect(answer.headers['x-request-id']).toMatch(/^[\w-]{36}$/);
+  });
+
   it('of a body that is nested too deeply, or has a key named __proto__, says so', async () => {
     const deep = `{"messages":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
     for (const body of [deep, '{"messages":[{"role":"user","content":"x","__proto__":{"a":1}}]}', '\u0000', '']) {
@@ -54,6 +65,21 @@ describe('an error', () => {
       expect([answer.status, answer.error.code]).toEqual([400, 'invalid_json']);
     }
   });
+
+  it.each(['/v1/chat/completions', '/v1/embeddings', '/msgapi/v1/messages'])(
+    'at %s says what names no deployment',
+    async (path) => {
+      const telling = async (body: string) => {
+        const answer = await service.ask({ path, headers: withKey(), body });
+        expect(answer.status).toBe(400);
+        return answer.error.message;
+      };
+      for (const body of ['null', '[]', '"x"', '1']) expect(await telling(body)).toBe('The body must be a JSON object.');
+      expect(await telling('{"Model":"m","messages":[]}')).toMatch(/^Model:? is not a known field; the name is model\.$/);
+      for (const body of ['{}', '{"model":""}', '{"model":["m"]}'])
+        expect(await telling(body)).toMatch(/^model:? must name a deployment/);
+    },
+  );
 
   it('names the field at fault', async () => {
     const answer = await service.chat('m', { messages: [...hello, { role: 'user', content: 3 }], temperature: 1 });

@@ -61,7 +61,7 @@ function callsOf(id: string): number {
 }
 
 function refusalFor(target: string, root: string, more = ''): string {
-  return `403 consent_required: A call to ${target} needs the consent of the user to ${root}${more}`;
+  return `403 consent_required: ${target} needs your consent before ${root} may use it${more}`;
 }
 
 describe('a call to a deployment that requires consent, three deep', () => {
@@ -105,7 +105,7 @@ describe('a call to a deployment that requires consent, three deep', () => {
   it('is refused where a deployment on the way is not in the form: no application lends its place to another', async () => {
     await accept(landscape.service, 'root');
     expect(await landscape.callThrough(['root', 'stranger', 'leaf'])).toBe(
-      refusalFor('leaf', 'root', ', and the one given does not cover stranger; GET /v1/consent/root has the form of today.'),
+      refusalFor('leaf', 'root', ', and what you gave does not cover stranger; GET /v1/consent/root has the form of today.'),
     );
   });
 

@@ -189,14 +189,14 @@ describe('a per-request key', () => {
     expect(status).toBe(403);
   });
 
-  it('gains nothing by naming a file in a reply that comes back with the next request', async () => {
+  it('reads what an earlier reply names, where the configuration made the application', async () => {
     const earlier = { role: 'assistant', content: 'Done.', custom_content: { attachments: [attachment(reference('kept'))] } };
     const { messages } = attached(reference('given'));
     const body = { messages: [...messages, earlier, ...hello] };
     const statuses = await whileAnswering(body, (key) =>
       Promise.all(['given', 'kept'].map(async (name) => (await as(key, 'GET', `/v1/${reference(name)}`)).status)),
     );
-    expect(statuses).toEqual([200, 403]);
+    expect(statuses).toEqual([200, 200]);
   });
 
   it('gains nothing by naming a file in a request of its own', async () => {

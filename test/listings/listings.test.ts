@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answered } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
-import { startService, type TestService } from '#test/start-service.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
 
 const upstreams = [{ protocol: 'demo' }];
 let service: TestService;
@@ -54,6 +54,16 @@ describe('a listing', () => {
     expect(await idsAt(`/${prefix}/deployments`)).toEqual(['open', 'bare', 'team/vectors 1', 'app']);
     expect(await idsAt(`/${prefix}/models`)).toEqual(['open', 'bare', 'team/vectors 1']);
     expect(await idsAt(`/${prefix}/applications`)).toEqual(['app']);
+  });
+
+  it.each([
+    ['/openai/deployments/nope/chat/completions', {}],
+    ['/v1/chat/completions', { model: 'nope' }],
+    ['/v1/embeddings', { model: 'nope', input: 'x' }],
+    ['/msgapi/v1/messages', { model: 'nope', max_tokens: 1 }],
+  ])('that is at /v1/models is named to callers of %s who ask for what there is not', async (path, fields) => {
+    const { status, error } = await service.ask({ path, headers: withKey('user'), body: { messages: hello, ...fields } });
+    expect([status, error.message]).toEqual([404, 'There is no deployment nope; GET /v1/models lists yours.']);
   });
 
   it('at /v1/models has models and applications', async () => {

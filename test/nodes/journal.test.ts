@@ -103,7 +103,7 @@ describe('records on their way to the journal', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(writer.losses()).toEqual(['2 records of usage are lost: the store takes none, and no more can wait']);
     const state = new NodeState({ directory: () => directory, balance: new Balance(), clock: systemClock });
-    state.storesOpened({ shared: [], losses: () => writer.losses() });
+    state.storesOpened({ shared: [], losses: () => writer.losses(), takesWrites: () => true });
     expect(state.troubles()).toMatchObject([
       { code: 'records_lost', message: expect.stringMatching(/^2 records of usage are lost/) },
     ]);

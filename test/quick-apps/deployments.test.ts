@@ -305,11 +305,13 @@ describe('an application that calls itself', () => {
   });
 
   it('or another that needs consent tells the model so, and who can give it', async () => {
-    const applications = { other: other({ features: { consentRequired: true } }) };
+    const applications = { other: other({ displayName: 'The mailbox', features: { consentRequired: true } }) };
     await using rig = await rigOf(asks('other'), [calls(['other', { query: 'a' }]), says('Done.')], { applications });
     const before = host.requests.length;
     const answered = await rig.chat('Ask.');
-    expect(toldTo(rig)).toEqual([expect.stringMatching(/needs the consent of the user to app; GET \/v1\/consent\/app/)]);
+    expect(toldTo(rig)).toEqual([
+      expect.stringMatching(/: The mailbox needs your consent before app may use it; GET \/v1\/consent\/app/),
+    ]);
     expect([stagesOf(answered)[0]?.status, host.requests.length]).toEqual(['failed', before]);
   });
 });

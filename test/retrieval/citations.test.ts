@@ -47,6 +47,22 @@ describe('the answer of an application with documents', () => {
     );
   });
 
+  it('by the demo has passages in it, and nothing of what the model is told about them', async () => {
+    await using rig = await startWith(
+      shelves,
+      [reference],
+      {},
+      {
+        configuration: { models: { model: { upstreams: [{ protocol: 'demo' }] } } },
+      },
+    );
+    const { content } = messageOf(
+      await rig.chat('Search the documents: behind what I take from a passage, which number do I put?'),
+    );
+    expect(content).toContain('The mill was built by monks in 1283.');
+    expect(content).not.toMatch(/Behind what you take|Note:/);
+  });
+
   it('has them between its text and its end', async () => {
     await using rig = await startAnswering(looksUp('mill'), says('Monks ', '[', '1', '].'));
     const stream = await rig.service.stream('app', { messages: [user('Who?')] });

@@ -85,7 +85,7 @@ describe('a link to a Redis', () => {
         type: 'server_overloaded',
         code: 'overloaded',
         param: null,
-        message: 'The shared store cannot be used at the moment: it cannot be reached; try again.',
+        message: 'The store cannot be used at the moment: it cannot be reached; try again.',
       },
     });
   });

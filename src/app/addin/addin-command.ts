@@ -13,6 +13,7 @@ import { addressOnce } from '../listening.ts';
 import { openLog } from '../open-log.ts';
 import { SettingFault } from '../settings.ts';
 import { readTls, watchTls } from '../tls.ts';
+import { withoutEchoes } from '../without-echoes.ts';
 import { readAddinSettings } from './addin-settings.ts';
 import { toRequestLine } from './request-line.ts';
 
@@ -55,7 +56,8 @@ async function startGateway(flags: AddinFlags, environment: Environment): Promis
     await lines.close();
   };
   const drain = new Drain({ server, calls: gateway, clock, log, drainMs, close, exit: (code) => process.exit(code) });
-  process.on('SIGTERM', drain.signalled).on('SIGINT', drain.signalled);
+  const hear = withoutEchoes(drain.signalled, environment, clock);
+  process.on('SIGTERM', hear).on('SIGINT', hear);
   log.info('listening', { address, version: packageJson.version, upstream: settings.upstream.origin });
   console.log(`The add-in gateway listens on ${address}; the add-in’s base URL is ${address}/msgapi`);
 }

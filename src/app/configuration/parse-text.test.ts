@@ -3,21 +3,24 @@ import { parseText } from './parse-text.ts';
 
 const place = (line: number, column: number) => `line ${line}, column ${column}`;
 
+const wrongList = 'the indentation of this list is wrong, or its key has a value already';
+const wrongDepth =
+  'this line is indented as more of the value above it, where no key can stand; indent it like the keys beside it, or put the value in quotes';
+
 describe('parseText', () => {
   it.each([
     ['a.json', '{"a": [1, "x", null, true, {}]}', { a: [1, 'x', null, true, {}] }],
     ['a.json', '// one\n{ /* two */ "a": [1, 2,], "b": {"c": 1,}, }', { a: [1, 2], b: { c: 1 } }],
     ['a.jsonc', '\uFEFF{"a": "\\u00e9\\n"}', { a: 'é\n' }],
-    ['a.JSON', '', {}],
-    ['a.json', ' \n// nothing\n', {}],
+    ['a.JSON', '{}', {}],
+    ['a.json', ' \n// nothing\n{}', {}],
     [
       'a.yaml',
       'a: 1\nb: [x, null, ~, true, 0x10, 1e3]\nc: {d: "e"}',
       { a: 1, b: ['x', null, null, true, 16, 1000], c: { d: 'e' } },
     ],
     ['a.yml', '\uFEFFa: |\n  two\n  lines\n', { a: 'two\nlines\n' }],
-    ['a.yaml', '', {}],
-    ['a.yaml', '# nothing\n---\n', {}],
+    ['a.yaml', '# nothing\n---\n{}', {}],
     ['a.yaml', 'a: &x {b: 1}\nc: *x', { a: { b: 1 }, c: { b: 1 } }],
     ['a.yaml', 'yes: no\n1: 2024-10-21\nnull: 12:30', { yes: 'no', 1: '2024-10-21', null: '12:30' }],
     ['a.yaml', '%YAML 1.1\n---\na: yes\nb: 0777', { a: 'yes', b: 777 }],
@@ -38,6 +41,12 @@ describe('parseText', () => {
     ['a.json', '{"a": {"__proto__": 1,\n "__proto__": 2}}', place(2, 2), 'this key stands twice in one object'],
     ['a.yaml', 'a: 1\nb: 2\na: 3', place(3, 1), 'this key stands twice in one object'],
     ['a.yaml', 'a: b: c', place(1, 4), 'a colon too many on this line; put the value in quotes'],
+    ['a.yaml', 'a:\n  b:\n- c: 1', place(3, 1), wrongList],
+    ['a.yaml', 'a:\n  b:\n    - c: 1\n   - c: 2', place(4, 4), wrongList],
+    ['a.yaml', 'a:\n  b: x\n    - c: 1', place(3, 8), wrongDepth],
+    ['a.yaml', 'a:\n  b: x\n    c:\n      - 1', place(3, 6), wrongDepth],
+    ['a.yaml', 'a:\n  - b: x\n      c: y', place(3, 8), wrongDepth],
+    ['a.yaml', 'a:\n  - b: x\n   c: y', place(3, 1), 'the indentation is wrong here, or a dash is missing'],
     ['a.yaml', 'a:\n\tb: 1', place(2, 1), 'a tab cannot indent; use spaces'],
     ['a.yaml', 'a: [1', place(1, 6), 'the indentation is wrong here, or a bracket before it is not closed'],
     ['a.yaml', 'a: "x', place(1, 6), 'a character is missing here, such as a colon, a quote or a bracket'],
@@ -48,6 +57,17 @@ describe('parseText', () => {
     ['a.yaml', 'a: *x', place(1, 1), 'an alias has no anchor before it, or aliases stand for more than 100 values'],
   ])('says where %s is wrong: %j', (file, text, path, message) => {
     expect(parseText(file, text)).toEqual({ faults: [{ file, path, message }] });
+  });
+
+  it.each([
+    ['a.json', ''],
+    ['a.JSONC', ' \n// nothing\n/* {} */'],
+    ['a.json', '\uFEFF'],
+    ['a.yaml', ''],
+    ['a.yml', '\n# nothing\n---\n'],
+  ])('refuses %s where it is empty: %j', (file, text) => {
+    const hint = 'an empty configuration is written {}, and where no file is named the demo is served';
+    expect(parseText(file, text)).toEqual({ faults: [{ file, path: '', message: 'is empty', hint }] });
   });
 
   it('refuses a bomb of aliases at once', () => {
@@ -72,6 +92,7 @@ describe('parseText', () => {
   it.each([
     ['a.json', '[]'],
     ['a.json', '"x"'],
+    ['a.json', 'null'],
     ['a.yaml', '- x'],
   ])('refuses what is no object: %s %s', (file, text) => {
     expect(parseText(file, text)).toEqual({ faults: [{ file, path: '', message: 'must hold an object' }] });

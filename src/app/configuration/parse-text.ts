@@ -15,8 +15,9 @@ const parsers: ReadonlyMap<string, (text: string) => ParsedText> = new Map([
 ]);
 
 const maxDepth = 64;
+const emptyHint = 'an empty configuration is written {}, and where no file is named the demo is served';
 
-/** The value of a configuration file: JSON with comments and trailing commas, or YAML, as the end of its name says. An empty text is an empty object. */
+/** The value of a configuration file: JSON with comments and trailing commas, or YAML, as the end of its name says. An empty text is a fault: it may be half of a copy. */
 export function parseText(file: string, text: string): ParsedFile {
   const parse = parsers.get(extname(file).toLowerCase());
   if (parse === undefined) return refused(file, `must have a name that ends in ${[...parsers.keys()].join(', ')}`);
@@ -26,7 +27,8 @@ export function parseText(file: string, text: string): ParsedFile {
       faults: parsed.faults.map(({ line, column, message }) => ({ file, path: `line ${line}, column ${column}`, message })),
     };
   }
-  const value = parsed.value ?? {};
+  const { value } = parsed;
+  if (value === undefined) return { faults: [{ file, path: '', message: 'is empty', hint: emptyHint }] };
   if (isTooDeep(value, maxDepth)) return refused(file, `is nested more than ${maxDepth} levels deep`);
   return isJsonObject(value) ? { value } : refused(file, 'must hold an object');
 }

@@ -1,6 +1,7 @@
 import { LineCounter, parseDocument, type YAMLError } from 'yaml';
 import type { ParsedText, TextFault } from './parsed-text.ts';
 
+/** By the code of the parser, or by its own words where its code is too wide. */
 const messages: ReadonlyMap<string, string> = new Map([
   ['ALIAS_PROPS', 'an alias cannot have an anchor or a tag'],
   ['BAD_ALIAS', 'this alias has no proper name'],
@@ -14,10 +15,17 @@ const messages: ReadonlyMap<string, string> = new Map([
   ['MULTIPLE_DOCS', 'a second document begins here; a file holds one'],
   ['MULTILINE_IMPLICIT_KEY', 'a key must stand on one line, followed by a colon'],
   ['NON_STRING_KEY', 'a key must be a plain word or a string'],
+  ['Sequence item without - indicator', 'the indentation is wrong here, or a dash is missing'],
   ['TAB_AS_INDENT', 'a tab cannot indent; use spaces'],
   ['TAG_RESOLVE_FAILED', 'tags are not supported'],
   ['UNEXPECTED_TOKEN', 'this is not expected here'],
 ]);
+
+const indented = {
+  list: 'the indentation of this list is wrong, or its key has a value already',
+  deeper:
+    'this line is indented as more of the value above it, where no key can stand; indent it like the keys beside it, or put the value in quotes',
+} as const;
 
 const maxAliasCount = 100;
 
@@ -33,15 +41,14 @@ export function parseYaml(text: string): ParsedText {
     logLevel: 'error',
     lineCounter,
   });
-  const toFault = (error: YAMLError): TextFault => {
-    const { line, col } = lineCounter.linePos(error.pos[0]);
-    return { line, column: col, message: messages.get(error.code) ?? 'this is not YAML' };
-  };
   const problems = [...document.errors, ...document.warnings];
   const faults = [
-    ...problems.filter(({ code }) => code !== 'DUPLICATE_KEY').slice(0, 1),
-    ...problems.filter(({ code }) => code === 'DUPLICATE_KEY'),
-  ].map(toFault);
+    ...firstProblem(problems.filter(({ code }) => code !== 'DUPLICATE_KEY')),
+    ...problems.filter(({ code }) => code === 'DUPLICATE_KEY').map(toProblem),
+  ].map(({ offset, message }): TextFault => {
+    const { line, col } = lineCounter.linePos(offset);
+    return { line, column: col, message };
+  });
   if (faults.length > 0) return { faults };
   try {
     return { value: document.toJS({ maxAliasCount }) ?? undefined };
@@ -57,4 +64,21 @@ export function parseYaml(text: string): ParsedText {
       ],
     };
   }
+}
+
+interface Problem {
+  readonly offset: number;
+  readonly message: string;
+}
+
+function toProblem({ code, message, pos }: YAMLError): Problem {
+  return { offset: pos[0], message: messages.get(message) ?? messages.get(code) ?? 'this is not YAML' };
+}
+
+/** The parser takes what is indented wrongly for a key of several lines, and reports first the end of what stands before. */
+function firstProblem([first, second]: readonly YAMLError[]): readonly Problem[] {
+  if (first === undefined) return [];
+  if (first.code !== 'BLOCK_AS_IMPLICIT_KEY' || second?.code !== 'MULTILINE_IMPLICIT_KEY') return [toProblem(first)];
+  const isText = second.pos[0] === first.pos[0];
+  return [isText ? { offset: second.pos[1], message: indented.deeper } : { offset: second.pos[0], message: indented.list }];
 }

@@ -101,6 +101,7 @@ const SignInEntry = strict(
     authorizationEndpoint: endpoint('Where the browser goes to sign in.'),
     tokenEndpoint: endpoint('Where the page exchanges the code; it must take requests from the origin of the page (CORS).'),
     endSessionEndpoint: endpoint('Where the browser goes to sign out of the provider itself.'),
+    revocationEndpoint: endpoint('Where the page revokes the refresh token of a user who signs out.'),
   },
   { description: 'How people sign in to the page with the provider. Absent: they cannot.' },
 );

@@ -4,9 +4,11 @@ import { isDeploymentId } from '../deployment-path.ts';
 import { ParleyError } from '../errors.ts';
 import { quickAppFaults } from '../quick-app/quick-app-faults.ts';
 import { isQuickAppSchemaId, quickAppSuffix } from '../quick-app/schema-id.ts';
+import { ModelEntry } from './deployments.ts';
 import { entriesOf, objectsOf } from './entries.ts';
 import type { Fault, Path } from './fault.ts';
-import { nearest } from './nearest.ts';
+import { didYouMean } from './nearest.ts';
+import { childOf, readSchema } from './schema-node.ts';
 import { readUpstreamKey } from './upstream-key.ts';
 import { isHeaderName } from './values.ts';
 
@@ -22,6 +24,7 @@ export function* deploymentFaults(configuration: unknown): Iterable<Fault> {
   for (const [id, model] of models) {
     yield* idFaults('models', id);
     yield* modelFaults(id, model);
+    for (const fault of featureFaults(model)) yield { ...fault, path: ['models', id, ...fault.path] };
   }
   const modelIds = new Set(models.map(([id]) => id));
   for (const [id, application] of applications) {
@@ -100,9 +103,21 @@ function* keyFaults(protocol: unknown, { key, region }: JsonObject): Iterable<Fa
     };
 }
 
+/** The features that the service itself acts upon. */
+const ownFeatures = Object.keys(childOf(readSchema(ModelEntry), 'features').properties ?? {});
+
+/** Any key may stand among the features, but a misspelt one of these would silently do nothing. */
+function* featureFaults({ features }: JsonObject): Iterable<Fault> {
+  for (const key of Object.keys(isJsonObject(features) ? features : {})) {
+    const meant = ownFeatures.includes(key) ? {} : didYouMean(key, ownFeatures);
+    if (meant.hint !== undefined) yield { path: ['features', key], message: 'is not a known key', ...meant };
+  }
+}
+
 /** What the schema cannot say of one application; paths begin at its entry. `ids` are those of all deployments. */
 export function* applicationFaults(application: JsonObject, ids: ReadonlySet<string>): Iterable<Fault> {
   const { endpoint, applicationTypeSchemaId: schemaId, applicationProperties: properties } = application;
+  yield* featureFaults(application);
   if (endpoint !== undefined) {
     const superfluous = ['applicationTypeSchemaId', 'applicationProperties'].filter((key) => application[key] !== undefined);
     yield* superfluous.map((key) => ({
@@ -136,10 +151,9 @@ function* propertyFaults(properties: unknown, ids: ReadonlySet<string>): Iterabl
   for (const fault of faults) yield { ...fault, path: ['applicationProperties', ...fault.path] };
   const { model } = properties;
   if (typeof model !== 'string' || model === '' || ids.has(model) || model.startsWith('applications/')) return;
-  const meant = nearest(model, ids);
   yield {
     path: ['applicationProperties', 'model'],
     message: 'names a deployment that is not configured',
-    ...(meant === undefined ? {} : { hint: `did you mean ${meant}?` }),
+    ...didYouMean(model, ids),
   };
 }

@@ -72,7 +72,8 @@ const Features = Type.Unsafe<{ consentRequired: boolean; [feature: string]: unkn
   },
   required: ['consentRequired'],
   default: {},
-  description: 'What the deployment can do; further keys are shown in listings as they are.',
+  description:
+    'What the deployment can do; further keys are shown in listings as they are. A misspelt `consentRequired` is a fault.',
 });
 
 const common = {

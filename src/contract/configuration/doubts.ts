@@ -1,12 +1,14 @@
 import type { Configuration } from './configuration.ts';
 import type { Fault } from './fault.ts';
-import { nearest } from './nearest.ts';
+import { didYouMean } from './nearest.ts';
 
 /** What can be meant but seldom is; it keeps no configuration from being used. */
 export function* doubts(configuration: Configuration): Iterable<Fault> {
   const ids = new Set([...Object.keys(configuration.models), ...Object.keys(configuration.applications)]);
   yield* nothingServed(configuration, ids);
   yield* danglingDependencies(configuration, ids);
+  yield* danglingTools(configuration, ids);
+  yield* rolesOfNobody(configuration);
   yield* limitsOfNothing(configuration, ids);
   for (const [index, { id }] of configuration.addin.models.entries()) {
     if (!mayExist(id, ids)) yield { path: ['addin', 'models', index, 'id'], ...notConfigured(id, ids) };
@@ -47,6 +49,33 @@ function* danglingDependencies(configuration: Configuration, ids: ReadonlySet<st
   }
 }
 
+function* danglingTools({ applications }: Configuration, ids: ReadonlySet<string>): Iterable<Fault> {
+  for (const [application, { applicationProperties }] of Object.entries(applications)) {
+    const tools = applicationProperties?.applications_as_tools;
+    for (const [index, id] of (Array.isArray(tools) ? tools : []).entries()) {
+      const path = ['applications', application, 'applicationProperties', 'applications_as_tools', index];
+      if (typeof id === 'string' && !mayExist(id, ids)) yield { path, ...notConfigured(id, ids) };
+    }
+  }
+}
+
+/** Where tokens bring roles of their own, only what looks misspelt is doubted. */
+function* rolesOfNobody(configuration: Configuration): Iterable<Fault> {
+  const { roles, keys, identityProviders } = configuration;
+  const ofKeys = Object.values(keys).flatMap((key) => [...(key.roles ?? []), ...(key.role === undefined ? [] : [key.role])]);
+  const known = new Set(['default', ...Object.keys(roles), ...ofKeys]);
+  const isOpen = Object.values(identityProviders).some(({ rolesClaim }) => rolesClaim !== undefined);
+  for (const section of ['models', 'applications'] as const) {
+    for (const [id, { userRoles = [] }] of Object.entries(configuration[section])) {
+      for (const [index, role] of userRoles.entries()) {
+        const meant = didYouMean(role, known);
+        if (known.has(role) || (isOpen && meant.hint === undefined)) continue;
+        yield { path: [section, id, 'userRoles', index], message: 'names a role that neither roles nor a key has', ...meant };
+      }
+    }
+  }
+}
+
 function* limitsOfNothing(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Fault> {
   for (const [role, { limits }] of Object.entries(configuration.roles)) {
     for (const id of Object.keys(limits)) {
@@ -61,9 +90,5 @@ function mayExist(id: string, ids: ReadonlySet<string>): boolean {
 }
 
 function notConfigured(id: string, ids: ReadonlySet<string>): Omit<Fault, 'path'> {
-  const meant = nearest(id, ids);
-  return {
-    message: 'names a deployment that is not configured',
-    ...(meant === undefined ? {} : { hint: `did you mean ${meant}?` }),
-  };
+  return { message: 'names a deployment that is not configured', ...didYouMean(id, ids) };
 }

@@ -3,7 +3,7 @@ import type { TLocalizedValidationError } from 'typebox/error';
 import { Settings } from 'typebox/system';
 import { Errors } from 'typebox/value';
 import { type Fault, formatPath, type Path } from './fault.ts';
-import { nearest } from './nearest.ts';
+import { didYouMean } from './nearest.ts';
 import { discriminatorOf, formsFor, kindOf, type SchemaNode } from './schema-node.ts';
 
 /** Everything that is wrong with a value by its schema: one fault a place, in plain words. Empty where the value follows the schema. */
@@ -53,18 +53,12 @@ function toFaults(error: TLocalizedValidationError, schema: TSchema, value: unkn
 }
 
 function unknownKey(path: Path, node: SchemaNode): Fault {
-  const meant = nearest(String(path.at(-1)), Object.keys(node.properties ?? {}));
-  return { path, message: 'is not a known key', ...(meant === undefined ? {} : { hint: `did you mean ${meant}?` }) };
+  return { path, message: 'is not a known key', ...didYouMean(String(path.at(-1)), Object.keys(node.properties ?? {})) };
 }
 
 function notAmong(path: Path, allowed: readonly unknown[], found: unknown): Fault {
   const words = allowed.map(String);
-  const meant = typeof found === 'string' ? nearest(found, words) : undefined;
-  return {
-    path,
-    message: `must be one of ${words.join(', ')}`,
-    ...(meant === undefined ? {} : { hint: `did you mean ${meant}?` }),
-  };
+  return { path, message: `must be one of ${words.join(', ')}`, ...(typeof found === 'string' && didYouMean(found, words)) };
 }
 
 /** A value that follows no form of a union is explained by the one form it can be meant as, else by what tells the forms apart. */

@@ -10,21 +10,30 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
+/** The hint of a fault about a misspelt word; nothing where no candidate is near. */
+export function didYouMean(word: string, candidates: Iterable<string>): { readonly hint?: string } {
+  const meant = nearest(word, candidates);
+  return meant === undefined ? {} : { hint: `did you mean ${meant}?` };
+}
+
 function plain(word: string): string {
   return word.slice(0, 100).toLowerCase().replaceAll(/[_-]/g, '');
 }
 
-/** How many letters must be put in, taken out or replaced (Levenshtein); `bound` where it is that or more. */
+/** How many letters must be put in, taken out, replaced or swapped with the next (optimal string alignment); `bound` where it is that or more. */
 function editDistance(from: string, to: string, bound: number): number {
   if (Math.abs(from.length - to.length) >= bound) return bound;
+  let before: readonly number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let line = 1; line <= from.length; line++) {
     const next = [line];
     for (let column = 1; column <= to.length; column++) {
       const replaced = (row[column - 1] ?? 0) + (from[line - 1] === to[column - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
+      const isSwapped = from[line - 1] === to[column - 2] && from[line - 2] === to[column - 1];
+      const swapped = isSwapped ? (before[column - 2] ?? 0) + 1 : bound;
+      next.push(Math.min(replaced, swapped, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return Math.min(row[to.length] ?? bound, bound);
 }

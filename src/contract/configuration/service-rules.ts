@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { entriesOf, stringsOf } from './entries.ts';
 import type { Fault } from './fault.ts';
+import { didYouMean } from './nearest.ts';
 import { isHeaderValue } from './values.ts';
 
 /** What the schema cannot say of keys. */
@@ -93,7 +94,9 @@ export function* retrievalFaults(configuration: unknown): Iterable<Fault> {
   const wanted = retrieval.embeddingModel;
   if (typeof wanted !== 'string' || wanted === '') return;
   const path = ['retrieval', 'embeddingModel'];
-  const model = entriesOf(configuration, 'models').find(([id]) => id === wanted)?.[1];
-  if (model === undefined) yield { path, message: 'names a model that is not configured' };
+  const models = entriesOf(configuration, 'models');
+  const model = models.find(([id]) => id === wanted)?.[1];
+  const embedding = models.filter(([, { type }]) => type === 'embedding').map(([id]) => id);
+  if (model === undefined) yield { path, message: 'names a model that is not configured', ...didYouMean(wanted, embedding) };
   else if (model.type !== 'embedding') yield { path, message: 'names a model that is not of the type embedding' };
 }

@@ -1,17 +1,30 @@
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
 import { migrate } from './migrate.ts';
 import type { Schema } from './schema.ts';
 import { type OpenDatabase, type OpenOptions, openingFault, SqlDatabase } from './sql-database.ts';
+import { SqliteAttendance, type SqliteHearing } from './sqlite-attendance.ts';
 import { SqliteThreadDialect } from './sqlite-dialect.ts';
 import { SqliteThread } from './sqlite-thread.ts';
+
+/** A database of which it is known whether it can be written. */
+export interface OpenSqlite extends OpenDatabase {
+  /** Whether it could be written when that was tried last. */
+  readonly takesWrites: () => boolean;
+}
+
+const deaf: SqliteHearing = { noteRefused: () => undefined, noteBack: () => undefined };
 
 /**
  * The database of one machine; the file and its folder are made where they are missing, for nobody else to read. A write is on
  * the disk once it is answered. Throws StoreFault, NewerDatabase.
  */
-export async function openSqlite(file: string, { timeoutMs = 5000 }: OpenOptions = {}): Promise<OpenDatabase> {
+export async function openSqlite(
+  file: string,
+  { timeoutMs = 5000 }: OpenOptions = {},
+  hearing: SqliteHearing = deaf,
+): Promise<OpenSqlite> {
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await (await open(file, 'a', 0o600)).close();
@@ -22,8 +35,22 @@ export async function openSqlite(file: string, { timeoutMs = 5000 }: OpenOptions
       await kysely.destroy();
       throw thrown;
     });
-    return { database: new SqlDatabase(kysely, timeoutMs), close: () => kysely.destroy() };
+    const attendance = new SqliteAttendance(() => tryWrite(kysely), hearing);
+    const close = (): Promise<void> => {
+      attendance.stop();
+      return kysely.destroy();
+    };
+    return { database: new SqlDatabase(kysely, timeoutMs, attendance), close, takesWrites: () => attendance.takesWrites };
   } catch (thrown) {
     throw openingFault(thrown);
   }
+}
+
+/** As much as calls write, and gone again: a change that needs no more room would go through on a full disk. */
+async function tryWrite(kysely: Kysely<Schema>): Promise<void> {
+  await kysely.transaction().execute(async (transaction) => {
+    await sql`create table if not exists parley_trial (content blob)`.execute(transaction);
+    await sql`insert into parley_trial (content) values (zeroblob(65536))`.execute(transaction);
+  });
+  await sql`drop table parley_trial`.execute(kysely);
 }

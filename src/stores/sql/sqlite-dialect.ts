@@ -60,8 +60,9 @@ class ThreadDriver implements Driver {
     await connection.executeQuery(CompiledQuery.raw('commit'));
   }
 
+  /** On some faults, such as a full disk, SQLite rolls back by itself: that nothing is left to roll back must not hide them. */
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('rollback'));
+    await connection.executeQuery(CompiledQuery.raw('rollback')).catch(() => undefined);
   }
 
   async releaseConnection(): Promise<void> {}

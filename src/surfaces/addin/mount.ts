@@ -69,11 +69,13 @@ function isBelow(url: string, prefix: string): boolean {
   return url.startsWith(prefix) && (url.length === prefix.length || '/?'.includes(url.charAt(prefix.length)));
 }
 
-/** Gives a request the fields that the gateway would send up. */
-function rewriteFields({ headers, socket }: IncomingMessage, isTrustedProxy: (address: string) => boolean): void {
+/** Gives a request the fields that the gateway would send up, and leaves none as it came. */
+function rewriteFields(request: IncomingMessage, isTrustedProxy: (address: string) => boolean): void {
+  const { headers, socket } = request;
   const own = ownUpstreamFields(callerKey(headers), clientAddress(peerOf(socket), headers, isTrustedProxy));
   for (const name in headers) if (isWithheld(name)) delete headers[name];
   for (let at = 0; at + 1 < own.length; at += 2) headers[(own[at] ?? '').toLowerCase()] = own[at + 1] ?? '';
+  request.rawHeaders = Object.entries(headers).flatMap(([name, value]) => [name, String(value)]);
 }
 
 /** Puts the fields of a response under the rules, whoever writes its head, and however. */

@@ -40,10 +40,10 @@ const nowhere = 'none:/';
 
 /** `POST /v1/import-openapi`: an OpenAPI document as toolsets of a quick app, to be looked over before they are saved. */
 export function importRoutes(app: FastifyInstance, { directory, identify, importDocument }: ImportTools): void {
-  serveEarly(app, { method: 'POST', url: '/v1/import-openapi' }, async ({ raw, headers }) => {
+  serveEarly(app, { method: 'POST', url: '/v1/import-openapi' }, async ({ raw }) => {
     const maxBytes = Math.min(maxDocumentBytes, directory().configuration.security.maxBodyBytes);
     refuseLargeBody(raw, maxBytes);
-    requireOwn(await identify(readCredentials(headers)), 'import documents');
+    requireOwn(await identify(readCredentials(raw)), 'import documents');
     requireJson(raw);
     const body = await readJsonBody(raw, maxBytes);
     const { url = nowhere, document, include, exclude } = parseImportRequest(body());

@@ -65,7 +65,7 @@ async function put(tools: ApplicationTools, request: FastifyRequest, reply: Fast
   const condition = toWriteCondition(request.headers, before);
   const entry = await readApplication(body(), { caller, place, directory, catalog, stored: before });
   if (before === undefined) await requireRoom(store, caller);
-  const stored = await writeApplication(tools, { caller, place, entry, condition });
+  const stored = await writeApplication(tools, { caller, place, entry, condition, requestId: request.id });
   reply.code(before === undefined ? 201 : 200).header('etag', `"${stored.etag}"`);
   return toShown(stored);
 }
@@ -78,7 +78,7 @@ async function remove(tools: ApplicationTools, request: FastifyRequest, reply: F
   const outcome = await tools.store.delete(id, condition);
   if (outcome === 'absent') throw notFound();
   if (outcome === 'condition_failed') throw preconditionFailed();
-  tools.noteAudit({ action: 'application.deleted', subject: caller.subject, object: id });
+  tools.noteAudit({ action: 'application.deleted', subject: caller.subject, object: id, requestId: request.id });
   reply.code(204);
 }
 

@@ -40,7 +40,14 @@ async function restore(tools: ApplicationTools, request: FastifyRequest, reply: 
   const saving = { caller, place, directory: tools.directory(), catalog: tools.catalog, stored: former };
   const entry = await readApplication(former.entry, saving);
   // One that is deleted meanwhile does not come back.
-  const written = { caller, place, entry, condition: condition ?? ('present' as const), details: { restored: version } };
+  const written = {
+    caller,
+    place,
+    entry,
+    condition: condition ?? ('present' as const),
+    requestId: request.id,
+    details: { restored: version },
+  };
   const stored = await writeApplication(tools, written);
   reply.header('etag', `"${stored.etag}"`);
   return toShown(stored);

@@ -11,8 +11,8 @@ import { requireOwn } from '#domain/require-own.ts';
 import { readCredentials } from '../http/credentials.ts';
 
 /** The one whose applications these are; no application stands in for its user. */
-export async function identifyUser({ identify }: { identify: Identify }, { headers }: FastifyRequest): Promise<Caller> {
-  const caller = await identify(readCredentials(headers));
+export async function identifyUser({ identify }: { identify: Identify }, { raw }: FastifyRequest): Promise<Caller> {
+  const caller = await identify(readCredentials(raw));
   requireOwn(caller, 'see or change applications');
   return caller;
 }

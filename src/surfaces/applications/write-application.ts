@@ -12,6 +12,7 @@ export interface Writing {
   readonly place: ApplicationPlace;
   readonly entry: ApplicationEntry;
   readonly condition: WriteCondition;
+  readonly requestId: string;
   /** For the audit log. */
   readonly details?: AuditRecord['details'];
 }
@@ -19,12 +20,13 @@ export interface Writing {
 /** Writes an application, and notes it. Throws `precondition_failed`. */
 export async function writeApplication(
   { store, clock, newId, noteAudit }: ApplicationTools,
-  { caller, place: { id }, entry, condition, details }: Writing,
+  { caller, place: { id }, entry, condition, requestId, details }: Writing,
 ): Promise<StoredApplication> {
   const nowMs = clock.epochMs();
   const application = { id, owner: caller.subject, entry, etag: newId(), createdAtMs: nowMs, updatedAtMs: nowMs };
   const stored = await store.put(application, condition);
   if (stored === undefined) throw preconditionFailed();
-  noteAudit({ action: 'application.saved', subject: caller.subject, object: id, ...(details !== undefined && { details }) });
+  const what = { action: 'application.saved', subject: caller.subject, object: id, requestId };
+  noteAudit({ ...what, ...(details !== undefined && { details }) });
   return stored;
 }

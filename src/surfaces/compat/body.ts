@@ -1,5 +1,5 @@
-import { isJsonObject } from '#base/json.ts';
 import { ParleyError } from '#contract/errors.ts';
+import { readModel } from '#contract/named-model.ts';
 import { parseBody } from '../http/parse-body.ts';
 
 /** A JSON body: parsed when it is asked for, and forgotten once it is taken, since a stream may outlive it by hours. */
@@ -13,9 +13,8 @@ export class Body {
 
   /** The deployment that stock OpenAI clients name. Throws `invalid_json`, or `invalid_request` where none is named. */
   model(): string {
-    const value = this.#parsed();
-    const model = isJsonObject(value) ? value.model : undefined;
-    if (typeof model === 'string' && model !== '') return model;
+    const model = readModel(this.#parsed());
+    if (model !== undefined) return model;
     throw new ParleyError('invalid_request', 'model must name a deployment; GET /v1/models lists yours.', { param: 'model' });
   }
 

@@ -55,7 +55,7 @@ async function accept(tools: ConsentSurfaceTools, request: FastifyRequest): Prom
     throw new ParleyError('consent_outdated', `This is not the form of ${deployment} as it is today; get it anew and show it.`);
   }
   await tools.store.put(caller.subject, { deployment, form, acceptedAtMs: tools.clock.epochMs() });
-  tools.noteAudit({ action: 'consent.accepted', subject: caller.subject, object: deployment });
+  tools.noteAudit({ action: 'consent.accepted', subject: caller.subject, object: deployment, requestId: request.id });
   return { accepted: true };
 }
 
@@ -66,13 +66,14 @@ async function withdraw(tools: ConsentSurfaceTools, request: FastifyRequest, rep
   const stored = await tools.store.find(caller.subject, id);
   if (stored === undefined) await find(tools, caller, id);
   await tools.store.delete(caller.subject, id);
-  if (stored !== undefined) tools.noteAudit({ action: 'consent.withdrawn', subject: caller.subject, object: id });
+  if (stored !== undefined)
+    tools.noteAudit({ action: 'consent.withdrawn', subject: caller.subject, object: id, requestId: request.id });
   reply.code(204);
 }
 
 /** The one whose consents these are; no application stands in for its user. */
-async function identifyUser({ identify }: ConsentSurfaceTools, { headers }: FastifyRequest): Promise<Caller> {
-  const caller = await identify(readCredentials(headers));
+async function identifyUser({ identify }: ConsentSurfaceTools, { raw }: FastifyRequest): Promise<Caller> {
+  const caller = await identify(readCredentials(raw));
   requireOwn(caller, 'see, give or withdraw consent');
   return caller;
 }

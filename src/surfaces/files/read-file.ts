@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ParleyError } from '#contract/errors.ts';
+import { httpRefusal } from '#contract/errors.ts';
 import type { FileFacts } from '#domain/file-index.ts';
 import type { OpenedFile, Selection } from '#domain/stored-files.ts';
 import { isKnown, isOfRange } from '../http/conditions.ts';
@@ -14,10 +14,7 @@ export function toSelection({ method, headers }: FastifyRequest, reply: FastifyR
   const range = isOfRange(headers, file) ? toRange(headers.range, file.contentLength) : undefined;
   if (range !== 'unsatisfiable') return range ?? 'whole';
   reply.header('content-range', `bytes */${file.contentLength}`);
-  throw new ParleyError('invalid_request', `The range lies outside of the ${file.contentLength} bytes of the file.`, {
-    status: 416,
-    param: 'range',
-  });
+  throw httpRefusal(416, `The range lies outside of the ${file.contentLength} bytes of the file.`, { param: 'range' });
 }
 
 /** Answers with a file: it is saved, never shown or run in the origin of this service, whatever it says it is. */

@@ -83,8 +83,8 @@ async function toWrite(tools: FileTools, request: FastifyRequest, caller: Caller
   return { place, condition };
 }
 
-function callerOf({ identify }: FileTools, { headers }: FastifyRequest): Promise<Caller> {
-  return identify(readCredentials(headers));
+function callerOf({ identify }: FileTools, { raw }: FastifyRequest): Promise<Caller> {
+  return identify(readCredentials(raw));
 }
 
 function placeOf(request: FastifyRequest): FilePlace {

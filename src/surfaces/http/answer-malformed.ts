@@ -1,16 +1,19 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
-import { ParleyError, toErrorBody } from '#contract/errors.ts';
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
+import { httpRefusal, ParleyError, toErrorBody } from '#contract/errors.ts';
 import { endSocket } from './end-socket.ts';
 import { sendError } from './on-error.ts';
 import { requestIdOf } from './request-id.ts';
 
-/** Options of a Fastify application: what never reaches a route is answered with the error family of the contract too. */
+/** Options of a Fastify application: what never reaches a route is answered with the error family of the contract too, and every request has its id. */
 export function answersToMalformed(newId: () => string) {
   return {
+    genReqId: (request) => requestIdOf(request, newId),
+
     /** An address that cannot be decoded, or is too long for any route. */
     frameworkErrors(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
-      reply.header('x-request-id', requestIdOf(request.raw, newId));
+      reply.header('x-request-id', request.id);
       sendError(
         reply,
         new ParleyError('route_not_found', 'Nothing is served at this path: it cannot be decoded or is too long.'),
@@ -25,11 +28,27 @@ export function answersToMalformed(newId: () => string) {
   } satisfies FastifyServerOptions;
 }
 
+/**
+ * Refuses what Node would refuse without a word, with the error family of the contract: an expectation that nobody here meets,
+ * and a request without `Host` (which the server must let through). To be called before other hooks that answer.
+ */
+export function refuseOddHeads(app: FastifyInstance): void {
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  app.addHook('onRequest', ({ raw }, _reply, done) => done(oddityOf(raw)));
+}
+
+function oddityOf({ headers: { host, expect }, httpVersion }: IncomingMessage): ParleyError | undefined {
+  if (httpVersion !== '1.1') return undefined;
+  if (host === undefined) return new ParleyError('invalid_request', 'The header field Host is missing.');
+  if (expect === undefined || /100-continue/i.test(expect)) return undefined;
+  return httpRefusal(417, 'Expect can only be 100-continue.');
+}
+
 function toAnswer(code: string | undefined): string {
-  const [status, reason, message] = toRefusal(code);
-  const body = JSON.stringify(toErrorBody(new ParleyError('invalid_request', message)));
+  const error = toRefusal(code);
+  const body = JSON.stringify(toErrorBody(error));
   const head = [
-    `HTTP/1.1 ${status} ${reason}`,
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
     'connection: close',
     'content-type: application/json; charset=utf-8',
     `content-length: ${body.length}`,
@@ -37,9 +56,8 @@ function toAnswer(code: string | undefined): string {
   return `${head.join('\r\n')}\r\n\r\n${body}`;
 }
 
-function toRefusal(code: string | undefined): readonly [status: number, reason: string, message: string] {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return [408, 'Request Timeout', 'The request did not come in time.'];
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return [431, 'Request Header Fields Too Large', 'The header fields of the request are too large.'];
-  return [400, 'Bad Request', 'The request breaks the rules of HTTP.'];
+function toRefusal(code: string | undefined): ParleyError {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return httpRefusal(408, 'The request did not come in time.');
+  if (code === 'HPE_HEADER_OVERFLOW') return httpRefusal(431, 'The header fields of the request are too large.');
+  return new ParleyError('invalid_request', 'The request breaks the rules of HTTP.');
 }

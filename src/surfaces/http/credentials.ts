@@ -1,21 +1,29 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { ParleyError } from '#contract/errors.ts';
 import { unauthorized } from '#domain/identify.ts';
 
-/** The key or token a request carries (contract 4). Throws `missing_credentials`, or `ambiguous_credentials` where two differ. `x-api-key` counts only where it is taken. */
-export function readCredentials(headers: IncomingHttpHeaders, takesXApiKey = false): string {
-  const key = single(headers['api-key']);
-  const otherKey = takesXApiKey ? single(headers['x-api-key']) : undefined;
-  const bearer = toBearer(headers.authorization);
-  const credentials = key ?? otherKey ?? bearer;
-  if ([otherKey, bearer].some((other) => other !== undefined && other !== credentials)) {
-    const names = takesXApiKey ? 'Api-Key, x-api-key and Authorization' : 'Api-Key and Authorization';
-    throw new ParleyError('ambiguous_credentials', `${names} carry different credentials; send one of them.`);
+/**
+ * The key or token a request carries (contract 4). Throws `missing_credentials`, or `ambiguous_credentials` where two differ.
+ * `x-api-key` counts only where it is taken. Fields that come twice are looked at one by one: of these `headers` drops or joins.
+ */
+export function readCredentials(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>, takesXApiKey = false): string {
+  const { headers, rawHeaders } = request;
+  let credentials = toBearer(headers.authorization);
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const [name, value] = [rawHeaders[at] as string, rawHeaders[at + 1] as string];
+    if (isNamed(name, 'authorization')) {
+      if (value !== headers.authorization) throw ambiguous(takesXApiKey);
+    } else if (value !== '' && (isNamed(name, 'api-key') || (takesXApiKey && isNamed(name, 'x-api-key')))) {
+      credentials ??= value;
+      if (value !== credentials) throw ambiguous(takesXApiKey);
+    }
   }
-  if (credentials === undefined) {
-    throw unauthorized('missing_credentials', 'Send a key as "Api-Key: <key>" or "Authorization: Bearer <key or token>".');
-  }
-  return credentials;
+  if (credentials !== undefined) return credentials;
+  throw unauthorized('missing_credentials', 'Send a key as "Api-Key: <key>" or "Authorization: Bearer <key or token>".');
+}
+
+function isNamed(name: string, wanted: string): boolean {
+  return name.length === wanted.length && name.toLowerCase() === wanted;
 }
 
 function toBearer(header: string | undefined): string | undefined {
@@ -23,7 +31,7 @@ function toBearer(header: string | undefined): string | undefined {
   return match?.[1];
 }
 
-function single(header: string | string[] | undefined): string | undefined {
-  const value = Array.isArray(header) ? header[0] : header;
-  return value === undefined || value === '' ? undefined : value;
+function ambiguous(takesXApiKey: boolean): ParleyError {
+  const names = takesXApiKey ? 'Api-Key, x-api-key and Authorization' : 'Api-Key and Authorization';
+  return new ParleyError('ambiguous_credentials', `${names} carry different credentials; send one of them, once.`);
 }

@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '#base/clock.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Caller } from '#domain/caller.ts';
@@ -7,13 +6,12 @@ import type { Operation, Telemetry } from '#domain/telemetry.ts';
 import { readCredentials } from './credentials.ts';
 import type { OpenCalls } from './open-calls.ts';
 import { readBody, refuseLargeBody, requireJson } from './read-body.ts';
-import { requestIdOf } from './request-id.ts';
+import type { RawRequest } from './serve-raw.ts';
 import { compatSpeech, type Speech } from './speech.ts';
 import { CallerLeft, Visit } from './visit.ts';
 
 export interface DoorTools {
   readonly clock: Clock;
-  readonly newId: () => string;
   readonly identify: Identify;
   readonly maxBodyBytes: () => number;
   readonly openCalls: OpenCalls;
@@ -38,11 +36,7 @@ export class Door {
   }
 
   /** Runs the work of one request on its raw request and response; what it throws becomes the answer. */
-  async serve(
-    facts: RouteFacts,
-    raw: { request: IncomingMessage; response: ServerResponse },
-    work: (visit: Visit) => Promise<void>,
-  ): Promise<void> {
+  async serve(facts: RouteFacts, raw: RawRequest, work: (visit: Visit) => Promise<void>): Promise<void> {
     const { openCalls } = this.#tools;
     const controller = new AbortController();
     const visit = this.#visit(facts, raw, controller);
@@ -68,7 +62,7 @@ export class Door {
   async admit(visit: Visit): Promise<{ caller: Caller; text: string | undefined }> {
     const maxBytes = this.#tools.maxBodyBytes();
     refuseLargeBody(visit.request, maxBytes);
-    const caller = await this.#tools.identify(readCredentials(visit.request.headers, visit.speech.takesXApiKey));
+    const caller = await this.#tools.identify(readCredentials(visit.request, visit.speech.takesXApiKey));
     visit.record.caller(caller);
     requireJson(visit.request);
     return { caller, text: await readBody(visit.request, maxBytes, visit.signal) };
@@ -76,11 +70,10 @@ export class Door {
 
   #visit(
     { operation, route, speech = compatSpeech }: RouteFacts,
-    { request, response }: { request: IncomingMessage; response: ServerResponse },
+    { id, request, response }: RawRequest,
     controller: AbortController,
   ): Visit {
-    const { clock, newId, telemetry } = this.#tools;
-    const id = requestIdOf(request, newId);
+    const { clock, telemetry } = this.#tools;
     const record = telemetry.begin({
       operation,
       route,

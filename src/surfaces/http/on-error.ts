@@ -1,28 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ParleyError, toErrorBody, toParleyError } from '#contract/errors.ts';
-import { requestIdOf } from './request-id.ts';
 import { compatSpeech, type Speech } from './speech.ts';
 
 export interface ErrorTools {
-  readonly newId: () => string;
   readonly noteFault: (error: ParleyError, requestId: string) => void;
   /** Which dialect is spoken at a path. Absent: that of the compat surface everywhere. */
   readonly speechAt?: (path: string) => Speech;
 }
 
 /** Answers of a Fastify application to what no route takes: the error family of the contract, 404 or 405. Every answer gets its `X-Request-Id`. */
-export function answerErrors(app: FastifyInstance, { newId, noteFault, speechAt = () => compatSpeech }: ErrorTools): void {
-  const addIds = ({ url, raw }: FastifyRequest, reply: FastifyReply): string => {
-    const { idHeaders } = speechAt(url);
-    const known = idHeaders.map((name) => reply.getHeader(name)).find((id) => typeof id === 'string');
-    const id = known ?? requestIdOf(raw, newId);
-    for (const name of idHeaders) reply.header(name, id);
-    return id;
-  };
-  const send = (request: FastifyRequest, reply: FastifyReply, error: ParleyError): FastifyReply => {
-    const id = addIds(request, reply);
-    return sendError(reply, error, speechAt(request.url).toErrorBody(error, id));
-  };
+export function answerErrors(app: FastifyInstance, { noteFault, speechAt = () => compatSpeech }: ErrorTools): void {
+  const send = ({ url, id }: FastifyRequest, reply: FastifyReply, error: ParleyError): FastifyReply =>
+    sendError(reply, error, speechAt(url).toErrorBody(error, id));
   const methodsByRoute = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
     const known = methodsByRoute.get(url) ?? new Set();
@@ -43,13 +32,13 @@ export function answerErrors(app: FastifyInstance, { newId, noteFault, speechAt 
     if (request.is404) answerNotFound(request, reply);
     else done();
   });
-  app.addHook('onSend', (request, reply, _payload, done) => {
-    addIds(request, reply);
+  app.addHook('onSend', ({ url, id }, reply, _payload, done) => {
+    for (const name of speechAt(url).idHeaders) reply.header(name, id);
     done();
   });
   app.setErrorHandler((thrown, request, reply) => {
     const error = toParleyError(toOwnError(thrown));
-    if (error.status >= 500) noteFault(error, addIds(request, reply));
+    if (error.status >= 500) noteFault(error, request.id);
     return send(request, reply, error);
   });
 }

@@ -50,7 +50,7 @@ const isMcpPath = /\/mcp(\?|$)/;
 /** `/v1/user/info`, `/v1/deployments/{id}/limits`, `/configuration` and `/documents`: what a caller is, what is left to it, how it may begin (contract 3), and what it can be told of. */
 export function callerRoutes(app: FastifyInstance, tools: CallerTools): void {
   app.get('/v1/user/info', async (request) => {
-    const { subject, project, roles } = await tools.identify(readCredentials(request.headers));
+    const { subject, project, roles } = await tools.identify(readCredentials(request.raw));
     return { user: subject, project, roles };
   });
   app.get(`${deploymentsBase}*`, async (request, reply) => {
@@ -58,7 +58,7 @@ export function callerRoutes(app: FastifyInstance, tools: CallerTools): void {
       reply.header('allow', 'POST');
       throw new ParleyError('method_not_allowed', 'This path takes POST, not GET: there is no stream beside those of the calls.');
     }
-    const caller = await tools.identify(readCredentials(request.headers));
+    const caller = await tools.identify(readCredentials(request.raw));
     const { view, encodedId } = toTarget(request);
     const directory = tools.directory();
     const id = toDeploymentId(encodedId);

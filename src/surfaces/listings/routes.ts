@@ -43,7 +43,7 @@ interface Listing {
 
 function list(app: FastifyInstance, tools: ListingTools, { base, isOfKind }: Listing): void {
   app.get(base, async (request) => {
-    const caller = await tools.identify(readCredentials(request.headers));
+    const caller = await tools.identify(readCredentials(request.raw));
     const directory = tools.directory();
     const usable = (await tools.catalog.list(directory, caller)).filter(
       (deployment) => isOfKind(deployment) && mayUse(directory, caller, deployment),
@@ -55,7 +55,7 @@ function list(app: FastifyInstance, tools: ListingTools, { base, isOfKind }: Lis
       reply.header('allow', 'POST');
       throw new ParleyError('method_not_allowed', 'This path takes POST, not GET.');
     }
-    const caller = await tools.identify(readCredentials(request.headers));
+    const caller = await tools.identify(readCredentials(request.raw));
     const id = idBelow(request, `${base}/`);
     const directory = tools.directory();
     const deployment = id === undefined ? undefined : await tools.catalog.find(directory, id);

@@ -11,7 +11,7 @@ import { readCredentials } from '../http/credentials.ts';
  */
 export function schemaRoutes(app: FastifyInstance, { identify }: { readonly identify: Identify }): void {
   app.get('/v1/application_type_schemas/schema', async (request, reply) => {
-    await identify(readCredentials(request.headers));
+    await identify(readCredentials(request.raw));
     return send(reply, idIn(request).slice(0, -quickAppSuffix.length));
   });
   app.get(quickAppSuffix, (_request, reply) => send(reply, ''));

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { ParleyError } from '#contract/errors.ts';
+import { readModel } from '#contract/named-model.ts';
 import { parseBody } from '../http/parse-body.ts';
 
 /** A body of the dialect; forgotten once it is taken, since a stream may outlive it by hours. */
@@ -14,8 +15,8 @@ export class Body {
 
   /** Id of the deployment that is asked for. Throws `invalid_request` where none is named. */
   model(): string {
-    const { model } = this.#fields();
-    if (typeof model === 'string' && model !== '') return model;
+    const model = readModel(this.#value);
+    if (model !== undefined) return model;
     throw new ParleyError('invalid_request', 'model: must name a deployment; GET /anthropic/v1/models lists yours.', {
       param: 'model',
     });

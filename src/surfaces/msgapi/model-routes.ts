@@ -24,15 +24,15 @@ export function modelRoutes(
 ): void {
   const base = `/${alias}/v1/models`;
   const toItem = (deployment: Deployment): object => toModelItem(deployment, new Date(createdSeconds * 1000).toISOString());
-  app.get(base, async ({ headers }) => {
-    const caller = await identify(readCredentials(headers, true));
+  app.get(base, async ({ raw }) => {
+    const caller = await identify(readCredentials(raw, true));
     const now = directory();
     const usable = (await catalog.list(now, caller)).filter((each) => each.type === 'chat' && mayUse(now, caller, each));
     const ids = usable.map(({ id }) => id);
     return { data: usable.map(toItem), has_more: false, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
   });
-  app.get(`${base}/*`, async ({ headers, raw }) => {
-    const caller = await identify(readCredentials(headers, true));
+  app.get(`${base}/*`, async ({ raw }) => {
+    const caller = await identify(readCredentials(raw, true));
     const [path = ''] = (raw.url ?? '').split('?', 1);
     const id = toDeploymentId(path.slice(base.length + 1));
     const now = directory();

@@ -2,10 +2,11 @@ import type { SignInWay } from '#contract/sign-in-way.ts';
 
 /**
  * What the page may load, as a Content-Security-Policy: nothing that does not come from this service. It may also ask the
- * identity providers for tokens that people may sign in with.
+ * identity providers for tokens that people may sign in with, and to revoke them.
  */
 export function pagePolicy(ways: readonly SignInWay[]): string {
-  const origins = ways.flatMap(({ endpoints }) => (endpoints === null ? [] : [originOf(endpoints.token)]));
+  const asked = ways.flatMap(({ endpoints }) => [endpoints?.token, endpoints?.revocation]);
+  const origins = asked.filter((url) => url !== undefined).map(originOf);
   return [
     "default-src 'none'",
     "script-src 'self'",

@@ -1,12 +1,10 @@
 import type { Passage } from '#domain/passage-index.ts';
-import type { Attachment, ToolContext, ToolResult } from '#domain/tool.ts';
+import { type Attachment, howToCite, type ToolContext, type ToolResult } from '#domain/tool.ts';
 import type { ReadFile } from './await-readings.ts';
 import type { GivenPassage } from './gather-passages.ts';
 
 const longestExcerpt = 2000;
 const nothing = 'Nothing in the documents matches. Try other words, or say that the documents do not tell.';
-const howToCite =
-  'Behind what you take from a passage put its number, such as [1]; the user is shown the passages that you cite.';
 /** Of the allowed bytes, for notes and what stands between passages. */
 const reservedBytes = 1000;
 /** A number with its brackets, and the line breaks behind a passage. */

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { howToCite } from '#domain/tool.ts';
 import { startDemo, tool, user } from './talk-to-demo.ts';
 
 const { say, embedder } = startDemo();
@@ -152,6 +153,22 @@ describe('results', () => {
     expect(content).toBe('query_document says, nearest to your question:\n\n> Employees get 30 days of vacation a year. [1]');
     const { content: none } = await say(asked('Which planets have rings?', ['query_document', long]));
     expect(none).toBe('query_document gives 2 passages; none comes near your question.');
+  });
+
+  it('that are numbered passages are told without the hint on how to cite them, now and later', async () => {
+    for (const filling of ['The kitchen has two ovens.', 'The kitchen has two ovens. '.repeat(30)]) {
+      const result = `[1] ${filling}\n\n${howToCite}\n\nNote: Searched by words only.`;
+      const first = asked('Which number do I put behind what I take from a passage?', ['query_document', result]);
+      const { content } = await say(first);
+      expect(content).toMatch(/ovens|none comes near|the beginning of/);
+      const later = [
+        ...first,
+        { role: 'assistant' as const, content },
+        user('And of the passages that I cite, what is the user shown?'),
+      ];
+      for (const said of [content, (await say(later)).content])
+        expect(said).not.toMatch(/Behind what you|passages that you cite|Note:/);
+    }
   });
 
   it.each([

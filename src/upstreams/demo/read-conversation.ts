@@ -1,6 +1,7 @@
 import { isJsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { Attachment, CompletedControl, Message } from '#contract/message.ts';
+import { howToCite } from '#domain/tool.ts';
 import { splitQuestion } from './split-question.ts';
 import { shorten } from './words.ts';
 
@@ -53,7 +54,7 @@ export function textOf({ content }: Message): string {
 
 function resultsAtEnd(messages: readonly Message[], names: ToolNames): ToolResult[] {
   const lastOther = messages.findLastIndex((message) => !isResult(message));
-  return messages.slice(lastOther + 1).map((message) => ({ name: toolNameOf(message, names), text: textOf(message) }));
+  return messages.slice(lastOther + 1).map((message) => ({ name: toolNameOf(message, names), text: resultOf(message) }));
 }
 
 function readPassages(messages: readonly Message[], names: ToolNames): Passage[] {
@@ -70,7 +71,7 @@ function readPassages(messages: readonly Message[], names: ToolNames): Passage[]
 }
 
 function passagesOf(message: Message, names: ToolNames): Passage[] {
-  if (isResult(message)) return [{ source: toolNameOf(message, names), text: textOf(message) }];
+  if (isResult(message)) return [{ source: toolNameOf(message, names), text: resultOf(message) }];
   if (message.role === 'system' || message.role === 'developer') {
     const text = textOf(message);
     return text.length > longInstructions ? [{ source: 'the instructions', text }] : [];
@@ -86,6 +87,12 @@ function passagesOf(message: Message, names: ToolNames): Passage[] {
 function attachmentsOf(message: Message): Attachment[] {
   const { attachments } = message.custom_content ?? {};
   return message.role === 'user' && Array.isArray(attachments) ? attachments.filter(isJsonObject) : [];
+}
+
+/** What a tool found, without what it tells a model to do with it. */
+function resultOf(message: Message): string {
+  const [found = ''] = textOf(message).split(howToCite, 1);
+  return found;
 }
 
 function isResult({ role }: Message): boolean {

@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { sql } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
 import { Seal } from '#base/seal.ts';
 import { Secret } from '#base/secret.ts';
@@ -13,7 +14,7 @@ import { SqlApplicationStore } from '#stores/sql/application-store.ts';
 import { SqlConsentStore } from '#stores/sql/consent-store.ts';
 import { NewerDatabase } from '#stores/sql/migrate.ts';
 import { openSqlite } from '#stores/sql/open-sqlite.ts';
-import type { OpenDatabase } from '#stores/sql/sql-database.ts';
+import type { OpenDatabase, SqlDatabase } from '#stores/sql/sql-database.ts';
 import { freshSqlite } from './engines.ts';
 
 const fixture = fileURLToPath(new URL('./fixtures/put-and-tell.ts', import.meta.url));
@@ -186,6 +187,69 @@ describe('SQLite', () => {
     const raw = new DatabaseSync(fresh.file);
     expect(raw.prepare('select subject from consents union select bucket from buckets').all()).toEqual([]);
     raw.close();
+  });
+
+  describe('on a disk that is full', () => {
+    const setRoom = ({ database }: OpenDatabase, pages: number) =>
+      database.run((kysely) => sql`pragma max_page_count = ${sql.lit(pages)}`.execute(kysely));
+    const large = { ...consent, form: { ['x'.repeat(100_000)]: { consentRequired: true } } };
+
+    it.each([
+      ['one step', (database: SqlDatabase) => new SqlConsentStore(database).put('user', large)],
+      [
+        'a transaction',
+        (database: SqlDatabase) =>
+          database.transact((transaction) =>
+            transaction
+              .insertInto('buckets')
+              .values({ bucket: 'b'.repeat(100_000), used_bytes: 1 })
+              .execute(),
+          ),
+      ],
+    ])('says so as the cause of %s that failed', async (_, write) => {
+      await using fresh = await freshSqlite();
+      const opened = await fresh.open();
+      await setRoom(opened, 1);
+      const message = 'The store cannot be used at the moment: the database failed; try again.';
+      const cause = expect.objectContaining({ message: 'database or disk is full' });
+      await expect(write(opened.database)).rejects.toMatchObject({ message, cause });
+      await opened.close();
+    });
+
+    it('knows that it takes no writes, tells so once, reads on, and takes writes again by itself', async () => {
+      await using fresh = await freshSqlite();
+      const told: unknown[] = [];
+      const opened = await openSqlite(
+        fresh.file,
+        {},
+        { noteRefused: (thrown) => told.push(thrown), noteBack: () => told.push('back') },
+      );
+      const store = new SqlConsentStore(opened.database);
+      await store.put('user', consent);
+      await setRoom(opened, 1);
+      expect(opened.takesWrites()).toBe(true);
+      for (let nth = 0; nth < 3; nth += 1) await expect(store.put('user', large)).rejects.toThrow(StoreFault);
+      await vi.waitUntil(() => !opened.takesWrites(), { interval: 5 });
+      expect(await store.find('user', 'app')).toEqual(consent);
+      await setRoom(opened, 1_000_000);
+      await vi.waitUntil(() => opened.takesWrites(), { interval: 20, timeout: 10_000 });
+      await store.put('user', large);
+      expect(told).toEqual([expect.objectContaining({ message: 'database or disk is full' }), 'back']);
+      await opened.close();
+      const raw = new DatabaseSync(fresh.file);
+      expect(raw.prepare("select name from sqlite_master where name = 'parley_trial'").all()).toEqual([]);
+      raw.close();
+    });
+
+    it('is not what a fault of another kind is taken for', async () => {
+      await using fresh = await freshSqlite();
+      const noteRefused = vi.fn();
+      const opened = await openSqlite(fresh.file, {}, { noteRefused, noteBack: () => undefined });
+      await expect(opened.database.run((kysely) => sql`select nothing`.execute(kysely))).rejects.toThrow(StoreFault);
+      await setRoom(opened, 1_000_000);
+      await opened.close();
+      expect([opened.takesWrites(), noteRefused.mock.calls]).toEqual([true, []]);
+    });
   });
 
   it('is of no use once it was closed', async () => {

@@ -1,0 +1,43 @@
+import { sql } from 'kysely';
+import { expect, it, vi } from 'vitest';
+import { NodeState } from '#app/node-state.ts';
+import { openDatabase } from '#app/open-database.ts';
+import { readSettings } from '#app/settings.ts';
+import { systemClock } from '#base/clock.ts';
+import { Balance } from '#domain/balance.ts';
+import { toDirectory } from '#domain/directory.ts';
+import { SqlConsentStore } from '#stores/sql/consent-store.ts';
+import { openFolder } from '#test/temporary-folder.ts';
+import { checkConfiguration } from '../../src/app/configuration/check.ts';
+
+const noFlags = { config: undefined, host: undefined, port: undefined, tlsCert: undefined, tlsKey: undefined };
+const large = { deployment: 'app', form: { ['x'.repeat(100_000)]: { consentRequired: true } }, acceptedAtMs: 1 };
+
+it('a node whose database finds no room says so in its log and its health, until there is room', async () => {
+  await using folder = await openFolder();
+  const noted: string[] = [];
+  const opened = await openDatabase(readSettings({ ...noFlags, data: folder.path }, {}), {
+    clock: systemClock,
+    newKey: () => '',
+    note: (message) => noted.push(message),
+    noteFault: (message, thrown) => noted.push(`${message}: ${thrown instanceof Error ? thrown.message : ''}`),
+  });
+  const checked = checkConfiguration({});
+  if ('faults' in checked) throw new Error('the configuration has faults');
+  const directory = toDirectory(checked.configuration);
+  const state = new NodeState({ directory: () => directory, balance: new Balance(), clock: systemClock });
+  state.storesOpened({ shared: opened.shared, losses: () => [], takesWrites: opened.takesWrites });
+  const setRoom = (pages: number) =>
+    opened.database.run((kysely) => sql`pragma max_page_count = ${sql.lit(pages)}`.execute(kysely));
+  expect(state.troubles()).toEqual([]);
+  await setRoom(1);
+  await expect(new SqlConsentStore(opened.database).put('user', large)).rejects.toThrow(/^The store cannot be used/);
+  await vi.waitFor(() => expect(state.troubles().map(({ code }) => code)).toEqual(['writes_refused']), 8_000);
+  await setRoom(1_000_000);
+  await vi.waitFor(() => expect(state.troubles()).toEqual([]), 8_000);
+  expect(noted).toEqual([
+    'the database in the data folder takes no writes; it is tried every second: database or disk is full',
+    'the database in the data folder takes writes again',
+  ]);
+  await opened.close();
+});
