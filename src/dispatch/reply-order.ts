@@ -33,8 +33,8 @@ export class ReplyOrder {
   #identity: { id: string; created: number; model?: unknown };
   #hasStarted = false;
   readonly #early: Frame[] = [];
-  readonly #started = new Set<number>();
-  readonly #finished = new Set<number>();
+  /** Indexes of the choices that have begun, each with whether it is finished. */
+  readonly #choices = new Map<number, boolean>();
   /** Open stages, as choice and stage index. */
   readonly #stages = new Map<string, readonly [number, number]>();
   #usage: Usage | undefined;
@@ -75,7 +75,7 @@ export class ReplyOrder {
     if (this.#isRelayed) return this.#early.splice(0);
     if (!this.#facts.isStreamed && this.#isWhole) return [];
     const owed: Chunk[] = [];
-    const open = [...this.#started].filter((index) => !this.#finished.has(index));
+    const open = [...this.#choices].filter(([, isFinished]) => !isFinished).map(([index]) => index);
     if (open.length > 0)
       owed.push(this.#chunk({ choices: open.map((index) => ({ index, delta: {}, finish_reason: 'stop' as const })) }));
     const { usage, statistics } = this.totals();
@@ -166,9 +166,9 @@ export class ReplyOrder {
 
   #takeChunk(chunk: Chunk, going: Chunk[]): void {
     this.#note(chunk);
-    const fresh = chunk.choices.filter((choice) => !this.#started.has(choice.index));
+    const fresh = chunk.choices.filter((choice) => !this.#choices.has(choice.index));
     for (const choice of chunk.choices) {
-      this.#started.add(choice.index);
+      if (!this.#choices.has(choice.index)) this.#choices.set(choice.index, false);
       this.#contentChars += choice.delta?.content?.length ?? 0;
       this.#noteStages(choice);
     }
@@ -197,12 +197,13 @@ export class ReplyOrder {
 
   /** The chunk without usage, statistics and repeated finish reasons; undefined where nothing is left of it. */
   #withoutTotals(chunk: Chunk): Chunk | undefined {
-    const isRepeated = (choice: ChunkChoice): boolean => Boolean(choice.finish_reason) && this.#finished.has(choice.index);
+    const isRepeated = (choice: ChunkChoice): boolean =>
+      Boolean(choice.finish_reason) && this.#choices.get(choice.index) === true;
     const repeats = chunk.choices.some(isRepeated);
     const choices = repeats
       ? chunk.choices.map((choice) => (isRepeated(choice) ? { ...choice, finish_reason: null } : choice))
       : chunk.choices;
-    for (const choice of choices) if (choice.finish_reason) this.#finished.add(choice.index);
+    for (const choice of choices) if (choice.finish_reason) this.#choices.set(choice.index, true);
     if (!repeats && !chunk.usage && !chunk.statistics) return chunk;
     const { usage: _usage, statistics: _statistics, ...rest } = chunk;
     return choices.length === 0 ? undefined : { ...rest, choices };

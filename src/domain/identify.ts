@@ -28,9 +28,8 @@ export function createIdentify(
   { verifyToken, noteRefusal }: IdentifyOptions,
 ): Identify {
   const find: Identify = async (credentials) => {
-    const holder = directory().keys.find(credentials);
-    if (holder !== undefined)
-      return { subject: `key:${holder.project}`, project: holder.project, roles: holder.roles, chain: null };
+    const configured = directory().keys.find(credentials);
+    if (configured !== undefined) return configured;
     if (hasTokenForm(credentials)) return verifyToken(credentials);
     const caller = await perRequestKeys.find(credentials);
     if (caller !== undefined) return caller;

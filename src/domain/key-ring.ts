@@ -1,21 +1,17 @@
 import { hash } from 'node:crypto';
-
-/** Whom a configured key stands for. */
-export interface KeyHolder {
-  readonly project: string;
-  readonly roles: readonly string[];
-}
+import type { Caller } from './caller.ts';
 
 /** Configured keys, held as digests: a look-up compares digests, so its time tells nothing of the keys. */
 export class KeyRing {
-  readonly #holders = new Map<string, KeyHolder>();
+  readonly #callers = new Map<string, Caller>();
 
-  add(key: string, holder: KeyHolder): void {
-    this.#holders.set(digest(key), holder);
+  add(key: string, { project, roles }: Pick<Caller, 'project' | 'roles'>): void {
+    this.#callers.set(digest(key), { subject: `key:${project}`, project, roles, chain: null });
   }
 
-  find(key: string): KeyHolder | undefined {
-    return this.#holders.get(digest(key));
+  /** Whom a key stands for. */
+  find(key: string): Caller | undefined {
+    return this.#callers.get(digest(key));
   }
 }
 

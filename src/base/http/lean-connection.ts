@@ -123,7 +123,7 @@ export class LeanConnection {
     this.#heardReply = true;
     parser.feed(text);
     if (parser.status !== 0) {
-      if (exchange.stage === 'waiting') exchange.head(parser.status, parser.headers);
+      if (exchange.stage === 'waiting') exchange.head(parser.status, parser.takeHeaders());
       if (parser.content !== '' && this.#exchange === exchange) exchange.bytes(parser.takeContent());
     }
     if (this.#exchange !== exchange) return;

@@ -54,6 +54,13 @@ export class ReplyParser {
     this.#interimHeads = 0;
   }
 
+  /** The header fields, which are then let go of: they keep the whole read alive that they were cut from. */
+  takeHeaders(): ReplyHeaders {
+    const { headers } = this;
+    this.headers = noHeaders;
+    return headers;
+  }
+
   /** The content, which is then let go of. */
   takeContent(): string {
     const { content } = this;

@@ -15,7 +15,10 @@ export class EventStream {
   #hasEnded = false;
   #isDue = false;
   #ping: NodeJS.Timeout | undefined;
-  readonly #flush = (): void => this.#write();
+
+  static #flush(stream: EventStream): void {
+    stream.#write();
+  }
 
   constructor(response: ServerResponse) {
     this.#response = response;
@@ -88,7 +91,7 @@ export class EventStream {
   #writeSoon(): void {
     if (this.#isDue) return;
     this.#isDue = true;
-    setImmediate(this.#flush);
+    setImmediate(EventStream.#flush, this);
   }
 
   #write(): void {
