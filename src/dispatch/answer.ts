@@ -1,4 +1,3 @@
-import type { Clock } from '#base/clock.ts';
 import { Deferred } from '#base/deferred.ts';
 import { peek } from '#base/peek.ts';
 import { ParleyError } from '#contract/errors.ts';
@@ -6,12 +5,12 @@ import type { Frame } from '#contract/frame.ts';
 import type { Caller } from '#domain/caller.ts';
 import { filesHandedOn } from '#domain/file-references.ts';
 import type { PerRequestKeys } from '#domain/per-request-keys.ts';
-import type { TryOutcome, TryRecord } from '#domain/telemetry.ts';
 import type { TraceContext } from '#domain/trace.ts';
 import { type ChatProtocol, type ProtocolName, type Upstream, UpstreamFault } from '#domain/upstream.ts';
 import { withoutSecrets } from '#domain/upstream-error.ts';
 import type { Answering } from './answering.ts';
-import { type AttemptTools, attempt, outcomeOf } from './attempts.ts';
+import { type AttemptTools, attempt } from './attempts.ts';
+import { Watched } from './watched.ts';
 
 export interface AnswerTools extends AttemptTools {
   readonly protocols: Readonly<Partial<Record<ProtocolName, ChatProtocol>>>;
@@ -65,8 +64,9 @@ function fromUpstreams(
     ).catch(clearing(upstream, headers));
   });
   return new Deferred(
-    opening.then(({ result, upstream, record }) =>
-      watched(result, { record, signal, clock: tools.clock, clear: clearing(upstream, headers) }),
+    opening.then(
+      ({ result, upstream, record }) =>
+        new Watched(result, { record, signal, clock: tools.clock, clear: clearing(upstream, headers) }),
     ),
   );
 }
@@ -76,26 +76,6 @@ function clearing(upstream: Upstream, headers: Readonly<Record<string, string>>)
   return (thrown) => {
     throw thrown instanceof UpstreamFault ? withoutSecrets(thrown, upstream, Object.values(headers)) : thrown;
   };
-}
-
-interface Watching {
-  readonly record: TryRecord;
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-  readonly clear: (thrown: unknown) => never;
-}
-
-async function* watched(frames: AsyncIterable<Frame>, { record, signal, clock, clear }: Watching): AsyncIterable<Frame> {
-  let outcome: TryOutcome = 'left';
-  try {
-    yield* frames;
-    outcome = 'ok';
-  } catch (thrown) {
-    if (!signal.aborted) outcome = outcomeOf(thrown);
-    clear(thrown);
-  } finally {
-    record.end(outcome, clock.nowMs());
-  }
 }
 
 /** Header fields that let an upstream's own logs be found from ours. */
