@@ -1,7 +1,6 @@
-import axe from 'axe-core';
-import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type PageHouse, startPageHouse } from './support.ts';
+import { looks, violations } from './violations.ts';
 
 let house: PageHouse;
 
@@ -10,22 +9,6 @@ beforeAll(async () => {
 });
 
 afterAll(() => house[Symbol.asyncDispose]());
-
-/** What axe finds wrong with what is shown now. */
-async function violations(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe.source);
-  const found = await page.evaluate('axe.run({ resultTypes: ["violations"] })');
-  const { violations: list } = found as { violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] };
-  return list.map(
-    ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
-  );
-}
-
-const looks: readonly (readonly [string, BrowserContextOptions])[] = [
-  ['light', { colorScheme: 'light' }],
-  ['dark', { colorScheme: 'dark' }],
-  ['phone', { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true }],
-];
 
 describe.each(looks)('in the look %s', { timeout: 60_000 }, (_look, options) => {
   it('nothing keeps anyone out: signing in', async () => {

@@ -3,14 +3,14 @@ import { startService, type TestService } from '#test/start-service.ts';
 import { ownBucket, quickApp } from '../applications/support.ts';
 import { TestShelves } from '../retrieval/rig.ts';
 import { openEditor, store } from './builder-support.ts';
-import { startBrowser } from './support.ts';
+import { startBrowser, type TestBrowser } from './support.ts';
 import { looks, violations } from './violations.ts';
 
 const longText = Array.from({ length: 40 }, (_, nth) => `# Part ${nth}\n\nabc ${nth}`).join('\n\n');
 
 vi.setConfig({ testTimeout: 60_000 });
 
-let browser: Awaited<ReturnType<typeof startBrowser>>;
+let browser: TestBrowser;
 let shelves: TestShelves;
 let service: TestService;
 

@@ -1,7 +1,7 @@
 import type { BrowserContextOptions } from 'playwright-core';
 import { callerKey, type TestService, withKey } from '#test/start-service.ts';
 import { ownBucket } from '../applications/support.ts';
-import type { startBrowser, TestPage } from './support.ts';
+import type { TestBrowser, TestPage } from './support.ts';
 
 const longestStepMs = 20_000;
 
@@ -13,7 +13,7 @@ export async function store(service: Pick<TestService, 'ask'>, name: string, ent
 }
 
 interface Opening {
-  readonly browser: Awaited<ReturnType<typeof startBrowser>>;
+  readonly browser: TestBrowser;
   readonly service: Pick<TestService, 'url'>;
   readonly options?: BrowserContextOptions | undefined;
 }

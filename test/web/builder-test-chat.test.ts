@@ -3,12 +3,12 @@ import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-ups
 import { startService, type TestService } from '#test/start-service.ts';
 import { calls, operationsOf, quickApp, says } from '../quick-apps/support.ts';
 import { openEditor, store } from './builder-support.ts';
-import { startBrowser } from './support.ts';
+import { startBrowser, type TestBrowser } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-let browser: Awaited<ReturnType<typeof startBrowser>>;
+let browser: TestBrowser;
 let service: TestService;
 let model: ScriptedUpstream;
 let api: ScriptedUpstream;

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startService, type TestService } from '#test/start-service.ts';
 import { ownBucket, quickApp, show } from '../applications/support.ts';
 import { openEditor, store } from './builder-support.ts';
-import { startBrowser } from './support.ts';
+import { startBrowser, type TestBrowser } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-let browser: Awaited<ReturnType<typeof startBrowser>>;
+let browser: TestBrowser;
 let service: TestService;
 
 const instructions = ['You help in a shop.', 'Be brief.', 'One.', 'Two.', 'Three.', 'Never invent prices.'];

@@ -3,25 +3,27 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey, startService } from '#test/start-service.ts';
-import { startBrowser, type TestPage } from './support.ts';
+import { bucketOfProject, pathOf, quickApp, save as saveThrough } from '../applications/support.ts';
+import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-let browser: Awaited<ReturnType<typeof startBrowser>>;
+let browser: TestBrowser;
 let service: TestProcess;
 
 const models = {
   demo: { displayName: 'Demo', description: 'Answers by rules.', upstreams: [{ protocol: 'demo' }] },
   other: { displayName: 'Other model', upstreams: [{ protocol: 'demo' }] },
 };
+const keys = { [callerKey]: { project: 'test' }, bob: { project: 'bob' } };
 const longestStepMs = 20_000;
 const token = 'canary-of-the-builder';
 const headers = { 'api-key': callerKey, 'content-type': 'application/json' };
 
 beforeAll(async () => {
   browser = await startBrowser();
-  service = await startProcess({ configuration: { models } });
+  service = await startProcess({ configuration: { models, keys } });
 });
 
 afterAll(async () => {
@@ -69,7 +71,7 @@ async function stored(name: string): Promise<Record<string, unknown> & { applica
 it('An application with nothing but what is needed is made, tried, changed and deleted', async () => {
   const { page, say, answer, troubles } = await openBuilder();
   await begin(page, 'Oslo guide');
-  await page.getByRole('button', { name: 'Add to Starters' }).click();
+  await page.getByRole('button', { name: 'Add a starter' }).click();
   await page.keyboard.type('What is there to see?');
   await page.getByRole('button', { name: 'Try it' }).click();
   await page.locator('.picker', { hasText: 'Oslo guide' }).waitFor();
@@ -100,7 +102,7 @@ it('What the service refuses is shown at its field, in the form and beside the J
   const { page } = await openBuilder();
   await begin(page, 'Faulty');
   const servers = await unfold(page, 'MCP servers');
-  await servers.getByRole('button', { name: 'Add to MCP servers' }).click();
+  await servers.getByRole('button', { name: 'Add an MCP server' }).click();
   await servers.getByLabel(/^Name/).fill('Board');
   await servers.getByLabel(/^Address/).fill('nowhere');
   await servers.locator('> summary').click();
@@ -109,6 +111,7 @@ it('What the service refuses is shown at its field, in the form and beside the J
   await servers.getByText('must be an address that begins with http:// or https://').waitFor();
   expect(await address.getAttribute('aria-invalid')).toBe('true');
   expect(await page.evaluate('document.activeElement.value')).toBe('nowhere');
+  await page.locator('.builder-refusal').getByText('MCP servers › Board › Address').waitFor();
 
   await page.getByRole('radio', { name: 'JSON' }).check();
   const text = page.getByLabel('The whole application');
@@ -125,7 +128,7 @@ it('A secret is written and never shown again; it stays where it is not touched,
   const { page } = await openBuilder();
   await begin(page, 'Secretive');
   const servers = await unfold(page, 'MCP servers');
-  await servers.getByRole('button', { name: 'Add to MCP servers' }).click();
+  await servers.getByRole('button', { name: 'Add an MCP server' }).click();
   await servers.getByLabel(/^Name/).fill('Board');
   await servers.getByLabel(/^Address/).fill('https://mcp.example/');
   await servers.getByLabel('Authorization: Kind').selectOption({ label: 'A fixed bearer token' });
@@ -154,15 +157,39 @@ it('A secret is written and never shown again; it stays where it is not touched,
   await page.getByText('Secrets are never copied').waitFor();
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Secretive (copy)');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.locator('.builder-refusal').getByText('authorization.token').waitFor();
+  await page.locator('.builder-refusal').getByText('Authorization › Token').waitFor();
 
   page.once('dialog', (dialog) => void dialog.accept());
   await page.getByRole('link', { name: 'All applications' }).click();
+  // The editor has an input of files as well.
+  await page.getByRole('button', { name: 'New application' }).waitFor();
   await page
     .locator('input[type=file]')
     .setInputFiles({ name: 'app.json', mimeType: 'application/json', buffer: Buffer.from(file) });
   await page.getByText('Secrets are never copied').waitFor();
   expect(await page.getByLabel('Description').first().inputValue()).toBe('With a secret.');
+});
+
+it('What is typed while a new application gets its id is not lost', async () => {
+  const { page } = await openBuilder();
+  await begin(page, 'Quick hands');
+  await page.evaluate(`addEventListener('hashchange', (event) => {
+    if (!event.isTrusted) return;
+    event.stopImmediatePropagation();
+    setTimeout(() => dispatchEvent(new HashChangeEvent('hashchange')), 300);
+  }, { capture: true })`);
+  const typed = Promise.withResolvers<void>();
+  await page.route('**/openai/deployments', async (route) => {
+    await typed.promise;
+    await route.continue();
+  });
+  await save(page);
+  await page.getByLabel('Description').first().fill('Typed at once');
+  typed.resolve();
+  await page.waitForURL(/quick-hands$/);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Everything is saved').waitFor();
+  expect((await stored('quick-hands')).description).toBe('Typed at once');
 });
 
 it('What was changed elsewhere is not written over unasked', async () => {
@@ -197,6 +224,9 @@ it('Tools are put together: by name, by conditions, out of an OpenAPI document, 
   await others.getByText('Meets them now: 1').waitFor();
   expect(await others.locator('.builder-matches li').allTextContents()).toEqual(['Demo']);
 
+  const closed = page.locator('.builder-tools:not([open]) > summary');
+  expect(await closed.filter({ hasText: 'Web APIs' }).innerText()).toMatch(/^Web APIs\s+Call a web service \(REST\)$/);
+  expect(await page.locator('.builder-tools', { hasText: 'Further web APIs' }).count()).toBe(0);
   const web = await unfold(page, 'Web APIs');
   await web.getByText('Import an OpenAPI document').click();
   const operation = (operationId: string) => ({ operationId, summary: `Does ${operationId}`, responses: {} });
@@ -213,6 +243,17 @@ it('Tools are put together: by name, by conditions, out of an OpenAPI document, 
   await web.getByRole('button', { name: 'Take over 1 operation' }).click();
   await web.locator('.builder-card-name', { hasText: 'listItems' }).waitFor();
 
+  await web.getByRole('button', { name: 'Add a web API' }).click();
+  expect(await web.getByRole('combobox', { name: 'Kind: Kind' }).count()).toBe(0);
+  expect(await page.evaluate('[document.activeElement.value, getSelection().toString()]')).toEqual([
+    'New web API',
+    'New web API',
+  ]);
+  await web.getByRole('button', { name: 'Add a web API' }).click();
+  await page.locator('.builder-card-name', { hasText: 'New web API 2' }).waitFor();
+  await web.getByRole('button', { name: 'Remove New web API 2' }).click();
+  await web.getByRole('button', { name: 'Remove New web API', exact: true }).click();
+
   const documents = await unfold(page, 'Documents');
   await documents
     .locator('input[type=file]')
@@ -226,6 +267,47 @@ it('Tools are put together: by name, by conditions, out of an OpenAPI document, 
     document_relative_url: [expect.stringMatching(/^files\/.+\/hand%20book\.txt$/)],
   });
   expect((properties.web_api_toolset as { tools: object[] }[])[0]?.tools).toHaveLength(1);
+});
+
+it('A place of an address that no parameter fills is said at once, with the way to make it; a new parameter waits for its name', async () => {
+  const { page } = await openBuilder();
+  await begin(page, 'Places');
+  expect(await page.locator('label', { hasText: /^Instructions/ }).innerText()).toBe('Instructions');
+  expect(await page.locator('label', { hasText: /^Model/ }).innerText()).toContain('required');
+  const web = await unfold(page, 'Web APIs');
+  await web.getByRole('button', { name: 'Add a web API' }).click();
+  await web.getByRole('button', { name: 'Add a tool' }).click();
+  expect(await web.getByText('Strict').count()).toBe(0);
+  await web.getByLabel('Address · required').fill('https://shop.example/items/{id}/{part}');
+  await web.getByText('The address has {id}, and no parameter fills it.').waitFor();
+  await web.getByRole('button', { name: 'Add the parameter id' }).click();
+  await web.locator('.builder-card-name').getByText('id', { exact: true }).waitFor();
+  expect(await web.getByText('and no parameter fills it').allInnerTexts()).toEqual([expect.stringContaining('{part}')]);
+  await web.getByRole('button', { name: 'Add a parameter' }).click();
+  await page.keyboard.type('part');
+  await web.getByText('and no parameter fills it').waitFor({ state: 'detached' });
+});
+
+it('A web API in the obsolete form, and in the further ones, is shown where it was saved so, and only there', async () => {
+  const api = { auth_info: null, tool_endpoints: [] };
+  const properties = { instructions: 'Help.', model: 'demo', temperature: 0, web_api_toolset_alternative: [api] };
+  const entry = {
+    applicationTypeSchemaId: 'x/custom_application_schemas/quickapps',
+    displayName: 'Old',
+    applicationProperties: properties,
+  };
+  const { json } = await service.ask({ method: 'GET', path: '/v1/bucket', headers });
+  const path = `/v1/applications/${(json as { bucket: string }).bucket}/old`;
+  const { status, text } = await service.ask({ method: 'PUT', path, headers, body: entry });
+  expect([status, text]).toEqual([201, expect.any(String)]);
+  const { page } = await openBuilder();
+  await page.getByRole('link', { name: 'Old', exact: true }).click();
+  const further = page.locator('.builder-tools', { hasText: 'Further web APIs' });
+  const kind = further.getByRole('combobox', { name: 'Kind: Kind' });
+  await kind.waitFor();
+  expect(await kind.locator('option').allTextContents()).toEqual(['A web API', 'A web API in the obsolete form']);
+  await further.getByRole('button', { name: 'Remove Further web APIs 1' }).click();
+  await further.getByRole('button', { name: 'Add a further web API' }).waitFor();
 });
 
 describe('nobody is kept out', () => {
@@ -251,7 +333,8 @@ describe('nobody is kept out', () => {
     const { page } = await openBuilder({ locale: 'de-DE' });
     await page.getByRole('button', { name: 'Neue Anwendung' }).click();
     await page.getByLabel(/^Anweisungen/).fill('Hilf.');
-    await page.getByRole('button', { name: 'Hinzufügen: Einstiege' }).waitFor();
+    await page.getByRole('button', { name: 'Einstieg hinzufügen' }).waitFor();
+    await page.locator('summary', { hasText: 'MCP-Server' }).getByText('Die Werkzeuge eines MCP-Servers benutzen').waitFor();
   });
 });
 
@@ -260,4 +343,33 @@ it('Where nothing is kept for users, the page says so', async () => {
   const { page } = await openBuilder({}, bare.url);
   await page.getByText('keeps no applications of its users').waitFor();
   expect(await page.getByRole('button', { name: 'New application' }).count()).toBe(0);
+});
+
+it('What another user saved is never talked to unasked, and is marked with who shared it wherever one chooses', async () => {
+  const place = pathOf('trap', bucketOfProject('bob'));
+  const trap = quickApp({}, { displayName: '- Demo', userRoles: ['default'] });
+  expect((await saveThrough(service, place, trap, { 'api-key': 'bob' })).status).toBe(201);
+  expect((await saveThrough(service, pathOf('mine'), quickApp({}, { displayName: 'Mine' }))).status).toBe(201);
+  const { page, reload } = await openBuilder();
+  const sharer = `Shared by another user, ${bucketOfProject('bob').slice(0, 8)} (trap)`;
+  await page.evaluate(`localStorage.setItem('parley deployment', '${place.slice('/v1/'.length)}'); location.hash = '#/'`);
+  await reload();
+  await page.locator('.picker', { hasText: /Demo$/ }).waitFor();
+  expect(await page.locator('.picker-name').innerText()).toBe('Demo');
+  expect(await page.locator('.other').allInnerTexts()).not.toContain('- Demo');
+
+  await page.locator('.picker').click();
+  expect(await page.locator('.picker-body h3').allInnerTexts()).toEqual(['Of this service', 'Yours', 'Shared by others']);
+  await page.locator('.option', { hasText: sharer }).click();
+  await page.locator('.shared-strip').getByText(sharer).waitFor();
+
+  await page.getByRole('link', { name: 'Your applications' }).click();
+  await page.getByRole('link', { name: 'Mine', exact: true }).click();
+  const model = page.getByLabel(/^Model/);
+  await model.waitFor();
+  expect(await model.locator('optgroup[label="Shared by others"] option').allTextContents()).toEqual([`- Demo · ${sharer}`]);
+  expect(await model.locator('option').allTextContents()).not.toContain('Mine');
+  const others = await unfold(page, 'Deployments as tools');
+  await others.getByRole('searchbox').fill('demo');
+  expect(await others.locator('.options button').allInnerTexts()).toEqual(['Demo', expect.stringMatching(/^- Demo\s*Shared by/)]);
 });

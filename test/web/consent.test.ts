@@ -27,18 +27,30 @@ it('A step that fails for want of consent leads to the form and back, and then i
   const { page, answer, troubles } = await house.open('assistant');
   await page.getByText('Assistant would like to reach others in your name.').waitFor();
   await page.getByRole('button', { name: 'Look into my mailbox' }).click();
-  expect(await answer()).toContain('needs the consent');
-  await page.getByText('lacks your consent').waitFor();
-  await page.getByRole('link', { name: 'Look at it' }).click();
+  expect(await answer()).toContain('needs your consent');
+  await page.getByText('A step was refused: Assistant may use Mailbox only with your consent.').waitFor();
+  expect(await page.getByRole('button', { name: 'Try again' }).innerText()).toBe('Try again');
+  await page.locator('.stages > summary').click();
+  await page
+    .locator('.stage', { has: page.locator('.stage-dot.failed') })
+    .locator('summary')
+    .click();
+  await page.locator('.stage-body').getByText('Mailbox needs your consent before Assistant may use it').waitFor();
+  expect(await page.locator('.stage-body').innerText()).not.toContain('/v1/');
+  await page.getByRole('link', { name: 'Go to the consent form' }).click();
   await page.getByRole('heading', { name: 'May Assistant act for you?' }).waitFor();
   await page.getByRole('img', { name: 'Whom Assistant reaches' }).waitFor();
   expect(await page.locator('.reached.asking li').allTextContents()).toEqual(['Mailbox']);
   await page.getByRole('button', { name: 'Accept' }).click();
   await page.locator('.question-text').getByText('Look into my mailbox').waitFor();
   expect(await standing()).toBe(true);
-  await page.getByRole('button', { name: 'Try again' }).click();
+  const again = page.locator('.banner').getByRole('button', { name: 'Ask again' });
+  await again.waitFor();
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Ask again');
+  await page.keyboard.press('Enter');
   await page.locator('.reply .branches').waitFor();
-  expect(await answer()).not.toContain('needs the consent');
+  expect(await answer()).not.toContain('needs your consent');
+  expect(await page.locator('.banner').count()).toBe(0);
 
   await page.getByRole('link', { name: 'Consent' }).click();
   await page.getByRole('button', { name: 'Withdraw: Assistant' }).click();
@@ -57,19 +69,21 @@ it('Declining and putting off store nothing', async () => {
   expect(await standing()).toBe(false);
 });
 
-it('A refusal for want of consent leads to the form, and back to where trying again works', async () => {
-  await using strict = await startPageHouse({ consent: { directCalls: 'require' } });
+it('A refusal for want of consent leads to the form, and back to where the question is asked again by itself', async () => {
+  await using strict = await startPageHouse({ consent: { directCalls: 'require' } }, house.browser);
   const { page, say, answer } = await strict.open('mailbox');
   await say('Hello');
-  await page.locator('.fault').getByText('Look at what it asks for').waitFor();
-  await page.locator('.fault').getByRole('link', { name: 'Look at it' }).click();
+  await page.locator('.fault').getByText('Mailbox needs your consent before it answers.').waitFor();
+  expect(await page.locator('.reply').innerText()).not.toContain('/v1/');
+  expect(await page.getByRole('button', { name: 'Try again' }).innerText()).toBe('Try again');
+  await page.locator('.fault').getByRole('link', { name: 'Go to the consent form' }).click();
   await page.getByRole('heading', { name: 'May Mailbox act for you?' }).waitFor();
   await page.getByText('Mailbox works in your name, and asks that you agree to that first.').waitFor();
   expect(await page.locator('.reached.asking').count()).toBe(0);
   await page.getByRole('button', { name: 'Accept' }).click();
-  await page.getByRole('button', { name: 'Try again' }).click();
   await page.locator('.reply .branches').waitFor();
   expect(await answer()).toContain('Hello');
+  expect(await page.locator('.question').count()).toBe(1);
 });
 
 it('A form of nobody is said in words', async () => {

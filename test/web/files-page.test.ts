@@ -3,7 +3,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
 import { callerKey, startService } from '#test/start-service.ts';
-import { startBrowser, type TestPage } from './support.ts';
+import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
 const longestStepMs = 15_000;
@@ -13,7 +13,7 @@ const configuration = { models: { demo: { upstreams: [{ protocol: 'demo' }] } } 
 const hostile = '<img src=x onerror=alert(1)> & "q" #?%41.txt';
 
 let service: TestProcess;
-let browser: Awaited<ReturnType<typeof startBrowser>>;
+let browser: TestBrowser;
 let bucket: string;
 
 beforeAll(async () => {

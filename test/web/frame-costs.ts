@@ -26,7 +26,7 @@ interface TraceEvent {
 export async function frameCosts(page: Page, act: () => Promise<void>): Promise<FrameCosts> {
   const browser = page.context().browser();
   if (browser === null) throw new Error('a page of no browser');
-  await browser.startTracing(page, { categories: ['disabled-by-default-devtools.timeline'] });
+  await browser.startTracing(page, { categories: ['toplevel'] });
   await act();
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: readonly TraceEvent[] };
   const threads = traceEvents.filter(
@@ -34,7 +34,7 @@ export async function frameCosts(page: Page, act: () => Promise<void>): Promise<
   );
   const own = new Set(threads.map(({ pid, tid }) => `${pid} ${tid}`));
   const [, ...tasks] = traceEvents
-    .filter(({ ph, name, pid, tid }) => ph === 'X' && name === 'RunTask' && own.has(`${pid} ${tid}`))
+    .filter(({ ph, name, pid, tid }) => ph === 'X' && name === 'ThreadControllerImpl::RunTask' && own.has(`${pid} ${tid}`))
     .sort((one, other) => one.ts - other.ts);
   const tookMs = tasks.map(({ tdur = 0 }) => tdur / 1000);
   return {

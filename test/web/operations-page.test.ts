@@ -2,7 +2,7 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { NodeReport } from '#surfaces/admin/node-report.ts';
 import { type AdminHouse, audit, report, startAdminHouse } from '../admin/support.ts';
-import { startBrowser, type TestPage } from './support.ts';
+import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
 const longestStepMs = 15_000;
@@ -53,7 +53,7 @@ const troubled: NodeReport = {
 };
 
 let house: AdminHouse;
-let browser: Awaited<ReturnType<typeof startBrowser>>;
+let browser: TestBrowser;
 let told: NodeReport;
 
 beforeAll(async () => {
@@ -130,7 +130,9 @@ describe('the page of operations', () => {
     const rows = page.getByRole('region', { name: 'Audit log' }).locator('tbody tr');
     expect(await rows.count()).toBe(50);
     expect(await rows.nth(0).innerText()).toContain('moon.landed');
-    expect(await rows.nth(1).innerText()).toMatch(/Application saved\s+<b>eve<\/b>\s+applications\/x\/__proto__\s+count: 1/);
+    expect(await rows.nth(1).innerText()).toMatch(
+      /Application saved\s+<b>eve<\/b>\s+__proto__\s+applications\/x\/__proto__\s+count: 1/,
+    );
     await page.getByRole('button', { name: 'Show older ones' }).focus();
     await page.keyboard.press('Enter');
     await rows.nth(61).waitFor();
@@ -169,6 +171,9 @@ it.each(looks)(
     const { page } = await open(options);
     expect(await violations(page)).toEqual([]);
     expect(await overhang(page)).toBe(0);
+    expect(
+      await page.evaluate("[...document.querySelectorAll('.table-frame')].map((each) => each.scrollWidth - each.clientWidth)"),
+    ).toEqual([0, 0]);
   },
   longestLookMs,
 );

@@ -5,6 +5,7 @@ import type { StageDelta } from '#contract/chunk.ts';
 import { chunk, delta, finish, plainReply, text, usage } from '#test/chunks.ts';
 import { eventsReply } from '#test/scripted-upstream.ts';
 import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+import { violations } from './violations.ts';
 
 let house: PageHouse;
 
@@ -21,6 +22,11 @@ async function hear(...events: readonly object[]): Promise<TestPage> {
   await opened.answer();
   return opened;
 }
+
+const headIsInSight = `(() => {
+  const { top, bottom } = document.querySelector('.attachment.asked .attachment-head').getBoundingClientRect();
+  return top >= 0 && bottom <= innerHeight;
+})()`;
 
 const stage = (part: StageDelta) => delta({ custom_content: { stages: [part] } });
 
@@ -129,6 +135,87 @@ describe('attachments', () => {
     const link = page.getByRole('link', { name: 'Open the source at example.com' });
     expect(await link.getAttribute('href')).toBe('https://example.com/handbook');
     expect((await downloaded(page, page.getByRole('button', { name: 'Download: Contract' }))).name).toBe('Contract.pdf');
+  });
+});
+
+it('On a phone the title of an attachment is read over two lines, and where it comes from stands whole below', async () => {
+  const [title, reference_url] = [
+    'The handbook of those who are new here, second edition',
+    'shelf/of/those/who/are/new/here/handbook.md',
+  ];
+  const { page } = await hear(delta({ custom_content: { attachments: [{ index: 0, title, data: 'Hi', reference_url }] } }));
+  await page.setViewportSize({ width: 390, height: 800 });
+  const cut =
+    '[...document.querySelectorAll(".attachment-name, .attachment-source")].map((each) => [each.scrollWidth - each.clientWidth, each.scrollHeight - each.clientHeight])';
+  expect(await page.evaluate(cut)).toEqual([
+    [0, 0],
+    [0, 0],
+  ]);
+  expect(await page.locator('.attachment-source').innerText()).toBe(reference_url);
+});
+
+describe('numbers in an answer', () => {
+  const passage = (index: number, title: string, data: string) => ({
+    ...{ index, title, data, type: 'text/markdown' },
+    reference_url: `files/nobody/${encodeURIComponent(title)}#page=${index + 1}`,
+  });
+  const cite = (said: string, attachments: readonly object[]) =>
+    hear(text(said), delta({ custom_content: { attachments: attachments as never } }));
+
+  it('lead to the attachment they cite, by keyboard too, which is unfolded and has the focus', async () => {
+    const long = `${'A long passage. '.repeat(2000)}The end.`;
+    const { page, troubles } = await cite(`${'Built by monks [3].\n\n'.repeat(40)}Lent to weavers [1, 3].`, [
+      passage(0, 'weavers.md', 'Forty looms.'),
+      passage(1, 'monks <b>.md', long),
+    ]);
+    await page.getByRole('button', { name: 'Source 3: monks <b>.md' }).first().focus();
+    const toggle = page.getByRole('button', { name: '3 monks <b>.md', exact: true });
+    expect(await toggle.getAttribute('aria-expanded')).toBe('false');
+    await page.keyboard.press('Enter');
+    await page.getByText('The end.').waitFor();
+    expect(await toggle.getAttribute('aria-expanded')).toBe('true');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('3monks <b>.md');
+    await expect.poll(() => page.evaluate(headIsInSight)).toBe(true);
+    await toggle.click();
+    await page.getByRole('button', { name: 'Source 3: monks <b>.md' }).last().click();
+    await expect.poll(() => toggle.getAttribute('aria-expanded')).toBe('true');
+    await page.getByRole('button', { name: 'Source 1: weavers.md' }).click();
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('1weavers.md');
+    expect(await page.locator('.reply .markdown').last().textContent()).not.toContain('Lent to weavers [, ]');
+    expect(await violations(page)).toEqual([]);
+    await page.reload();
+    await page.getByRole('button', { name: 'Source 1: weavers.md' }).waitFor();
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('stay text where nothing is cited, in code, in links and in formulas, whatever the text is', async () => {
+    const said =
+      'Known [1] but not [2]. `list[1]` $x[1]$ [see [1]](https://example.com) [1](javascript:alert(1)) <b>[1]</b>\n\n' +
+      '```\nlist[1]\n```\n\n[1][1] ![x [1]](https://evil.example/[1]) [2024] [ [1\n\n[9]: https://example.com/[1]';
+    const { page, troubles } = await cite(said, [passage(0, 'known.md', 'Known.')]);
+    const marks = page.locator('.reply .markdown').first().locator('.cited');
+    await marks.first().waitFor();
+    expect(new Set(await marks.allTextContents())).toEqual(new Set(['[1]']));
+    expect(await page.locator(':is(code, a, .katex, .dead-link) .cited').count()).toBe(0);
+    expect(await page.locator('.reply .markdown').first().textContent()).toContain('Known [1] but not [2].');
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('stay text where no attachment names its source', async () => {
+    const { page } = await cite('The first [1].', [{ index: 0, title: 'Picture', type: 'text/plain', data: 'x' }]);
+    await page.getByText('The first [1].').waitFor();
+    expect(await page.locator('.cited').count()).toBe(0);
+  });
+
+  it('the whole file behind a passage is handed over, or said to be gone', async () => {
+    const { page } = await cite('Known [1].', [passage(0, 'known <i>.md', 'Known.')]);
+    const whole = page.getByRole('button', { name: 'Whole file: known <i>.md' });
+    await page.route('**/v1/files/nobody/known%20%3Ci%3E.md', (route) => route.fulfill({ body: 'All that is known.' }), {
+      times: 1,
+    });
+    expect((await downloaded(page, whole)).content).toBe('All that is known.');
+    await whole.click();
+    await page.getByRole('alert').getByText('The file cannot be read any more.').waitFor();
   });
 });
 

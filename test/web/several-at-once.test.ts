@@ -11,6 +11,18 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
+/** Cancels the question and asks anew before the event of its end comes; resolves when that has come. */
+const askAgainAtOnce = `(async () => {
+  const first = document.querySelector('.question-dialog');
+  const ended = new Promise((resolve) => first.addEventListener('close', resolve));
+  first.querySelector('button').click();
+  await undefined;
+  document.querySelector('.head-delete').click();
+  await ended;
+  await new Promise(requestAnimationFrame);
+  return document.querySelector('.question-dialog')?.open ?? false;
+})()`;
+
 describe('several conversations', () => {
   it('are answered at once, are marked while they are and when they were, and keep apart', async () => {
     const open = new Map<string, Answering>();
@@ -59,7 +71,6 @@ describe('several conversations', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Delete “Count to 3” for good?' }).waitFor();
     await page.keyboard.press('Escape');
-    await page.locator('.question-dialog').waitFor({ state: 'detached' });
     expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Delete “Count to 3”');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
@@ -67,5 +78,18 @@ describe('several conversations', () => {
     expect(await page.locator('.head').count()).toBe(0);
     await reload();
     expect(await page.locator('.head').count()).toBe(0);
+  });
+
+  it('are asked about again although the browser has not told yet that the first question is closed', async () => {
+    const { page, say, answer } = await house.open('demo');
+    await say('Count to 3');
+    await answer();
+    await page.getByRole('button', { name: 'Delete “Count to 3”' }).click();
+    await page.getByRole('dialog').waitFor();
+    expect(await page.evaluate(askAgainAtOnce)).toBe(true);
+    await page.getByRole('dialog', { name: 'Delete “Count to 3” for good?' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('.question-dialog').waitFor({ state: 'detached' });
+    expect(await page.locator('.head').count()).toBe(1);
   });
 });

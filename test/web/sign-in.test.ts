@@ -1,15 +1,15 @@
-import axe from 'axe-core';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { audience, type OidcServer, startOidcServer } from '../identity/oidc-server.ts';
 import { MovedClock, whoIs } from '../identity/support.ts';
-import { startBrowser, type TestPage } from './support.ts';
+import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
+import { looks, violations } from './violations.ts';
 
 const clock = new MovedClock();
 const upstreams = [{ protocol: 'demo' }];
 const signInEntry = { clientId: 'page', displayName: 'Example Corp', scopes: ['openid', 'use'] };
-let browser: Awaited<ReturnType<typeof startBrowser>>;
+let browser: TestBrowser;
 let service: TestService;
 let oidc: OidcServer;
 
@@ -39,9 +39,7 @@ afterAll(async () => {
 });
 
 async function open(place = '/', options?: BrowserContextOptions): Promise<TestPage> {
-  const opened = await browser.open(`${service.url}${place}`, options);
-  onTestFinished(() => opened.page.context().close());
-  return opened;
+  return browser.open(`${service.url}${place}`, options);
 }
 
 async function goToProvider(page: Page): Promise<void> {
@@ -80,6 +78,9 @@ const alter = (page: Page, name: string, change: string) =>
   page.evaluate(
     `sessionStorage['${name}'] = JSON.stringify(((it) => { ${change}; return it; })(JSON.parse(sessionStorage['${name}'])))`,
   );
+const heldRefreshToken = (page: Page) =>
+  page.evaluate("JSON.parse(sessionStorage['parley sign-in']).tokens.refresh") as Promise<string>;
+const revocation = () => `${oidc.issuer}/token/revocation`;
 const tokenRequests = () => oidc.asked.filter((path) => path === '/token').length;
 
 /** The page of one whose token the service takes no more, before the page would renew it. */
@@ -101,7 +102,7 @@ describe('signing in with the identity provider', () => {
   it('lets the user chat as who they are, keeps tokens in the tab alone, and asks nobody but the provider', async () => {
     const { page, say, answer, troubles } = await openAs('ada');
     const who = page.waitForRequest(/chat\/completions/);
-    await say('Hello');
+    await say('Count to 2');
     expect(await answer()).not.toBe('');
     const token = (await who).headers().authorization?.replace('Bearer ', '') ?? '';
     expect((await whoIs(service, token)).json).toMatchObject({ user: 'ada', roles: ['staff'] });
@@ -152,16 +153,10 @@ describe('signing in with the identity provider', () => {
     await page.locator('#message').waitFor();
   });
 
-  it.each<[string, BrowserContextOptions]>([
-    ['light', { colorScheme: 'light' }],
-    ['dark', { colorScheme: 'dark' }],
-    ['phone', { viewport: { width: 390, height: 800 } }],
-  ])('keeps nobody out in the look %s, and needs no pointer', async (_look, options) => {
+  it.each(looks)('keeps nobody out in the look %s, and needs no pointer', async (_look, options) => {
     const { page } = await open('/', options);
     await page.getByLabel('Key').waitFor();
-    await page.evaluate(axe.source);
-    const { violations } = (await page.evaluate('axe.run()')) as { violations: object[] };
-    expect(violations).toEqual([]);
+    expect(await violations(page)).toEqual([]);
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
@@ -301,7 +296,7 @@ describe('tokens that do not last', () => {
   it('are renewed where the service refuses them, and the request is sent again', async () => {
     const { page, say, answer } = await openWithOutdated();
     const asked = tokenRequests();
-    await say('Hello');
+    await say('Count to 2');
     expect(await answer()).not.toBe('');
     expect(tokenRequests()).toBe(asked + 1);
     expect(await page.getByText('Your sign-in has ended.').count()).toBe(0);
@@ -325,13 +320,28 @@ describe('tokens that do not last', () => {
   });
 });
 
+async function signOut(page: Page): Promise<void> {
+  await page.getByText('Settings').click();
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByText('You are signed out here.').waitFor();
+}
+
+/** What the provider says to somebody who comes with a refresh token of the page. */
+async function useRefreshToken(token: string): Promise<unknown> {
+  const body = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: token, client_id: 'page' });
+  return ((await (await fetch(`${oidc.issuer}/token`, { method: 'POST', body })).json()) as { error?: string }).error;
+}
+
 describe('signing out', () => {
-  it('forgets everything here and offers the same at the provider', async () => {
-    const { page } = await openAs('ada');
-    await page.getByText('Settings').click();
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByText('You are signed out here.').waitFor();
+  it('forgets everything here, takes the refresh token back, and offers the same at the provider', async () => {
+    const { page, troubles } = await openAs('ada');
+    const refresh = await heldRefreshToken(page);
+    const revoked = page.waitForResponse(revocation());
+    await signOut(page);
     expect(await kept(page)).toEqual([]);
+    expect((await revoked).status()).toBe(200);
+    expect(await useRefreshToken(refresh)).toBe('invalid_grant');
+    expect(troubles.faults).toEqual([]);
     await page.getByRole('button', { name: 'Sign out of Example Corp too' }).click();
     await page.waitForURL(`${oidc.issuer}/session/end?*`);
     expect(new URL(page.url()).searchParams.get('client_id')).toBe('page');
@@ -339,8 +349,18 @@ describe('signing out', () => {
     await page.getByRole('button', { name: 'Sign in with Example Corp' }).waitFor();
   });
 
-  it('holds although new tokens are under way', async () => {
+  it('waits for no provider that does not hear of it', async () => {
     const { page } = await openAs('ada');
+    const refresh = await heldRefreshToken(page);
+    await page.route(revocation(), () => undefined);
+    await signOut(page);
+    expect(await kept(page)).toEqual([]);
+    expect(await useRefreshToken(refresh)).toBeUndefined();
+  });
+
+  it('holds although new tokens are under way, and takes those back as well', async () => {
+    const { page } = await openAs('ada');
+    await page.route(revocation(), (route) => route.abort(), { times: 1 });
     const held = Promise.withResolvers<void>();
     await page.route(`${oidc.issuer}/token`, async (route) => {
       await held.promise;
@@ -350,13 +370,14 @@ describe('signing out', () => {
     const renewing = page.waitForRequest(`${oidc.issuer}/token`);
     await page.evaluate("location.hash = '#/consent'");
     await renewing;
-    await page.getByText('Settings').click();
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByText('You are signed out here.').waitFor();
+    await signOut(page);
     const renewed = page.waitForResponse(`${oidc.issuer}/token`);
+    const [asked, revoked] = [page.waitForRequest(/v1\/consent/), page.waitForResponse(revocation())];
     held.resolve();
-    await (await renewed).finished();
-    await page.waitForRequest(/v1\/consent/);
+    const { refresh_token: fresh } = (await (await renewed).json()) as { refresh_token: string };
+    await asked;
+    await revoked;
+    expect(await useRefreshToken(fresh)).toBe('invalid_grant');
     expect(await kept(page)).toEqual([]);
   });
 });

@@ -24,20 +24,23 @@ const shapes: readonly (readonly [string, string])[] = [
   ['one block of code', `\`\`\`ts\n${'const answer = question.map((each) => each + 1);\n'.repeat(2050)}\`\`\``],
   ['one list', '- an item of a list that goes on\n'.repeat(3100)],
   ['one table', `| a | b |\n|---|---|\n${'| one cell | another cell |\n'.repeat(3700)}`],
+  ['citations', 'It was built by monks in 1283 [1], and the weavers came later with their forty looms [2].\n\n'.repeat(1100)],
   ['formulas', `${'The sum $a^2 + b^2 = c^2$ holds for all of them, as everybody knows who ever drew one.\n\n'.repeat(1150)}`],
 ];
 
-/** An answer that comes at forty times the pace of a model; resolves when all of it has been sent. */
+const attachments = [0, 1].map((index) => ({ index, title: 'mill.md', data: 'A passage.', reference_url: 'files/b/mill.md' }));
+
+/** An answer that comes at eighty times the pace of a model; resolves when all of it has been sent. */
 function script(whole: string): Promise<void> {
   const sent = Promise.withResolvers<void>();
   house.upstream.script(async (answering) => {
     answering.head();
     await answering.events(delta({ role: 'assistant' }));
-    for (const piece of whole.match(/[\s\S]{1,200}/g) ?? []) {
+    for (const piece of whole.match(/[\s\S]{1,400}/g) ?? []) {
       await answering.events(text(piece));
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    await answering.events(finish());
+    await answering.events(delta({ custom_content: { attachments } }), finish());
     answering.done();
     sent.resolve();
   });
@@ -54,12 +57,14 @@ function expectSmooth(shape: string, { tasks, longestMs, tooLong }: FrameCosts):
 it.each(shapes)('An answer of 100 kB comes whole and keeps no frame waiting: %s', { timeout: 60_000 }, async (shape, whole) => {
   const sent = script(whole);
   const { page, say, answer, troubles } = await house.open('raw');
+  const marks = whole.match(/\[\d\]/g)?.length ?? 0;
   const costs = await frameCosts(page, async () => {
     await say('Tell me a lot');
     await sent;
+    await answer();
+    await expect.poll(() => page.locator('.cited').count()).toBe(marks);
   });
   expectSmooth(shape, costs);
-  await answer();
   const shown = (): Promise<unknown> =>
     page.evaluate("document.querySelector('.reply .markdown').textContent.replace(/\\s+/g, '').length");
   const written = whole.replace(/[\s|`#*[\]-]+/g, '').length;

@@ -1,8 +1,10 @@
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { promisify } from 'node:util';
+import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
+import { EmptyPages } from './empty-pages.ts';
 
 /** What must never happen, as it happened. */
 interface Troubles {
@@ -23,6 +25,7 @@ export interface TestPage {
 }
 
 export interface PageHouse extends AsyncDisposable {
+  readonly browser: TestBrowser;
   readonly service: TestService;
   /** What the deployment `scripted` says, and the application `raw`. */
   readonly upstream: ScriptedUpstream;
@@ -44,22 +47,43 @@ const quickApp = (fields: object) => ({
 
 const properties = (fields: object = {}) => ({ temperature: 0, instructions: 'Help.', model: 'demo', ...fields });
 
-/** The page as it is written now, built, and a browser for it. */
-export async function startBrowser(): Promise<
-  AsyncDisposable & { open(url: string, options?: BrowserContextOptions): Promise<TestPage> }
-> {
-  const built = spawnSync(process.execPath, [
-    fileURLToPath(new URL('../../scripts/build-web.ts', import.meta.url)),
-    '--when-needed',
-  ]);
-  if (built.status !== 0) throw new Error(`the page cannot be built: ${built.stderr}`);
-  const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
-  return { open: (url, options) => openPage(browser, url, options), [Symbol.asyncDispose]: () => browser.close() };
+/**
+ * Features of the browser. The first two draw what its address bar would show, at half a second of the processor a window; the
+ * others are those that playwright leaves out of its own accord, in the place of whose list this one stands.
+ */
+const leftOut = [
+  ...['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup'],
+  ...[
+    'AvoidUnnecessaryBeforeUnloadCheckSync',
+    'DestroyProfileOnBrowserClose',
+    'HttpsUpgrades',
+    'HttpsFirstBalancedModeAutoEnable',
+  ],
+  ...['LensOverlay', 'MediaRouter', 'OptimizationHints', 'PaintHolding', 'ThirdPartyStoragePartitioning'],
+];
+
+export interface TestBrowser extends AsyncDisposable {
+  /** A page of its own, with nothing kept in it, until the test is over. */
+  open(url: string, options?: BrowserContextOptions): Promise<TestPage>;
 }
 
-/** The service with its page as it is built now, and a browser. */
-export async function startPageHouse(configuration: object = {}): Promise<PageHouse> {
-  const browser = await startBrowser();
+/** The page as it is written now, built, and a browser for it. */
+export async function startBrowser(): Promise<TestBrowser> {
+  const script = fileURLToPath(new URL('../../scripts/build-web.ts', import.meta.url));
+  const [browser] = await Promise.all([
+    chromium.launch({
+      executablePath: '/usr/bin/chromium',
+      args: ['--no-sandbox', `--disable-features=${leftOut.join(',')}`],
+    }),
+    promisify(execFile)(process.execPath, [script, '--when-needed']),
+  ]);
+  const pages = new EmptyPages(browser);
+  return { open: (url, options) => openPage(pages, url, options), [Symbol.asyncDispose]: () => browser.close() };
+}
+
+/** The service with its page as it is built now, and a browser, which may be one that is there. */
+export async function startPageHouse(configuration: object = {}, shared?: TestBrowser): Promise<PageHouse> {
+  const browser = shared ?? (await startBrowser());
   const upstream = await startScriptedUpstream();
   const service = await startService({
     ...configuration,
@@ -83,6 +107,7 @@ export async function startPageHouse(configuration: object = {}): Promise<PageHo
   });
   const openAt = (address: string, options?: BrowserContextOptions) => browser.open(`${service.url}${address}`, options);
   return {
+    browser,
     service,
     upstream,
     openAt,
@@ -95,18 +120,17 @@ export async function startPageHouse(configuration: object = {}): Promise<PageHo
       return opened;
     },
     async [Symbol.asyncDispose]() {
-      await browser[Symbol.asyncDispose]();
+      if (shared === undefined) await browser[Symbol.asyncDispose]();
       await service.close();
       await upstream.close();
     },
   };
 }
 
-async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<TestPage> {
-  const context = await browser.newContext({ locale: 'en-GB', ...options });
-  const page = await context.newPage();
-  const troubles: Troubles = { outside: [], faults: [] };
+async function openPage(pages: EmptyPages, url: string, options: BrowserContextOptions = {}): Promise<TestPage> {
   const { origin } = new URL(url);
+  const page = await pages.take(origin, options);
+  const troubles: Troubles = { outside: [], faults: [] };
   page.on('request', (request) => {
     if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(origin)) troubles.outside.push(request.url());
   });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello } from '#test/chunks.ts';
 import { chatPath, withKey } from '#test/start-service.ts';
 import { type AdminHouse, startAdminHouse, usage } from '../admin/support.ts';
-import { startBrowser, type TestPage } from './support.ts';
+import { startBrowser, type TestBrowser, type TestPage } from './support.ts';
 import { looks, overhang, violations } from './violations.ts';
 
 const longestStepMs = 15_000;
@@ -13,7 +13,7 @@ const today = new Date().toISOString().slice(0, 10);
 const demo = (fields: object) => ({ ...fields, upstreams: [{ protocol: 'demo' }] });
 
 let house: AdminHouse;
-let browser: Awaited<ReturnType<typeof startBrowser>>;
+let browser: TestBrowser;
 
 beforeAll(async () => {
   browser = await startBrowser();

@@ -22,7 +22,8 @@ export function AttachmentBody({ attachment, kind }: AttachmentBodyProps) {
   if (content === 'broken') return <p className="trouble attachment-body">{words.brokenAttachment}</p>;
   const isText = isTextKind(kind, attachment.type) && kind !== 'image';
   return (
-    <div className="attachment-body">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard
+    <div className="attachment-body" tabIndex={0}>
       {isText ? textView({ attachment, kind }, content.text) : <BlobView {...{ attachment, kind }} blob={content.blob} />}
     </div>
   );

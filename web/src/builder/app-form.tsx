@@ -91,16 +91,25 @@ function Setting({ property: { name, schema, isRequired }, entry, form, isLabelH
   return <Editor {...props} />;
 }
 
+/** More of another kind: nobody misses them who does not have them. */
+const rare: ReadonlySet<string> = new Set(['web_api_toolset_alternative']);
+
 /** A kind of tools, folded as long as there are none. */
 function ToolSection({ property, entry, form }: SettingProps) {
   const say = useSchemaWords();
+  const toolHints: Readonly<Record<string, string>> = useBuilderWords().toolHints;
   const value = valueAt(entry, [settings, property.name]);
   const [wasFilled] = useState(value !== undefined);
+  if (rare.has(property.name) && value === undefined && !wasFilled) return null;
+  const hint = Object.hasOwn(toolHints, property.name) ? toolHints[property.name] : undefined;
   const count = Array.isArray(value) ? value.length : value === undefined ? 0 : 1;
   return (
     <details className="builder-tools" open={wasFilled}>
       <summary>
-        <span>{say(titleOf(property.schema, property.name))}</span>
+        <span className="builder-tools-name">
+          {say(titleOf(property.schema, property.name))}
+          {hint !== undefined && <span className="soft small">{hint}</span>}
+        </span>
         {count > 0 && <span className="tag">{count}</span>}
       </summary>
       <div className="builder-tools-body">

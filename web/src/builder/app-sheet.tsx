@@ -7,6 +7,7 @@ import { type BuilderForm, goToField } from './form.ts';
 import { RawEditor } from './raw-editor.tsx';
 import { Refusal } from './refusal.tsx';
 import type { AppDraft } from './use-app-draft.ts';
+import { useFieldTrail } from './use-field-trail.ts';
 import { useSchema } from './use-schema.ts';
 import { ValueEditor } from './value-editor.tsx';
 import { VersionsSection } from './versions-section.tsx';
@@ -44,6 +45,7 @@ export function AppSheet({ draft, beginning, title, isBroken, noteBroken, saveOv
     setView('form');
     setTimeout(() => goToField(formId, field));
   };
+  const toTrail = useFieldTrail(schema.value, entry);
   const isLoading =
     (entry === undefined && draft.fault === undefined) || (schema.value === undefined && schema.fault === undefined);
   return (
@@ -57,6 +59,7 @@ export function AppSheet({ draft, beginning, title, isBroken, noteBroken, saveOv
       <Refusal
         fault={draft.fault ?? schema.fault}
         {...{ faults, isLoaded: entry !== undefined, goTo, saveOver }}
+        toTrail={shownView === 'form' ? toTrail : undefined}
         load={() => void draft.load()}
       />
       {entry !== undefined && shownView === 'json' && <RawEditor {...{ entry, noteBroken }} change={draft.replace} />}

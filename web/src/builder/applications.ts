@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { readBucket } from '../service/deployments.ts';
 import { faultOf } from '../service/fault.ts';
 import { inPath, type Service } from '../service/service.ts';
 
@@ -28,12 +29,6 @@ export function quickAppType(): string {
 
 export function isQuickApp({ applicationTypeSchemaId: type }: JsonObject): boolean {
   return typeof type === 'string' && type.endsWith(`/${schemaPath}`);
-}
-
-/** Throws ServiceFault 404 where the service keeps nothing for its users. */
-export async function readBucket(service: Service): Promise<string> {
-  const answer = await service.json('v1/bucket');
-  return isJsonObject(answer) ? String(answer.bucket) : '';
 }
 
 /** One's own, the last changed first. */

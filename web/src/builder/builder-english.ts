@@ -47,6 +47,15 @@ export const builderEnglish = {
   iconUrlHint: 'Address of a picture for lists. Left empty: none.',
   behaviour: 'How it answers',
   tools: 'What it can use',
+  /** By setting, in a line, what a kind of tools is for. */
+  toolHints: {
+    applications_as_tools: 'Ask other models and applications',
+    client_toolset: 'Functions the calling program runs itself',
+    web_api_toolset: 'Call a web service (REST)',
+    web_api_toolset_alternative: 'Call more web services (REST)',
+    mcp_toolset: 'Use the tools of an MCP server',
+    document_relative_url: 'Look things up in files you upload',
+  },
   sharing: 'Who may use it',
   sharingHint: 'You may, and whoever has one of these roles.',
   shareLink: 'Link for those who may use it',
@@ -59,7 +68,19 @@ export const builderEnglish = {
   temperatureHigh: 'free',
   itemOf: (name: string, number: number) => `${name} ${number}`,
   addTo: (name: string) => `Add to ${name}`,
-  add: 'Add',
+  /** By setting, what its button is called. */
+  addItem: {
+    starters: 'Add a starter',
+    client_toolset: 'Add a client tool',
+    parameters: 'Add a parameter',
+    web_api_toolset: 'Add a web API',
+    web_api_toolset_alternative: 'Add a further web API',
+    tools: 'Add a tool',
+    tool_endpoints: 'Add an operation',
+    mcp_toolset: 'Add an MCP server',
+    allowed_tools: 'Add the name of a tool',
+    userRoles: 'Add a role',
+  },
   removeItem: (name: string) => `Remove ${name}`,
   noneChosen: 'None',
   notSet: 'Not set',
@@ -85,6 +106,7 @@ export const builderEnglish = {
   matchesNone: 'Nothing that is open to you meets them now.',
   notWhole: 'A condition is not a pattern that the service knows (RE2).',
 
+  newWebApi: 'New web API',
   importOpenApi: 'Import an OpenAPI document',
   documentUrl: 'Address of the document',
   documentText: 'or the document itself',
@@ -108,6 +130,8 @@ export const builderEnglish = {
   parameterFixedHint: 'Left empty: the model gives it.',
   places: { auto: 'as the method has it', query: 'Query', path: 'Path', header: 'Header', body: 'Body' },
   addParameter: 'Add a parameter',
+  unfilledPlace: (name: string) => `The address has {${name}}, and no parameter fills it.`,
+  addParameterNamed: (name: string) => `Add the parameter ${name}`,
 
   uploadDocuments: 'Upload documents',
   documentSent: (name: string) => `${name} is uploaded.`,

@@ -16,6 +16,12 @@ export function Builder({ id, openMenu }: BuilderProps) {
   const { go } = usePage();
   const [beginning, setBeginning] = useState<Beginning>();
   const [madeId, setMadeId] = useState<string>();
+  const [lastId, setLastId] = useState(id);
+  const [round, setRound] = useState(0);
+  if (id !== lastId) {
+    setLastId(id);
+    if (id === '') setRound(round + 1);
+  }
   const begin = (next: Beginning | undefined): void => {
     setBeginning(next);
     setMadeId(undefined);
@@ -26,7 +32,7 @@ export function Builder({ id, openMenu }: BuilderProps) {
     go({ at: 'applications', id: made });
   };
   if (id === undefined) return <AppList {...{ openMenu, begin }} />;
-  // What was new stays as it is on the screen when it gets its id.
-  const isBegun = id === madeId || (id === '' && madeId === undefined);
-  return <AppEditor key={isBegun ? 'begun' : id} {...{ id, openMenu, noteMade }} beginning={isBegun ? beginning : undefined} />;
+  // What was new stays as it is on the screen when it gets its id, of which the address hears later.
+  const isBegun = id === '' || id === madeId;
+  return <AppEditor key={isBegun ? round : id} {...{ id, openMenu, noteMade }} beginning={isBegun ? beginning : undefined} />;
 }

@@ -2,6 +2,7 @@ import { useId, useState } from 'react';
 import { isJsonObject } from '#base/json.ts';
 import { useNameOf, usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { sharedBy } from '../words/shared-by.ts';
 import { useWords } from '../words/words.tsx';
 import { useBuilderWords } from './builder-words.ts';
 import { ConditionsEditor } from './conditions-editor.tsx';
@@ -32,13 +33,14 @@ export function DeploymentsEditor({ value, path, form, label, hint, isLabelHeard
                 <span className="upload-name" title={item}>
                   {nameOf(item)}
                 </span>
+                <SharedBy id={item} />
                 <RemoveButton name={nameOf(item)} icon="close" remove={() => remove(index)} />
                 <FaultAt {...{ form, path: [...path, index] }} />
               </li>
             ),
         )}
       </ul>
-      <DeploymentSearch taken={items} add={(id) => put([...items, id])} />
+      <DeploymentSearch taken={[...items, form.saved?.id]} add={(id) => put([...items, id])} />
       <h3 className="overline">{words.conditionSets}</h3>
       <p className="soft small">{words.conditionsHint}</p>
       <ul>
@@ -62,6 +64,15 @@ export function DeploymentsEditor({ value, path, form, label, hint, isLabelHeard
       </button>
     </FieldGroup>
   );
+}
+
+/** Beside the name of what another user saved. */
+function SharedBy({ id }: { readonly id: string }) {
+  const words = useWords();
+  const { deployments } = usePage();
+  const found = deployments.find((each) => each.id === id);
+  const sharer = found === undefined ? '' : sharedBy(found, words);
+  return sharer === '' ? null : <span className="option-sharer small">{sharer}</span>;
 }
 
 function DeploymentSearch({ taken, add }: { readonly taken: readonly unknown[]; readonly add: (id: string) => void }) {
@@ -103,6 +114,7 @@ function DeploymentSearch({ taken, add }: { readonly taken: readonly unknown[]; 
             <button key={each.id} type="button" className="button" title={each.id} onClick={() => pick(each.id)}>
               <Icon name="plus" />
               {each.name}
+              <SharedBy id={each.id} />
             </button>
           ))}
         </div>

@@ -2,10 +2,11 @@ import { useEffect, useRef, useState } from 'react';
 import { isJsonObject } from '#base/json.ts';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { readBucket } from '../service/deployments.ts';
 import { faultOf } from '../service/fault.ts';
+import { fileNameOf } from '../service/file-name.ts';
 import { inPath, type Service } from '../service/service.ts';
 import { useWords } from '../words/words.tsx';
-import { readBucket } from './applications.ts';
 import { useBuilderWords } from './builder-words.ts';
 import { DocumentItem } from './document-item.tsx';
 import type { EditorProps } from './form.ts';
@@ -70,7 +71,7 @@ export function DocumentsEditor({ value, path, form, label, hint, isLabelHeard }
           <DocumentItem
             key={reference}
             id={elementId(form, [...path, index])}
-            name={toName(reference)}
+            name={fileNameOf(reference)}
             {...{ reference, state: states.get(reference) }}
             remove={() => put(references.filter((each) => each !== reference))}
           >
@@ -133,13 +134,4 @@ async function storeDocument(service: Service, file: File, options: StoreOptions
 function toReferences(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
-}
-
-function toName(reference: string): string {
-  const last = reference.split('/').at(-1) ?? reference;
-  try {
-    return decodeURIComponent(last);
-  } catch {
-    return last;
-  }
 }

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { flushSync } from 'react-dom';
 import type { JsonObject } from '#base/json.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -8,28 +9,29 @@ import { itemName } from './item-name.ts';
 import { Properties } from './properties.tsx';
 import { RemoveButton } from './remove-button.tsx';
 import { useSchemaWords } from './schema-words.ts';
-import { startOf, toShape } from './shape.ts';
+import { firstOf, toShape } from './shape.ts';
 import { useItemKeys } from './use-item-keys.ts';
 
+interface ListEditorProps extends EditorProps {
+  readonly item: JsonObject;
+  /** What one begins with that is added; absent: its first form, empty. */
+  readonly start?: unknown;
+  /** Another way to add, which stands above the plain one. */
+  readonly otherWay?: ReactNode;
+}
+
 /** A list: texts in lines, objects in cards that fold. */
-export function ListEditor({
-  item,
-  value,
-  path,
-  form,
-  isRequired,
-  label,
-  hint,
-  isLabelHeard,
-}: EditorProps & { readonly item: JsonObject }) {
+export function ListEditor({ item, value, path, form, isRequired, label, hint, isLabelHeard, start, otherWay }: ListEditorProps) {
   const words = useBuilderWords();
+  const addWords: Readonly<Record<string, string>> = words.addItem;
+  const setting = String(path.at(-1));
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
   const { keys, forget } = useItemKeys(items.length);
   const id = elementId(form, path);
   const isOfTexts = toShape(item).kind === 'text';
   const add = (): void => {
     // Drawn at once, so that whoever types on already types into it.
-    flushSync(() => form.change([...path, items.length], firstOf(item)));
+    flushSync(() => form.change([...path, items.length], start ?? firstOf(item)));
     focusLast(id);
   };
   const remove = (index: number): void => {
@@ -49,9 +51,10 @@ export function ListEditor({
           ))}
         </ul>
       )}
-      <button type="button" className="button" id={`${id}-add`} aria-label={words.addTo(label)} onClick={add}>
+      {otherWay}
+      <button type="button" className="button" id={`${id}-add`} onClick={add}>
         <Icon name="plus" />
-        {words.add}
+        {Object.hasOwn(addWords, setting) ? addWords[setting] : words.addTo(label)}
       </button>
     </FieldGroup>
   );
@@ -107,13 +110,9 @@ function Item({ item, value, path, form, label, remove }: ItemProps) {
   );
 }
 
-/** Of an item that may have several forms the first of them. */
-function firstOf(item: JsonObject): unknown {
-  const shape = toShape(item);
-  return shape.kind === 'variants' && shape.variants[0] !== undefined ? startOf(shape.variants[0].schema) : startOf(item);
-}
-
 function focusLast(listId: string): void {
   const last = document.getElementById(listId)?.querySelector(':scope > ul > li:last-child');
-  last?.querySelector<HTMLElement>('input, textarea, select')?.focus();
+  const field = last?.querySelector<HTMLElement>('input, textarea, select');
+  field?.focus();
+  if (field instanceof HTMLInputElement) field.select();
 }

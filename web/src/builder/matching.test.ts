@@ -4,6 +4,7 @@ import { matching } from './matching.ts';
 
 const deployment = (fields: Partial<Deployment>): Deployment => ({
   ...{ id: '', name: '', description: '', isApplication: false, requiresConsent: false, dependencies: [] },
+  ...{ maker: 'operator', place: 0 },
   ...{ version: undefined, iconUrl: undefined, attachmentTypes: undefined, pricing: undefined },
   ...fields,
 });

@@ -1,9 +1,10 @@
+import { flushSync } from 'react-dom';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import type { Path } from '#contract/configuration/fault.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useBuilderWords } from './builder-words.ts';
 import { withValueAt } from './draft.ts';
-import type { BuilderForm, EditorProps } from './form.ts';
+import { type BuilderForm, type EditorProps, elementId } from './form.ts';
 import { FieldFrame, FieldGroup } from './frame.tsx';
 import { RemoveButton } from './remove-button.tsx';
 import { useItemKeys } from './use-item-keys.ts';
@@ -48,7 +49,10 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
   const add = (): void => {
     const names = new Set(entries.map(([name]) => name));
     const name = Array.from({ length: entries.length + 1 }, (_, at) => `parameter_${at + 1}`).find((each) => !names.has(each));
-    if (name !== undefined) put([...entries, [name, { type: 'string', description: '' }]], [...required, name]);
+    if (name === undefined) return;
+    // Drawn at once, so that whoever types on already gives it its name.
+    flushSync(() => put([...entries, [name, { type: 'string', description: '' }]], [...required, name]));
+    openLast(elementId(form, path));
   };
   return (
     <FieldGroup {...{ form, path, label: words.parameters, className: 'builder-list' }}>
@@ -76,6 +80,15 @@ export function ParametersEditor({ value, path, form }: EditorProps) {
       </button>
     </FieldGroup>
   );
+}
+
+/** Unfolds the last parameter of a list, its name selected. */
+function openLast(listId: string): void {
+  const card = document.getElementById(listId)?.querySelector<HTMLDetailsElement>(':scope > ul > li:last-child > details');
+  if (card != null) card.open = true;
+  const field = card?.querySelector('input');
+  field?.focus();
+  field?.select();
 }
 
 interface ParameterFieldsProps {

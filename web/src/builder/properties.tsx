@@ -1,7 +1,12 @@
+import { Fragment } from 'react';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { EditorProps } from './form.ts';
 import { useSchemaWords } from './schema-words.ts';
 import type { Property } from './shape.ts';
+import { UnfilledPlaces } from './unfilled-places.tsx';
+
+/** What the schema says of a property that is taken for the sake of others, and is of no use to who fills in a form. */
+const idle = 'Has no effect.';
 
 /** The properties of an object, one below the other; what is always the same is not shown. */
 export function Properties({
@@ -12,15 +17,18 @@ export function Properties({
 }: Omit<EditorProps, 'schema' | 'isRequired' | 'label' | 'hint'> & { readonly properties: readonly Property[] }) {
   const say = useSchemaWords();
   const object = isJsonObject(value) ? value : {};
-  return properties.map(({ name, schema, isRequired }) => (
-    <form.Value
-      key={name}
-      {...{ schema, form, isRequired }}
-      value={Object.hasOwn(object, name) ? object[name] : undefined}
-      path={[...path, name]}
-      label={say(titleOf(schema, name))}
-      hint={say(textOf(schema.description))}
-    />
+  const drawn = properties.filter(({ name, schema }) => schema.description !== idle || Object.hasOwn(object, name));
+  return drawn.map(({ name, schema, isRequired }) => (
+    <Fragment key={name}>
+      <form.Value
+        {...{ schema, form, isRequired }}
+        value={Object.hasOwn(object, name) ? object[name] : undefined}
+        path={[...path, name]}
+        label={say(titleOf(schema, name))}
+        hint={say(textOf(schema.description))}
+      />
+      {name === 'rest_api_method_info' && <UnfilledPlaces tool={object} {...{ path, form }} />}
+    </Fragment>
   ));
 }
 

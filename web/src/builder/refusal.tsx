@@ -8,13 +8,15 @@ interface RefusalProps {
   readonly fault: Fault | undefined;
   readonly faults: FieldFaults;
   readonly isLoaded: boolean;
+  /** The way to a field in words; undefined where its path says more. */
+  readonly toTrail: ((field: string) => string) | undefined;
   readonly goTo: (field: string) => void;
   readonly load: () => void;
   readonly saveOver: () => void;
 }
 
 /** Why an application was not saved, or not found, and the way out. */
-export function Refusal({ fault, faults, isLoaded, goTo, load, saveOver }: RefusalProps) {
+export function Refusal({ fault, faults, isLoaded, toTrail, goTo, load, saveOver }: RefusalProps) {
   const words = useWords();
   const builderWords = useBuilderWords();
   if (fault === undefined) return null;
@@ -42,7 +44,12 @@ export function Refusal({ fault, faults, isLoaded, goTo, load, saveOver }: Refus
           {[...faults].map(([field, what]) => (
             <li key={field}>
               <button type="button" className="quiet-link" onClick={() => goTo(field)}>
-                <code>{field.replace(/^applicationProperties\./, '')}</code> {what}
+                {toTrail === undefined ? (
+                  <code>{field.replace(/^applicationProperties\./, '')}</code>
+                ) : (
+                  <strong>{toTrail(field)}</strong>
+                )}{' '}
+                {what}
               </button>
             </li>
           ))}

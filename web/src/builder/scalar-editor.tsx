@@ -12,11 +12,13 @@ type Scalar<Kind extends Shape['kind']> = EditorProps & { readonly shape: Shape 
 const longTextKeys = new Set(['instructions', 'description']);
 
 export function TextEditor(props: Scalar<'text'>) {
-  const { schema, value, path, form, isRequired, label, hint, isLabelHeard } = props;
+  const { schema, value, path, form, label, hint, isLabelHeard } = props;
   const key = path.at(-1);
   const text = typeof value === 'string' ? value : '';
   const isLong = longTextKeys.has(String(key));
-  const change = (next: string): void => form.change(path, next === '' && !isRequired ? undefined : next);
+  // Prose may be empty: there must be a text, and any will do.
+  const isRequired = props.isRequired && !(isLong && schema.minLength === undefined);
+  const change = (next: string): void => form.change(path, next === '' && !props.isRequired ? undefined : next);
   if (props.shape.isSecret) return <SecretEditor {...props} />;
   const isWebAddress = /url$/.test(String(key)) && schema.type === 'string';
   return (

@@ -128,6 +128,12 @@ export function startOf(schema: JsonObject): unknown {
   }
 }
 
+/** What an item of a list begins with: of several forms the first. */
+export function firstOf(item: JsonObject): unknown {
+  const shape = toShape(item);
+  return shape.kind === 'variants' && shape.variants[0] !== undefined ? startOf(shape.variants[0].schema) : startOf(item);
+}
+
 /** Stands for a secret that is stored and not shown. */
 export const hiddenSecret = '***';
 

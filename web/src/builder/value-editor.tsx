@@ -60,6 +60,8 @@ function GroupEditor({ properties, label, hint, ...props }: EditorProps & { read
 }
 
 const noVariant = -1;
+/** What the schema says of a form that is read for the sake of what was written in it. */
+const obsolete = /\bobsolete\b/;
 
 function VariantsEditor({
   shape,
@@ -83,6 +85,19 @@ function VariantsEditor({
     if (next !== undefined) form.change(path, startOf(next.schema));
     else form.change(path, isRequired && mayBeNone ? null : undefined);
   };
+  const offered = variants.flatMap((variant, index) =>
+    index === chosen || !obsolete.test(variant.hint) ? [{ ...variant, index }] : [],
+  );
+  const mayBeUnset = mayBeNone || !isRequired || current === undefined;
+  const parts = inner?.kind === 'group' && <Properties {...{ value, path, form }} properties={inner.properties} />;
+  if (offered.length === 1 && !mayBeUnset) {
+    return (
+      <>
+        <FaultAt {...{ form, path }} />
+        {parts}
+      </>
+    );
+  }
   // A value that has none of the forms is shown as it is.
   const isOdd = current === undefined && value !== undefined && value !== null;
   return (
@@ -91,14 +106,14 @@ function VariantsEditor({
         {`${label}: ${words.form}`}
       </label>
       <select id={picker} value={chosen} onChange={({ target }) => choose(Number(target.value))}>
-        {(mayBeNone || !isRequired || current === undefined) && <option value={noVariant}>{words.noneChosen}</option>}
-        {variants.map((variant, index) => (
-          <option key={variant.hint} value={index}>
-            {say(variant.hint).replace(/\.$/, '')}
+        {mayBeUnset && <option value={noVariant}>{words.noneChosen}</option>}
+        {offered.map(({ hint: said, index }) => (
+          <option key={said} value={index}>
+            {say(said).replace(/\.$/, '')}
           </option>
         ))}
       </select>
-      {inner?.kind === 'group' && <Properties {...{ value, path, form }} properties={inner.properties} />}
+      {parts}
       {isOdd && <JsonEditor {...{ schema, value, path, form, isRequired, label }} hint="" />}
     </FieldGroup>
   );

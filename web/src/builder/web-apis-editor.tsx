@@ -5,8 +5,9 @@ import { type Fault, faultOf } from '../service/fault.ts';
 import { useWords } from '../words/words.tsx';
 import { useBuilderWords } from './builder-words.ts';
 import type { EditorProps } from './form.ts';
+import { itemName } from './item-name.ts';
 import { ListEditor } from './list-editor.tsx';
-import { emptySecrets, toShape } from './shape.ts';
+import { emptySecrets, firstOf, toShape } from './shape.ts';
 
 interface Imported {
   readonly toolsets: readonly JsonObject[];
@@ -16,18 +17,22 @@ interface Imported {
 /** Web APIs, written by hand or taken out of an OpenAPI document. */
 export function WebApisEditor(props: EditorProps) {
   const { schema, value, path, form } = props;
+  const { newWebApi } = useBuilderWords();
   const shape = toShape(schema);
   const items: readonly unknown[] = Array.isArray(value) ? value : [];
   if (shape.kind !== 'list') return null;
   const take = (toolsets: readonly JsonObject[]): void => {
     form.change(path, [...items, ...toolsets.map((each) => emptySecrets(shape.item, each, isPlaceholder))]);
   };
-  return (
-    <>
-      <ListEditor {...props} item={shape.item} />
-      <OpenApiImport take={take} />
-    </>
-  );
+  const first = firstOf(shape.item);
+  const start = isJsonObject(first) && { ...first, name: unusedName(newWebApi, items.map(itemName)) };
+  return <ListEditor {...props} item={shape.item} {...(start && { start })} otherWay={<OpenApiImport take={take} />} />;
+}
+
+/** `New web API`, `New web API 2`, … */
+function unusedName(name: string, taken: readonly string[]): string {
+  const names = [name, ...taken.map((_, nth) => `${name} ${nth + 2}`)];
+  return names.find((each) => !taken.includes(each)) ?? name;
 }
 
 /** Stands for a secret that the document only names. */

@@ -16,10 +16,11 @@ interface BeginningProps {
 export function Beginning({ deployment, say, choose }: BeginningProps) {
   const words = useWords();
   const starters = useStarters(deployment?.id);
+  const { deployments } = usePage();
   if (deployment === undefined) {
     return (
       <div className="beginning">
-        <p className="soft">{words.noDeployments}</p>
+        <p className="soft">{deployments.length === 0 ? words.noDeployments : words.chooseFirst}</p>
       </div>
     );
   }
@@ -49,13 +50,16 @@ export function Beginning({ deployment, say, choose }: BeginningProps) {
 
 const mostOthers = 5;
 
-/** Some of those one can talk to instead, applications first: who has never seen the page need not know where they are chosen. */
+/**
+ * Some of those one can talk to instead, applications first: who has never seen the page need not know where they are chosen.
+ * What other users saved is not suggested.
+ */
 function Others({ deployment, choose }: { readonly deployment: Deployment; readonly choose: (id: string) => void }) {
   const words = useWords();
   const { deployments } = usePage();
   const label = useId();
   const others = deployments
-    .filter(({ id }) => id !== deployment.id)
+    .filter(({ id, maker }) => id !== deployment.id && maker !== 'other')
     .sort((one, other) => Number(other.isApplication) - Number(one.isApplication))
     .slice(0, mostOthers);
   if (others.length === 0) return null;

@@ -28,6 +28,7 @@ export function BranchSwitch({ conversationId, turnId, branches }: BranchSwitchP
         type="button"
         className="icon-button"
         aria-label={words.earlierVersion}
+        title={words.earlierVersion}
         disabled={at === 0}
         onClick={() => show(branches[at - 1])}
       >
@@ -38,6 +39,7 @@ export function BranchSwitch({ conversationId, turnId, branches }: BranchSwitchP
       </span>
       <button
         {...{ type: 'button', className: 'icon-button', 'aria-label': words.laterVersion, disabled: at === branches.length - 1 }}
+        title={words.laterVersion}
         onClick={() => show(branches[at + 1])}
       >
         <Icon name="right" />

@@ -3,6 +3,7 @@ import { type Conversation, shownTurns } from '../conversation/conversation.ts';
 import { useConversation, usePage } from '../page/page.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import type { Deployment } from '../service/deployments.ts';
+import { sharedBy } from '../words/shared-by.ts';
 import { useWords } from '../words/words.tsx';
 import { Beginning } from './beginning.tsx';
 import { Composer } from './composer.tsx';
@@ -28,10 +29,11 @@ export function ChatPage({ id, preferred, openMenu }: ChatPageProps) {
   const words = useWords();
   const { library, asking, deployments, go } = usePage();
   const conversation = useConversation(id ?? '');
-  const [wanted, setWanted] = useState(preferred ?? localStorage.getItem(lastDeployment) ?? '');
-  const deploymentId = conversation?.deployment ?? wanted;
+  const [wanted, setWanted] = useState(preferred);
+  const deploymentId = conversation?.deployment ?? wanted ?? '';
   const deployment =
     deployments.find((each) => each.id === deploymentId) ?? (conversation === undefined ? firstOf(deployments) : undefined);
+  const sharer = deployment === undefined ? '' : sharedBy(deployment, words);
   const turns = useMemo(() => (conversation === undefined ? [] : shownTurns(conversation)), [conversation]);
   const last = turns.at(-1);
   const running = last?.kind === 'reply' && last.state === 'running' ? last : undefined;
@@ -69,19 +71,32 @@ export function ChatPage({ id, preferred, openMenu }: ChatPageProps) {
         <DeploymentPicker {...{ deployments, chosen: deployment, missing: deploymentId, choose }} />
         {conversation !== undefined && <ExportMenu conversation={conversation} />}
       </PageHeader>
+      {sharer !== '' && <p className="shared-strip small">{sharer}</p>}
       {conversation === undefined ? <Beginning {...{ deployment, say, choose }} /> : <Thread {...{ conversation, turns, say }} />}
       <div className="below">
         {deployment !== undefined && <ConsentBanner key={deployment.id} deployment={deployment} conversation={id} last={last} />}
-        {deployment === undefined && deployments.length > 0 && <p className="note">{words.deploymentGone(deploymentId)}</p>}
+        {deployment === undefined && deploymentId !== '' && <p className="note">{words.deploymentGone(deploymentId)}</p>}
         <Composer key={id ?? 'new'} {...{ deployment, say, draftOf: id ?? 'new' }} running={running?.id} />
       </div>
     </main>
   );
 }
 
-/** One that answers at once, if there is any. */
+const sample = 'sample';
+
+/**
+ * Whom a first question goes to: the last one used, else the sample, else the first of the service that answers at once. Never
+ * what another user saved, whatever it calls itself: that is for the user to choose.
+ */
 function firstOf(deployments: readonly Deployment[]): Deployment | undefined {
-  return deployments.find(({ requiresConsent }) => !requiresConsent) ?? deployments[0];
+  const open = deployments.filter(({ maker }) => maker !== 'other').sort((one, other) => one.place - other.place);
+  const lastUsed = localStorage.getItem(lastDeployment);
+  return (
+    open.find(({ id }) => id === lastUsed) ??
+    open.find(({ id }) => id === sample) ??
+    open.find(({ requiresConsent }) => !requiresConsent) ??
+    open[0]
+  );
 }
 
 function begin(deployment: string): Conversation {

@@ -1,6 +1,7 @@
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { Icon } from '../parts/icon.tsx';
-import type { Deployment } from '../service/deployments.ts';
+import { type Deployment, type Maker, makers } from '../service/deployments.ts';
+import { sharedBy } from '../words/shared-by.ts';
 import { useWords } from '../words/words.tsx';
 import { DeploymentIcon } from './deployment-icon.tsx';
 import { focusMessage } from './focus-message.ts';
@@ -35,7 +36,7 @@ export function DeploymentPicker({ deployments, chosen, missing, choose }: Deplo
       <button type="button" className="picker" onClick={open} disabled={deployments.length === 0} aria-haspopup="dialog">
         {chosen !== undefined && <DeploymentIcon deployment={chosen} />}
         <span className="heard-only">{words.deployment}: </span>
-        <span className="picker-name">{chosen?.name ?? missing}</span>
+        <span className="picker-name">{chosen?.name ?? (missing || words.chooseDeployment)}</span>
         <Icon name="down" />
       </button>
       <dialog {...{ ref: dialog, className: 'picker-dialog', 'aria-labelledby': title, closedby: 'any', onKeyDown: moveFocus }}>
@@ -50,16 +51,47 @@ export function DeploymentPicker({ deployments, chosen, missing, choose }: Deplo
             />
           </div>
           {found.length === 0 && <p className="soft">{words.noDeploymentFound(query)}</p>}
-          <ul>
-            {found.map((each) => (
-              <li key={each.id}>
-                <Option deployment={each} isChosen={each.id === chosen?.id} pick={pick} />
-              </li>
-            ))}
-          </ul>
+          {makers.map((maker) => (
+            <Group
+              key={maker}
+              {...{ maker, chosen, pick }}
+              deployments={found.filter((each) => each.maker === maker)}
+              isHeaded={found.some((each) => each.maker !== 'operator')}
+            />
+          ))}
         </div>
       </dialog>
     </>
+  );
+}
+
+interface GroupProps extends Pick<DeploymentPickerProps, 'deployments' | 'chosen'> {
+  readonly maker: Maker;
+  /** Where there is no other group, none needs a head. */
+  readonly isHeaded: boolean;
+  readonly pick: (id: string) => void;
+}
+
+function Group({ maker, deployments, chosen, isHeaded, pick }: GroupProps) {
+  const words = useWords();
+  const label = useId();
+  const heads: Record<Maker, string> = { operator: words.ofTheService, self: words.yours, other: words.sharedByOthers };
+  if (deployments.length === 0) return null;
+  return (
+    <section aria-labelledby={isHeaded ? label : undefined}>
+      {isHeaded && (
+        <h3 id={label} className="overline">
+          {heads[maker]}
+        </h3>
+      )}
+      <ul>
+        {deployments.map((each) => (
+          <li key={each.id}>
+            <Option deployment={each} isChosen={each.id === chosen?.id} pick={pick} />
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
@@ -72,6 +104,7 @@ interface OptionProps {
 function Option({ deployment, isChosen, pick }: OptionProps) {
   const words = useWords();
   const { id, name, version, description, isApplication, requiresConsent } = deployment;
+  const sharer = sharedBy(deployment, words);
   return (
     <button type="button" className="option" aria-current={isChosen || undefined} onClick={() => pick(id)}>
       <DeploymentIcon deployment={deployment} />
@@ -88,6 +121,7 @@ function Option({ deployment, isChosen, pick }: OptionProps) {
           )}
         </span>
         {description !== '' && <span className="soft small">{description}</span>}
+        {sharer !== '' && <span className="option-sharer small">{sharer}</span>}
       </span>
     </button>
   );

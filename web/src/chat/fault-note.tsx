@@ -1,4 +1,4 @@
-import { usePage } from '../page/page.tsx';
+import { useNameOf, usePage } from '../page/page.tsx';
 import { toHash } from '../page/place.ts';
 import { Icon } from '../parts/icon.tsx';
 import type { Fault } from '../service/fault.ts';
@@ -17,12 +17,13 @@ interface FaultNoteProps {
 export function FaultNote({ fault, deployment, conversationId }: FaultNoteProps) {
   const words = useWords();
   const { signOut } = usePage();
+  const name = useNameOf()(deployment);
   const consent = toHash({ at: 'consent', deployment, back: conversationId });
   return (
     <div className="fault">
       <Icon name="alert" />
       <div>
-        <p className="fault-title">{saidOf(fault, words)}</p>
+        <p className="fault-title">{fault.code === 'consent_required' ? words.consentMissing(name) : saidOf(fault, words)}</p>
         <p>{adviceFor(fault, words)}</p>
         {fault.requestId !== undefined && <p className="small soft">{words.reference(fault.requestId)}</p>}
         {fault.code === 'consent_required' && (

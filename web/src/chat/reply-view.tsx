@@ -1,17 +1,20 @@
 import { lazy, Suspense } from 'react';
 import { AttachmentList } from '../attachments/attachment-list.tsx';
 import type { Question, Reply } from '../conversation/conversation.ts';
+import { SourcesContext } from '../markdown/sources.ts';
 import { usePage } from '../page/page.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useWords } from '../words/words.tsx';
 import { BranchSwitch } from './branch-switch.tsx';
+import { hasRefusedStage } from './consent-refusal.ts';
 import { ControlList } from './control-list.tsx';
 import { DeploymentIcon } from './deployment-icon.tsx';
 import { FaultNote } from './fault-note.tsx';
 import type { Said } from './said.ts';
 import { StageList } from './stage-list.tsx';
 import { UsageLine } from './usage-line.tsx';
+import { useSources } from './use-sources.ts';
 
 const Markdown = lazy(() => import('../markdown/markdown.tsx').then(({ Markdown: view }) => ({ default: view })));
 
@@ -29,6 +32,7 @@ export function ReplyView({ reply, branches, conversationId, answered, say }: Re
   const deployment = usePage().deployments.find(({ id }) => id === reply.deployment);
   const name = deployment?.name ?? reply.deployment;
   const isRunning = state === 'running';
+  const { sources, ...attached } = useSources(reply);
   const stages = Array.isArray(custom.stages) ? custom.stages : [];
   return (
     <article className="reply" aria-label={name} aria-busy={isRunning}>
@@ -39,11 +43,13 @@ export function ReplyView({ reply, branches, conversationId, answered, say }: Re
       {stages.length > 0 && <StageList {...{ stages, isRunning }} times={reply.stageTimes} />}
       {text !== '' && (
         <Suspense fallback={<div className="markdown plain">{text}</div>}>
-          <Markdown text={text} isGrowing={isRunning} />
+          <SourcesContext value={sources}>
+            <Markdown text={text} isGrowing={isRunning} />
+          </SourcesContext>
         </Suspense>
       )}
       {isRunning && text === '' && <Waiting />}
-      <AttachmentList attachments={Array.isArray(custom.attachments) ? custom.attachments : []} />
+      <AttachmentList {...attached} />
       <Remarks reply={reply} />
       {Array.isArray(custom.controls) && !isRunning && (
         <ControlList {...{ controls: custom.controls, answered, say }} key={reply.id} />
@@ -92,7 +98,7 @@ function Actions({ reply, branches, conversationId }: Pick<ReplyViewProps, 'repl
     <div className="actions">
       <BranchSwitch {...{ conversationId, branches }} turnId={reply.id} />
       {reply.text !== '' && <CopyButton text={() => reply.text} />}
-      <RetryButton hasFallenShort={reply.state !== 'done'} retry={retry} />
+      <RetryButton hasFallenShort={reply.state !== 'done' || hasRefusedStage(reply)} retry={retry} />
       <UsageLine reply={reply} />
     </div>
   );

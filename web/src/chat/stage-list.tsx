@@ -6,6 +6,7 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
 import { useSpeech } from '../words/words.tsx';
+import { withoutConsentPath } from './consent-refusal.ts';
 import './stages.css';
 
 const Markdown = lazy(() => import('../markdown/markdown.tsx').then(({ Markdown: view }) => ({ default: view })));
@@ -85,7 +86,7 @@ function StageLine({ stage, stages, times, isRunning }: StageListProps & { reado
         </summary>
         {isOpen && (
           <div className="stage-body">
-            <StageText text={stage.content ?? ''} name={stage.name ?? ''} />
+            <StageText text={withoutConsentPath(stage.content ?? '')} name={stage.name ?? ''} />
             <AttachmentList attachments={Array.isArray(stage.attachments) ? stage.attachments : []} />
           </div>
         )}

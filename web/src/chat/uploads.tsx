@@ -18,7 +18,13 @@ export function Uploads({ uploads, remove }: { readonly uploads: readonly Upload
           {attachment === undefined && fault === undefined && (
             <progress value={share} aria-label={words.uploading(name, Math.round(share * 100))} />
           )}
-          <button type="button" className="icon-button" aria-label={words.removeAttachment(name)} onClick={() => remove(id)}>
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={words.removeAttachment(name)}
+            title={words.removeAttachment(name)}
+            onClick={() => remove(id)}
+          >
             <Icon name="close" />
           </button>
         </li>

@@ -1,4 +1,5 @@
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
+import { shownTurns } from '../conversation/conversation.ts';
 import { useNameOf, usePage } from '../page/page.tsx';
 import { type Place, toHash } from '../page/place.ts';
 import { PageHeader } from '../parts/page-header.tsx';
@@ -81,6 +82,7 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
 function useDecision(deployment: string, returning: Place) {
   const words = useWords();
   const { service, go, announce } = usePage();
+  const goOn = useGoingOn(deployment, returning);
   const name = useNameOf()(deployment);
   const [standing, setStanding] = useState<ConsentStanding>();
   const [fault, setFault] = useState<Fault>();
@@ -93,13 +95,13 @@ function useDecision(deployment: string, returning: Place) {
   );
   useEffect(() => void load(), [load]);
 
-  const decide = async (act: () => Promise<void>, said: string): Promise<void> => {
+  const decide = async (act: () => Promise<void>, said: string, leave = () => go(returning)): Promise<void> => {
     setIsSending(true);
     setFault(undefined);
     try {
       await act();
       announce(said);
-      go(returning);
+      leave();
     } catch (thrown) {
       const { code } = faultOf(thrown);
       if (code === 'consent_outdated') setRemark(words.consentOutdated);
@@ -109,10 +111,28 @@ function useDecision(deployment: string, returning: Place) {
     setIsSending(false);
   };
   const accept = (form: ConsentForm): Promise<void> =>
-    decide(() => acceptConsent(service, deployment, form), words.consentAccepted(name));
+    decide(
+      () => acceptConsent(service, deployment, form),
+      words.consentAccepted(name),
+      () => void goOn(),
+    );
   const decline = (): Promise<void> => decide(() => withdrawConsent(service, deployment), words.declined(name));
   const withdraw = (): Promise<void> => decide(() => withdrawConsent(service, deployment), words.withdrawn(name));
   return { standing, fault, remark, isSending, accept, decline, withdraw };
+}
+
+/** The way back to what waits for the consent: a question that was refused as a whole is asked again at once. */
+function useGoingOn(deployment: string, returning: Place): () => Promise<void> {
+  const { library, asking, go } = usePage();
+  return async () => {
+    const id = returning.at === 'conversation' ? returning.id : '';
+    const conversation = (await library.open(id)) ? library.find(id) : undefined;
+    const last = conversation === undefined ? undefined : shownTurns(conversation).at(-1);
+    const isWaiting = last?.kind === 'reply' && last.deployment === deployment && conversation?.deployment === deployment;
+    const isRefused = isWaiting && last.fault?.code === 'consent_required' && last.state === 'failed';
+    if (isRefused) void asking.answer(id, last.parent);
+    go(isWaiting && !isRefused ? { at: 'conversation', id, isAgreed: true } : returning);
+  };
 }
 
 function FormText({ root, form }: { readonly root: string; readonly form: ConsentForm }) {

@@ -85,11 +85,23 @@ function FileRow({ item, download, remove }: { readonly item: StoredItem } & Pic
         )}
       </td>
       <td className="file-acts">
-        <button type="button" className="icon-button" aria-label={words.download(name)} onClick={() => download(item)}>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={words.download(name)}
+          title={words.download(name)}
+          onClick={() => download(item)}
+        >
           <Icon name="save" />
         </button>
         <CopyButton text={() => reference} label={words.copyReference(name)} />
-        <button type="button" className="icon-button" aria-label={words.remove(name)} onClick={() => remove(item)}>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={words.remove(name)}
+          title={words.remove(name)}
+          onClick={() => remove(item)}
+        >
           <Icon name="trash" />
         </button>
       </td>

@@ -21,6 +21,7 @@ export function StoringList({ all, remove }: { readonly all: readonly Storing[];
             type="button"
             className="icon-button"
             aria-label={fault === undefined ? filesWords.stop(name) : filesWords.dismiss(name)}
+            title={fault === undefined ? filesWords.stop(name) : filesWords.dismiss(name)}
             onClick={() => remove(id)}
           >
             <Icon name="close" />

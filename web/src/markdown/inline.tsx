@@ -1,10 +1,13 @@
 import type { Token, Tokens } from 'marked';
 import type { ReactNode } from 'react';
+import { citationMarks } from '../attachments/cited.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useWords } from '../words/words.tsx';
+import { CitedText } from './cited-text.tsx';
 import { Formula } from './formula.tsx';
 import type { MathToken } from './lexer.ts';
 import { safeLink } from './safe-link.ts';
+import { SourcesContext } from './sources.ts';
 
 /** The parts of a line of text. */
 export function Inline({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
@@ -32,7 +35,7 @@ function Part({ token }: { readonly token: Token }): ReactNode {
     case 'mathText':
       return <Formula text={(token as MathToken).text} isBlock={false} />;
     case 'text':
-      return inner ?? toText(token.text);
+      return inner ?? drawText(toText(token.text));
     case 'escape':
       return token.text;
     case 'checkbox':
@@ -42,12 +45,18 @@ function Part({ token }: { readonly token: Token }): ReactNode {
   }
 }
 
+/** Only what has marks is more than a text: an answer may have thousands of pieces. */
+function drawText(text: string): ReactNode {
+  return text.search(citationMarks) === -1 ? text : <CitedText text={text} />;
+}
+
 function Link({ token: { href }, children }: { readonly token: Tokens.Link; readonly children: ReactNode }) {
   const address = safeLink(href);
-  if (address === undefined) return <span className="dead-link">{children}</span>;
+  const inner = <SourcesContext value={undefined}>{children}</SourcesContext>;
+  if (address === undefined) return <span className="dead-link">{inner}</span>;
   return (
     <a href={address} target="_blank" rel="noopener noreferrer">
-      {children}
+      {inner}
     </a>
   );
 }

@@ -1,6 +1,7 @@
 import { useCallback, useId, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { DataTable } from '../parts/data-table.tsx';
+import { DeploymentName } from '../parts/deployment-name.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
@@ -68,6 +69,7 @@ function Records({ records }: { readonly records: readonly AuditRecord[] }) {
   return (
     <DataTable<AuditRecord>
       label={words.audit}
+      isStacked
       rows={records}
       keyOf={({ id }) => id}
       columns={[
@@ -81,11 +83,16 @@ function Records({ records }: { readonly records: readonly AuditRecord[] }) {
         },
         { name: words.action, show: ({ action }) => (Object.hasOwn(words.actions, action) ? words.actions[action] : action) },
         { name: words.who, show: ({ user }) => user },
-        { name: words.object, show: ({ object }) => object },
+        { name: words.object, show: (record) => <Target {...record} /> },
         { name: words.details, show: ({ details }) => <Details details={details} /> },
       ]}
     />
   );
+}
+
+/** Consents and applications are of a deployment. */
+function Target({ action, object }: AuditRecord) {
+  return /^(consent|application)\./.test(action) ? <DeploymentName id={object} /> : object;
 }
 
 function Details({ details }: Pick<AuditRecord, 'details'>) {

@@ -1,5 +1,5 @@
-import { useNameOf } from '../page/page.tsx';
 import { DataTable } from '../parts/data-table.tsx';
+import { DeploymentName } from '../parts/deployment-name.tsx';
 import { useSpeech } from '../words/words.tsx';
 import { useOperationsWords } from './operations-words.ts';
 import type { Upstream } from './read-operations.ts';
@@ -9,7 +9,6 @@ import { toMoment } from './to-moment.ts';
 export function UpstreamsSection({ upstreams }: { readonly upstreams: readonly Upstream[] }) {
   const words = useOperationsWords();
   const { language } = useSpeech();
-  const nameOf = useNameOf();
   const number = (value: number): string => value.toLocaleString(language);
   return (
     <section className="sheet-section">
@@ -18,18 +17,19 @@ export function UpstreamsSection({ upstreams }: { readonly upstreams: readonly U
       {upstreams.length > 0 && (
         <DataTable<Upstream>
           label={words.upstreams}
+          isStacked
           keyOf={({ id }) => id}
           rows={upstreams.toSorted((one, other) => Number(other.state !== 'ok') - Number(one.state !== 'ok'))}
           columns={[
-            { name: words.deployment, show: ({ deployment }) => nameOf(deployment) },
+            { name: words.deployment, show: ({ deployment }) => <DeploymentName id={deployment} /> },
             { name: words.state, show: (upstream) => <State upstream={upstream} /> },
             {
               name: words.upstream,
               show: ({ protocol, origin, model }) => (
-                <>
+                <span>
                   {protocol} · {model}
                   {origin !== '' && <span className="soft small upstream-origin">{origin}</span>}
-                </>
+                </span>
               ),
             },
             { name: words.tier, isNumber: true, show: ({ tier }) => number(tier) },

@@ -60,6 +60,7 @@ export function Entrance() {
   const signOut = useCallback(() => {
     const provider = inside?.visitor.provider;
     const address = provider?.signOutAddress();
+    void provider?.signOut();
     setLeft(provider === undefined || address === undefined ? undefined : { name: provider.displayName, address });
     setInside(undefined);
   }, [inside]);

@@ -66,6 +66,7 @@ function HeadItem({ head }: { readonly head: Head }) {
         type="button"
         className="icon-button head-delete"
         aria-label={words.deleteConversation(title)}
+        title={words.deleteForGood}
         onClick={() => setIsDeleting(true)}
       >
         <Icon name="trash" />

@@ -1,7 +1,8 @@
 /** Where in the page the user is. Kept in the address behind `#`, so that no path of the API is taken. */
 export type Place =
   | { readonly at: 'new'; readonly deployment?: string }
-  | { readonly at: 'conversation'; readonly id: string }
+  /** `isAgreed`: the user comes from a form that was just accepted. */
+  | { readonly at: 'conversation'; readonly id: string; readonly isAgreed?: true }
   | { readonly at: 'consents' }
   /** The user's stored files; `folder` without a slash at its end, absent for all. */
   | { readonly at: 'files'; readonly folder?: string }
@@ -18,7 +19,7 @@ export function toPlace(hash: string): Place {
   const [at, ...rest] = path.split('/');
   const id = decoded(rest.join('/'));
   const fields = new URLSearchParams(query);
-  if (at === 'chat' && id !== '') return { at: 'conversation', id };
+  if (at === 'chat' && id !== '') return { at: 'conversation', id, ...(fields.has('agreed') && { isAgreed: true }) };
   if (at === 'consent' && id !== '') return { at, deployment: id, ...given('back', fields.get('back')) };
   if (at === 'consent') return { at: 'consents' };
   if (at === 'build') return id === '' ? { at: 'applications' } : { at: 'applications', id: id === 'new' ? '' : id };
@@ -28,7 +29,7 @@ export function toPlace(hash: string): Place {
 }
 
 export function toHash(place: Place): string {
-  if (place.at === 'conversation') return `#/chat/${encodeURIComponent(place.id)}`;
+  if (place.at === 'conversation') return `#/chat/${encodeURIComponent(place.id)}${place.isAgreed ? '?agreed' : ''}`;
   if (place.at === 'consents') return '#/consent';
   if (place.at === 'applications')
     return place.id === undefined ? '#/build' : `#/build/${place.id === '' ? 'new' : toPath(place.id)}`;

@@ -1,4 +1,5 @@
 import { Icon } from '../parts/icon.tsx';
+import { Segments } from '../parts/segments.tsx';
 import { type Language, languages, nameOf, useSpeech } from '../words/words.tsx';
 import { type Appearance, appearances } from './appearance.ts';
 import { usePage } from './page.tsx';
@@ -20,13 +21,13 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
         {words.settings}
       </summary>
       <div className="settings-body">
-        <Choice
+        <Segments
           name={words.appearance}
           value={appearance}
           options={appearances.map((each) => [each, names[each]])}
           choose={setAppearance}
         />
-        <Choice<Language>
+        <Segments<Language>
           {...{ name: words.languageOf, value: language, choose: speak }}
           options={languages.map((each) => [each, nameOf(each)])}
         />
@@ -36,28 +37,5 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
         </button>
       </div>
     </details>
-  );
-}
-
-interface ChoiceProps<Value extends string> {
-  readonly name: string;
-  readonly value: Value;
-  readonly options: readonly (readonly [Value, string])[];
-  readonly choose: (value: Value) => void;
-}
-
-function Choice<Value extends string>({ name, value, options, choose }: ChoiceProps<Value>) {
-  return (
-    <fieldset className="choice">
-      <legend className="overline">{name}</legend>
-      <div className="segments">
-        {options.map(([each, label]) => (
-          <label key={each}>
-            <input type="radio" name={name} checked={each === value} onChange={() => choose(each)} />
-            <span>{label}</span>
-          </label>
-        ))}
-      </div>
-    </fieldset>
   );
 }

@@ -41,7 +41,13 @@ export function Sidebar({ isMenuOpen, closeMenu, appearance, setAppearance }: Si
             <Mark size={26} />
             {words.product}
           </a>
-          <button type="button" className="icon-button narrow-only" aria-label={words.close} onClick={closeMenu}>
+          <button
+            type="button"
+            className="icon-button narrow-only"
+            aria-label={words.close}
+            title={words.close}
+            onClick={closeMenu}
+          >
             <Icon name="close" />
           </button>
         </div>

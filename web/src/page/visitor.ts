@@ -20,6 +20,8 @@ export interface VisitorsProvider {
   readonly displayName: string;
   /** Where the browser goes to sign out of the provider itself; undefined where there is no such place. */
   signOutAddress(): string | undefined;
+  /** Tells the provider that its tokens are used no more, those that are under way as well. Never rejects. */
+  signOut(): Promise<void>;
   /** Where the browser goes to sign in again, and come back to where it is. */
   signInAddress(): Promise<string>;
   /** Hears that the sign-in is over: its tokens are refused, and there are no new ones. */

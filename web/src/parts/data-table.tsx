@@ -13,16 +13,18 @@ interface DataTableProps<Row> {
   readonly columns: readonly [Column<Row>, ...Column<Row>[]];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
+  /** Where the window is narrow, each row is a card. */
+  readonly isStacked?: boolean;
 }
 
-/** Rows under their heads; where the window is narrow it scrolls by itself. */
-export function DataTable<Row>({ label, columns, rows, keyOf }: DataTableProps<Row>) {
+/** Rows under their heads; where the window is narrow it scrolls by itself, or is stacked. */
+export function DataTable<Row>({ label, columns, rows, keyOf, isStacked }: DataTableProps<Row>) {
   const [head, ...others] = columns;
   const look = ({ isNumber }: Column<Row>): string | undefined => (isNumber ? 'number' : undefined);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard
     <section className="table-frame" tabIndex={0} aria-label={label}>
-      <table className="data-table">
+      <table className={isStacked ? 'data-table stacked' : 'data-table'}>
         <thead>
           <tr>
             {columns.map((column) => (
@@ -37,7 +39,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf }: DataTableProps<R
             <tr key={keyOf(row)}>
               <th scope="row">{head.show(row)}</th>
               {others.map((column) => (
-                <td key={column.name} className={look(column)}>
+                <td key={column.name} className={look(column)} data-name={column.name}>
                   {column.show(row)}
                 </td>
               ))}

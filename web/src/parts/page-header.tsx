@@ -7,7 +7,13 @@ export function PageHeader({ openMenu, children }: { readonly openMenu: () => vo
   const words = useWords();
   return (
     <header className="page-header">
-      <button type="button" className="icon-button narrow-only" aria-label={words.showConversations} onClick={openMenu}>
+      <button
+        type="button"
+        className="icon-button narrow-only"
+        aria-label={words.showConversations}
+        title={words.showConversations}
+        onClick={openMenu}
+      >
         <Icon name="menu" />
       </button>
       {children}

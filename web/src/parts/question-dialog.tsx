@@ -15,22 +15,27 @@ export function QuestionDialog({ question, answer, act, close }: QuestionDialogP
   const words = useWords();
   const dialog = useRef<HTMLDialogElement>(null);
   const text = useId();
-  useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    if (dialog.current?.open === false) dialog.current.showModal();
+  });
+  // The event of a native close comes later; by then another question may be asked.
+  const leave = (then?: () => void): void => {
+    dialog.current?.close();
+    then?.();
+    close();
+  };
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog', 'aria-labelledby': text, closedby: 'any', onClose: close }}>
+    <dialog
+      {...{ ref: dialog, className: 'question-dialog', 'aria-labelledby': text, closedby: 'any' }}
+      onCancel={() => leave()}
+      onClose={close}
+    >
       <p id={text}>{question}</p>
       <div className="row end">
-        <button type="button" className="button" onClick={() => dialog.current?.close()}>
+        <button type="button" className="button" onClick={() => leave()}>
           {words.cancel}
         </button>
-        <button
-          type="button"
-          className="button danger"
-          onClick={() => {
-            dialog.current?.close();
-            act();
-          }}
-        >
+        <button type="button" className="button danger" onClick={() => leave(act)}>
           {answer}
         </button>
       </div>

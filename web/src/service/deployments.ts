@@ -1,6 +1,9 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { inPath, type Service } from './service.ts';
 
+export const makers = ['operator', 'self', 'other'] as const;
+export type Maker = (typeof makers)[number];
+
 /** A model or application that the signed-in user may talk to. */
 export interface Deployment {
   readonly id: string;
@@ -9,6 +12,10 @@ export interface Deployment {
   readonly description: string;
   readonly iconUrl: string | undefined;
   readonly isApplication: boolean;
+  /** Who has set it up: those who run the service, the user, or another user. */
+  readonly maker: Maker;
+  /** Place among all that the service lists: those of the configuration stand in its order. */
+  readonly place: number;
   readonly requiresConsent: boolean;
   readonly dependencies: readonly string[];
   /** MIME types it takes as attachments; undefined where it does not say. */
@@ -17,12 +24,28 @@ export interface Deployment {
   readonly pricing: { readonly prompt: number; readonly completion: number } | undefined;
 }
 
-/** What the user may talk to, by name. */
+const savedByUsers = 'applications/';
+
+/** What the user may talk to: what the service offers, then their own, then that of others, each by name. */
 export async function listDeployments(service: Service): Promise<readonly Deployment[]> {
   const answer = await service.json('openai/deployments');
   const items = isJsonObject(answer) && Array.isArray(answer.data) ? answer.data.filter(isJsonObject) : [];
   const chatting = items.filter(({ capabilities }) => !isJsonObject(capabilities) || capabilities.chat_completion !== false);
-  return chatting.map(toDeployment).sort((one, other) => one.name.localeCompare(other.name));
+  const isAnySaved = chatting.some(({ id }) => text(id)?.startsWith(savedByUsers));
+  const own = isAnySaved ? `${savedByUsers}${await readBucket(service).catch(() => '')}/` : savedByUsers;
+  return chatting
+    .map((item, place) => toDeployment(item, place, own))
+    .sort((one, other) => rankOf(one) - rankOf(other) || one.name.localeCompare(other.name));
+}
+
+/** The user's part of what is kept for users. Throws ServiceFault 404 where the service keeps nothing for them. */
+export async function readBucket(service: Service): Promise<string> {
+  const answer = await service.json('v1/bucket');
+  return isJsonObject(answer) ? String(answer.bucket) : '';
+}
+
+function rankOf({ maker }: Deployment): number {
+  return makers.indexOf(maker);
 }
 
 /** Prompts a deployment suggests to begin with; none where it says nothing. */
@@ -31,7 +54,8 @@ export async function readStarters(service: Service, id: string): Promise<readon
   return isJsonObject(answer) ? texts(answer.starters) : [];
 }
 
-function toDeployment(item: JsonObject): Deployment {
+/** `own`: how the ids of what the user saved begin. */
+function toDeployment(item: JsonObject, place: number, own: string): Deployment {
   const features = isJsonObject(item.features) ? item.features : {};
   const id = text(item.id) ?? '';
   return {
@@ -41,6 +65,8 @@ function toDeployment(item: JsonObject): Deployment {
     description: text(item.description) ?? '',
     iconUrl: text(item.icon_url),
     isApplication: item.object === 'application',
+    maker: !id.startsWith(savedByUsers) ? 'operator' : id.startsWith(own) ? 'self' : 'other',
+    place,
     requiresConsent: features.consentRequired === true || features.consent_required === true,
     dependencies: texts(item.dependencies),
     attachmentTypes: Array.isArray(item.input_attachment_types) ? texts(item.input_attachment_types) : undefined,

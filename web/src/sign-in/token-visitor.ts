@@ -5,7 +5,7 @@ import type { Words } from '../words/english.ts';
 import { beginSignIn } from './authorization-code.ts';
 import { forgetSignIn, type KeptSignIn, keepSignIn } from './kept.ts';
 import { SignInFault } from './sign-in-fault.ts';
-import { requestTokens } from './tokens.ts';
+import { requestTokens, revokeToken } from './tokens.ts';
 
 export interface TokenVisitorOptions {
   /** Whether the tab knew the tokens before, so that they may have become old. */
@@ -69,6 +69,15 @@ export class TokenVisitor implements Visitor, VisitorsProvider {
     url.searchParams.set('client_id', way.clientId);
     if (tokens.id !== undefined) url.searchParams.set('id_token_hint', tokens.id);
     return url.href;
+  }
+
+  async signOut(): Promise<void> {
+    const revokeHeld = async ({ way, tokens: { refresh } }: KeptSignIn): Promise<void> => {
+      if (refresh !== undefined) await revokeToken(way, refresh);
+    };
+    const held = this.#held;
+    await Promise.all([revokeHeld(held), this.#renewing]);
+    if (this.#held.tokens.refresh !== held.tokens.refresh) await revokeHeld(this.#held);
   }
 
   signInAddress(): Promise<string> {

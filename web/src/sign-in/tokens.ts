@@ -28,6 +28,22 @@ export async function requestTokens(way: ReadyWay, form: Readonly<Record<string,
   return toTokens(answer.body, way, Date.now());
 }
 
+/**
+ * Tells a provider that a refresh token is used no more (RFC 7009), also while the browser leaves the page. Never rejects: who
+ * signs out does so whether or not the provider hears of it.
+ */
+export async function revokeToken({ clientId, endpoints }: ReadyWay, refresh: string): Promise<void> {
+  if (endpoints.revocation === undefined) return;
+  await fetch(endpoints.revocation, {
+    method: 'POST',
+    body: new URLSearchParams({ token: refresh, token_type_hint: 'refresh_token', client_id: clientId }),
+    signal: AbortSignal.timeout(patienceMs),
+    credentials: 'omit',
+    keepalive: true,
+    redirect: 'error',
+  }).catch(() => undefined);
+}
+
 function errorOf({ error, error_description: detail }: JsonObject): { code: string; detail: string } {
   return { code: textOf(error) ?? 'invalid_request', detail: textOf(detail) ?? '' };
 }

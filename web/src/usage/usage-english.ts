@@ -30,7 +30,7 @@ export const usageEnglish = {
   all: 'Everybody’s',
   range: 'Days',
   lastDays: (count: number) => `${count} days`,
-  custom: 'Others',
+  custom: 'Other days',
   from: 'From',
   to: 'To',
   badRange: 'Choose a first day that is not after the last, at most 366 days in all.',
@@ -43,7 +43,7 @@ export const usageEnglish = {
   answered: 'Answered or refused',
   failed: 'Failed',
   summary: (calls: string, tokens: string, cost: string) =>
-    `${calls} ${calls === '1' ? 'call' : 'calls'}, ${tokens} tokens, ${cost}`,
+    `${calls} ${calls === '1' ? 'call' : 'calls'}, ${tokens} ${tokens === '1' ? 'token' : 'tokens'}, ${cost}`,
   nothing: 'Nothing was used on these days.',
   chart: (measure: string) => `${measure} by day`,
   asTable: 'As a table',

@@ -29,7 +29,7 @@ export const usageGerman: UsageWords = {
   all: 'Aller',
   range: 'Tage',
   lastDays: (count) => `${count} Tage`,
-  custom: 'Andere',
+  custom: 'Andere Tage',
   from: 'Von',
   to: 'Bis',
   badRange: 'Wähle einen ersten Tag, der nicht nach dem letzten liegt, höchstens 366 Tage insgesamt.',

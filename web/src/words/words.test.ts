@@ -12,3 +12,16 @@ it('Both languages say everything', () => {
     }
   }
 });
+
+it('One is told from many', () => {
+  const counted = [
+    english.tokens('1'),
+    english.moreRows('1'),
+    english.longEnough(1),
+    english.shortEnough(1),
+    english.answerDone(1),
+  ];
+  expect(counted.filter((said) => /\b(1|one) (more )?\w+s\b/.test(said))).toEqual([]);
+  expect([english.tokens('2'), english.shortEnough(2)]).toEqual(['2 tokens', 'At most 2 characters.']);
+  expect(german.moreRows('1')).toContain('1 weitere Zeile ist');
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { toCited } from './cited.ts';
+
+const source = (name: string) => ({ title: name, data: 'A passage.', reference_url: `files/b/${name}` });
+const picture = { title: 'Picture', type: 'image/png', data: 'AAAA' };
+const [a, b, c] = [source('a.md'), source('b.md'), source('c.md')];
+
+describe('a number in a text', () => {
+  it.each<[string, readonly object[], readonly (readonly [number, number])[]]>([
+    ['Kept for three weeks [1].', [a], [[1, 0]]],
+    [
+      'Only [3] and [7] are cited.',
+      [a, b],
+      [
+        [3, 0],
+        [7, 1],
+      ],
+    ],
+    [
+      'In any order: [7], [3], [7].',
+      [a, b],
+      [
+        [3, 0],
+        [7, 1],
+      ],
+    ],
+    ['Behind a picture [2].', [picture, a], [[2, 1]]],
+    [
+      'In a list [1, 3] and a range [4–5].',
+      [a, b, c],
+      [
+        [1, 0],
+        [3, 1],
+        [4, 2],
+      ],
+    ],
+    [
+      'In other brackets 【2】, 【4:0†source】.',
+      [a, b],
+      [
+        [2, 0],
+        [4, 1],
+      ],
+    ],
+    ['Of a whole list [2].', [a, b, c], [[2, 1]]],
+    ['By titles [9].', [source('[4] a.md'), source('[9] b.md'), source('[9] c.md')], [[9, 1]]],
+    ['More than were given [1] [99].', [a], [[1, 0]]],
+  ])('%s means what it cites', (text, attachments, cited) => {
+    expect([...toCited(text, attachments)]).toEqual(cited);
+  });
+
+  it.each([
+    '`list[1]` and\n```js\nlist[1]\n```',
+    'In the year [2024] or 【2024】, of [0], [-1], [1.5], [1e3] and [].',
+    'Nothing at all.',
+  ])('%j means nothing', (text) => {
+    expect(toCited(text, [a]).size).toBe(0);
+  });
+
+  it('means nothing where no attachment names its source', () => {
+    expect(toCited('The first [1].', [picture]).size).toBe(0);
+    expect(toCited('The first [1].', []).size).toBe(0);
+  });
+
+  it('takes no time in marks without an end', () => {
+    const began = performance.now();
+    toCited(['[1,', '[1 ', '`', '【1', `[1${' '.repeat(1000)}`].map((mark) => mark.repeat(100_001)).join(''), [a]);
+    expect(performance.now() - began).toBeLessThan(5000);
+  });
+});

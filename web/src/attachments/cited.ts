@@ -1,0 +1,46 @@
+import type { ShownAttachment } from './kind-of.ts';
+
+/** Somebody wants to see an attachment; another object each time, so that it can be asked for again. */
+export interface AskedAttachment {
+  /** Its place among the attachments. */
+  readonly at: number;
+}
+
+/** Marks of a text, as `[1]`, `[1, 3]`, `[2–4]`, `【1】`. Years are none: nobody has a thousand sources. */
+export const citationMarks = /\[\s*\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\s*\]|【\s*\d{1,3}(?!\d)[^】\n]{0,30}】/g;
+
+const code = /```[\s\S]*?(```|$)|`[^`\n]*`/g;
+const longestRange = 20;
+
+/**
+ * By number that a text cites, the place of what it means among the attachments. A title may begin with the number, as
+ * `[2] report.pdf`. Where none does, those count that name where they come from: a quick app sends the ones that are cited, in
+ * the order of their numbers, and whoever sends more than are cited sends a list, in which the number is the place.
+ */
+export function toCited(text: string, attachments: readonly ShownAttachment[]): ReadonlyMap<number, number> {
+  const numbers = numbersIn(text);
+  const titled = new Map<number, number>();
+  attachments.forEach(({ title = '' }, at) => {
+    const number = Number(/^\s*\[(\d{1,3})\]/.exec(String(title))?.[1]);
+    if (numbers.includes(number) && !titled.has(number)) titled.set(number, at);
+  });
+  if (titled.size > 0) return titled;
+  const sources = attachments.flatMap(({ reference_url: reference }, at) => (reference === undefined ? [] : [at]));
+  const isList = sources.length > numbers.length;
+  const named = sources.map((at, nth): [number, number] => [isList ? nth + 1 : (numbers[nth] ?? 0), at]);
+  return new Map(named.filter(([number]) => numbers.includes(number)));
+}
+
+/** In their order, each once; none of what stands in code. */
+function numbersIn(text: string): readonly number[] {
+  const numbers = new Set<number>();
+  for (const [mark] of text.replace(code, ' ').matchAll(citationMarks)) {
+    const list = mark.startsWith('【') ? (/\d+/.exec(mark)?.[0] ?? '') : mark;
+    for (const [, first, last = first] of list.matchAll(/(\d+)(?:\s*[–-]\s*(\d+))?/g)) {
+      const to = Math.min(Number(last), Number(first) + longestRange);
+      for (let number = Number(first); number <= to; number += 1) numbers.add(number);
+    }
+  }
+  numbers.delete(0);
+  return [...numbers].sort((one, other) => one - other);
+}
