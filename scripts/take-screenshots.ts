@@ -4,6 +4,9 @@ import { type BrowserContextOptions, chromium, type Page } from 'playwright-core
 import { eventsReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
+import { ownBucket } from '../test/applications/support.ts';
+import { calls, says } from '../test/quick-apps/support.ts';
+import { store } from '../test/web/builder-support.ts';
 import { roots, type Shown, trip } from './shown-conversation.ts';
 
 /** Takes the pictures of docs/images from the page as it is built now. With names, only those. */
@@ -55,8 +58,29 @@ await using service = await startProcess({
       mail: quickApp('Mail', 'Searches your mailbox.', { features: { consentRequired: true } }),
     },
     keys: { [callerKey]: { project: 'test' } },
+    security: { allowPrivateNetworks: ['127.0.0.1'] },
   },
 });
+await using orders = await startScriptedUpstream(({ response }) => void response.end('{"order":"4711","state":"shipped"}'));
+
+const orderState = {
+  rest_api_method_info: {
+    method_url: `${orders.url}/orders/{id}`,
+    method_type: 'get',
+  },
+  open_ai_tool: {
+    type: 'function',
+    function: {
+      name: 'order_state',
+      description: 'Says where an order is.',
+      parameters: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+    },
+  },
+};
+
+const toolset = { type: 'rest-api', name: 'Orders', tools: [orderState] };
+const properties = { instructions: 'Help customers of the shop, briefly.', web_api_toolset: [toolset] };
+await store(service, 'shop', quickApp('Shop helper', 'Knows the orders of the shop.', {}, properties));
 
 async function talk(page: Page, deployment: string, { question, events }: Shown): Promise<void> {
   upstream.script(eventsReply(...events));
@@ -117,8 +141,14 @@ const views: readonly View[] = [
     name: 'builder',
     look: wide,
     async show(page) {
-      await page.evaluate("location.hash = '#/build/new'");
-      await page.locator('main h1').waitFor();
+      upstream.script(calls(['order_state', { id: '4711' }]), says('Your order **4711** was shipped this morning.'));
+      await page.evaluate(`location.hash = '#/build/applications/${ownBucket}/shop'`);
+      await page.locator('.builder-bar').waitFor();
+      await page.getByRole('button', { name: 'Test chat', exact: true }).click();
+      await page.locator('.test-chat #message').fill('Where is my order 4711?');
+      await page.keyboard.press('Enter');
+      await page.locator('.trace').waitFor();
+      await page.locator('.trace > summary').click();
     },
   },
 ];

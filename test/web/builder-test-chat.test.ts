@@ -85,7 +85,7 @@ it('What is tested is what is saved', async () => {
   const { page, say, answer, panel } = await openTest('kept');
   await page.getByLabel(/^Instructions/).fill('Be kinder.');
   await page.locator('#message').fill('Hello');
-  await panel.getByText('What is tested is what is saved.').waitFor();
+  await panel.getByText('Save it first, then you can ask.').waitFor();
   expect(await panel.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
   await panel.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Everything is saved').waitFor();

@@ -73,7 +73,7 @@ it('An application with nothing but what is needed is made, tried, changed and d
   await begin(page, 'Oslo guide');
   await page.getByRole('button', { name: 'Add a starter' }).click();
   await page.keyboard.type('What is there to see?');
-  await page.getByRole('button', { name: 'Try it' }).click();
+  await page.getByRole('button', { name: 'Open in chat' }).click();
   await page.locator('.picker', { hasText: 'Oslo guide' }).waitFor();
   await page.getByRole('button', { name: 'What is there to see?' }).waitFor();
   expect((await stored('oslo-guide')).applicationProperties).toEqual({

@@ -18,14 +18,14 @@ const standing = async () => {
 it('What needs consent is marked where deployments are chosen', async () => {
   const { page } = await house.open('demo');
   await page.locator('.picker').click();
-  await page.locator('.option', { hasText: 'Mailbox' }).getByText('Asks for consent').waitFor();
+  await page.locator('.option', { hasText: 'Mailbox' }).getByText('Others need your consent').waitFor();
   expect(await page.locator('.option').count()).toBe(5);
-  expect(await page.getByText('Asks for consent').count()).toBe(1);
+  expect(await page.getByText('Others need your consent').count()).toBe(1);
 });
 
 it('A step that fails for want of consent leads to the form and back, and then it works; withdrawing ends it', async () => {
   const { page, answer, troubles } = await house.open('assistant');
-  await page.getByText('Assistant would like to reach others in your name.').waitFor();
+  await page.getByText('Assistant needs your consent to use other applications for you.').waitFor();
   await page.getByRole('button', { name: 'Look into my mailbox' }).click();
   expect(await answer()).toContain('needs your consent');
   await page.getByText('A step was refused: Assistant may use Mailbox only with your consent.').waitFor();
@@ -39,7 +39,7 @@ it('A step that fails for want of consent leads to the form and back, and then i
   expect(await page.locator('.stage-body').innerText()).not.toContain('/v1/');
   await page.getByRole('link', { name: 'Go to the consent form' }).click();
   await page.getByRole('heading', { name: 'May Assistant act for you?' }).waitFor();
-  await page.getByRole('img', { name: 'Whom Assistant reaches' }).waitFor();
+  await page.getByRole('img', { name: 'What Assistant uses' }).waitFor();
   expect(await page.locator('.reached.asking li').allTextContents()).toEqual(['Mailbox']);
   await page.getByRole('button', { name: 'Accept' }).click();
   await page.locator('.question-text').getByText('Look into my mailbox').waitFor();
@@ -54,7 +54,7 @@ it('A step that fails for want of consent leads to the form and back, and then i
 
   await page.getByRole('link', { name: 'Consent' }).click();
   await page.getByRole('button', { name: 'Withdraw: Assistant' }).click();
-  await page.getByText('You have accepted nothing so far.').waitFor();
+  await page.getByText('Nothing is accepted at the moment.').waitFor();
   expect(await standing()).toBe(false);
   expect(troubles).toEqual({ outside: [], faults: [] });
 });

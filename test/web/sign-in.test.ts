@@ -270,7 +270,7 @@ describe('a provider out of reach', () => {
     const { page } = opened;
     await page.evaluate('(() => { const now = Date.now; Date.now = () => now() + 571_000; })()');
     await page.evaluate("location.hash = '#/consent'");
-    await page.getByText('You have accepted nothing').waitFor();
+    await page.getByText('Nothing is accepted').waitFor();
     await page.unroute(`${oidc.issuer}/token`);
     const renewed = page.waitForResponse(`${oidc.issuer}/token`);
     await page.evaluate("location.hash = '#/build'");

@@ -1,5 +1,4 @@
 import { type SampleAddress, sampleApplications } from '../sample/sample-applications.ts';
-import { sampleHost } from '../sample/sample-server.ts';
 import type { Accepted, Refused } from './check.ts';
 import { checkConfiguration } from './check.ts';
 import { findModels, type Surroundings } from './found-upstreams.ts';
@@ -11,6 +10,8 @@ export interface Local {
   /** Where the tools of the sample app are; undefined where they are not to be had, and the app is left out. */
   readonly sample: SampleAddress | undefined;
 }
+
+const thisMachine = ['127.0.0.0/8', '::1'];
 
 /** What is served where no file is named: a demonstration that needs no network and no key of anyone's, and what else is found. */
 export function defaultConfiguration(surroundings: Surroundings, { key, sample }: Local): Accepted | Refused {
@@ -24,8 +25,9 @@ export function defaultConfiguration(surroundings: Surroundings, { key, sample }
       'demo-embeddings': { type: 'embedding', displayName: 'Demo embeddings', upstreams: [{ protocol: 'demo' }] },
       ...findModels(surroundings),
     },
-    ...(sample && { applications: sampleApplications(sample), security: { allowPrivateNetworks: [sampleHost] } }),
-    // Whoever sees the key has started the service.
+    ...(sample && { applications: sampleApplications(sample) }),
+    // Whoever sees the key has started the service: what else runs on this machine is theirs.
+    security: { allowPrivateNetworks: thisMachine },
     keys: { local: { project: 'local', key, roles: ['default', 'admin'] } },
   });
 }

@@ -8,7 +8,7 @@ import { openingHours } from './library.ts';
 import { answerMessage } from './library-tools.ts';
 
 /** Of the loopback network, and not the one that other servers of a machine use. */
-export const sampleHost = '127.83.77.1';
+const sampleHost = '127.83.77.1';
 const maxBodyBytes = 64 * 1024;
 
 /** The web API and the MCP server of the sample library, inside this process. */

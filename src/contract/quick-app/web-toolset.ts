@@ -48,7 +48,7 @@ const RestTool = strict(
         method_url: httpUrl('Address of the operation; `{name}` in it is filled by a parameter.'),
         method_type: anyCaseMethod,
       },
-      { description: 'The request.' },
+      { description: 'What is called, and how.' },
     ),
     open_ai_tool: strict(
       { type: Type.Literal('function'), function: ToolFunction },

@@ -67,7 +67,7 @@ export const schemaGerman: Readonly<Record<string, string>> = {
   'The operations the model may call.': 'Die Operationen, die das Modell aufrufen darf.',
   'One operation of a web API.': 'Eine Operation einer Web-API.',
   'Rest api method info': 'Anfrage',
-  'The request.': 'Die Anfrage.',
+  'What is called, and how.': 'Was aufgerufen wird, und wie.',
   'Method url': 'Adresse',
   'Address of the operation; `{name}` in it is filled by a parameter.':
     'Adresse der Operation; `{name}` darin wird von einem Parameter gefüllt.',
