@@ -5,7 +5,7 @@ import { dataType } from './data-type.ts';
 import { functionName } from './function-name.ts';
 
 const anyCaseMethod = Type.Refine(
-  Type.String({ description: 'HTTP method: get, post, put, patch or delete.' }),
+  Type.String({ description: 'HTTP method: get, post, put, patch or delete.', examples: ['get'] }),
   (method) => /^(get|post|put|patch|delete)$/i.test(method),
   () => 'must be one of get, post, put, patch, delete',
 );

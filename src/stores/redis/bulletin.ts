@@ -51,7 +51,8 @@ class Hearing {
   readonly #link: RedisLink;
   readonly #hear: Hear;
   #last: string | undefined;
-  #isCaughtUp = false;
+  /** The last notice when this one began to hear, which is news only if it comes over the channel; undefined until it is known. */
+  #atStart: string | null | undefined;
 
   constructor(link: RedisLink, hear: Hear) {
     this.#link = link;
@@ -70,9 +71,8 @@ class Hearing {
     const last = this.#link.run((redis) => redis.get(lastKey));
     last.then(
       (said) => {
-        if (said !== null && this.#isCaughtUp) this.#link.deliver(channel, said);
-        this.#last ??= said ?? undefined;
-        this.#isCaughtUp = true;
+        if (this.#atStart === undefined) this.#atStart = said;
+        else if (said !== null && said !== this.#atStart) this.#link.deliver(channel, said);
       },
       // The connection that comes back next tries again.
       () => undefined,

@@ -100,7 +100,7 @@ export function variantOf(variants: readonly Variant[], value: unknown): Variant
   return variants.find(isOf);
 }
 
-/** What a value begins with: everything that is needed, empty. */
+/** What a value begins with: everything that is needed, empty but for examples. */
 export function startOf(schema: JsonObject): unknown {
   if (Object.hasOwn(schema, 'default')) return schema.default;
   const shape = toShape(schema);
@@ -116,7 +116,7 @@ export function startOf(schema: JsonObject): unknown {
     case 'list':
       return [];
     case 'text':
-      return '';
+      return Array.isArray(schema.examples) ? schema.examples[0] : '';
     case 'group':
       return Object.fromEntries(
         shape.properties.filter(({ isRequired }) => isRequired).map(({ name, schema: part }) => [name, startOf(part)]),
