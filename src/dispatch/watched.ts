@@ -12,7 +12,7 @@ export interface Watching {
   readonly clear: (thrown: unknown) => never;
 }
 
-/** Passes the frames of a try on and ends its record with them. An open stream keeps one of these; as a generator it would keep three times as much. */
+/** Passes the frames of a try on and ends its record with them. An open stream keeps one of these, which is less than a generator. */
 export class Watched implements AsyncIterable<Frame>, AsyncIterator<Frame, undefined> {
   readonly #frames: AsyncIterator<Frame, undefined>;
   readonly #watching: Watching;

@@ -1,6 +1,6 @@
 import type { BlockDelta } from '#contract/messages/dialect.ts';
+import { stringEnd } from '../string-end.ts';
 
-const backslash = 92;
 const space = 32;
 const keys: ReadonlyMap<unknown, string> = new Map<BlockDelta['type'], string>([
   ['text_delta', '"text":"'],
@@ -28,7 +28,7 @@ export class DeltaRun {
     let at = from;
     while (events.slice(at, at + before.length) === before) {
       const start = at + before.length;
-      const end = stringEnd(events, start);
+      const end = closedAt(events, start);
       const after = eventEnd(events, end);
       if (after === -1) break;
       pieces?.push(events.slice(start, end));
@@ -44,7 +44,7 @@ export class DeltaRun {
     const at = key === undefined ? -1 : event.indexOf(key);
     if (key === undefined || at === -1) return false;
     const start = at + key.length;
-    if (eventEnd(event, stringEnd(event, start)) !== event.length) return false;
+    if (eventEnd(event, closedAt(event, start)) !== event.length) return false;
     // A slice would keep the whole read it was cut from.
     this.#before = Buffer.from(event.slice(0, start), 'latin1').toString('latin1');
     return true;
@@ -52,16 +52,9 @@ export class DeltaRun {
 }
 
 /** Where the JSON string that goes on here is closed. A line feed in it is no JSON: the string then ends nowhere. */
-function stringEnd(text: string, start: number): number {
-  let at = text.indexOf('"', start);
-  while (at !== -1 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
-  return at === -1 || text.indexOf('\n', start) < at ? -1 : at;
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let before = at - 1;
-  while (text.charCodeAt(before) === backslash) before -= 1;
-  return (at - before) % 2 === 0;
+function closedAt(text: string, start: number): number {
+  const at = stringEnd(text, start);
+  return at === text.length || text.indexOf('\n', start) < at ? -1 : at;
 }
 
 /** Where the event ends whose text is closed here and that has nothing else behind it; -1 where it has. */

@@ -1,4 +1,5 @@
-const backslash = 92;
+import { stringEnd } from '../string-end.ts';
+
 const contentKey = '"content":"';
 /** An event with one of these may be more than text. */
 const weighty = [
@@ -59,17 +60,4 @@ function copyOf(slice: string): string {
 /** As `startsWith`, at a third of its cost. */
 function isAt(text: string, at: number, part: string): boolean {
   return text.slice(at, at + part.length) === part;
-}
-
-/** Where the JSON string that goes on here is closed. */
-function stringEnd(text: string, start: number): number {
-  let at = text.indexOf('"', start);
-  while (at !== -1 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
-  return at === -1 ? text.length : at;
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let before = at - 1;
-  while (text.charCodeAt(before) === backslash) before -= 1;
-  return (at - before) % 2 === 0;
 }
