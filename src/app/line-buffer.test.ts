@@ -24,10 +24,10 @@ describe('lines', () => {
 
   test('go out at once where many have gathered', () => {
     const { lines, writes } = open();
-    for (let index = 0; index < 300; index += 1) lines.write(`${'x'.repeat(99)}\n`);
+    for (let index = 0; index < 900; index += 1) lines.write(`${'x'.repeat(99)}\n`);
     expect(writes.length).toBeGreaterThan(0);
     vi.advanceTimersByTime(100);
-    expect(writes.join('').length).toBe(30_000);
+    expect(writes.join('').length).toBe(90_000);
   });
 
   test('are all written when flushed', () => {

@@ -7,7 +7,7 @@ export interface TextStream {
 }
 
 const longestWaitMs = 100;
-const fullLength = 16 * 1024;
+const fullLength = 64 * 1024;
 
 /**
  * Gathers lines for up to 100 ms, so that a busy node writes its log a few times a second instead of once a call.

@@ -1,9 +1,12 @@
-/** One item as an iterable, at a fraction of what a generator costs. */
+const over: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/** One item as an iterable, at a fraction of what a generator costs. Whoever finds one need not iterate. */
 export class One<Item> implements AsyncIterable<Item>, AsyncIterator<Item, undefined> {
-  #result: IteratorResult<Item, undefined>;
+  readonly item: Item;
+  #isTaken = false;
 
   constructor(item: Item) {
-    this.#result = { done: false, value: item };
+    this.item = item;
   }
 
   [Symbol.asyncIterator](): this {
@@ -11,13 +14,13 @@ export class One<Item> implements AsyncIterable<Item>, AsyncIterator<Item, undef
   }
 
   next(): Promise<IteratorResult<Item, undefined>> {
-    const result = this.#result;
-    this.#result = { done: true, value: undefined };
-    return Promise.resolve(result);
+    if (this.#isTaken) return Promise.resolve(over);
+    this.#isTaken = true;
+    return Promise.resolve({ done: false, value: this.item });
   }
 
   return(): Promise<IteratorResult<Item, undefined>> {
-    this.#result = { done: true, value: undefined };
-    return Promise.resolve(this.#result);
+    this.#isTaken = true;
+    return Promise.resolve(over);
   }
 }

@@ -1,5 +1,13 @@
-/** Waits for the first item, so that a failure before it is known at once; the items then come as if nobody had looked. */
+import { Deferred } from './deferred.ts';
+import { One } from './one.ts';
+
+/**
+ * Waits for the first item, so that a failure before it is known at once; the items then come as if nobody had looked. What
+ * is known to be all there stays a `One`.
+ */
 export async function peek<Item>(items: AsyncIterable<Item>): Promise<AsyncIterable<Item>> {
+  if (items instanceof Deferred) return peek(await items.coming);
+  if (items instanceof One) return items;
   const rest = items[Symbol.asyncIterator]();
   return new Peeked(await rest.next(), rest);
 }

@@ -1,4 +1,5 @@
 import { Deferred } from '#base/deferred.ts';
+import { One } from '#base/one.ts';
 import { peek } from '#base/peek.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
@@ -23,13 +24,13 @@ export type Answer = (answering: Answering) => AsyncIterable<Frame>;
 /** Answers from the upstreams of the deployment; an application is sent a key of its own, alive as long as the call. */
 export function createAnswer(tools: AnswerTools): Answer {
   return (answering) =>
-    answering.deployment.kind === 'application' ? withKey(tools, answering) : fromUpstreams(tools, answering, {});
+    answering.deployment.kind === 'application' ? withKey(tools, answering) : new Deferred(fromUpstreams(tools, answering, {}));
 }
 
 async function* withKey(tools: AnswerTools, answering: Answering): AsyncIterable<Frame> {
   const key = await tools.perRequestKeys.issue(toHolder(answering));
   try {
-    yield* fromUpstreams(tools, answering, { 'api-key': key });
+    yield* await fromUpstreams(tools, answering, { 'api-key': key });
   } finally {
     await tools.perRequestKeys.revoke(key);
   }
@@ -41,34 +42,25 @@ export function toHolder({ call, path, inner, request }: Answering): Caller {
   return { ...caller, chain: { path, files: filesHandedOn(caller, { request, path }), report: (usage) => inner.add(usage) } };
 }
 
-/** Starts asking at once. What is left once the first frame is there knows nothing of the request: a stream may outlive it by hours. */
-function fromUpstreams(
+/** The reply, once its first frame is there. What is left then knows nothing of the request: a stream may outlive it by hours. */
+async function fromUpstreams(
   tools: AnswerTools,
   answering: Answering,
   headers: Readonly<Record<string, string>>,
-): AsyncIterable<Frame> {
+): Promise<AsyncIterable<Frame>> {
   const { call, deployment, request, native } = answering;
-  const { signal, record, affinity } = call;
+  const { signal, affinity } = call;
   const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
-  const opening = attempt(tools, { deployment, signal, record, affinity }, (upstream, { trace }) => {
+  const attempting = { deployment, signal, record: call.record, affinity };
+  const { result, upstream, record } = await attempt(tools, attempting, (upstream, { trace }) => {
     const sent = { ...headers, ...sentOn(call.id, trace) };
-    return peek(
-      protocolOf(tools, upstream).chat({
-        upstream,
-        request,
-        signal,
-        headers: sent,
-        maxCompletionTokens,
-        ...(native && { native }),
-      }),
-    ).catch(clearing(upstream, headers));
+    const ask = { upstream, request, signal, headers: sent, maxCompletionTokens, ...(native && { native }) };
+    return peek(protocolOf(tools, upstream).chat(ask)).catch(clearing(upstream, headers));
   });
-  return new Deferred(
-    opening.then(
-      ({ result, upstream, record }) =>
-        new Watched(result, { record, signal, clock: tools.clock, clear: clearing(upstream, headers) }),
-    ),
-  );
+  const { clock } = tools;
+  if (!(result instanceof One)) return new Watched(result, { record, signal, clock, clear: clearing(upstream, headers) });
+  record.end('ok', clock.nowMs());
+  return result;
 }
 
 /** Throws what an upstream's fault may be told as: it can say back what it was sent. */

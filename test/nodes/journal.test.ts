@@ -68,14 +68,14 @@ describe('records on their way to the journal', () => {
     vi.useRealTimers();
   });
 
-  it('are written together, in their order, at most 200 at a time', async () => {
+  it('are written together, in their order, at most 1000 at a time', async () => {
     const journal = new ScriptedJournal();
     const { writer } = open(journal);
-    const ids = Array.from({ length: 450 }, (_, index) => `${index}`);
+    const ids = Array.from({ length: 2250 }, (_, index) => `${index}`);
     for (const id of ids) writer.usage(record(id));
     expect(journal.batches).toEqual([]);
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(journal.batches.map((batch) => batch.length)).toEqual([200, 200, 50]);
+    expect(journal.batches.map((batch) => batch.length)).toEqual([1000, 1000, 250]);
     expect(journal.ids).toEqual(ids);
   });
 

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import type { NoteAudit } from '#domain/journal.ts';
 import type { CallListener } from '../telemetry/measured-call.ts';
@@ -29,7 +29,7 @@ export function openJournal({ clock, ...parts }: JournalWriterParts & { readonly
   );
   return {
     noteAudit: (event) => (event.action === refused ? refusals.add(String(event.details?.code)) : write(event)),
-    listener: new UsageRecorder(writer, clock, randomUUID()),
+    listener: new UsageRecorder(writer, clock, randomBytes(12).toString('base64url')),
     losses: () => writer.losses(),
     close() {
       refusals.flush();

@@ -7,7 +7,7 @@ export interface RecordQueueOptions {
   readonly maxWaiting: number;
 }
 
-const mostInBatch = 200;
+const mostInBatch = 1000;
 
 /** Records of one kind on their way into a store that may be away. */
 export class RecordQueue<Record> {

@@ -21,7 +21,7 @@ export class UsageRecorder implements CallListener {
     if (who === undefined || deploymentId === undefined || end.error?.code === 'deployment_not_found') return;
     const durationMs = end.atMs - start.atMs;
     this.#writer.usage({
-      id: `${this.#startId}-${String(++this.#count).padStart(12, '0')}`,
+      id: `${this.#startId}-${(++this.#count).toString(36).padStart(9, '0')}`,
       requestId: start.requestId,
       atMs: Math.round(this.#clock.epochMs() - durationMs),
       subject: who.subject,

@@ -1,13 +1,13 @@
 import type { ReplyHeaders } from './client.ts';
+import { nameEnd, valueEnd } from './field-chars.ts';
 
 const MAX_FIELDS = 256;
+const COLON = 58;
 const DEFAULT_KEEP_ALIVE_MS = 4000;
 const KEEP_ALIVE_MARGIN_MS = 1000;
 const MAX_KEEP_ALIVE_MS = 600_000;
 
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t -~\x80-\xff]*)?$/;
-const fieldName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-const notInValue = /[^\t -~\x80-\xff]/;
 const contentLength = /^\d{1,15}$/;
 const closeToken = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
 const keepAliveToken = /(?:^|,)[ \t]*keep-alive[ \t]*(?:,|$)/i;
@@ -42,18 +42,22 @@ export function readFields(text: string, at: number, end: number, headers: Recor
   let lineStart = at;
   for (let count = 0; lineStart < end; count++) {
     if (count === MAX_FIELDS) return 'too many header fields';
-    const lineEnd = lineEndBefore(text, lineStart, end);
-    const colon = text.indexOf(':', lineStart);
-    if (colon === -1 || colon >= lineEnd) return 'a header line has no colon';
+    const colon = nameEnd(text, lineStart);
+    if (colon === lineStart || text.charCodeAt(colon) !== COLON)
+      return nameFault(text.slice(lineStart, lineEndBefore(text, lineStart, end)));
+    const lineEnd = valueEnd(text, colon + 1);
+    if (lineEnd !== end && !text.startsWith('\r\n', lineEnd)) return 'a header value has a character that may not be there';
     const name = text.slice(lineStart, colon);
-    if (!fieldName.test(name)) return 'a header name has a character that may not be there';
     const value = sliceTrimmed(text, colon + 1, lineEnd);
-    if (notInValue.test(value)) return 'a header value has a character that may not be there';
     const wrong = headers === null ? trailerFault(name) : addField(headers, name.toLowerCase(), value);
     if (wrong !== null) return wrong;
     lineStart = lineEnd + 2;
   }
   return null;
+}
+
+function nameFault(line: string): string {
+  return line.includes(':') ? 'a header name has a character that may not be there' : 'a header line has no colon';
 }
 
 function lineEndBefore(text: string, at: number, end: number): number {

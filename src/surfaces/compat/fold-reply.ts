@@ -1,3 +1,5 @@
+import { One } from '#base/one.ts';
+import { peek } from '#base/peek.ts';
 import { Accumulator } from '#contract/accumulate.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { Frame } from '#contract/frame.ts';
@@ -6,10 +8,12 @@ const maxBytes = 256 * 1024 * 1024;
 
 /** The JSON answer: the same chunks folded (contract 5), as latin1 bytes. A reply that came whole passes with its bytes. */
 export async function foldReply(frames: AsyncIterable<Frame>): Promise<string> {
+  const reply = await peek(frames);
+  if (reply instanceof One && reply.item.completion !== undefined) return reply.item.bytes;
   let whole: Frame | undefined;
   let accumulator: Accumulator | undefined;
   let bytes = 0;
-  for await (const frame of frames) {
+  for await (const frame of reply) {
     if (whole === undefined && accumulator === undefined && frame.completion !== undefined) {
       whole = frame;
       continue;

@@ -53,8 +53,8 @@ export class Door {
     } catch (thrown) {
       visit.sendError(thrown);
     } finally {
-      openCalls.leave(controller);
-      visit.end();
+      // Behind the write of the answer, which waits for the end of this turn of the event loop too: no caller waits for the books.
+      setImmediate(conclude, visit, openCalls, controller);
     }
   }
 
@@ -84,6 +84,11 @@ export class Door {
     });
     return new Visit({ id, request, response, record, clock, speech }, controller);
   }
+}
+
+function conclude(visit: Visit, openCalls: OpenCalls, controller: AbortController): void {
+  visit.end();
+  openCalls.leave(controller);
 }
 
 function single(header: string | string[] | undefined): string | undefined {

@@ -2,6 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { ParleyError } from '#contract/errors.ts';
 
+const noBytes = Buffer.alloc(0);
+
 /** Refuses a body whose announced length is over the limit, before anything of it is read. */
 export function refuseLargeBody(request: IncomingMessage, maxBytes: number): void {
   const announced = Number(request.headers['content-length'] ?? 0);
@@ -33,12 +35,25 @@ function unsupported(message: string): ParleyError {
 }
 
 /** The whole body as text; undefined where it is not valid UTF-8. Throws `payload_too_large` as soon as it grows over the limit, and the signal's reason. */
-export function readBody(request: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<string | undefined> {
+export async function readBody(request: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<string | undefined> {
+  request.on('error', ignore);
+  const whole = request.complete && !signal.aborted ? wholeBody(request, maxBytes) : await gatherBody(request, maxBytes, signal);
+  return isUtf8(whole) ? whole.toString('utf8') : undefined;
+}
+
+/** A small body has come with its head, as a rule: it is taken at once. */
+function wholeBody(request: IncomingMessage, maxBytes: number): Buffer {
+  const whole: Buffer = request.read() ?? noBytes;
+  if (whole.length > maxBytes) throw tooLarge(maxBytes);
+  return whole;
+}
+
+function gatherBody(request: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let bytes = 0;
     // The request lives as long as its answer: what listens to it is taken off, so that the body is not kept.
-    const finish = (): void => void request.off('data', take).off('end', end).off('close', fail).off('error', fail);
+    const finish = (): void => void request.off('data', take).off('end', end).off('close', fail);
     const take = (piece: Buffer): void => {
       bytes += piece.length;
       pieces.push(piece);
@@ -49,14 +64,13 @@ export function readBody(request: IncomingMessage, maxBytes: number, signal: Abo
     const end = (): void => {
       finish();
       const [first] = pieces;
-      const whole = first?.length === bytes ? first : Buffer.concat(pieces, bytes);
-      resolve(isUtf8(whole) ? whole.toString('utf8') : undefined);
+      resolve(first?.length === bytes ? first : Buffer.concat(pieces, bytes));
     };
     const fail = (): void => {
       finish();
       reject(signal.reason ?? new ParleyError('invalid_request', 'The body broke off before its end.'));
     };
-    request.on('error', ignore).on('error', fail).on('data', take).on('end', end).on('close', fail);
+    request.on('data', take).on('end', end).on('close', fail);
   });
 }
 
