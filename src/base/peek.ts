@@ -6,9 +6,10 @@ import { One } from './one.ts';
  * is known to be all there stays a `One`.
  */
 export async function peek<Item>(items: AsyncIterable<Item>): Promise<AsyncIterable<Item>> {
-  if (items instanceof Deferred) return peek(await items.coming);
-  if (items instanceof One) return items;
-  const rest = items[Symbol.asyncIterator]();
+  let come = items;
+  while (come instanceof Deferred) come = await come.coming;
+  if (come instanceof One) return come;
+  const rest = come[Symbol.asyncIterator]();
   return new Peeked(await rest.next(), rest);
 }
 

@@ -57,7 +57,8 @@ export function createAdmit(tools: AdmitTools): Admit {
     return {
       headers: toLimitHeaders(afterRequest(before), nowMs),
       charge(used) {
-        counters.charge(account, used).catch((thrown) => noteFault('what a call used could not be counted', thrown));
+        const charging = counters.charge(account, used);
+        if (charging instanceof Promise) charging.catch((thrown) => noteFault('what a call used could not be counted', thrown));
       },
     };
   };

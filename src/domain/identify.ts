@@ -4,10 +4,10 @@ import type { Directory } from './directory.ts';
 import type { PerRequestKeys } from './per-request-keys.ts';
 
 /**
- * Finds who a key or token belongs to. Throws `invalid_api_key`, `invalid_token`, or `overloaded` where the keys that
+ * Finds who a key or token belongs to, at once where it is a configured key. Throws `invalid_api_key`, `invalid_token`, or `overloaded` where the keys that
  * would tell cannot be had.
  */
-export type Identify = (credentials: string) => Promise<Caller>;
+export type Identify = (credentials: string) => Caller | Promise<Caller>;
 
 /** Finds whom a signed token (JWT) stands for. Throws `invalid_token`, or `overloaded` where its issuer's keys cannot be had. */
 export type VerifyToken = (token: string) => Promise<Caller>;
@@ -27,20 +27,18 @@ export function createIdentify(
   perRequestKeys: PerRequestKeys,
   { verifyToken, noteRefusal }: IdentifyOptions,
 ): Identify {
-  const find: Identify = async (credentials) => {
-    const configured = directory().keys.find(credentials);
-    if (configured !== undefined) return configured;
-    if (hasTokenForm(credentials)) return verifyToken(credentials);
-    const caller = await perRequestKeys.find(credentials);
-    if (caller !== undefined) return caller;
-    throw unauthorized('invalid_api_key', 'The key is not known here, or the call it was made for has ended.');
-  };
-  if (noteRefusal === undefined) return find;
-  return (credentials) =>
-    find(credentials).catch((thrown: unknown) => {
-      if (thrown instanceof ParleyError && thrown.status === 401) noteRefusal(thrown.code);
+  const findOther = async (credentials: string): Promise<Caller> => {
+    try {
+      if (hasTokenForm(credentials)) return await verifyToken(credentials);
+      const caller = await perRequestKeys.find(credentials);
+      if (caller !== undefined) return caller;
+      throw unauthorized('invalid_api_key', 'The key is not known here, or the call it was made for has ended.');
+    } catch (thrown) {
+      if (thrown instanceof ParleyError && thrown.status === 401) noteRefusal?.(thrown.code);
       throw thrown;
-    });
+    }
+  };
+  return (credentials) => directory().keys.find(credentials) ?? findOther(credentials);
 }
 
 /** Three parts in base64url, the last of which is empty where nothing is signed; five where the token is encrypted. */

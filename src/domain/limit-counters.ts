@@ -11,6 +11,9 @@ export interface Account {
   readonly subjectOnDeployment: string;
 }
 
+/** At once where the store is in memory. */
+type Counted<Value> = Value | Promise<Value>;
+
 /** What is added, by kind. */
 type Amounts = Readonly<Record<Window['kind'], number>>;
 
@@ -35,30 +38,25 @@ export class LimitCounters {
   }
 
   /** Counts one request, unless one of the limits is used up; gives how they stood before. */
-  take(account: Account): Promise<readonly Standing[]> {
+  take(account: Account): Counted<readonly Standing[]> {
     return this.#count(account, oneRequest);
   }
 
-  read(account: Account): Promise<readonly Standing[]> {
+  read(account: Account): Counted<readonly Standing[]> {
     return this.#count(account, nothing);
   }
 
   /** Adds what a call has used, however much is left. */
-  async charge(account: Account, used: Omit<Amounts, 'requests'>): Promise<void> {
+  charge(account: Account, used: Omit<Amounts, 'requests'>): Counted<unknown> {
     const counters = this.#counters(account, { ...used, requests: 0 }).filter(({ amount }) => amount > 0);
-    if (counters.length === 0) return;
-    await this.#store.count(counters.map((counter) => ({ ...counter, total: Number.POSITIVE_INFINITY })));
+    if (counters.length === 0) return undefined;
+    return this.#store.count(counters.map((counter) => ({ ...counter, total: Number.POSITIVE_INFINITY })));
   }
 
-  async #count(account: Account, amounts: Amounts): Promise<readonly Standing[]> {
+  #count(account: Account, amounts: Amounts): Counted<readonly Standing[]> {
     const counters = this.#counters(account, amounts);
-    const used = await this.#store.count(counters);
-    return counters.map(({ window, total, endsAtMs }, index) => ({
-      window,
-      total,
-      used: used[index] ?? 0,
-      resetsAtMs: endsAtMs,
-    }));
+    const used = this.#store.count(counters);
+    return used instanceof Promise ? used.then((each) => toStandings(counters, each)) : toStandings(counters, used);
   }
 
   #counters({ limits, subject, subjectOnDeployment }: Account, amounts: Amounts): Counter[] {
@@ -71,4 +69,13 @@ export class LimitCounters {
       amount: amounts[window.kind],
     }));
   }
+}
+
+function toStandings(counters: readonly Counter[], used: readonly number[]): readonly Standing[] {
+  return counters.map(({ window, total, endsAtMs }, index) => ({
+    window,
+    total,
+    used: used[index] ?? 0,
+    resetsAtMs: endsAtMs,
+  }));
 }

@@ -7,16 +7,20 @@ import { toUpstreamFault } from './send.ts';
 
 /** All bytes of a reply, as latin1 text. Throws UpstreamFault, also above `maxBytes`. */
 export async function readWhole(reply: HttpReply, maxBytes: number): Promise<string> {
+  const whole = reply.takeWhole?.();
+  if (whole !== undefined) return withinBound(whole, maxBytes);
   let bytes = '';
   try {
-    for await (const piece of reply.body) {
-      bytes += piece;
-      if (bytes.length > maxBytes) throw new UpstreamFault('broken', `The upstream's answer is larger than ${maxBytes} bytes.`);
-    }
+    for await (const piece of reply.body) bytes = withinBound(bytes + piece, maxBytes);
   } catch (thrown) {
     throw toUpstreamFault(thrown);
   }
   return bytes;
+}
+
+function withinBound(bytes: string, maxBytes: number): string {
+  if (bytes.length <= maxBytes) return bytes;
+  throw new UpstreamFault('broken', `The upstream's answer is larger than ${maxBytes} bytes.`);
 }
 
 /** The JSON object that the bytes are. Throws UpstreamFault. */

@@ -12,6 +12,8 @@ export interface HttpReply {
    * Throws the signal's reason after an abort, an HttpFault after what came before it. Leaving the loop early closes the connection.
    */
   readonly body: AsyncIterable<string>;
+  /** The whole content, where it has come already: taken so, it is not waited for piece by piece. Else undefined, and `body` is to be read. */
+  readonly takeWhole?: () => string | undefined;
 }
 
 /** Sends the request; resolves at the reply's head, whatever its status. Rejects with an HttpFault or the signal's reason. */
@@ -45,6 +47,12 @@ class ReplyReader implements ReplyListener, AsyncIterable<string>, AsyncIterator
   #ended = false;
   #failed = false;
   #reason: unknown = null;
+  readonly #takeWhole = (): string | undefined => {
+    if (!this.#ended || this.#failed) return undefined;
+    const whole = this.#queued;
+    this.#queued = '';
+    return whole;
+  };
   readonly #wait = (resolve: (result: IteratorResult<string, undefined>) => void, reject: (reason: unknown) => void): void => {
     this.#resolveNext = resolve;
     this.#rejectNext = reject;
@@ -71,7 +79,7 @@ class ReplyReader implements ReplyListener, AsyncIterable<string>, AsyncIterator
     const resolve = this.#resolveHead;
     this.#resolveHead = null;
     this.#rejectHead = null;
-    resolve?.({ status, headers, body: this });
+    resolve?.({ status, headers, body: this, takeWhole: this.#takeWhole });
   }
 
   bytes(text: string): void {

@@ -46,7 +46,7 @@ async function admit(tools: AdminTools, request: FastifyRequest, reply: FastifyR
   requireAdmin(await callerOf(tools, request, reply));
 }
 
-function callerOf({ identify }: AdminTools, { raw }: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+async function callerOf({ identify }: AdminTools, { raw }: FastifyRequest, reply: FastifyReply): Promise<Caller> {
   reply.header('cache-control', 'no-store');
   return identify(readCredentials(raw));
 }

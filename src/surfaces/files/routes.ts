@@ -83,7 +83,7 @@ async function toWrite(tools: FileTools, request: FastifyRequest, caller: Caller
   return { place, condition };
 }
 
-function callerOf({ identify }: FileTools, { raw }: FastifyRequest): Promise<Caller> {
+async function callerOf({ identify }: FileTools, { raw }: FastifyRequest): Promise<Caller> {
   return identify(readCredentials(raw));
 }
 

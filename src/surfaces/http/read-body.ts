@@ -2,8 +2,6 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { ParleyError } from '#contract/errors.ts';
 
-const noBytes = Buffer.alloc(0);
-
 /** Refuses a body whose announced length is over the limit, before anything of it is read. */
 export function refuseLargeBody(request: IncomingMessage, maxBytes: number): void {
   const announced = Number(request.headers['content-length'] ?? 0);
@@ -37,13 +35,19 @@ function unsupported(message: string): ParleyError {
 /** The whole body as text; undefined where it is not valid UTF-8. Throws `payload_too_large` as soon as it grows over the limit, and the signal's reason. */
 export async function readBody(request: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<string | undefined> {
   request.on('error', ignore);
-  const whole = request.complete && !signal.aborted ? wholeBody(request, maxBytes) : await gatherBody(request, maxBytes, signal);
+  const whole = isHere(request) ? takeBody(request, maxBytes) : await gatherBody(request, maxBytes, signal);
   return isUtf8(whole) ? whole.toString('utf8') : undefined;
 }
 
-/** A small body has come with its head, as a rule: it is taken at once. */
-function wholeBody(request: IncomingMessage, maxBytes: number): Buffer {
-  const whole: Buffer = request.read() ?? noBytes;
+/** A small body has come with its head, as a rule. */
+function isHere({ headers, readableLength }: IncomingMessage): boolean {
+  return readableLength > 0 && readableLength === Number(headers['content-length']);
+}
+
+function takeBody(request: IncomingMessage, maxBytes: number): Buffer {
+  const whole: Buffer = request.read();
+  // Its end is still to be heard by the server.
+  request.resume();
   if (whole.length > maxBytes) throw tooLarge(maxBytes);
   return whole;
 }
