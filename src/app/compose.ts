@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import fastify, { type FastifyInstance } from 'fastify';
 import { Balance } from '#domain/balance.ts';
 import { createIdentify, type Identify } from '#domain/identify.ts';
@@ -18,6 +20,7 @@ import { headPatience, paceBodies } from '#surfaces/http/body-pace.ts';
 import { Door } from '#surfaces/http/door.ts';
 import { answerErrors } from '#surfaces/http/on-error.ts';
 import { OpenCalls } from '#surfaces/http/open-calls.ts';
+import { ShortWay } from '#surfaces/http/short-way.ts';
 import { callerRoutes } from '#surfaces/listings/caller-routes.ts';
 import { listingRoutes } from '#surfaces/listings/routes.ts';
 import { schemaRoutes } from '#surfaces/listings/schema-routes.ts';
@@ -31,9 +34,9 @@ import { composeLine, type Line, type WholeParts } from './compose-line.ts';
 import { createImportDocument } from './import-document.ts';
 import type { ServiceParts } from './service-parts.ts';
 
-/** Long enough for balancers in front. */
-const serverOptions = { routerOptions: { maxParamLength: 4096 }, keepAliveTimeout: 75_000 };
-const httpOptions = { ...headPatience, requireHostHeader: false };
+const routerOptions = { maxParamLength: 4096 };
+/** Connections are kept long enough for balancers in front. */
+const httpOptions = { ...headPatience, requireHostHeader: false, keepAliveTimeout: 75_000 };
 
 export interface Service {
   readonly app: FastifyInstance;
@@ -65,13 +68,20 @@ export function composeService(given: ServiceParts): Service {
 /** A server that answers what no route takes. */
 function createServer({ directory, noteFault, tls }: WholeParts): FastifyInstance {
   const addin = new AddinMount(mountedAddin(directory));
+  const shortWay = new ShortWay(randomUUID, addin.takes);
   const app: FastifyInstance = fastify({
-    ...serverOptions,
+    routerOptions,
     rewriteUrl: addin.rewriteUrl,
     ...answersToMalformed(randomUUID),
-    ...(tls === undefined ? { http: httpOptions } : { https: { ...httpOptions, ...tls } }),
+    serverFactory(framework) {
+      const listener = shortWay.before(framework);
+      return tls === undefined
+        ? createHttpServer(httpOptions, listener)
+        : createHttpsServer({ ...httpOptions, ...tls }, listener);
+    },
   });
   paceBodies(app.server);
+  shortWay.learn(app);
   addin.guard(app);
   refuseOddHeads(app);
   answerErrors(app, {

@@ -57,8 +57,13 @@ export function createAdmit(tools: AdmitTools): Admit {
     return {
       headers: toLimitHeaders(afterRequest(before), nowMs),
       charge(used) {
-        const charging = counters.charge(account, used);
-        if (charging instanceof Promise) charging.catch((thrown) => noteFault('what a call used could not be counted', thrown));
+        const note = (thrown: unknown): void => noteFault('what a call used could not be counted', thrown);
+        try {
+          const charging = counters.charge(account, used);
+          if (charging instanceof Promise) charging.catch(note);
+        } catch (thrown) {
+          note(thrown);
+        }
       },
     };
   };

@@ -35,6 +35,12 @@ export class AddinMount {
     this.#mounted = mounted;
   }
 
+  /** Whether a request is for the gateway. */
+  readonly takes = ({ url = '' }: IncomingMessage): boolean => {
+    const mounted = this.#mounted();
+    return mounted !== undefined && isBelow(url, mounted.prefix);
+  };
+
   /** For `rewriteUrl` of a Fastify application. */
   readonly rewriteUrl = (request: IncomingMessage): string => {
     const { headers, method, url = '' } = request;

@@ -6,7 +6,7 @@ import { parseEmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { Call, Complete, Embed } from '#domain/call.ts';
 import type { Door } from '../http/door.ts';
 import { sendJson } from '../http/send-json.ts';
-import { serveRaw } from '../http/serve-raw.ts';
+import { serveCalls } from '../http/serve-raw.ts';
 import type { Visit } from '../http/visit.ts';
 import { Body } from './body.ts';
 import { readId, readTarget } from './path.ts';
@@ -28,7 +28,7 @@ export function compatRoutes(app: FastifyInstance, tools: CompatTools): void {
     const base = `/${prefix}/deployments/`;
     const chat = { operation: 'chat', route: `${base}{id}/chat/completions` } as const;
     const embeddings = { operation: 'embeddings', route: `${base}{id}/embeddings` } as const;
-    serveRaw(app, 'POST', `${base}*`, (raw) => {
+    serveCalls(app, `${base}*`, (raw) => {
       const url = raw.request.url ?? '';
       const facts = isEmbeddings.test(url) ? embeddings : chat;
       return tools.door.serve(facts, raw, (visit) => {
@@ -43,7 +43,7 @@ export function compatRoutes(app: FastifyInstance, tools: CompatTools): void {
     ['/v1/chat/completions', 'chat'],
     ['/v1/embeddings', 'embeddings'],
   ] as const) {
-    serveRaw(app, 'POST', route, (raw) =>
+    serveCalls(app, route, (raw) =>
       tools.door.serve({ operation, route }, raw, (visit) => serve[operation](tools, visit, byModel)),
     );
   }

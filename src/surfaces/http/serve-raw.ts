@@ -8,21 +8,29 @@ export interface RawRequest {
   readonly response: ServerResponse;
 }
 
+export type ServeRaw = (raw: RawRequest) => Promise<void>;
+
+/** What of a route's `config` a `ShortWay` asks for. */
+export interface RawConfig {
+  /** Set where whatever is sent by POST to its address, or below it, is for this route. */
+  readonly takesShortWay?: ServeRaw;
+}
+
 /** Registers a route that works on the raw request and response: nothing of the framework stands in its way. */
-export function serveRaw(
-  app: FastifyInstance,
-  method: HTTPMethods,
-  url: string,
-  serve: (raw: RawRequest) => Promise<void>,
-): void {
+export function serveRaw(app: FastifyInstance, method: HTTPMethods, url: string, serve: ServeRaw, config: RawConfig = {}): void {
   app.route({
     method,
     url,
-    config: { isMeasured: true },
+    config: { isMeasured: true, ...config },
     onRequest(request, reply) {
       reply.hijack();
       serve({ id: request.id, request: request.raw, response: reply.raw });
     },
     handler() {},
   });
+}
+
+/** The same for calls: plain ones come by the short way. No other route takes POST at this address, or below it. */
+export function serveCalls(app: FastifyInstance, url: string, serve: ServeRaw): void {
+  serveRaw(app, 'POST', url, serve, { takesShortWay: serve });
 }

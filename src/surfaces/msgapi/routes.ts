@@ -7,7 +7,7 @@ import { estimatePromptTokens } from '#domain/estimate-tokens.ts';
 import type { NativeRequest } from '#domain/upstream.ts';
 import type { Door } from '../http/door.ts';
 import { sendJson } from '../http/send-json.ts';
-import { serveRaw } from '../http/serve-raw.ts';
+import { serveCalls } from '../http/serve-raw.ts';
 import type { Visit } from '../http/visit.ts';
 import { Body } from './body.ts';
 import { type ModelTools, modelRoutes } from './model-routes.ts';
@@ -38,7 +38,7 @@ export function messagesRoutes(app: FastifyInstance, tools: MessagesTools): void
     ] as const;
     for (const [route, serve] of serves) {
       const facts = { operation: 'chat', route, speech: speechOf(prefix) } as const;
-      serveRaw(app, 'POST', route, (raw) => tools.door.serve(facts, raw, (visit) => serve(tools, visit)));
+      serveCalls(app, route, (raw) => tools.door.serve(facts, raw, (visit) => serve(tools, visit)));
     }
   }
   for (const alias of tools.aliases) modelRoutes(app, alias, tools);
