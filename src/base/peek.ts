@@ -5,11 +5,17 @@ import { One } from './one.ts';
  * Waits for the first item, so that a failure before it is known at once; the items then come as if nobody had looked. What
  * is known to be all there stays a `One`.
  */
-export async function peek<Item>(items: AsyncIterable<Item>): Promise<AsyncIterable<Item>> {
-  let come = items;
-  while (come instanceof Deferred) come = await come.coming;
-  if (come instanceof One) return come;
-  const rest = come[Symbol.asyncIterator]();
+export function peek<Item>(items: AsyncIterable<Item>): Promise<AsyncIterable<Item>> {
+  if (items instanceof Deferred) return items.coming.then(lookInto<Item>);
+  return items instanceof One ? Promise.resolve(items) : look(items);
+}
+
+function lookInto<Item>(items: AsyncIterable<Item>): AsyncIterable<Item> | Promise<AsyncIterable<Item>> {
+  return items instanceof One ? items : peek(items);
+}
+
+async function look<Item>(items: AsyncIterable<Item>): Promise<AsyncIterable<Item>> {
+  const rest = items[Symbol.asyncIterator]();
   return new Peeked(await rest.next(), rest);
 }
 

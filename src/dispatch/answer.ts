@@ -43,7 +43,7 @@ export function toHolder({ call, path, inner, request }: Answering): Caller {
 }
 
 /** The reply, once its first frame is there. What is left then knows nothing of the request: a stream may outlive it by hours. */
-async function fromUpstreams(
+function fromUpstreams(
   tools: AnswerTools,
   answering: Answering,
   headers: Readonly<Record<string, string>>,
@@ -52,15 +52,17 @@ async function fromUpstreams(
   const { signal, affinity } = call;
   const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
   const attempting = { deployment, signal, record: call.record, affinity };
-  const { result, upstream, record } = await attempt(tools, attempting, (upstream, { trace }) => {
+  const asking = attempt(tools, attempting, (upstream, { trace }) => {
     const sent = { ...headers, ...sentOn(call.id, trace) };
     const ask = { upstream, request, signal, headers: sent, maxCompletionTokens, ...(native && { native }) };
     return peek(protocolOf(tools, upstream).chat(ask)).catch(clearing(upstream, headers));
   });
   const { clock } = tools;
-  if (!(result instanceof One)) return new Watched(result, { record, signal, clock, clear: clearing(upstream, headers) });
-  record.end('ok', clock.nowMs());
-  return result;
+  return asking.then(({ result, upstream, record }) => {
+    if (!(result instanceof One)) return new Watched(result, { record, signal, clock, clear: clearing(upstream, headers) });
+    record.end('ok', clock.nowMs());
+    return result;
+  });
 }
 
 /** Throws what an upstream's fault may be told as: it can say back what it was sent. */

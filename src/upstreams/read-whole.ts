@@ -5,17 +5,31 @@ import { fromLatin1 } from '#base/latin1.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
 import { toUpstreamFault } from './send.ts';
 
-/** All bytes of a reply, as latin1 text. Throws UpstreamFault, also above `maxBytes`. */
-export async function readWhole(reply: HttpReply, maxBytes: number): Promise<string> {
+const maxRefusalBytes = 64 * 1024;
+
+/** All bytes of a reply, as latin1 text, at once where they are there. Throws UpstreamFault, also above `maxBytes`. */
+export function readWhole(reply: HttpReply, maxBytes: number): string | Promise<string> {
   const whole = reply.takeWhole?.();
-  if (whole !== undefined) return withinBound(whole, maxBytes);
+  return whole === undefined ? gather(reply.body, maxBytes) : withinBound(whole, maxBytes);
+}
+
+async function gather(body: AsyncIterable<string>, maxBytes: number): Promise<string> {
   let bytes = '';
   try {
-    for await (const piece of reply.body) bytes = withinBound(bytes + piece, maxBytes);
+    for await (const piece of body) bytes = withinBound(bytes + piece, maxBytes);
   } catch (thrown) {
     throw toUpstreamFault(thrown);
   }
   return bytes;
+}
+
+/** What a refusal says, as latin1 text; nothing where it cannot be had. */
+export async function readRefusal(reply: HttpReply): Promise<string> {
+  try {
+    return await readWhole(reply, maxRefusalBytes);
+  } catch {
+    return '';
+  }
 }
 
 function withinBound(bytes: string, maxBytes: number): string {

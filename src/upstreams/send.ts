@@ -7,15 +7,15 @@ import { UpstreamFault } from '#domain/upstream.ts';
 const maxJoinedChars = 12 * 1024;
 
 /** Sends a request and waits for the head of its reply. Throws UpstreamFault; a connection that ends before the head counts as none. */
-export async function send(http: HttpClient, request: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
-  try {
-    return await openReply(http, request, signal);
-  } catch (thrown) {
-    if (thrown instanceof HttpFault && thrown.kind === 'closed') {
-      throw new UpstreamFault('unreachable', 'The upstream closed the connection without an answer.', { cause: thrown });
-    }
-    throw toUpstreamFault(thrown);
+export function send(http: HttpClient, request: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
+  return openReply(http, request, signal).catch(failed);
+}
+
+function failed(thrown: unknown): never {
+  if (thrown instanceof HttpFault && thrown.kind === 'closed') {
+    throw new UpstreamFault('unreachable', 'The upstream closed the connection without an answer.', { cause: thrown });
   }
+  throw toUpstreamFault(thrown);
 }
 
 /** The JSON of a body; small ones as latin1 text, which goes out in one write with the head. */

@@ -4,7 +4,7 @@ import { checkApiVersion } from '#contract/api-version.ts';
 import { type ChatRequest, parseChatRequest } from '#contract/chat-request.ts';
 import { parseEmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { Call, Complete, Embed } from '#domain/call.ts';
-import type { Door } from '../http/door.ts';
+import type { Admitted, Door } from '../http/door.ts';
 import { sendJson } from '../http/send-json.ts';
 import { serveCalls } from '../http/serve-raw.ts';
 import type { Visit } from '../http/visit.ts';
@@ -59,7 +59,7 @@ interface Asked {
 const serve = { chat: serveChat, embeddings: serveEmbeddings };
 
 async function serveChat(tools: CompatTools, visit: Visit, asked: Asked): Promise<void> {
-  const { call, take } = await open(tools, visit, asked);
+  const { call, take } = open(visit, asked, await tools.door.admit(visit));
   let isStreamed = false;
   const read = (): ChatRequest => {
     const request = parseChatRequest(take());
@@ -71,7 +71,7 @@ async function serveChat(tools: CompatTools, visit: Visit, asked: Asked): Promis
 }
 
 async function serveEmbeddings(tools: CompatTools, visit: Visit, asked: Asked): Promise<void> {
-  const { call, take } = await open(tools, visit, asked);
+  const { call, take } = open(visit, asked, await tools.door.admit(visit));
   const reply = await tools.embed({ ...call, read: () => parseEmbeddingsRequest(take()) });
   visit.answersBy({ headers: reply.headers, used: () => reply.used });
   sendJson(visit.response, 200, toLatin1(JSON.stringify(reply.body)), visit.headers);
@@ -83,8 +83,7 @@ interface Opened {
   readonly take: () => unknown;
 }
 
-async function open(tools: CompatTools, visit: Visit, asked: Asked): Promise<Opened> {
-  const { caller, text } = await tools.door.admit(visit);
+function open(visit: Visit, asked: Asked, { caller, text }: Admitted): Opened {
   const body = new Body(text);
   const deployment = asked.encodedId === undefined ? body.model() : readId(asked.encodedId);
   visit.record.deployment(deployment);

@@ -27,6 +27,12 @@ export interface RouteFacts {
   readonly speech?: Speech;
 }
 
+/** A call whose caller is known, and its body as `readBody` gives it. */
+export interface Admitted {
+  readonly caller: Caller;
+  readonly text: string | undefined;
+}
+
 /** Where calls come in: every request gets an id, a signal, a record, and an answer whatever happens. */
 export class Door {
   readonly #tools: DoorTools;
@@ -59,7 +65,7 @@ export class Door {
   }
 
   /** Who calls, and the body as `readBody` gives it, in the order of contract 5: size, credentials, media type. */
-  async admit(visit: Visit): Promise<{ caller: Caller; text: string | undefined }> {
+  async admit(visit: Visit): Promise<Admitted> {
     const maxBytes = this.#tools.maxBodyBytes();
     refuseLargeBody(visit.request, maxBytes);
     const caller = await this.#tools.identify(readCredentials(visit.request, visit.speech.takesXApiKey));

@@ -32,10 +32,20 @@ function unsupported(message: string): ParleyError {
   return new ParleyError('unsupported_media_type', message);
 }
 
-/** The whole body as text; undefined where it is not valid UTF-8. Throws `payload_too_large` as soon as it grows over the limit, and the signal's reason. */
-export async function readBody(request: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<string | undefined> {
+/**
+ * The whole body as text, at once where it is there; undefined where it is not valid UTF-8. Throws `payload_too_large` as soon
+ * as it grows over the limit, and the signal's reason.
+ */
+export function readBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  signal: AbortSignal,
+): string | undefined | Promise<string | undefined> {
   request.on('error', ignore);
-  const whole = isHere(request) ? takeBody(request, maxBytes) : await gatherBody(request, maxBytes, signal);
+  return isHere(request) ? toText(takeBody(request, maxBytes)) : gatherBody(request, maxBytes, signal).then(toText);
+}
+
+function toText(whole: Buffer): string | undefined {
   return isUtf8(whole) ? whole.toString('utf8') : undefined;
 }
 

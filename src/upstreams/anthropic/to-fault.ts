@@ -3,9 +3,8 @@ import { isJsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1 } from '#base/latin1.ts';
 import type { MessagesErrorType } from '#contract/messages/dialect.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
-import { isSaid, readWhole, retryAfterOf } from '../read-whole.ts';
+import { isSaid, readRefusal, retryAfterOf } from '../read-whole.ts';
 
-const maxRefusalBytes = 64 * 1024;
 /** What the dialect answers when it has more to do than it can. */
 const overloaded = 529;
 const unavailable = 503;
@@ -25,7 +24,7 @@ const statuses: ReadonlyMap<unknown, number> = new Map<MessagesErrorType, number
 
 /** The fault that a reply with another status than 200 tells of; an overloaded upstream counts as unavailable. */
 export async function toRefusal(reply: HttpReply): Promise<UpstreamFault> {
-  const said = tryParseJson(fromLatin1(await readWhole(reply, maxRefusalBytes).catch(() => '')));
+  const said = tryParseJson(fromLatin1(await readRefusal(reply)));
   // Google wraps an error in a list where a stream was asked for.
   const value: unknown = Array.isArray(said) ? said[0] : said;
   const error = isJsonObject(value) ? (value.error ?? value) : undefined;

@@ -84,7 +84,7 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
       const request = native === undefined ? ask.request : withoutThoughts(ask.request);
       const lines = request.stream === true ? streamed : whole;
       const sent = toRequest(lines.of(upstream), ask, dialect.toBody(request, upstream));
-      return new Deferred(askChat(http, sent, signal));
+      return new Deferred(send(http, sent, signal).then(readChatReply));
     },
     async embed(ask: EmbeddingsAsk): Promise<JsonObject> {
       const { upstream, request, signal } = ask;
@@ -92,10 +92,6 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
       return await readJsonReply(await send(http, toRequest(embeddings.of(upstream), ask, body), signal));
     },
   };
-}
-
-async function askChat(http: HttpClient, request: HttpRequest, signal: AbortSignal): Promise<AsyncIterable<Frame>> {
-  return await readChatReply(await send(http, request, signal));
 }
 
 function toLine(dialect: Dialect, upstream: Upstream, { operation, accept }: { operation: Operation; accept: string }): Line {

@@ -5,17 +5,24 @@ import { One } from '#base/one.ts';
 import type { Completion } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
-import { isSaid, readWhole, retryAfterOf, toJsonObject } from '../read-whole.ts';
+import { isSaid, readRefusal, readWhole, retryAfterOf, toJsonObject } from '../read-whole.ts';
 import { readEvents } from './read-events.ts';
 
 const maxReplyBytes = 64 * 1024 * 1024;
-const maxRefusalBytes = 64 * 1024;
 
-/** The frames of a chat reply, streamed or in one JSON text. Throws UpstreamFault, also while they are read. */
-export async function readChatReply(reply: HttpReply): Promise<AsyncIterable<Frame>> {
-  if (reply.status !== 200) throw await toRefusal(reply);
+/** The frames of a chat reply, streamed or in one JSON text, at once where they can be had. Throws UpstreamFault, also while they are read. */
+export function readChatReply(reply: HttpReply): AsyncIterable<Frame> | Promise<AsyncIterable<Frame>> {
+  if (reply.status !== 200) return refuse(reply);
   if (reply.headers['content-type']?.includes('text/event-stream')) return readEvents(reply.body);
-  const bytes = await readWhole(reply, maxReplyBytes);
+  const bytes = readWhole(reply, maxReplyBytes);
+  return typeof bytes === 'string' ? toWhole(bytes) : bytes.then(toWhole);
+}
+
+async function refuse(reply: HttpReply): Promise<never> {
+  throw await toRefusal(reply);
+}
+
+function toWhole(bytes: string): One<Frame> {
   const completion = toJsonObject(bytes);
   if (!Array.isArray(completion.choices) || !completion.choices.every(isJsonObject))
     throw new UpstreamFault('broken', 'The upstream answered with JSON that is no chat completion.');
@@ -29,7 +36,7 @@ export async function readJsonReply(reply: HttpReply): Promise<JsonObject> {
 }
 
 async function toRefusal(reply: HttpReply): Promise<UpstreamFault> {
-  const text = fromLatin1(await readWhole(reply, maxRefusalBytes).catch(() => ''));
+  const text = fromLatin1(await readRefusal(reply));
   const value = tryParseJson(text);
   const error = isJsonObject(value) ? (value.error ?? value) : {};
   const { message, param, code } = isJsonObject(error) ? error : { message: error };
