@@ -3,14 +3,9 @@ export class Deferred<Item> implements AsyncIterable<Item>, AsyncIterator<Item> 
   readonly coming: Promise<AsyncIterable<Item>>;
   #items: AsyncIterator<Item> | undefined;
 
-  readonly #came = (items: AsyncIterable<Item>): Promise<IteratorResult<Item>> => {
-    this.#items = items[Symbol.asyncIterator]();
-    return this.#items.next();
-  };
-
   constructor(coming: Promise<AsyncIterable<Item>>) {
     this.coming = coming;
-    coming.catch(() => undefined);
+    coming.catch(ignore);
   }
 
   [Symbol.asyncIterator](): this {
@@ -18,7 +13,7 @@ export class Deferred<Item> implements AsyncIterable<Item>, AsyncIterator<Item> 
   }
 
   next(): Promise<IteratorResult<Item>> {
-    return this.#items === undefined ? this.coming.then(this.#came) : this.#items.next();
+    return this.#items === undefined ? this.#first() : this.#items.next();
   }
 
   async return(): Promise<IteratorResult<Item>> {
@@ -26,4 +21,12 @@ export class Deferred<Item> implements AsyncIterable<Item>, AsyncIterator<Item> 
     await this.#items.return?.();
     return { done: true, value: undefined };
   }
+
+  async #first(): Promise<IteratorResult<Item>> {
+    this.#items = (await this.coming)[Symbol.asyncIterator]();
+    return this.#items.next();
+  }
 }
+
+/** Whoever reads hears of it; nobody has to. */
+function ignore(): void {}

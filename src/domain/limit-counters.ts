@@ -48,9 +48,10 @@ export class LimitCounters {
 
   /** Adds what a call has used, however much is left. */
   charge(account: Account, used: Omit<Amounts, 'requests'>): Counted<unknown> {
-    const counters = this.#counters(account, { ...used, requests: 0 }).filter(({ amount }) => amount > 0);
-    if (counters.length === 0) return undefined;
-    return this.#store.count(counters.map((counter) => ({ ...counter, total: Number.POSITIVE_INFINITY })));
+    const counters: Counter[] = [];
+    for (const counter of this.#counters(account, { ...used, requests: 0 }))
+      if (counter.amount > 0) counters.push({ ...counter, total: Number.POSITIVE_INFINITY });
+    return counters.length === 0 ? undefined : this.#store.count(counters);
   }
 
   #count(account: Account, amounts: Amounts): Counted<readonly Standing[]> {

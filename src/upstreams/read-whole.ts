@@ -9,7 +9,7 @@ const maxRefusalBytes = 64 * 1024;
 
 /** All bytes of a reply, as latin1 text, at once where they are there. Throws UpstreamFault, also above `maxBytes`. */
 export function readWhole(reply: HttpReply, maxBytes: number): string | Promise<string> {
-  const whole = reply.takeWhole?.();
+  const whole = reply.body.takeWhole?.();
   return whole === undefined ? gather(reply.body, maxBytes) : withinBound(whole, maxBytes);
 }
 

@@ -11,9 +11,12 @@ export interface HttpReply {
    * Content as latin1 text (one char a byte); what came while the reader was busy is joined into one piece. To be read once, one `next` at a time.
    * Throws the signal's reason after an abort, an HttpFault after what came before it. Leaving the loop early closes the connection.
    */
-  readonly body: AsyncIterable<string>;
-  /** The whole content, where it has come already: taken so, it is not waited for piece by piece. Else undefined, and `body` is to be read. */
-  readonly takeWhole?: () => string | undefined;
+  readonly body: ReplyBody;
+}
+
+export interface ReplyBody extends AsyncIterable<string> {
+  /** The whole content, where it has come already: taken so, it need not be iterated. Else undefined. */
+  takeWhole?(): string | undefined;
 }
 
 /** Sends the request; resolves at the reply's head, whatever its status. Rejects with an HttpFault or the signal's reason. */
@@ -35,7 +38,7 @@ export async function readText(reply: HttpReply, maxBytes: number): Promise<stri
   return Buffer.from(text, 'latin1').toString('utf8');
 }
 
-class ReplyReader implements ReplyListener, AsyncIterable<string>, AsyncIterator<string, undefined> {
+class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, undefined> {
   readonly #signal: AbortSignal;
   #exchange: Exchange | null = null;
   #resolveHead: ((reply: HttpReply) => void) | null;
@@ -47,12 +50,6 @@ class ReplyReader implements ReplyListener, AsyncIterable<string>, AsyncIterator
   #ended = false;
   #failed = false;
   #reason: unknown = null;
-  readonly #takeWhole = (): string | undefined => {
-    if (!this.#ended || this.#failed) return undefined;
-    const whole = this.#queued;
-    this.#queued = '';
-    return whole;
-  };
   readonly #wait = (resolve: (result: IteratorResult<string, undefined>) => void, reject: (reason: unknown) => void): void => {
     this.#resolveNext = resolve;
     this.#rejectNext = reject;
@@ -79,7 +76,7 @@ class ReplyReader implements ReplyListener, AsyncIterable<string>, AsyncIterator
     const resolve = this.#resolveHead;
     this.#resolveHead = null;
     this.#rejectHead = null;
-    resolve?.({ status, headers, body: this, takeWhole: this.#takeWhole });
+    resolve?.({ status, headers, body: this });
   }
 
   bytes(text: string): void {
@@ -108,6 +105,13 @@ class ReplyReader implements ReplyListener, AsyncIterable<string>, AsyncIterator
 
   fail(error: HttpFault): void {
     this.#settle(error);
+  }
+
+  takeWhole(): string | undefined {
+    if (!this.#ended || this.#failed) return undefined;
+    const whole = this.#queued;
+    this.#queued = '';
+    return whole;
   }
 
   [Symbol.asyncIterator](): this {
