@@ -14,7 +14,7 @@ export interface HttpReply {
   readonly body: ReplyBody;
 }
 
-export interface ReplyBody extends AsyncIterable<string> {
+interface ReplyBody extends AsyncIterable<string> {
   /** The whole content, where it has come already: taken so, it need not be iterated. Else undefined. */
   takeWhole?(): string | undefined;
 }
