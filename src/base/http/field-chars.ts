@@ -2,7 +2,7 @@
 const inName = tableOf(/[!#$%&'*+\-.^_`|~0-9A-Za-z]/);
 const inValue = tableOf(/[\t -~\x80-\xff]/);
 
-/** Where the name of a field that begins at `from` ends. Over short texts this takes a third of a regular expression's time. */
+/** Where the name of a field that begins at `from` ends. */
 export function nameEnd(text: string, from: number): number {
   return endOf(inName, text, from);
 }

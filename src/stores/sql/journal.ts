@@ -5,7 +5,7 @@ import { fromRecordJson, toRecordJson } from './record-json.ts';
 import type { AuditRow, Schema, UsageRow } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
-/** Each statement ends on the disk: many rows in one cost a third less. So many take the thread of SQLite two milliseconds. */
+/** Each statement ends on the disk: many rows in one cost up to a third less. So many take the thread of SQLite two milliseconds. */
 const rowsAtOnce = 500;
 
 /** Usage and audit, a row a record; a record that is there already is left as it is. */

@@ -7,7 +7,7 @@ import type { RawConfig, ServeRaw } from './serve-raw.ts';
 const plainUrl = /^[\w/.:?=&~-]{1,1000}$/;
 
 /**
- * Leads plain requests of calls past the framework, whose routing and hooks cost such a call a tenth of its time. Whatever is
+ * Leads plain requests of calls past the framework, whose routing and hooks cost such a call up to a tenth of its time. Whatever is
  * in the least unusual goes through the framework, to the same route.
  */
 export class ShortWay {
