@@ -6,12 +6,12 @@ import { One } from './one.ts';
  * is known to be all there stays a `One`.
  */
 export function peek<Item>(items: AsyncIterable<Item>): Promise<AsyncIterable<Item>> {
-  if (items instanceof Deferred) return items.coming.then(lookInto<Item>);
-  return items instanceof One ? Promise.resolve(items) : look(items);
+  return Promise.resolve(begun(items));
 }
 
-function lookInto<Item>(items: AsyncIterable<Item>): AsyncIterable<Item> | Promise<AsyncIterable<Item>> {
-  return items instanceof One ? items : peek(items);
+function begun<Item>(items: AsyncIterable<Item>): AsyncIterable<Item> | Promise<AsyncIterable<Item>> {
+  if (items instanceof Deferred) return items.coming.then(begun<Item>);
+  return items instanceof One ? items : look(items);
 }
 
 async function look<Item>(items: AsyncIterable<Item>): Promise<AsyncIterable<Item>> {

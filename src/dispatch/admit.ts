@@ -57,13 +57,7 @@ export function createAdmit(tools: AdmitTools): Admit {
     return {
       headers: toLimitHeaders(afterRequest(before), nowMs),
       charge(used) {
-        const note = (thrown: unknown): void => noteFault('what a call used could not be counted', thrown);
-        try {
-          const charging = counters.charge(account, used);
-          if (charging instanceof Promise) charging.catch(note);
-        } catch (thrown) {
-          note(thrown);
-        }
+        counters.charge(account, used).catch((thrown) => noteFault('what a call used could not be counted', thrown));
       },
     };
   };

@@ -4,8 +4,8 @@ import type { Directory } from './directory.ts';
 import type { PerRequestKeys } from './per-request-keys.ts';
 
 /**
- * Finds who a key or token belongs to, at once where it is a configured key. Throws `invalid_api_key`, `invalid_token`, or `overloaded` where the keys that
- * would tell cannot be had.
+ * Finds who a key or token belongs to, at once where it is a configured key. Throws `invalid_api_key`, `invalid_token`, or
+ * `overloaded` where the keys that would tell cannot be had.
  */
 export type Identify = (credentials: string) => Caller | Promise<Caller>;
 

@@ -11,11 +11,11 @@ export interface Account {
   readonly subjectOnDeployment: string;
 }
 
-/** At once where the store is in memory. */
-type Counted<Value> = Value | Promise<Value>;
-
 /** What is added, by kind. */
 type Amounts = Readonly<Record<Window['kind'], number>>;
+
+/** Of the limits of an account, in their order. */
+type Standings = readonly Standing[];
 
 const oneRequest: Amounts = { requests: 1, tokens: 0, cost: 0 };
 const nothing: Amounts = { requests: 0, tokens: 0, cost: 0 };
@@ -37,24 +37,23 @@ export class LimitCounters {
     this.#clock = clock;
   }
 
-  /** Counts one request, unless one of the limits is used up; gives how they stood before. */
-  take(account: Account): Counted<readonly Standing[]> {
+  /** Counts one request, unless one of the limits is used up; gives how they stood before, at once where the store is in memory. */
+  take(account: Account): Standings | Promise<Standings> {
     return this.#count(account, oneRequest);
   }
 
-  read(account: Account): Counted<readonly Standing[]> {
+  read(account: Account): Standings | Promise<Standings> {
     return this.#count(account, nothing);
   }
 
   /** Adds what a call has used, however much is left. */
-  charge(account: Account, used: Omit<Amounts, 'requests'>): Counted<unknown> {
-    const counters: Counter[] = [];
-    for (const counter of this.#counters(account, { ...used, requests: 0 }))
-      if (counter.amount > 0) counters.push({ ...counter, total: Number.POSITIVE_INFINITY });
-    return counters.length === 0 ? undefined : this.#store.count(counters);
+  async charge(account: Account, used: Omit<Amounts, 'requests'>): Promise<void> {
+    const counters = this.#counters(account, { ...used, requests: 0 }).filter(({ amount }) => amount > 0);
+    if (counters.length === 0) return;
+    await this.#store.count(counters.map((counter) => ({ ...counter, total: Number.POSITIVE_INFINITY })));
   }
 
-  #count(account: Account, amounts: Amounts): Counted<readonly Standing[]> {
+  #count(account: Account, amounts: Amounts): Standings | Promise<Standings> {
     const counters = this.#counters(account, amounts);
     const used = this.#store.count(counters);
     return used instanceof Promise ? used.then((each) => toStandings(counters, each)) : toStandings(counters, used);
@@ -72,7 +71,7 @@ export class LimitCounters {
   }
 }
 
-function toStandings(counters: readonly Counter[], used: readonly number[]): readonly Standing[] {
+function toStandings(counters: readonly Counter[], used: readonly number[]): Standings {
   return counters.map(({ window, total, endsAtMs }, index) => ({
     window,
     total,

@@ -1,4 +1,4 @@
-/** Which bytes may stand in the name of a header field (RFC 9110, 5.6.2), and which in its value; nothing else may be told apart here. */
+/** Which bytes may stand in the name of a header field (RFC 9110, 5.6.2), and which in its value: for what is sent and what is received. */
 const inName = tableOf(/[!#$%&'*+\-.^_`|~0-9A-Za-z]/);
 const inValue = tableOf(/[\t -~\x80-\xff]/);
 

@@ -16,14 +16,10 @@ export class MemoryLimitStore implements LimitStore {
   readonly #periods = new Map<Window, CountedPeriod>();
 
   count(counters: readonly Counter[]): readonly number[] {
-    const before: number[] = [];
-    let isLeft = true;
-    for (const counter of counters) {
-      const { used } = this.#of(counter);
-      before.push(used);
-      isLeft &&= used < counter.total;
-    }
-    if (isLeft) for (const counter of counters) this.#of(counter).used += counter.amount;
+    const found = counters.map((counter) => ({ counter, counted: this.#of(counter) }));
+    const before = found.map(({ counted }) => counted.used);
+    if (found.every(({ counter, counted }) => counted.used < counter.total))
+      for (const { counter, counted } of found) counted.used += counter.amount;
     return before;
   }
 

@@ -36,16 +36,13 @@ export class AddinMount {
   }
 
   /** Whether a request is for the gateway. */
-  readonly takes = ({ url = '' }: IncomingMessage): boolean => {
-    const mounted = this.#mounted();
-    return mounted !== undefined && isBelow(url, mounted.prefix);
-  };
+  readonly takes = ({ url = '' }: IncomingMessage): boolean => this.#mountedAt(url) !== undefined;
 
   /** For `rewriteUrl` of a Fastify application. */
   readonly rewriteUrl = (request: IncomingMessage): string => {
     const { headers, method, url = '' } = request;
-    const mounted = this.#mounted();
-    if (mounted === undefined || !isBelow(url, mounted.prefix)) return url;
+    const mounted = this.#mountedAt(url);
+    if (mounted === undefined) return url;
     const { prefix, rules, isTrustedProxy } = mounted;
     const target = url.slice(prefix.length);
     const verdict = judge(method, target, headers.origin, rules);
@@ -68,6 +65,11 @@ export class AddinMount {
       reply.hijack();
       sendOwn(reply.raw, ownAnswer(verdict, rules), cors);
     });
+  }
+
+  #mountedAt(url: string): Mounted | undefined {
+    const mounted = this.#mounted();
+    return mounted !== undefined && isBelow(url, mounted.prefix) ? mounted : undefined;
   }
 }
 
