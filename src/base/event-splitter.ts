@@ -60,6 +60,12 @@ export class EventSplitter {
   }
 }
 
+/** The event that begins there, its empty line included; what is left where there is no other, such as an empty line too many. */
+export function eventAt(events: string, at: number): string {
+  const end = events.indexOf('\n\n', at);
+  return events.slice(at, end === -1 ? events.length : end + 2);
+}
+
 /** The data of each event in whole events with LF line ends; events without data (comments) are left out. */
 export function eventData(events: string): string[] {
   const found: string[] = [];

@@ -20,10 +20,11 @@ const last = Frame.ofChunks(
 );
 
 /** What happens, in its order, while a call with a per-request key is read to its end, or left after one frame. */
-async function happenings(frames: AsyncIterable<Frame>, isLeft = false): Promise<string[]> {
+async function happenings(frames: AsyncIterable<Frame>, { isLeft = false, isDeaf = false } = {}): Promise<string[]> {
   const seen: string[] = [];
   const report: Chain['report'] = async (items: readonly ModelUsage[]) => {
     await new Promise((resolve) => setImmediate(resolve));
+    if (isDeaf) throw new Error('the report got lost');
     seen.push(`reported ${items.map(({ total_tokens }) => total_tokens)}`);
   };
   const chain: Chain = { path: ['app'], files: new Set(), report };
@@ -76,6 +77,45 @@ describe('the usage of a call with a per-request key', () => {
       yield first;
       yield last;
     }
-    expect(await happenings(whole(), true)).toEqual(['a frame', 'reported 4', 'charged 4']);
+    expect(await happenings(whole(), { isLeft: true })).toEqual(['a frame', 'reported 4', 'charged 4']);
+  });
+
+  it('is charged where the report of it fails, which its reader is told', async () => {
+    async function* whole() {
+      yield first;
+      yield last;
+    }
+    const told = await happenings(whole(), { isDeaf: true });
+    expect(told).toEqual(['a frame', 'a frame', 'charged 12', 'the report got lost']);
+  });
+
+  it('is reported where a frame cannot be put in order, and its source is told to stop', async () => {
+    let isStopped = false;
+    async function* odd() {
+      try {
+        yield first;
+        yield {
+          get chunks(): never {
+            throw new Error('no chunks');
+          },
+        } as unknown as Frame;
+        yield last;
+      } finally {
+        isStopped = true;
+      }
+    }
+    expect(await happenings(odd())).toEqual(['a frame', 'reported 4', 'charged 4', 'no chunks']);
+    expect(isStopped).toBe(true);
+  });
+});
+
+describe('count', () => {
+  it('waits for what goes on, however many frames bring nothing', async () => {
+    async function* silent() {
+      for (let at = 0; at < 1000; at += 1) yield Frame.ofChunks({ ...head, choices: [], usage });
+      yield first;
+      yield last;
+    }
+    expect(await happenings(silent())).toEqual(['a frame', 'a frame', 'reported 12', 'the end', 'charged 12']);
   });
 });

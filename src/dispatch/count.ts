@@ -51,6 +51,8 @@ function failed(error: unknown, counting: Counting): Counted {
 
 const none: readonly Frame[] = [];
 
+type Result = IteratorResult<Frame, undefined>;
+
 interface Fault {
   readonly error: unknown;
 }
@@ -66,17 +68,8 @@ class Counted implements AsyncIterable<Frame>, AsyncIterator<Frame, undefined> {
   #isSettled = false;
   #fault: Fault | undefined;
 
-  readonly #came = (result: IteratorResult<Frame, undefined>): Promise<IteratorResult<Frame, undefined>> => {
-    if (result.done) return this.#end();
-    try {
-      this.#offer(this.#counting.order.take(result.value));
-    } catch (thrown) {
-      return this.#gaveUp(thrown);
-    }
-    return this.next();
-  };
-
-  readonly #broke = (error: unknown): Promise<IteratorResult<Frame, undefined>> => this.#end({ error });
+  readonly #came = (result: Result): Result | Promise<Result> => this.#take(result) ?? this.#readOn();
+  readonly #broke = (error: unknown): Promise<Result> => this.#end({ error });
 
   constructor(frames: AsyncIterator<Frame, undefined>, counting: Counting) {
     this.#frames = frames;
@@ -87,12 +80,9 @@ class Counted implements AsyncIterable<Frame>, AsyncIterator<Frame, undefined> {
     return this;
   }
 
-  next(): Promise<IteratorResult<Frame, undefined>> {
-    const value = this.#ready[this.#taken];
-    if (value !== undefined) {
-      this.#taken += 1;
-      return Promise.resolve({ done: false, value });
-    }
+  next(): Promise<Result> {
+    const ready = this.#shift();
+    if (ready !== undefined) return Promise.resolve(ready);
     // An open stream keeps nothing that has gone out.
     this.#offer(none);
     if (!this.#hasEnded) return this.#frames.next().then(this.#came, this.#broke);
@@ -103,7 +93,7 @@ class Counted implements AsyncIterable<Frame>, AsyncIterator<Frame, undefined> {
   }
 
   /** The reader wants no more. */
-  async return(): Promise<IteratorResult<Frame, undefined>> {
+  async return(): Promise<Result> {
     this.#offer(none);
     this.#fault = undefined;
     try {
@@ -118,14 +108,33 @@ class Counted implements AsyncIterable<Frame>, AsyncIterator<Frame, undefined> {
     return { done: true, value: undefined };
   }
 
+  /** Frames of which nothing goes on are waited for in a loop: a promise for each of them would be kept until one does. */
+  async #readOn(): Promise<Result> {
+    const take = (result: Result): Result | Promise<Result> | undefined => this.#take(result);
+    for (;;) {
+      const ready = await this.#frames.next().then(take, this.#broke);
+      if (ready !== undefined) return ready;
+    }
+  }
+
+  #take(result: Result): Result | Promise<Result> | undefined {
+    if (result.done) return this.#end();
+    try {
+      this.#offer(this.#counting.order.take(result.value));
+    } catch (thrown) {
+      return this.#gaveUp(thrown);
+    }
+    return this.#shift();
+  }
+
   /** What came cannot be put in order: its source is told to stop. */
-  async #gaveUp(error: unknown): Promise<IteratorResult<Frame, undefined>> {
+  async #gaveUp(error: unknown): Promise<Result> {
     await this.#frames.return?.().catch(() => undefined);
     return this.#end({ error });
   }
 
   /** The source has ended: well, or by a fault. */
-  async #end(broken?: Fault): Promise<IteratorResult<Frame, undefined>> {
+  async #end(broken?: Fault): Promise<Result> {
     const { call, order } = this.#counting;
     this.#hasEnded = true;
     let fault = broken;
@@ -146,6 +155,13 @@ class Counted implements AsyncIterable<Frame>, AsyncIterator<Frame, undefined> {
     }
     this.#offer(owed);
     return this.next();
+  }
+
+  #shift(): Result | undefined {
+    const value = this.#ready[this.#taken];
+    if (value === undefined) return undefined;
+    this.#taken += 1;
+    return { done: false, value };
   }
 
   #offer(frames: readonly Frame[]): void {

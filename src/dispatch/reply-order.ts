@@ -35,8 +35,8 @@ export class ReplyOrder {
   readonly #early: Frame[] = [];
   /** Indexes of the choices that have begun, each with whether it is finished. */
   readonly #choices = new Map<number, boolean>();
-  /** Open stages, as choice and stage index. */
-  readonly #stages = new Map<string, readonly [number, number]>();
+  /** Open stages, as choice and stage index, from the first one on. */
+  #stages: Map<string, readonly [number, number]> | undefined;
   #usage: Usage | undefined;
   #statistics: Statistics | undefined;
   #contentChars = 0;
@@ -86,13 +86,14 @@ export class ReplyOrder {
   /** Fails the stages that are open, for a reply that breaks off. */
   closeStages(): readonly Frame[] {
     if (this.#isRelayed) return this.#early.splice(0);
-    if (this.#stages.size === 0) return [];
-    const chunks = [...this.#stages.values()].map(([choice, index]) =>
+    const open = [...(this.#stages?.values() ?? [])];
+    if (open.length === 0) return [];
+    const chunks = open.map(([choice, index]) =>
       this.#chunk({
         choices: [{ index: choice, delta: { custom_content: { stages: [{ index, status: 'failed' }] } }, finish_reason: null }],
       }),
     );
-    this.#stages.clear();
+    this.#stages = undefined;
     return [Frame.ofChunks(...chunks)];
   }
 
@@ -190,6 +191,7 @@ export class ReplyOrder {
     const stages: unknown = delta?.custom_content?.stages;
     for (const stage of Array.isArray(stages) ? stages.filter(isStage) : []) {
       const key = `${index}:${stage.index}`;
+      this.#stages ??= new Map();
       if (stage.status) this.#stages.delete(key);
       else if (!this.#stages.has(key)) this.#stages.set(key, [index, stage.index]);
     }

@@ -3,8 +3,8 @@ import { Accumulator } from '#contract/accumulate.ts';
 import type { Completion } from '#contract/chunk.ts';
 import type { Frame } from '#contract/frame.ts';
 import { MessageReader } from '#upstreams/anthropic/message-reader.ts';
-import { type EventReader, readEvents } from '#upstreams/anthropic/read-events.ts';
 import { TranslatedEvents } from '#upstreams/anthropic/translated-events.ts';
+import { type EventReader, readEvents } from '#upstreams/read-events.ts';
 
 /** The bytes of a stream of the Messages dialect, as latin1 text. */
 export function fixture(name: string): string {

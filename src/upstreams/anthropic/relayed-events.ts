@@ -1,10 +1,12 @@
+import { eventAt } from '#base/event-splitter.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { Frame } from '#contract/frame.ts';
 import type { MessagesUsage } from '#contract/messages/dialect.ts';
 import type { Relayed } from '#contract/messages/relayed.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
+import type { EventReader } from '../read-events.ts';
 import { DeltaRun } from './delta-run.ts';
-import { type EventReader, firstEvent, toEventValue } from './read-events.ts';
+import { isMessageStop, toEventValue } from './event-value.ts';
 import { toUsage, withLater } from './to-usage.ts';
 
 /**
@@ -25,7 +27,11 @@ export class RelayedEvents implements EventReader {
     this.#headers = headers;
   }
 
-  *take(events: string): Generator<Frame> {
+  isEndMark(event: string): boolean {
+    return isMessageStop(event);
+  }
+
+  *take(events: string): Generator<Frame, void> {
     let textBytes = 0;
     let at = 0;
     while (at < events.length && !this.hasEnded) {
@@ -35,7 +41,7 @@ export class RelayedEvents implements EventReader {
         at = end;
         continue;
       }
-      const event = firstEvent(events, at);
+      const event = eventAt(events, at);
       const value = toEventValue(event);
       if (value instanceof UpstreamFault) {
         yield* this.#passOn(events.slice(0, at), textBytes);
@@ -58,7 +64,7 @@ export class RelayedEvents implements EventReader {
     this.#isCounted = false;
   }
 
-  *#passOn(events: string, textBytes: number): Generator<Frame> {
+  *#passOn(events: string, textBytes: number): Generator<Frame, void> {
     const bytes = this.#held + events;
     this.#held = this.#isOpening ? bytes : '';
     if (this.#isOpening || bytes === '') return;

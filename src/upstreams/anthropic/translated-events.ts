@@ -1,11 +1,13 @@
+import { eventAt } from '#base/event-splitter.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1, toLatin1 } from '#base/latin1.ts';
 import type { Chunk } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
+import type { EventReader } from '../read-events.ts';
 import { DeltaRun } from './delta-run.ts';
+import { isMessageStop, toEventValue } from './event-value.ts';
 import type { MessageReader } from './message-reader.ts';
-import { type EventReader, firstEvent, toEventValue } from './read-events.ts';
 
 /** What is written around each piece of text of a run: an event of the compat wire. */
 interface Slot {
@@ -35,7 +37,11 @@ export class TranslatedEvents implements EventReader {
     return this.#reader.hasEnded;
   }
 
-  *take(events: string): Generator<Frame> {
+  isEndMark(event: string): boolean {
+    return isMessageStop(event);
+  }
+
+  *take(events: string): Generator<Frame, void> {
     for (let at = 0; at < events.length && !this.hasEnded; ) {
       const pieces: string[] = [];
       const end = this.#run.read(events, at, pieces);
@@ -45,7 +51,7 @@ export class TranslatedEvents implements EventReader {
         at = end;
         continue;
       }
-      const event = firstEvent(events, at);
+      const event = eventAt(events, at);
       at += event.length;
       const value = toEventValue(event);
       if (value instanceof UpstreamFault) {
@@ -63,7 +69,7 @@ export class TranslatedEvents implements EventReader {
     if (value.type === 'content_block_delta') this.#learn(event, value);
   }
 
-  *#tell(): Generator<Frame> {
+  *#tell(): Generator<Frame, void> {
     if (this.#isOpening || this.#told.length === 0) return;
     const chunks = this.#told;
     this.#told = [];

@@ -5,15 +5,16 @@ import { One } from '#base/one.ts';
 import type { Completion } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
+import { readEvents } from '../read-events.ts';
 import { isSaid, readRefusal, readWhole, retryAfterOf, toJsonObject } from '../read-whole.ts';
-import { readEvents } from './read-events.ts';
+import { ChatEvents } from './chat-events.ts';
 
 const maxReplyBytes = 64 * 1024 * 1024;
 
 /** The frames of a chat reply, streamed or in one JSON text, at once where they can be had. Throws UpstreamFault, also while they are read. */
 export function readChatReply(reply: HttpReply): AsyncIterable<Frame> | Promise<AsyncIterable<Frame>> {
   if (reply.status !== 200) return refuse(reply);
-  if (reply.headers['content-type']?.includes('text/event-stream')) return readEvents(reply.body);
+  if (reply.headers['content-type']?.includes('text/event-stream')) return readEvents(reply.body, new ChatEvents());
   const bytes = readWhole(reply, maxReplyBytes);
   return typeof bytes === 'string' ? toWhole(bytes) : bytes.then(toWhole);
 }

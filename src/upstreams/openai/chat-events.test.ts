@@ -1,7 +1,8 @@
 import { array, assert, asyncProperty, integer } from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import { readEvents } from './read-events.ts';
+import { readEvents } from '../read-events.ts';
+import { ChatEvents } from './chat-events.ts';
 
 async function* bodyOf(pieces: readonly string[]): AsyncIterable<string> {
   for (const piece of pieces) {
@@ -13,7 +14,7 @@ async function* bodyOf(pieces: readonly string[]): AsyncIterable<string> {
 async function read(pieces: readonly string[]): Promise<{ bytes: string; fault: unknown }> {
   let bytes = '';
   try {
-    for await (const frame of readEvents(bodyOf(pieces))) bytes += frame.bytes;
+    for await (const frame of readEvents(bodyOf(pieces), new ChatEvents())) bytes += frame.bytes;
     return { bytes, fault: undefined };
   } catch (fault) {
     return { bytes, fault };
@@ -29,7 +30,7 @@ const one = 'data: {"choices":[{"index":0,"delta":{"content":"\u00c3\u00a9"}}]}\
 const two = 'data: {"choices":[{"index":0,"delta":{"content":"say [DONE] or \\"error\\""}}]}\n\n';
 const end = 'data: [DONE]\n\n';
 
-describe('readEvents', () => {
+describe('readEvents of chat events', () => {
   it('gives the events before the end mark with their bytes', async () => {
     expect(await read([one + two, end])).toEqual({ bytes: one + two, fault: undefined });
   });
@@ -108,7 +109,7 @@ describe('readEvents', () => {
     };
     const body: AsyncIterable<string> = { [Symbol.asyncIterator]: () => reader };
     const frames = [];
-    for await (const frame of readEvents(body)) frames.push(frame);
+    for await (const frame of readEvents(body, new ChatEvents())) frames.push(frame);
     expect(frames).toHaveLength(1);
     await new Promise((resolve) => setTimeout(resolve, 700));
     expect(isClosed).toBe(true);
