@@ -5,6 +5,8 @@ const deepestCause = 5;
 const longestMessage = 500;
 const mostFrames = 12;
 const withheld = '(not logged: it may quote content)';
+/** An upstream's own code may be anything. */
+const isCode = /^[\w.-]{1,64}$/;
 
 /** An error as the log has it. */
 export interface DescribedError {
@@ -28,7 +30,7 @@ export function describeError(thrown: unknown, showsForeignWords: boolean, depth
   return {
     name: thrown.name,
     message: showsForeignWords || !mayQuote(thrown) ? cut(thrown.message) : withheld,
-    ...(typeof code === 'string' && { code: cut(code) }),
+    ...(typeof code === 'string' && (showsForeignWords || isCode.test(code)) && { code: cut(code) }),
     ...(typeof kind === 'string' && { kind }),
     ...(typeof status === 'number' && { status }),
     ...(hasOwnFault(thrown) && { stack: framesOf(thrown) }),
@@ -39,7 +41,7 @@ export function describeError(thrown: unknown, showsForeignWords: boolean, depth
 function mayQuote(error: Error): boolean {
   if (error instanceof SyntaxError) return true;
   const fault = error instanceof ParleyError ? error.cause : error;
-  return fault instanceof UpstreamFault && fault.status !== undefined;
+  return fault instanceof UpstreamFault && (fault.status !== undefined || fault.kind === 'refused');
 }
 
 /** Expected failures are told by their kind; a stack helps where the fault is ours. */

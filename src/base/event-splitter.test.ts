@@ -29,6 +29,13 @@ describe('EventSplitter', () => {
     }
   });
 
+  it('takes no longer for a large event in small reads than for what is in them', () => {
+    const splitter = new EventSplitter();
+    const piece = 'x'.repeat(256);
+    for (let at = 0; at < 60_000; at += 1) splitter.push(piece);
+    expect(splitter.push('\n\n')).toHaveLength(60_000 * 256 + 2);
+  });
+
   it('passes over a byte order mark', () => {
     expect(pushAll(['\u00ef\u00bb\u00bfdata: 1\n\n'])).toBe('data: 1\n\n');
   });

@@ -24,7 +24,8 @@ export class EventSplitter {
     const end = text.lastIndexOf('\n\n');
     if (end !== -1) return this.#cut(this.#rest + text.slice(0, end + 2), text.slice(end + 2));
     if (this.#restEndsWithLf && text.startsWith('\n')) return this.#cut(`${this.#rest}\n`, text.slice(1));
-    this.#keep(this.#rest + text);
+    // Only the piece is looked into: what waits is joined where its event ends, or each read would copy all of it.
+    this.#keep(this.#rest + text, text === '' ? this.#restEndsWithLf : text.endsWith('\n'));
     return '';
   }
 
@@ -34,13 +35,13 @@ export class EventSplitter {
   }
 
   #cut(whole: string, rest: string): string {
-    this.#keep(rest);
+    this.#keep(rest, rest.endsWith('\n'));
     return whole;
   }
 
-  #keep(rest: string): void {
+  #keep(rest: string, endsWithLf: boolean): void {
     if (rest.length > this.#maxEventBytes) throw new EventTooLarge(this.#maxEventBytes);
-    this.#restEndsWithLf = rest.length > 0 && rest.at(-1) === '\n';
+    this.#restEndsWithLf = endsWithLf;
     this.#rest = rest;
   }
 

@@ -9,6 +9,8 @@ export interface Native {
   readonly dialect: 'messages';
   /** Whether they are a whole reply in one JSON text rather than events. */
   readonly isWhole: boolean;
+  /** Whether the reply ends with them. */
+  readonly isLast: boolean;
   /** Bytes of text among them, near enough for an estimate. */
   readonly textBytes: number;
   /** Token counts of the reply so far in the compat form, where these bytes tell any. */

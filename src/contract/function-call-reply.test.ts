@@ -169,3 +169,7 @@ describe('any function call', () => {
     );
   });
 });
+
+test.each([5, 'x', [null], [5, begun], {}])('calls of another form than calls, %j, are passed over', (tool_calls) => {
+  expect(() => told(chunk({ tool_calls: tool_calls as unknown as ToolCallDelta[] }, 'tool_calls'))).not.toThrow();
+});

@@ -1,3 +1,4 @@
+import { isJsonObject } from '#base/json.ts';
 import type { Chunk, ChunkChoice, Delta, FunctionCallDelta, ToolCallDelta } from './chunk.ts';
 
 type PlacedCall = ToolCallDelta & { readonly index: number };
@@ -15,7 +16,7 @@ export class FunctionCallReply {
 
   #toOldForm(choice: ChunkChoice): ChunkChoice {
     const { tool_calls, ...rest } = choice.delta ?? {};
-    const call = this.#functionCall(choice.index, tool_calls ?? []);
+    const call = this.#functionCall(choice.index, Array.isArray(tool_calls) ? tool_calls.filter(isJsonObject) : []);
     const delta: Delta = call === undefined ? rest : { ...rest, function_call: call };
     return { ...choice, delta, finish_reason: choice.finish_reason === 'tool_calls' ? 'function_call' : choice.finish_reason };
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { eventData } from '#base/event-splitter.ts';
+import { fromLatin1, toLatin1 } from '#base/latin1.ts';
 import type { Chunk } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
 import { type ReplyFacts, ReplyOrder } from './reply-order.ts';
@@ -52,6 +53,19 @@ describe('ReplyOrder, of a stream', () => {
       { ...head, choices: [], usage },
       { ...head, choices: [], statistics: { usage_per_model: [{ ...own, ...usage }] } },
     ]);
+  });
+
+  it('takes no endless beginning, and no endless number of choices or open stages', () => {
+    const order = new ReplyOrder(facts);
+    const nothing = toFrames(event({ choices: [], odd: 'x'.repeat(1000) }))[0] as Frame;
+    const endlessly = (): void => {
+      for (let at = 0; at < 2000; at += 1) order.take(nothing);
+    };
+    expect(endlessly).toThrow('ahead of a first choice');
+    const choices = Array.from({ length: 10_001 }, (_, index) => ({ index, delta: {}, finish_reason: null }));
+    expect(() => run([event({ choices })])).toThrow('more than 10000 choices');
+    const stages = Array.from({ length: 10_001 }, (_, index) => ({ index, name: 'x', status: null }));
+    expect(() => run([event(choice({ custom_content: { stages } }))])).toThrow('more than 10000 open stages');
   });
 
   it('opens with a role where the upstream does not', () => {
@@ -178,11 +192,19 @@ describe('ReplyOrder, of a whole reply', () => {
   };
 
   function whole(value: object, changes: Partial<ReplyFacts> = {}): unknown {
-    const bytes = ` ${JSON.stringify(value)} \n`;
+    const bytes = toLatin1(` ${JSON.stringify(value)} \n`);
     const order = new ReplyOrder({ ...facts, isStreamed: false, ...changes });
     const frames = [...order.take(Frame.ofCompletion(value as typeof completion, bytes)), ...order.end()];
-    return changes.isStreamed ? frames.flatMap((frame) => frame.chunks) : JSON.parse(frames.map((frame) => frame.bytes).join(''));
+    return changes.isStreamed
+      ? frames.flatMap((frame) => frame.chunks)
+      : JSON.parse(fromLatin1(frames.map((frame) => frame.bytes).join('')));
   }
+
+  it('names deployments of any script in the statistics it adds', () => {
+    const deployment = 'модель/Ģ"';
+    const named = { ...own, model: deployment, name: deployment };
+    expect(whole({ ...completion, usage }, { deployment })).toMatchObject({ statistics: { usage_per_model: [named] } });
+  });
 
   it('adds statistics to the bytes that came', () => {
     expect(whole({ ...completion, usage })).toEqual({
@@ -221,7 +243,13 @@ describe('ReplyOrder, of a whole reply', () => {
 
 describe('ReplyOrder, of a reply that is relayed in another dialect', () => {
   const relayed = (bytes: string, usage?: object, textBytes = 0): Frame =>
-    Frame.ofNative(bytes, { dialect: 'messages', isWhole: false, textBytes, usage: usage as never });
+    Frame.ofNative(bytes, {
+      dialect: 'messages',
+      isWhole: false,
+      isLast: bytes.startsWith('event: message_stop'),
+      textBytes,
+      usage: usage as never,
+    });
   const counts = { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11, prompt_tokens_details: { cached_tokens: 4 } };
 
   it('passes every byte and adds nothing', () => {

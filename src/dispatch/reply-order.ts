@@ -1,4 +1,5 @@
 import { isJsonObject } from '#base/json.ts';
+import { toLatin1 } from '#base/latin1.ts';
 import type { Chunk, ChunkChoice, Completion, ModelUsage, StageDelta, Statistics, Usage } from '#contract/chunk.ts';
 import { toChunk } from '#contract/chunk.ts';
 import { Frame, type Native } from '#contract/frame.ts';
@@ -6,8 +7,10 @@ import { estimateTokens } from '#domain/estimate-tokens.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
 import { addUp, type TokenCounts, toModelUsages, toUsage } from '#domain/usage.ts';
 
-/** Of the messages dialect. */
-const relayedEnd = 'message_stop';
+/** Of what waits for the first choice. */
+const maxEarlyBytes = 1024 * 1024;
+/** Choices, and open stages, of one reply. */
+const maxItems = 10_000;
 
 /** What a reply is known by before it comes. */
 export interface ReplyFacts {
@@ -33,6 +36,7 @@ export class ReplyOrder {
   #identity: { id: string; created: number; model?: unknown };
   #hasStarted = false;
   readonly #early: Frame[] = [];
+  #earlyBytes = 0;
   /** Indexes of the choices that have begun, each with whether it is finished. */
   readonly #choices = new Map<number, boolean>();
   /** Open stages, as choice and stage index, from the first one on. */
@@ -52,7 +56,7 @@ export class ReplyOrder {
     if (this.#hasStarted) return this.#order(frame);
     const going = this.#order(frame);
     if (!this.#hasStarted) {
-      this.#early.push(...going);
+      for (const each of going) this.#hold(each);
       return [];
     }
     return this.#early.length === 0 ? going : [...going, ...this.#early.splice(0)];
@@ -66,6 +70,12 @@ export class ReplyOrder {
     }
     if (completion !== undefined) return this.#takeCompletion(frame, completion);
     return this.#takeChunks(frame);
+  }
+
+  #hold(frame: Frame): void {
+    this.#early.push(frame);
+    this.#earlyBytes += frame.bytes.length;
+    if (this.#earlyBytes > maxEarlyBytes) throw tooMuch(`${maxEarlyBytes} bytes ahead of a first choice`);
   }
 
   /** What is still owed once the upstream has ended well. Throws UpstreamFault where nothing came at all. */
@@ -119,13 +129,13 @@ export class ReplyOrder {
   #isCutShort = true;
 
   /** The end is held back until the reply is counted. */
-  #relay(frame: Frame, { usage, textBytes }: Native): readonly Frame[] {
+  #relay(frame: Frame, { usage, textBytes, isLast }: Native): readonly Frame[] {
     this.#hasStarted = true;
     this.#isRelayed = true;
     this.#contentChars += textBytes;
     if (usage !== undefined) this.#usage = toUsage(usage);
     const going = [...this.#early.splice(0), frame];
-    if (!frame.bytes.includes(relayedEnd)) return going;
+    if (!isLast) return going;
     this.#early.push(...going);
     return [];
   }
@@ -144,7 +154,7 @@ export class ReplyOrder {
     this.#note(completion);
     for (const { message } of completion.choices) this.#contentChars += message?.content?.length ?? 0;
     const { usage, statistics } = this.totals();
-    const added = JSON.stringify(completion.usage ? { statistics } : { usage, statistics });
+    const added = toLatin1(JSON.stringify(completion.usage ? { statistics } : { usage, statistics }));
     const isPlain = completion.statistics === undefined && completion.usage !== null && isConsistent(completion.usage);
     if (!isPlain) return [Frame.ofCompletion({ ...completion, usage, statistics })];
     const bytes = frame.bytes;
@@ -170,6 +180,7 @@ export class ReplyOrder {
     const fresh = chunk.choices.filter((choice) => !this.#choices.has(choice.index));
     for (const choice of chunk.choices) {
       if (!this.#choices.has(choice.index)) this.#choices.set(choice.index, false);
+      if (this.#choices.size > maxItems) throw tooMuch(`${maxItems} choices`);
       this.#contentChars += choice.delta?.content?.length ?? 0;
       this.#noteStages(choice);
     }
@@ -194,6 +205,7 @@ export class ReplyOrder {
       this.#stages ??= new Map();
       if (stage.status) this.#stages.delete(key);
       else if (!this.#stages.has(key)) this.#stages.set(key, [index, stage.index]);
+      if (this.#stages.size > maxItems) throw tooMuch(`${maxItems} open stages`);
     }
   }
 
@@ -245,6 +257,10 @@ export class ReplyOrder {
     const { deployment } = this.#facts;
     return { index: 0, model: deployment, name: deployment, prompt_tokens, completion_tokens, total_tokens };
   }
+}
+
+function tooMuch(what: string): UpstreamFault {
+  return new UpstreamFault('broken', `The upstream sent more than ${what}.`);
 }
 
 /** Upstreams are believed nothing. */

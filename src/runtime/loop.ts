@@ -231,7 +231,7 @@ class Loop {
     if (this.#options.toState === undefined || !isJsonObject(content)) return content;
     const { state, ...rest } = content;
     if (isJsonObject(state)) this.#inner = state;
-    if (Array.isArray(rest.controls)) this.#controls.push(...rest.controls);
+    for (const control of Array.isArray(rest.controls) ? rest.controls : []) this.#controls.push(control);
     return rest;
   }
 

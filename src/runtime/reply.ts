@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { isJsonObject } from '#base/json.ts';
 import type { Chunk, Delta, FinishReason, ResponseAttachment, ResponseCustomContent, StageDelta } from '#contract/chunk.ts';
 import type { Attachment } from '#domain/tool.ts';
 
@@ -65,13 +66,13 @@ export class Renumbering {
       ...rest,
       ...(Array.isArray(stages) && { stages: this.stages(stages) }),
       ...(Array.isArray(attachments) && {
-        attachments: attachments.map((item) => ({
+        attachments: attachments.filter(isJsonObject).map((item) => ({
           ...item,
           index: known(this.#attachments, item.index, () => this.#reply.nextAttachment()),
         })),
       }),
       ...(Array.isArray(controls) && {
-        controls: controls.map((item) => ({
+        controls: controls.filter(isJsonObject).map((item) => ({
           ...item,
           index: known(this.#controls, item.index, () => this.#reply.nextControl()),
         })),
@@ -80,7 +81,9 @@ export class Renumbering {
   }
 
   stages(inner: readonly StageDelta[]): StageDelta[] {
-    return inner.map((stage) => ({ ...stage, index: known(this.#stages, stage.index, () => this.#reply.nextStage()) }));
+    return inner
+      .filter(isJsonObject)
+      .map((stage) => ({ ...stage, index: known(this.#stages, stage.index, () => this.#reply.nextStage()) }));
   }
 }
 

@@ -92,6 +92,18 @@ describe('a connection', () => {
     expect(text.indexOf('[DONE]')).toBeLessThan(text.indexOf('HTTP/1.1 400'));
   });
 
+  it('that brings what is no request in the middle of an answer gets no second answer in it', async () => {
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(plainReply('Hi')[0]);
+    }, streamOrJson);
+    const socket = raw(...toLines({ messages: hello, stream: true }));
+    const [first] = (await once(socket, 'data')) as [Buffer];
+    socket.write('\u0001 no request\r\n\r\n');
+    const text = String(first) + (await readAll(socket));
+    expect(text.match(/HTTP\/1\.1/g)).toHaveLength(1);
+  });
+
   it('of HTTP/1.0 gets a stream that is not cut into chunks', async () => {
     const text = await readAll(raw(...toLines({ messages: hello, stream: true }, [], '1.0')));
     const [head = '', body = ''] = text.split(/\r\n\r\n(.*)/s);

@@ -70,6 +70,23 @@ describe('LeanClient', () => {
     client.close();
   });
 
+  it('does not resend what may be sent once only', async () => {
+    await using servers = new Servers();
+    const url = await servers.raw(
+      answering((socket, _nthSocket, nthRequest) => {
+        if (nthRequest === 0) socket.write(okReply);
+        else socket.end();
+      }),
+    );
+    const client = new LeanClient();
+    await ask(client, url);
+    const heard = new Recording();
+    client.send(toPost(url, 'order', { isOnce: true }), heard);
+    await heard.settled;
+    expect([heard.fault?.kind, servers.sockets.length]).toEqual(['closed', 1]);
+    client.close();
+  });
+
   it('does not resend twice', async () => {
     await using servers = new Servers();
     const url = await servers.raw(

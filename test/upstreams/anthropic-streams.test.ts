@@ -158,6 +158,11 @@ describe('a stream of the Messages dialect', () => {
     }
   });
 
+  it('is broken where its beginning never ends', async () => {
+    const pings = Array.from({ length: 200 }, () => `event: ping\ndata: {"type": "ping", "odd": "${'x'.repeat(10_000)}"}\n\n`);
+    expect(await framesOf(pings, new RelayedEvents())).toMatchObject({ frames: [], fault: { kind: 'broken' } });
+  });
+
   it('is over at its end mark, whatever comes behind it', async () => {
     const { folded, fault } = await translate([fixture('text'), fixture('error-mid-stream')]);
     expect([folded, fault]).toEqual([replies.text, undefined]);

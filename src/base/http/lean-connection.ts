@@ -159,8 +159,8 @@ export class LeanConnection {
     this.#keeper.closed(this);
     if (exchange === null) return;
     const wasCrossed = this.#wasUsed && !this.#heardReply && performance.now() - this.#sentAtMs < CROSSED_MS;
-    if (wasCrossed && !exchange.wasResent) {
-      exchange.wasResent = true;
+    if (wasCrossed && exchange.mayBeResent) {
+      exchange.mayBeResent = false;
       this.#keeper.resend(exchange);
     } else exchange.lost(this.#error);
   }

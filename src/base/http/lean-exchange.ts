@@ -16,12 +16,13 @@ export class LeanExchange extends TimedExchange {
   requestHead: string;
   body: Buffer | string;
   connection: Carrier | null = null;
-  wasResent = false;
+  mayBeResent: boolean;
 
   constructor(request: HttpRequest, requestHead: string, listener: ReplyListener, sweep: Sweep) {
     super(request.timeouts, listener, sweep);
     this.requestHead = requestHead;
     this.body = request.body ?? noBody;
+    this.mayBeResent = request.isOnce !== true;
   }
 
   connecting(connection: Carrier): void {

@@ -3,10 +3,8 @@ import { httpRefusal } from '#contract/errors.ts';
 import type { FileFacts } from '#domain/file-index.ts';
 import type { OpenedFile, Selection } from '#domain/stored-files.ts';
 import { isKnown, isOfRange } from '../http/conditions.ts';
+import { stalledMs } from '../http/end-response.ts';
 import { toRange } from './range.ts';
-
-/** Of a reader that takes nothing. */
-const stalledMs = 300_000;
 
 /** Which part of a file a GET or HEAD asks for. Throws `precondition_failed`, and 416 for a range behind its end. */
 export function toSelection({ method, headers }: FastifyRequest, reply: FastifyReply, file: FileFacts): Selection {

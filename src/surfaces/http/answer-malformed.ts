@@ -1,4 +1,4 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { httpRefusal, ParleyError, toErrorBody } from '#contract/errors.ts';
@@ -20,9 +20,10 @@ export function answersToMalformed(newId: () => string) {
       );
     },
 
-    /** Bytes that are no request. */
+    /** Bytes that are no request. In the middle of an answer they end the connection: another answer would become part of it. */
     clientErrorHandler({ code }: Error & { code?: string }, socket: Socket): void {
-      if (code !== 'ECONNRESET' && socket.writable) endSocket(socket, toAnswer(code));
+      const answer: ServerResponse | null | undefined = Reflect.get(socket, '_httpMessage');
+      if (code !== 'ECONNRESET' && socket.writable && !answer?.headersSent) endSocket(socket, toAnswer(code));
       else socket.destroy();
     },
   } satisfies FastifyServerOptions;

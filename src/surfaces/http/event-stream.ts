@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { endResponse, stalledMs } from './end-response.ts';
 
 const pingMs = 15_000;
-const stalledMs = 300_000;
 const fullBytes = 64 * 1024;
 
 /**
@@ -101,7 +101,7 @@ export class EventStream {
     const bytes = this.#framed(this.#pending);
     this.#pending = '';
     if (this.#hasEnded) {
-      response.end(bytes + (this.#isChunked ? '0\r\n\r\n' : ''), 'latin1');
+      endResponse(response, bytes + (this.#isChunked ? '0\r\n\r\n' : ''));
     } else if (bytes !== '') {
       this.#ping?.refresh();
       response.write(bytes, 'latin1');

@@ -39,7 +39,7 @@ function unsupported(message: string): ParleyError {
 export function readBody(
   request: IncomingMessage,
   maxBytes: number,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): string | undefined | Promise<string | undefined> {
   request.on('error', ignore);
   return isHere(request) ? toText(takeBody(request, maxBytes)) : gatherBody(request, maxBytes, signal).then(toText);
@@ -62,12 +62,15 @@ function takeBody(request: IncomingMessage, maxBytes: number): Buffer {
   return whole;
 }
 
-function gatherBody(request: IncomingMessage, maxBytes: number, signal: AbortSignal): Promise<Buffer> {
+function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let bytes = 0;
     // The request lives as long as its answer: what listens to it is taken off, so that the body is not kept.
-    const finish = (): void => void request.off('data', take).off('end', end).off('close', fail);
+    const finish = (): void => {
+      request.off('data', take).off('end', end).off('close', fail);
+      signal?.removeEventListener('abort', fail);
+    };
     const take = (piece: Buffer): void => {
       bytes += piece.length;
       pieces.push(piece);
@@ -82,9 +85,10 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal: AbortSig
     };
     const fail = (): void => {
       finish();
-      reject(signal.reason ?? new ParleyError('invalid_request', 'The body broke off before its end.'));
+      reject(signal?.reason ?? new ParleyError('invalid_request', 'The body broke off before its end.'));
     };
     request.on('data', take).on('end', end).on('close', fail);
+    signal?.addEventListener('abort', fail);
   });
 }
 

@@ -4,6 +4,6 @@ import { readBody } from './read-body.ts';
 
 /** The whole body, parsed when it is asked for; keys such as `__proto__` are keys. Throws `payload_too_large`; what it gives throws `invalid_json`. */
 export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<() => unknown> {
-  const text = await readBody(request, maxBytes, new AbortController().signal);
+  const text = await readBody(request, maxBytes);
   return () => parseBody(text, { allowsProto: true });
 }

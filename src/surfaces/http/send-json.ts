@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { endResponse } from './end-response.ts';
 
 /** Answers with JSON text given as latin1 bytes: head and body in one write, at the end of this turn of the event loop. */
 export function sendJson(
@@ -8,9 +9,5 @@ export function sendJson(
   headers: Readonly<Record<string, string>> = {},
 ): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length, ...headers });
-  setImmediate(end, response, bytes);
-}
-
-function end(response: ServerResponse, bytes: string): void {
-  response.end(bytes, 'latin1');
+  setImmediate(endResponse, response, bytes);
 }

@@ -5,7 +5,7 @@ import { toReplyHeaders } from './reply-headers.ts';
 const nowEpochMs = Date.UTC(2026, 0, 2, 3, 4, 5);
 const usual = { 'request-id': 'ours', 'x-request-id': 'ours' };
 const relayed = (headers?: Record<string, string>): Relayed => ({
-  ...{ dialect: 'messages', isWhole: true, textBytes: 0, usage: undefined },
+  ...{ dialect: 'messages', isWhole: true, isLast: true, textBytes: 0, usage: undefined },
   ...(headers && { headers }),
 });
 

@@ -44,9 +44,12 @@ export function toRestRequest(
       ...credentials.headers,
     },
     body,
+    isOnce: !idempotent.has(definition.method),
   };
 }
 
+/** What these do, they do once however often they are sent (RFC 9110, 9.2.2). */
+const idempotent: ReadonlySet<HttpRequest['method']> = new Set(['GET', 'PUT', 'DELETE']);
 const contentTypes = { json: 'application/json', form: 'application/x-www-form-urlencoded' };
 
 /** Constants first; arguments only where nothing fixed has their place. */

@@ -31,7 +31,7 @@ export async function readRelayed(reply: HttpReply): Promise<AsyncIterable<Frame
   if (whole === undefined) return readEvents(reply.body, new RelayedEvents(headers));
   const { bytes, value } = whole;
   const usage = isJsonObject(value.usage) ? toUsage(value.usage) : undefined;
-  const relayed: Relayed = { dialect: 'messages', isWhole: true, textBytes: bytes.length, usage, headers };
+  const relayed: Relayed = { dialect: 'messages', isWhole: true, isLast: true, textBytes: bytes.length, usage, headers };
   return new One(Frame.ofNative(bytes, relayed));
 }
 

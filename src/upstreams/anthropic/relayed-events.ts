@@ -9,6 +9,9 @@ import { DeltaRun } from './delta-run.ts';
 import { isMessageStop, toEventValue } from './event-value.ts';
 import { toUsage, withLater } from './to-usage.ts';
 
+/** Of a beginning that waits for what follows it. */
+const maxHeldBytes = 1024 * 1024;
+
 /**
  * Events as they came, one frame a read, for a caller who speaks the dialect. Deltas are passed without being parsed; of
  * the others the counts are noted. The beginning waits for what follows it, so that an error ahead of everything else comes first.
@@ -67,12 +70,14 @@ export class RelayedEvents implements EventReader {
   *#passOn(events: string, textBytes: number): Generator<Frame, void> {
     const bytes = this.#held + events;
     this.#held = this.#isOpening ? bytes : '';
+    if (this.#held.length > maxHeldBytes) throw new UpstreamFault('broken', 'The upstream sent no message in its events.');
     if (this.#isOpening || bytes === '') return;
     const usage = this.#isCounted || this.#usage === undefined ? undefined : toUsage(this.#usage);
     this.#isCounted = true;
     const relayed: Relayed = {
       dialect: 'messages',
       isWhole: false,
+      isLast: this.hasEnded,
       textBytes,
       usage,
       ...(this.#headers && { headers: this.#headers }),

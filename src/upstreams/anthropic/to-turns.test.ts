@@ -47,6 +47,11 @@ function turnsOf(...messages: Message[]): MessageParam[] {
 }
 
 describe('toConversation', () => {
+  it('takes any number of parts', () => {
+    const many = Array.from({ length: 200_000 }, () => text('a')) as Content;
+    expect(turnsOf(user('x'), user(many))[0]?.content).toHaveLength(200_001);
+  });
+
   it('puts the words of system and developer apart, in their order, with marks of the cache', () => {
     const cache_control = { type: 'ephemeral' };
     const { system, messages } = toConversation([

@@ -55,7 +55,7 @@ class Turns {
     switch (message.role) {
       case 'system':
       case 'developer':
-        this.system.push(...toTextBlocks(message.content, at));
+        for (const block of toTextBlocks(message.content, at)) this.system.push(block);
         return;
       case 'assistant':
         this.#addReply(message, at);
@@ -91,7 +91,7 @@ class Turns {
     if (last?.role === 'user') this.#giveUpCalls();
     const uses = calls.map((call) => this.#toToolUse(call));
     const content = [...thoughtsOf(message), ...said, ...uses];
-    if (last?.role === 'assistant') last.content.push(...content);
+    if (last?.role === 'assistant') for (const block of content) last.content.push(block);
     else this.#turns.push({ role: 'assistant', content });
   }
 
@@ -109,7 +109,7 @@ class Turns {
   }
 
   #addToUser(blocks: readonly ContentBlock[]): void {
-    if (blocks.length > 0) this.#userTurn().content.push(...blocks);
+    for (const block of blocks) this.#userTurn().content.push(block);
   }
 
   #giveUpCalls(): void {

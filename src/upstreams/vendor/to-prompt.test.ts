@@ -37,6 +37,11 @@ function promptOf(messages: Message[], vendor: VendorName = 'gemini', mayCall = 
 }
 
 describe('toPrompt', () => {
+  it('takes any number of parts', () => {
+    const many = Array.from({ length: 200_000 }, () => text('a')) as Content;
+    expect(promptOf([user('x'), user(many)])[0]?.content).toHaveLength(200_001);
+  });
+
   it('puts the words of system and developer first, and joins what one side says', () => {
     const prompt = promptOf([
       user('a'),

@@ -84,7 +84,7 @@ class Turns {
       ...calls.map((call) => this.#toCall(call)),
     ] as Turn<'assistant'>['content'];
     const last = this.#turns.at(-1);
-    if (last?.role === 'assistant') last.content.push(...content);
+    if (last?.role === 'assistant') for (const part of content) last.content.push(part);
     else this.#turns.push({ role: 'assistant', content });
   }
 
@@ -114,7 +114,7 @@ class Turns {
     if (parts.length === 0) return;
     const last = this.#turns.at(-1);
     if (last?.role === 'assistant' || last?.role === 'tool') this.#giveUpCalls();
-    if (last?.role === 'user') last.content.push(...parts);
+    if (last?.role === 'user') for (const part of parts) last.content.push(part);
     else this.#turns.push({ role: 'user', content: parts });
   }
 

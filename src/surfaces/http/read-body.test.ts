@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { stalledMs } from './end-response.ts';
+import { readBody } from './read-body.ts';
+import { sendJson } from './send-json.ts';
+
+/** What `serve` does with a request that is sent as it is written, and is never read an answer to. */
+async function serving<Result>(text: string, serve: (request: IncomingMessage, response: ServerResponse) => Promise<Result>) {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').pause();
+  socket.write(text);
+  const [request, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
+  try {
+    return await serve(request, response);
+  } finally {
+    socket.destroy();
+    server.close();
+  }
+}
+
+const head = 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n';
+
+test('a body that does not come is waited for until the signal says stop', async () => {
+  const controller = new AbortController();
+  const reading = serving(`${head}{`, async (request) => {
+    setTimeout(() => controller.abort(new Error('stopping')), 20);
+    return readBody(request, 1000, controller.signal);
+  });
+  await expect(reading).rejects.toThrow('stopping');
+});
+
+test('a reader that does not take an answer is not waited for without a bound', async () => {
+  const waited = await serving('GET / HTTP/1.1\r\nhost: x\r\n\r\n', async (_request, response) => {
+    sendJson(response, 200, 'x'.repeat(50_000_000));
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    return response.socket?.timeout;
+  });
+  expect(waited).toBe(stalledMs);
+});
