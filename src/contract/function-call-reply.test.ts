@@ -173,3 +173,9 @@ describe('any function call', () => {
 test.each([5, 'x', [null], [5, begun], {}])('calls of another form than calls, %j, are passed over', (tool_calls) => {
   expect(() => told(chunk({ tool_calls: tool_calls as unknown as ToolCallDelta[] }, 'tool_calls'))).not.toThrow();
 });
+
+test('a choice that stops where it called has called a function', () => {
+  const chunks = [calls(begun), chunk({}, 'stop'), chunk({}, 'stop', 1)];
+  const reply = new FunctionCallReply();
+  expect(chunks.map((given) => reply.toFunctionCall(given).choices[0]?.finish_reason)).toEqual([null, 'function_call', 'stop']);
+});

@@ -1,5 +1,5 @@
 import { isJsonObject } from '#base/json.ts';
-import type { Chunk, ChunkChoice, Delta, FunctionCallDelta, ToolCallDelta } from './chunk.ts';
+import type { Chunk, ChunkChoice, Delta, FinishReason, FunctionCallDelta, ToolCallDelta } from './chunk.ts';
 
 type PlacedCall = ToolCallDelta & { readonly index: number };
 
@@ -10,15 +10,24 @@ export class FunctionCallReply {
 
   /** The chunk with `function_call` for `tool_calls`; the same object where it has none. To be given all chunks, in their order. */
   toFunctionCall(chunk: Chunk): Chunk {
-    if (!chunk.choices.some(isNewForm)) return chunk;
-    return { ...chunk, choices: chunk.choices.map((choice) => (isNewForm(choice) ? this.#toOldForm(choice) : choice)) };
+    if (!chunk.choices.some((choice) => this.#isToTell(choice))) return chunk;
+    return { ...chunk, choices: chunk.choices.map((choice) => (this.#isToTell(choice) ? this.#toOldForm(choice) : choice)) };
   }
 
   #toOldForm(choice: ChunkChoice): ChunkChoice {
     const { tool_calls, ...rest } = choice.delta ?? {};
     const call = this.#functionCall(choice.index, Array.isArray(tool_calls) ? tool_calls.filter(isJsonObject) : []);
     const delta: Delta = call === undefined ? rest : { ...rest, function_call: call };
-    return { ...choice, delta, finish_reason: choice.finish_reason === 'tool_calls' ? 'function_call' : choice.finish_reason };
+    return { ...choice, delta, finish_reason: this.#toReason(choice) };
+  }
+
+  /** Some upstreams stop where they called. */
+  #toReason({ index, finish_reason: reason }: ChunkChoice): FinishReason | null {
+    return reason === 'tool_calls' || (reason === 'stop' && this.#told.has(index)) ? 'function_call' : reason;
+  }
+
+  #isToTell({ index, delta, finish_reason: reason }: ChunkChoice): boolean {
+    return reason === 'tool_calls' || (delta?.tool_calls ?? null) !== null || (reason === 'stop' && this.#told.has(index));
   }
 
   #functionCall(choice: number, calls: readonly ToolCallDelta[]): FunctionCallDelta | undefined {
@@ -29,10 +38,6 @@ export class FunctionCallReply {
     this.#told.set(choice, told);
     return placed.find((call) => isSameCall(call, told))?.function;
   }
-}
-
-function isNewForm({ delta, finish_reason: reason }: ChunkChoice): boolean {
-  return reason === 'tool_calls' || (delta?.tool_calls ?? null) !== null;
 }
 
 /** Upstreams that send calls whole may number none of them, or all alike: then the ids differ. */

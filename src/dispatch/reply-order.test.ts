@@ -55,6 +55,28 @@ describe('ReplyOrder, of a stream', () => {
     ]);
   });
 
+  it('makes good what an upstream leaves out, under one id', () => {
+    const azure = 'data: {"id":"","object":"","created":0,"model":"","choices":[],"prompt_filter_results":[]}\n\n';
+    const bare = 'data: {"choices":[{"delta":{"role":"user","content":"hi"}}]}\n\n';
+    const { chunks } = run([azure, bare, hello, stop]);
+    expect(chunks.slice(0, 2)).toEqual([
+      {
+        id: 'own',
+        object: 'chat.completion.chunk',
+        created: 7,
+        choices: [{ index: 0, delta: { role: 'assistant', content: 'hi' }, finish_reason: null }],
+      },
+      { id: 'own', object: 'chat.completion.chunk', created: 7, model: '', choices: [], prompt_filter_results: [] },
+    ]);
+    const named = run([azure, hello, stop]).chunks;
+    expect(new Set(named.map(({ id }) => id))).toEqual(new Set(['up']));
+  });
+
+  it('says nothing of a choice again that has finished', () => {
+    const { chunks } = run([role + hello, stop, stop]);
+    expect(chunks.filter(({ choices }) => choices.length > 0)).toHaveLength(3);
+  });
+
   it('takes no endless beginning, and no endless number of choices or open stages', () => {
     const order = new ReplyOrder(facts);
     const nothing = toFrames(event({ choices: [], odd: 'x'.repeat(1000) }))[0] as Frame;
@@ -199,6 +221,27 @@ describe('ReplyOrder, of a whole reply', () => {
       ? frames.flatMap((frame) => frame.chunks)
       : JSON.parse(fromLatin1(frames.map((frame) => frame.bytes).join('')));
   }
+
+  it('makes good what an upstream leaves out', () => {
+    expect(whole({ choices: [{ message: { content: 'x' } }] })).toMatchObject({
+      ...{ id: 'own', object: 'chat.completion', created: 7 },
+      choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }],
+    });
+    expect(() => whole({ ...completion, choices: [] })).toThrow('without a reply');
+  });
+
+  it('estimates calls and thoughts too where nothing is reported, or no count of it', () => {
+    const message = {
+      role: 'assistant',
+      reasoning_content: 'x'.repeat(400),
+      tool_calls: [{ function: { name: 'f', arguments: 'y'.repeat(399) } }],
+    };
+    const choices = [{ index: 0, message, finish_reason: 'tool_calls' }];
+    for (const reported of [undefined, { total_tokens: 9 }])
+      expect(whole({ ...completion, choices, usage: reported })).toMatchObject({
+        usage: { prompt_tokens: 3, completion_tokens: 200 },
+      });
+  });
 
   it('names deployments of any script in the statistics it adds', () => {
     const deployment = 'модель/Ģ"';

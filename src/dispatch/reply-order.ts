@@ -1,11 +1,12 @@
 import { isJsonObject } from '#base/json.ts';
 import { toLatin1 } from '#base/latin1.ts';
-import type { Chunk, ChunkChoice, Completion, ModelUsage, StageDelta, Statistics, Usage } from '#contract/chunk.ts';
+import type { Chunk, ChunkChoice, Completion, Delta, ModelUsage, StageDelta, Statistics, Usage } from '#contract/chunk.ts';
 import { toChunk } from '#contract/chunk.ts';
 import { Frame, type Native } from '#contract/frame.ts';
-import { estimateTokens } from '#domain/estimate-tokens.ts';
+import { identityOf, type ReplyIdentity, toWellFormedChunk, toWellFormedCompletion } from '#contract/well-formed.ts';
+import { charsSaid } from '#domain/estimate-tokens.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
-import { addUp, type TokenCounts, toModelUsages, toUsage } from '#domain/usage.ts';
+import { ReplyTotals, type TotalsFacts } from './reply-totals.ts';
 
 /** Of what waits for the first choice. */
 const maxEarlyBytes = 1024 * 1024;
@@ -13,18 +14,11 @@ const maxEarlyBytes = 1024 * 1024;
 const maxItems = 10_000;
 
 /** What a reply is known by before it comes. */
-export interface ReplyFacts {
+export interface ReplyFacts extends TotalsFacts {
   /** Stands in where the upstream gives no id or time of its own. */
   readonly id: string;
   readonly createdSeconds: number;
-  readonly deployment: string;
-  /** A model's tokens count for itself; an application reports those of the models behind it. */
-  readonly kind: 'model' | 'application';
   readonly isStreamed: boolean;
-  /** Estimated tokens of the request, for upstreams that report none. */
-  readonly promptTokens: number;
-  /** Usage that inner calls reported to Parley. */
-  readonly innerUsage: () => readonly ModelUsage[];
 }
 
 /**
@@ -32,21 +26,23 @@ export interface ReplyFacts {
  * `statistics` last. Events that need no change pass with their bytes.
  */
 export class ReplyOrder {
-  readonly #facts: ReplyFacts;
-  #identity: { id: string; created: number; model?: unknown };
+  readonly #isStreamed: boolean;
+  readonly #totals: ReplyTotals;
+  #identity: ReplyIdentity;
   #hasStarted = false;
   readonly #early: Frame[] = [];
   #earlyBytes = 0;
+  #isWhole = false;
+  /** Whether the reply goes out in another dialect, as its upstream sent it. */
+  #isRelayed = false;
   /** Indexes of the choices that have begun, each with whether it is finished. */
   readonly #choices = new Map<number, boolean>();
   /** Open stages, as choice and stage index, from the first one on. */
   #stages: Map<string, readonly [number, number]> | undefined;
-  #usage: Usage | undefined;
-  #statistics: Statistics | undefined;
-  #contentChars = 0;
 
   constructor(facts: ReplyFacts) {
-    this.#facts = facts;
+    this.#isStreamed = facts.isStreamed;
+    this.#totals = new ReplyTotals(facts);
     this.#identity = { id: facts.id, created: facts.createdSeconds };
   }
 
@@ -59,13 +55,13 @@ export class ReplyOrder {
       for (const each of going) this.#hold(each);
       return [];
     }
-    return this.#early.length === 0 ? going : [...going, ...this.#early.splice(0)];
+    return this.#early.length === 0 ? going : [...going, ...this.#early.splice(0).map((early) => this.#named(early))];
   }
 
   #order(frame: Frame): readonly Frame[] {
     const { completion, textBytes } = frame;
     if (textBytes !== undefined && this.#hasStarted) {
-      this.#contentChars += textBytes;
+      this.#totals.said(textBytes);
       return [frame];
     }
     if (completion !== undefined) return this.#takeCompletion(frame, completion);
@@ -81,9 +77,9 @@ export class ReplyOrder {
   /** What is still owed once the upstream has ended well. Throws UpstreamFault where nothing came at all. */
   end(): readonly Frame[] {
     if (!this.#hasStarted) throw new UpstreamFault('broken', 'The upstream ended its answer without a reply.');
-    this.#isCutShort = false;
+    this.#totals.isPartial = false;
     if (this.#isRelayed) return this.#early.splice(0);
-    if (!this.#facts.isStreamed && this.#isWhole) return [];
+    if (!this.#isStreamed && this.#isWhole) return [];
     const owed: Chunk[] = [];
     const open = [...this.#choices].filter(([, isFinished]) => !isFinished).map(([index]) => index);
     if (open.length > 0)
@@ -112,10 +108,8 @@ export class ReplyOrder {
     return this.totals().statistics.usage_per_model;
   }
 
-  /** The same with the usage as the upstream reported it, where it did. */
   totals(): { usage: Usage; statistics: Statistics } {
-    const perModel = this.#perModel();
-    return { usage: this.#reported() ?? { ...addUp(perModel) }, statistics: { ...this.#statistics, usage_per_model: perModel } };
+    return this.#totals.totals();
   }
 
   /** Whether anything of the reply came. */
@@ -123,40 +117,37 @@ export class ReplyOrder {
     return this.#hasStarted;
   }
 
-  #isWhole = false;
-  /** Whether the reply goes out in another dialect, as its upstream sent it. */
-  #isRelayed = false;
-  #isCutShort = true;
-
   /** The end is held back until the reply is counted. */
   #relay(frame: Frame, { usage, textBytes, isLast }: Native): readonly Frame[] {
     this.#hasStarted = true;
     this.#isRelayed = true;
-    this.#contentChars += textBytes;
-    if (usage !== undefined) this.#usage = toUsage(usage);
+    this.#totals.isPartial = true;
+    this.#totals.said(textBytes);
+    this.#totals.note({ usage });
     const going = [...this.#early.splice(0), frame];
     if (!isLast) return going;
     this.#early.push(...going);
     return [];
   }
 
-  /** What the upstream reported; of a relayed reply that broke off the count of its beginning, made good by an estimate. */
-  #reported(): Usage | undefined {
-    if (this.#usage === undefined || !this.#isRelayed || !this.#isCutShort) return this.#usage;
-    const completion_tokens = Math.max(this.#usage.completion_tokens, estimateTokens(this.#contentChars));
-    return toUsage({ ...this.#usage, completion_tokens });
+  /** What came ahead of the first choice is of the same reply. */
+  #named(frame: Frame): Frame {
+    const chunks = frame.chunks.map((chunk) => toWellFormedChunk(chunk, this.#identity));
+    return chunks.every((chunk, at) => chunk === frame.chunks[at]) ? frame : Frame.ofChunks(...chunks);
   }
 
-  #takeCompletion(frame: Frame, completion: Completion): readonly Frame[] {
-    if (this.#facts.isStreamed) return this.#takeChunks(Frame.ofChunks(...apart(completion)));
+  #takeCompletion(frame: Frame, given: Completion): readonly Frame[] {
+    if (given.choices.length === 0) return [];
+    const completion = toWellFormedCompletion(given, this.#identity);
+    if (this.#isStreamed) return this.#takeChunks(Frame.ofChunks(...apart(completion)));
     this.#hasStarted = true;
     this.#isWhole = true;
-    this.#note(completion);
-    for (const { message } of completion.choices) this.#contentChars += message?.content?.length ?? 0;
+    this.#totals.note(completion);
+    for (const { message } of completion.choices) this.#totals.said(charsSaid(message));
     const { usage, statistics } = this.totals();
-    const added = toLatin1(JSON.stringify(completion.usage ? { statistics } : { usage, statistics }));
-    const isPlain = completion.statistics === undefined && completion.usage !== null && isConsistent(completion.usage);
+    const isPlain = completion === given && given.statistics === undefined && given.usage !== null && isConsistent(given.usage);
     if (!isPlain) return [Frame.ofCompletion({ ...completion, usage, statistics })];
+    const added = toLatin1(JSON.stringify(completion.usage ? { statistics } : { usage, statistics }));
     const bytes = frame.bytes;
     return [
       Frame.ofCompletion({ ...completion, usage, statistics }, `${bytes.slice(0, bytes.lastIndexOf('}'))},${added.slice(1)}`),
@@ -175,31 +166,27 @@ export class ReplyOrder {
     return going.length === 0 ? [] : [Frame.ofChunks(...going)];
   }
 
-  #takeChunk(chunk: Chunk, going: Chunk[]): void {
-    this.#note(chunk);
+  #takeChunk(given: Chunk, going: Chunk[]): void {
+    this.#totals.note(given);
+    this.#identity = identityOf(given, this.#identity);
+    // What comes ahead of the first choice is told under the name that the reply will have.
+    const chunk = given.choices.length > 0 || this.#hasStarted ? toWellFormedChunk(given, this.#identity) : given;
     const fresh = chunk.choices.filter((choice) => !this.#choices.has(choice.index));
     for (const choice of chunk.choices) {
       if (!this.#choices.has(choice.index)) this.#choices.set(choice.index, false);
       if (this.#choices.size > maxItems) throw tooMuch(`${maxItems} choices`);
-      this.#contentChars += choice.delta?.content?.length ?? 0;
+      this.#totals.said(charsSaid(choice.delta));
       this.#noteStages(choice);
     }
-    const unnamed = fresh.filter((choice) => choice.delta?.role !== 'assistant');
+    const unnamed = fresh.filter((choice) => choice.delta.role !== 'assistant');
     if (unnamed.length > 0) going.push(this.#roles(unnamed));
     if (chunk.choices.length > 0) this.#hasStarted = true;
     const rest = this.#withoutTotals(chunk);
     if (rest !== undefined) going.push(rest);
   }
 
-  #note(source: Chunk | Completion): void {
-    if (source.id)
-      this.#identity = { id: source.id, created: source.created, ...(source.model !== undefined && { model: source.model }) };
-    if (source.usage) this.#usage = toUsage(source.usage);
-    if (source.statistics) this.#statistics = source.statistics;
-  }
-
   #noteStages({ index, delta }: ChunkChoice): void {
-    const stages: unknown = delta?.custom_content?.stages;
+    const stages: unknown = delta.custom_content?.stages;
     for (const stage of Array.isArray(stages) ? stages.filter(isStage) : []) {
       const key = `${index}:${stage.index}`;
       this.#stages ??= new Map();
@@ -211,11 +198,15 @@ export class ReplyOrder {
 
   /** The chunk without usage, statistics and repeated finish reasons; undefined where nothing is left of it. */
   #withoutTotals(chunk: Chunk): Chunk | undefined {
-    const isRepeated = (choice: ChunkChoice): boolean =>
-      Boolean(choice.finish_reason) && this.#choices.get(choice.index) === true;
+    const isRepeated = ({ index, finish_reason: reason }: ChunkChoice): boolean =>
+      reason !== null && this.#choices.get(index) === true;
     const repeats = chunk.choices.some(isRepeated);
     const choices = repeats
-      ? chunk.choices.map((choice) => (isRepeated(choice) ? { ...choice, finish_reason: null } : choice))
+      ? chunk.choices
+          .map((choice) => (isRepeated(choice) ? { ...choice, finish_reason: null } : choice))
+          .filter(
+            ({ index, delta, finish_reason: reason }) => reason !== null || !this.#choices.get(index) || saysAnything(delta),
+          )
       : chunk.choices;
     for (const choice of choices) if (choice.finish_reason) this.#choices.set(choice.index, true);
     if (!repeats && !chunk.usage && !chunk.statistics) return chunk;
@@ -232,35 +223,14 @@ export class ReplyOrder {
   #chunk(content: Partial<Chunk>): Chunk {
     return { ...this.#identity, object: 'chat.completion.chunk', choices: [], ...content };
   }
-
-  #perModel(): ModelUsage[] {
-    if (this.#facts.kind === 'application') {
-      if (this.#statistics !== undefined) return toModelUsages(this.#statistics.usage_per_model);
-      const inner = this.#facts.innerUsage();
-      if (inner.length > 0) return toModelUsages(inner);
-      return this.#usage === undefined ? [] : [this.#own(this.#usage)];
-    }
-    const reported = this.#reported();
-    if (reported !== undefined) return [this.#own(reported)];
-    const completion = estimateTokens(this.#contentChars);
-    const prompt = this.#facts.promptTokens;
-    return [
-      {
-        ...this.#own({ prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }),
-        estimated: true,
-      },
-    ];
-  }
-
-  #own(counts: TokenCounts): ModelUsage {
-    const { prompt_tokens, completion_tokens, total_tokens } = counts;
-    const { deployment } = this.#facts;
-    return { index: 0, model: deployment, name: deployment, prompt_tokens, completion_tokens, total_tokens };
-  }
 }
 
 function tooMuch(what: string): UpstreamFault {
   return new UpstreamFault('broken', `The upstream sent more than ${what}.`);
+}
+
+function saysAnything(delta: Delta): boolean {
+  return Object.values(delta).some((value) => value !== null && value !== '');
 }
 
 /** Upstreams are believed nothing. */

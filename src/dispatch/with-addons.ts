@@ -20,10 +20,11 @@ export interface AddonParts {
 export function withAddons(answer: Answer, parts: AddonParts): Answer {
   return (answering) => {
     const { deployment, directory, request } = answering;
-    if (request.addons === undefined || request.addons.length === 0) return answer(answering);
+    if (request.addons === undefined) return answer(answering);
     const found = findAddons(directory.configuration.addons, request.addons);
     if (deployment.kind === 'application') return answer(answering);
-    const { n = 1, ...single } = request;
+    const { n = 1, addons: _addons, ...single } = request;
+    if (found.length === 0) return answer({ ...answering, request: { ...single, ...(request.n !== undefined && { n }) } });
     const run = (signal: AbortSignal): AsyncIterable<Frame> =>
       inToolForm(single, (inner) =>
         loop(answer, parts, { answering: { ...answering, call: { ...answering.call, signal }, request: inner }, found }),

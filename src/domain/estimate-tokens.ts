@@ -9,6 +9,22 @@ export function estimateTokens(chars: number): number {
   return Math.ceil(chars / charsPerToken);
 }
 
+/** Chars of what a reply says: text, thoughts, arguments of calls. Upstreams are believed nothing. */
+export function charsSaid(said: object): number {
+  const { content, reasoning_content, reasoning, function_call, tool_calls } = said as Record<string, unknown>;
+  let chars = lengthOf(content) + lengthOf(reasoning_content) + lengthOf(reasoning) + charsCalled(function_call);
+  for (const call of Array.isArray(tool_calls) ? tool_calls : []) chars += isJsonObject(call) ? charsCalled(call.function) : 0;
+  return chars;
+}
+
+function charsCalled(call: unknown): number {
+  return isJsonObject(call) ? lengthOf(call.name) + lengthOf(call.arguments) : 0;
+}
+
+function lengthOf(text: unknown): number {
+  return typeof text === 'string' ? text.length : 0;
+}
+
 /** Estimated tokens of a request: the text of its messages; images and files count nothing. */
 export function estimatePromptTokens({ messages }: ChatRequest): number {
   let chars = 0;
@@ -29,5 +45,5 @@ export function estimateInputTokens({ input }: EmbeddingsRequest): number {
 }
 
 function textLength(part: unknown): number {
-  return isJsonObject(part) && typeof part.text === 'string' ? part.text.length : 0;
+  return isJsonObject(part) ? lengthOf(part.text) : 0;
 }

@@ -99,7 +99,7 @@ function toSentence({ message, status }: UpstreamFault): string {
 
 function secretsOf({ key, headers, endpoint }: Upstream): string[] {
   const values = [...Object.values(headers), ...(endpoint?.searchParams.values() ?? [])];
-  return [key?.reveal() ?? '', ...values.filter(({ length }) => length >= shortestSecret)].filter((value) => value !== '');
+  return [key?.reveal() ?? '', ...values].filter(({ length }) => length >= shortestSecret);
 }
 
 function shortened(message: string): string {

@@ -13,6 +13,11 @@ export function toUsage(reported: Usage): Usage {
   return { ...reported, prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }
 
+/** Whether an upstream said anything of its tokens. */
+export function isReported({ prompt_tokens, completion_tokens }: Partial<TokenCounts>): boolean {
+  return typeof prompt_tokens === 'number' || typeof completion_tokens === 'number';
+}
+
 /** Items of `usage_per_model`, one a model, summed and numbered anew (contract 5). Items without a name are left out. */
 export function toModelUsages(items: readonly ModelUsage[] | undefined): ModelUsage[] {
   const byName = new Map<string, ModelUsage>();

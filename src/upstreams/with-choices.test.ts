@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Usage } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
+import { UpstreamFault } from '#domain/upstream.ts';
 import { fanOut } from './with-choices.ts';
 
 const head = { id: 'x', object: 'chat.completion.chunk' as const, created: 1 };
@@ -36,3 +37,31 @@ it('sums what several replies used, with the tokens that have prices of their ow
   });
   expect(chunks.flatMap(({ choices }) => choices.map(({ index }) => index)).sort()).toEqual([0, 1, 2]);
 });
+
+it('goes by the name of the reply that was first', async () => {
+  let nth = 0;
+  async function* named(): AsyncIterable<Frame> {
+    nth += 1;
+    yield Frame.ofChunks({ ...head, id: `r${nth}`, choices: [{ index: 0, delta: { content: 'hi' }, finish_reason: null }] });
+  }
+  const ids = [];
+  for await (const frame of fanOut(3, new AbortController().signal, named)) ids.push(...frame.chunks.map(({ id }) => id));
+  expect(ids).toEqual(['r1', 'r1', 'r1']);
+});
+
+it('gives nothing where one reply is refused ahead of its first frame, so that another upstream can be asked', async () => {
+  let nth = 0;
+  const signals: AbortSignal[] = [];
+  const frames = fanOut(3, new AbortController().signal, (signal) => {
+    signals.push(signal);
+    nth += 1;
+    return nth === 2 ? refused() : reply({ prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 });
+  });
+  await expect(frames[Symbol.asyncIterator]().next()).rejects.toThrow('busy');
+  expect(signals.every(({ aborted }) => aborted)).toBe(true);
+});
+
+async function* refused(): AsyncIterable<Frame> {
+  await new Promise((resolve) => setImmediate(resolve));
+  throw new UpstreamFault('refused', 'busy', { status: 429 });
+}

@@ -1,5 +1,6 @@
 import { isJsonObject } from '#base/json.ts';
 import { mergeIterables } from '#base/merge-iterables.ts';
+import { peek } from '#base/peek.ts';
 import type { Chunk, Usage } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
 import type { ChatProtocol } from '#domain/upstream.ts';
@@ -26,18 +27,20 @@ export async function* fanOut(
 ): AsyncIterable<Frame> {
   const left = new AbortController();
   const either = AbortSignal.any([signal, left.signal]);
-  const usages = new Map<number, Usage>();
-  const replies = Array.from({ length: n }, (_, choice) => renumbered(reply(either), choice, usages));
+  const whole: Whole = { usages: new Map(), head: undefined };
+  const replies = Array.from({ length: n }, (_, choice) => renumbered(reply(either), choice, whole));
   let last: Chunk | undefined;
   try {
-    for await (const frame of mergeIterables(replies)) {
+    // A fault ahead of any first frame is told with its own status, or tried elsewhere, as that of a single reply is.
+    for await (const frame of mergeIterables(await Promise.all(replies.map(peek)))) {
       last = frame.chunks.at(-1) ?? last;
       yield frame;
     }
   } finally {
     left.abort(new Error('the other choices are not wanted any more'));
   }
-  if (last !== undefined && usages.size > 0) yield Frame.ofChunks({ ...last, choices: [], usage: sumOf([...usages.values()]) });
+  const usages = [...whole.usages.values()];
+  if (last !== undefined && usages.length > 0) yield Frame.ofChunks({ ...last, choices: [], usage: sumOf(usages) });
 }
 
 /** With what the replies tell of their caches and thoughts, which have prices of their own. */
@@ -54,13 +57,23 @@ function sumOf(usages: readonly Usage[]): Usage {
   return sum;
 }
 
+/** What the replies make together. */
+interface Whole {
+  /** By choice. */
+  readonly usages: Map<number, Usage>;
+  /** Of the reply that was first: all go by its name. */
+  head: Pick<Chunk, 'id' | 'created'> | undefined;
+}
+
 /** One reply as the choice of that index; its usage is kept aside. */
-async function* renumbered(frames: AsyncIterable<Frame>, choice: number, usages: Map<number, Usage>): AsyncIterable<Frame> {
+async function* renumbered(frames: AsyncIterable<Frame>, choice: number, whole: Whole): AsyncIterable<Frame> {
   for await (const frame of frames) {
     const chunks: Chunk[] = [];
     for (const { usage, ...chunk } of frame.chunks) {
-      if (usage) usages.set(choice, usage);
-      if (chunk.choices.length > 0) chunks.push({ ...chunk, choices: chunk.choices.map((each) => ({ ...each, index: choice })) });
+      if (usage) whole.usages.set(choice, usage);
+      whole.head ??= { id: chunk.id, created: chunk.created };
+      const choices = chunk.choices.map((each) => ({ ...each, index: choice }));
+      if (choices.length > 0) chunks.push({ ...chunk, ...whole.head, choices });
     }
     if (chunks.length > 0) yield Frame.ofChunks(...chunks);
   }

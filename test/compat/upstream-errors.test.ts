@@ -25,6 +25,33 @@ afterAll(async () => {
 
 const told = { param: 'messages[0]', code: 'their_code' };
 
+describe('the words of an upstream', () => {
+  it.each([
+    { detail: 'nope' },
+    { detail: [{ loc: ['body'], msg: 'nope', type: 'missing' }] },
+    { errors: [{ message: 'nope' }] },
+    { error: 'nope' },
+    { message: 'nope' },
+  ])('are told in whatever form they come: %j', async (body) => {
+    upstream.script(({ response }) => void response.writeHead(400).end(JSON.stringify(body)));
+    expect((await service.chat('m', { messages: hello })).error).toMatchObject({ message: 'nope' });
+  });
+
+  it('are those of a fault, also where a good status brings them', async () => {
+    for (const beside of [{}, { choices: [] }, plainCompletion('hi')]) {
+      upstream.script(jsonReply({ ...beside, error: { message: 'boom', code: 503 } }));
+      expect(await service.chat('m', { messages: hello })).toMatchObject({ status: 503 });
+      service.balance.keepOnly(new Set());
+    }
+  });
+
+  it('are not cut up where a key is as short as a word', async () => {
+    await using short = await startService({ models: { m: { upstreams: [{ endpoint: upstream.endpoint, key: 'up' }] } } });
+    upstream.script(refusal(400, {}, { message: 'The upstream is upset' }));
+    expect((await short.chat('m', { messages: hello })).error).toMatchObject({ message: 'The upstream is upset' });
+  });
+});
+
 describe('the status of an upstream', () => {
   it.each([
     [400, 400, { type: 'invalid_request_error', message: 'upstream says 400', ...told }],

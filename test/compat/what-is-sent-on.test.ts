@@ -10,7 +10,10 @@ beforeAll(async () => {
   upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
   const upstreams = [{ endpoint: upstream.endpoint, model: 'upstream-name', key: 'upstream-key' }];
   service = await startService({
-    models: { m: { upstreams }, tuned: { upstreams, defaults: { temperature: 0.25, stop: ['END'], seed: 7, nested: { a: 1 } } } },
+    models: {
+      m: { upstreams },
+      tuned: { upstreams, defaults: { temperature: 0.25, stop: ['END'], seed: 7, nested: { a: 1 } } },
+    },
     addons: { weather: { url: 'http://127.0.0.1:9/openapi.json' } },
     applications: { app: { endpoint: `${upstream.url}/app/run?tenant=1`, defaults: { temperature: 0.5 } } },
   });
@@ -73,6 +76,13 @@ const everything = {
   metadata: { deep: { er: [1, { x: null }] }, constructor: 'kept' },
   extra_null: null,
 };
+
+describe('an empty list of addons', () => {
+  it('is not sent to a model, which knows none', async () => {
+    expect(await sentFor({ messages: hello, addons: [] })).not.toHaveProperty('addons');
+    expect(await sentFor({ messages: hello, addons: [] }, 'app')).toHaveProperty('addons', []);
+  });
+});
 
 describe('the request that goes to the upstream', () => {
   it('is the one that came, with the upstream’s own name of the model and nothing else added', async () => {

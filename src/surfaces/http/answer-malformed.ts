@@ -23,7 +23,7 @@ export function answersToMalformed(newId: () => string) {
     /** Bytes that are no request. In the middle of an answer they end the connection: another answer would become part of it. */
     clientErrorHandler({ code }: Error & { code?: string }, socket: Socket): void {
       const answer: ServerResponse | null | undefined = Reflect.get(socket, '_httpMessage');
-      if (code !== 'ECONNRESET' && socket.writable && !answer?.headersSent) endSocket(socket, toAnswer(code));
+      if (code !== 'ECONNRESET' && socket.writable && !answer?.headersSent) endSocket(socket, toAnswer(code, newId()));
       else socket.destroy();
     },
   } satisfies FastifyServerOptions;
@@ -45,7 +45,7 @@ function oddityOf({ headers: { host, expect }, httpVersion }: IncomingMessage): 
   return httpRefusal(417, 'Expect can only be 100-continue.');
 }
 
-function toAnswer(code: string | undefined): string {
+function toAnswer(code: string | undefined, id: string): string {
   const error = toRefusal(code);
   const body = JSON.stringify(toErrorBody(error));
   const head = [
@@ -53,6 +53,7 @@ function toAnswer(code: string | undefined): string {
     'connection: close',
     'content-type: application/json; charset=utf-8',
     `content-length: ${body.length}`,
+    `x-request-id: ${id}`,
   ];
   return `${head.join('\r\n')}\r\n\r\n${body}`;
 }

@@ -72,6 +72,26 @@ describe('readEvents of chat events', () => {
     expect(fault).toMatchObject({ kind: 'refused', message: 'too long', code: 'context_length_exceeded', param: 'messages' });
   });
 
+  it.each([
+    { error: { code: 502, message: 'gone' }, choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }] },
+    { error: { message: 'gone' }, choices: [] },
+    { error: 'gone', choices: [] },
+  ])('takes an error for one whatever comes beside it, %j', async (event) => {
+    const { bytes, fault } = await read([`${one}data: ${JSON.stringify(event)}\n\n`, end]);
+    expect(bytes).toBe(one);
+    expect(fault).toMatchObject({ kind: 'refused', message: 'gone' });
+  });
+
+  it('learns no event that tells more than text, however it is spelled', async () => {
+    const frames = [];
+    const whole = { id: 'r', object: 'chat.completion.chunk', created: 1 };
+    const say = (more: object) =>
+      `data: ${JSON.stringify({ ...whole, choices: [{ index: 0, delta: { content: 'a' } }], ...more })}\n\n`;
+    const spelled = say({ usage: { prompt_tokens: 1 } }).replace('"usage":', '"usage" : ');
+    for await (const frame of readEvents(bodyOf([spelled + spelled + spelled, end]), new ChatEvents())) frames.push(frame);
+    expect(frames.map(({ textBytes }) => textBytes)).toEqual([undefined, undefined, undefined]);
+  });
+
   it('reads an error event whose code is a status', async () => {
     const { fault } = await read(['data: {"error":{"message":"busy","code":529}}\n\n']);
     expect(fault).toMatchObject({ status: 529, code: null });

@@ -4,8 +4,8 @@ import { fromLatin1 } from '#base/latin1.ts';
 import { Frame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
 import type { EventReader } from '../read-events.ts';
-import { isSaid } from '../read-whole.ts';
 import { TextEvents } from './text-events.ts';
+import { tellsOfError, toErrorFault } from './to-fault.ts';
 
 const endMark = '[DONE]';
 
@@ -25,9 +25,11 @@ export class ChatEvents implements EventReader {
       const event = eventAt(events, at);
       const { bytes, isLast } = toDataOnly(event);
       this.hasEnded = isLast;
-      if (bytes !== '') yield toFrame(bytes);
-      this.#text.learn(event);
       at += event.length;
+      if (bytes === '') continue;
+      const frame = toFrame(bytes);
+      if (bytes === event) this.#text.learn(event, frame.chunks);
+      yield frame;
     }
   }
 
@@ -53,17 +55,6 @@ function toBytes(data: string): string {
 function toFrame(event: string): Frame {
   const value = tryParseJson(fromLatin1(eventData(event)[0] ?? ''));
   if (!isJsonObject(value)) throw new UpstreamFault('broken', 'The upstream sent an event that is not a JSON object.');
-  const { choices, error } = value;
-  if (error !== undefined && error !== null && !Array.isArray(choices)) throw toErrorFault(error);
+  if (tellsOfError(value)) throw toErrorFault(value);
   return Frame.ofEvent(event, value);
-}
-
-function toErrorFault(error: unknown): UpstreamFault {
-  const { message, param, code } = isJsonObject(error) ? error : { message: error, param: null, code: null };
-  const status = typeof code === 'number' ? code : undefined;
-  return new UpstreamFault('refused', isSaid(message) ? message : 'The upstream sent an error.', {
-    param: isSaid(param) ? param : null,
-    code: isSaid(code) ? code : null,
-    ...(status !== undefined && { status }),
-  });
 }

@@ -6,8 +6,9 @@ import type { Completion } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
 import { readEvents } from '../read-events.ts';
-import { isSaid, readRefusal, readWhole, retryAfterOf, toJsonObject } from '../read-whole.ts';
+import { readRefusal, readWhole, retryAfterOf, toJsonObject } from '../read-whole.ts';
 import { ChatEvents } from './chat-events.ts';
+import { tellsOfError, toErrorFault, toSaid } from './to-fault.ts';
 
 const maxReplyBytes = 64 * 1024 * 1024;
 
@@ -25,6 +26,7 @@ async function refuse(reply: HttpReply): Promise<never> {
 
 function toWhole(bytes: string): One<Frame> {
   const completion = toJsonObject(bytes);
+  if (tellsOfError(completion)) throw toErrorFault(completion);
   if (!Array.isArray(completion.choices) || !completion.choices.every(isJsonObject))
     throw new UpstreamFault('broken', 'The upstream answered with JSON that is no chat completion.');
   return new One(Frame.ofCompletion(completion as Completion, bytes));
@@ -38,14 +40,11 @@ export async function readJsonReply(reply: HttpReply): Promise<JsonObject> {
 
 async function toRefusal(reply: HttpReply): Promise<UpstreamFault> {
   const text = fromLatin1(await readRefusal(reply));
-  const value = tryParseJson(text);
-  const error = isJsonObject(value) ? (value.error ?? value) : {};
-  const { message, param, code } = isJsonObject(error) ? error : { message: error };
+  const { message = `The upstream answered ${reply.status}.`, param, code } = toSaid(tryParseJson(text));
   const retryAfterSeconds = retryAfterOf(reply.headers);
-  return new UpstreamFault('refused', isSaid(message) ? message : `The upstream answered ${reply.status}.`, {
+  return new UpstreamFault('refused', message, {
     status: reply.status,
-    param: isSaid(param) ? param : null,
-    code: isSaid(code) ? code : null,
+    ...{ param, code },
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }

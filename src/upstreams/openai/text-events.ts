@@ -1,18 +1,9 @@
+import type { Chunk } from '#contract/chunk.ts';
+import { toWellFormedChunk } from '#contract/well-formed.ts';
 import { stringEnd } from '../string-end.ts';
 
 const contentKey = '"content":"';
-/** An event with one of these may be more than text. */
-const weighty = [
-  '"usage":{',
-  '"usage": {',
-  '"finish_reason":"',
-  '"finish_reason": "',
-  '"error"',
-  '"statistics"',
-  '"stages"',
-  '"custom_content"',
-];
-
+const nobody = { id: '', created: 0 };
 /**
  * Knows the events of one stream that bring a piece of text and nothing else: token after token, they differ only in the
  * text, so the bytes before and after it are learned once and compared.
@@ -38,18 +29,27 @@ export class TextEvents {
     return at;
   }
 
-  /** Takes an event, its empty line included, as the pattern of those to come, if it brings text only. */
-  learn(event: string): void {
+  /** Takes an event of these chunks, its empty line included, as the pattern of those to come, if it brings text only. */
+  learn(event: string, [chunk]: readonly Chunk[]): void {
     const key = event.indexOf(contentKey);
-    if (key === -1 || !event.startsWith('data: ') || event.indexOf('\n') !== event.length - 2) return;
+    if (key === -1 || chunk === undefined || !bringsTextOnly(chunk)) return;
     const start = key + contentKey.length;
     const end = stringEnd(event, start);
     const after = event.slice(end);
-    const before = event.slice(0, start);
-    if (weighty.some((part) => before.includes(part) || after.includes(part)) || after.includes(contentKey)) return;
-    this.#before = copyOf(before);
+    if (after.includes(contentKey)) return;
+    this.#before = copyOf(event.slice(0, start));
     this.#after = copyOf(after);
   }
+}
+
+/** Whether a chunk may go out as it is, whatever its text, and tells nothing else. */
+function bringsTextOnly(chunk: Chunk): boolean {
+  const { usage, statistics, error, choices } = chunk;
+  const [choice] = choices;
+  if ((usage ?? statistics ?? error ?? null) !== null || choice === undefined || choices.length > 1) return false;
+  const { content, role: _role, custom_content: custom, ...others } = choice.delta ?? {};
+  const isText = typeof content === 'string' && custom === undefined && Object.values(others).every((value) => value === null);
+  return isText && (choice.finish_reason ?? null) === null && toWellFormedChunk(chunk, nobody) === chunk;
 }
 
 /** The same text on its own: a slice would keep the whole read it was cut from. */

@@ -1,0 +1,81 @@
+import { isJsonObject } from '#base/json.ts';
+import type { Chunk, ChunkChoice, Completion, CompletionChoice } from './chunk.ts';
+
+/** What the events of one reply have in common. */
+export interface ReplyIdentity {
+  readonly id: string;
+  /** Seconds since the epoch. */
+  readonly created: number;
+  readonly model?: string;
+}
+
+type Head = { readonly id: unknown; readonly created: unknown; readonly model?: unknown };
+
+/** What a chunk or a whole reply calls itself; `known` stands in for what it leaves out. */
+export function identityOf({ id, created, model }: Head, known: ReplyIdentity): ReplyIdentity {
+  return {
+    id: isText(id) ? id : known.id,
+    created: isTime(created) ? created : known.created,
+    ...(isText(model) ? { model } : known.model !== undefined && { model: known.model }),
+  };
+}
+
+/** A chunk with all that spec 2.9 requires, whatever an upstream leaves out; the same object where nothing is missing. */
+export function toWellFormedChunk(chunk: Chunk, identity: ReplyIdentity): Chunk {
+  if (isOwnHead(chunk) && chunk.object === 'chat.completion.chunk' && chunk.choices.every(isWellFormed)) return chunk;
+  return {
+    ...chunk,
+    ...identityOf(chunk, identity),
+    object: 'chat.completion.chunk',
+    choices: chunk.choices.map((choice, position) => {
+      const delta = isJsonObject(choice.delta) ? choice.delta : {};
+      return {
+        ...choice,
+        index: Number.isInteger(choice.index) ? choice.index : position,
+        delta: isAssistants(delta.role) ? delta : { ...delta, role: 'assistant' as const },
+        finish_reason: choice.finish_reason ?? null,
+      };
+    }),
+  };
+}
+
+/** A whole reply with all that spec 2.8 requires; the same object where nothing is missing. */
+export function toWellFormedCompletion(completion: Completion, identity: ReplyIdentity): Completion {
+  if (isOwnHead(completion) && completion.object === 'chat.completion' && completion.choices.every(isWhole)) return completion;
+  return {
+    ...completion,
+    ...identityOf(completion, identity),
+    object: 'chat.completion',
+    choices: completion.choices.map((choice, position) => ({
+      ...choice,
+      index: Number.isInteger(choice.index) ? choice.index : position,
+      message: { ...(isJsonObject(choice.message) ? choice.message : { content: '' }), role: 'assistant' as const },
+      finish_reason: choice.finish_reason ?? 'stop',
+    })),
+  };
+}
+
+function isOwnHead({ id, created }: Head): boolean {
+  return isText(id) && isTime(created);
+}
+
+function isWellFormed({ index, delta, finish_reason: reason }: ChunkChoice): boolean {
+  return Number.isInteger(index) && isJsonObject(delta) && isAssistants(delta.role) && reason !== undefined;
+}
+
+function isWhole({ index, message, finish_reason: reason }: CompletionChoice): boolean {
+  return Number.isInteger(index) && message?.role === 'assistant' && (reason ?? null) !== null;
+}
+
+function isAssistants(role: unknown): boolean {
+  return role === undefined || role === null || role === 'assistant';
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** Azure's first event has a zero. */
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && value > 0;
+}
