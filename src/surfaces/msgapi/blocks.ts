@@ -1,6 +1,6 @@
-import { defaultJsonBounds, isJsonObject, tryParseJson } from '#base/json.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { ContentBlock } from '#contract/messages/dialect.ts';
+import { CallArguments } from './call-arguments.ts';
 import type { MessageEvent } from './message-event.ts';
 import { toBlock, toDeltas } from './to-block.ts';
 import type { Piece } from './to-pieces.ts';
@@ -19,10 +19,8 @@ interface OpenBlock {
   readonly key: string;
   readonly kind: Piece['kind'];
   readonly index: number;
-  /** Arguments of a tool so far. */
-  args: string;
-  /** Whether they may be whole, by their last piece. */
-  mayBeWhole: boolean;
+  /** Of a tool, so far. */
+  readonly args: CallArguments;
   /** Thoughts so far: a signed block may repeat them whole. */
   thought: string;
 }
@@ -93,7 +91,7 @@ export class Blocks {
     const events: MessageEvent[] = [];
     for (const waiting of this.#waiting) {
       const { key, pieces } = waiting;
-      if (!isLast && this.#open?.kind === 'tool_use' && !isWhole(this.#open)) break;
+      if (!isLast && this.#open?.kind === 'tool_use' && !this.#open.args.isWhole) break;
       const block = toBlock(pieces, `toolu_${this.#facts.messageId}_${this.#next}`, this.#facts.toToolName);
       if (block === undefined) continue;
       this.#waiting.delete(waiting);
@@ -108,8 +106,7 @@ export class Blocks {
       key,
       kind: block.type as Piece['kind'],
       index: this.#next,
-      args: '',
-      mayBeWhole: false,
+      args: new CallArguments(),
       thought: '',
     };
     this.#open = open;
@@ -123,11 +120,7 @@ export class Blocks {
     const repeats = given.kind === 'thinking' && given.signature !== undefined && given.text === open.thought;
     const piece: Piece = repeats ? { ...given, text: '' } : given;
     if (piece.kind === 'thinking') open.thought += piece.text;
-    if (piece.kind === 'tool_use') {
-      open.args += piece.text;
-      const end = piece.text.trimEnd();
-      if (end !== '') open.mayBeWhole = end.endsWith('}');
-    }
+    if (piece.kind === 'tool_use') open.args.add(piece.text);
     const events = toDeltas(piece).map((delta): MessageEvent => ({ type: 'content_block_delta', index: open.index, delta }));
     if (isLastOfBlock(piece)) events.push(...this.#close());
     return events;
@@ -139,7 +132,7 @@ export class Blocks {
     this.#open = undefined;
     if (open.kind === 'tool_use') {
       this.#endedTools.add(open.key);
-      if (open.args !== '' && !isObjectText(open.args)) this.#hasHalfCall = true;
+      if (!open.args.isEmpty && !open.args.isWhole) this.#hasHalfCall = true;
     }
     return [{ type: 'content_block_stop', index: open.index }];
   }
@@ -148,13 +141,4 @@ export class Blocks {
 /** A signature is over the whole block: what is thought after it is another one. */
 function isLastOfBlock(piece: Piece): boolean {
   return piece.kind === 'thinking' && piece.signature !== undefined;
-}
-
-function isWhole({ args, mayBeWhole }: OpenBlock): boolean {
-  return mayBeWhole && isObjectText(args);
-}
-
-/** Keys are only looked at here, so any will do. */
-function isObjectText(text: string): boolean {
-  return isJsonObject(tryParseJson(text, { ...defaultJsonBounds, allowsProto: true }));
 }

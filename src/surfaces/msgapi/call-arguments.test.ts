@@ -1,0 +1,57 @@
+import fc from 'fast-check';
+import '#test/same-cases.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { delta } from '#test/chunks.ts';
+import { CallArguments } from './call-arguments.ts';
+import { ReplyEvents } from './reply-events.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+function isObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+describe('arguments of a call', () => {
+  it('are whole where their text is a JSON object, after every piece', () => {
+    const json = fc.jsonValue().map((value) => JSON.stringify(value));
+    const odd = fc.array(fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ':', ' ', '\n', '\u00a0', '1', '"a":', '{}'));
+    const piece = fc.oneof(
+      odd.map((parts) => parts.join('')),
+      json,
+      fc.tuple(fc.string(), json).map(([key, value]) => `{${JSON.stringify(key)}:${value}}`),
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 4 }), fc.integer({ min: 1, max: 9 }), (pieces, size) => {
+        const args = new CallArguments();
+        const text = pieces.join('');
+        for (let at = 0; at < text.length; at += size) {
+          args.add(text.slice(at, at + size));
+          expect(args.isWhole).toBe(isObject(text.slice(0, at + size)));
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('are parsed once, in however many pieces they come while another call waits', () => {
+    const call = (index: number, args: string, name?: string) =>
+      delta({
+        tool_calls: [{ index, ...(name !== undefined && { id: name }), function: { arguments: args, ...(name && { name }) } }],
+      });
+    const events = new ReplyEvents({ messageId: 'msg_1', model: 'gpt', promptTokens: 1, toToolName: (name) => name });
+    const parse = vi.spyOn(JSON, 'parse');
+    events.take(call(0, '{"list":[{}', 'first'));
+    events.take(call(1, '{', 'second'));
+    for (let nth = 0; nth < 100; nth += 1) events.take(call(0, ',{}'));
+    for (const [index, rest] of [']}', '}'].entries()) events.take(call(index, rest));
+    events.end();
+    expect(parse).toHaveBeenCalledTimes(2);
+  });
+});
