@@ -8,6 +8,8 @@ import type { Piece } from './to-pieces.ts';
 const maxWaitingChars = 16 * 1024 * 1024;
 /** What a piece that waits costs beside its text. */
 const charsOfPiece = 100;
+/** All that wait are gone through when one may be opened. */
+const maxWaitingBlocks = 1_000;
 
 export interface BlockFacts {
   readonly messageId: string;
@@ -29,6 +31,8 @@ interface OpenBlock {
 interface WaitingBlock {
   readonly key: string;
   readonly pieces: Piece[];
+  /** A tool is not opened before its name is known. */
+  canBeOpened: boolean;
 }
 
 /**
@@ -75,24 +79,26 @@ export class Blocks {
   #wait(piece: Piece): void {
     let waiting = this.#growing.get(piece.key);
     if (waiting === undefined) {
-      waiting = { key: piece.key, pieces: [] };
+      waiting = { key: piece.key, pieces: [], canBeOpened: false };
       this.#waiting.add(waiting);
       this.#growing.set(piece.key, waiting);
     }
     waiting.pieces.push(piece);
+    if (piece.kind !== 'tool_use' || piece.name !== undefined) waiting.canBeOpened = true;
     if (isLastOfBlock(piece)) this.#growing.delete(piece.key);
     this.#waitingChars += charsOfPiece + ('text' in piece ? piece.text.length : 0);
-    if (this.#waitingChars > maxWaitingChars)
-      throw new ParleyError('upstream_failed', 'The answer mixes tool calls that are too large to be put in order.');
+    if (this.#waitingChars > maxWaitingChars || this.#waiting.size > maxWaitingBlocks)
+      throw new ParleyError('upstream_failed', 'The answer mixes tool calls that are too many or too large to be put in order.');
   }
 
-  /** Opens what waits, as far as the block before it may be closed; a tool is not opened before its name is known. */
+  /** Opens what waits, as far as the block before it may be closed. */
   #release(isLast: boolean): MessageEvent[] {
     const events: MessageEvent[] = [];
     for (const waiting of this.#waiting) {
-      const { key, pieces } = waiting;
+      const { key, pieces, canBeOpened } = waiting;
       if (!isLast && this.#open?.kind === 'tool_use' && !this.#open.args.isWhole) break;
-      const block = toBlock(pieces, `toolu_${this.#facts.messageId}_${this.#next}`, this.#facts.toToolName);
+      const newId = `toolu_${this.#facts.messageId}_${this.#next}`;
+      const block = canBeOpened ? toBlock(pieces, newId, this.#facts.toToolName) : undefined;
       if (block === undefined) continue;
       this.#waiting.delete(waiting);
       if (this.#growing.get(key) === waiting) this.#growing.delete(key);

@@ -175,6 +175,11 @@ describe('tool calls', () => {
     ]);
   });
 
+  it('that never get a name are a fault of the upstream where there are too many of them', () => {
+    const nameless = Array.from({ length: 1_001 }, (_, index) => call(index, '{}'));
+    expect(() => folded([start, text('Hello.'), ...nameless])).toThrow('too many');
+  });
+
   it('without an id get one, and without arguments have an empty input', () => {
     const [block] = folded([start, call(0, '', { name: 'f' }), finish('tool_calls')]).content;
     expect(block).toMatchObject({ type: 'tool_use', name: 'f', input: {}, id: expect.stringMatching(/^toolu_\w+$/) });
