@@ -5,6 +5,8 @@ import type { Message } from '#contract/message.ts';
 
 const maxCalls = 128;
 const maxArgumentsLength = 1_000_000;
+/** Of all else that is collected: text, thoughts, names, and what comes with a call. */
+const maxLength = 16_000_000;
 
 /** A call a model asked for, whole. Further fields came from the upstream and are given back to it. */
 export interface ToolCall {
@@ -26,6 +28,7 @@ export class Turn {
   readonly #nth: number;
   readonly #calls = new Map<number, CallInParts>();
   readonly #reasoning: JsonObject = {};
+  #length = 0;
   text = '';
   finishReason: FinishReason | null = null;
 
@@ -41,7 +44,7 @@ export class Turn {
     if (choice.finish_reason) this.finishReason = choice.finish_reason;
     const { role: _role, tool_calls, ...delta } = choice.delta ?? {};
     if (Array.isArray(tool_calls)) for (const [at, part] of tool_calls.entries()) this.#takeCall(part, at);
-    if (typeof delta.content === 'string') this.text += delta.content;
+    if (typeof delta.content === 'string') this.#takeText(delta.content);
     this.#takeReasoning(delta);
     for (const key in delta) if (delta[key] === null || delta[key] === '') delete delta[key];
     return Object.keys(delta).length === 0 ? undefined : delta;
@@ -63,6 +66,11 @@ export class Turn {
     return { role: 'assistant', content: this.text || null, ...this.#reasoning, tool_calls: this.calls };
   }
 
+  #takeText(text: string): void {
+    this.#count(text.length);
+    this.text += text;
+  }
+
   /** A whole reply has no `index` in its calls: they are numbered as they stand. */
   #takeCall(part: ToolCallDelta, at: number): void {
     if (!isJsonObject(part)) return;
@@ -70,12 +78,15 @@ export class Turn {
     const key = typeof index === 'number' ? index : at;
     const call = this.#calls.get(key) ?? { id: '', name: '', arguments: '', rest: {} };
     if (id) call.id = String(id);
-    call.name += textOf(said?.name);
+    const name = textOf(said?.name);
+    this.#count(name.length + JSON.stringify(rest).length);
+    call.name += name;
     call.arguments += textOf(said?.arguments);
     Object.assign(call.rest, rest);
     this.#calls.set(key, call);
-    if (this.#calls.size > maxCalls) throw tooMuch(`more than ${maxCalls} tool calls in one reply`);
-    if (call.arguments.length > maxArgumentsLength) throw tooMuch(`more than ${maxArgumentsLength} characters of arguments`);
+    if (this.#calls.size > maxCalls) throw tooMuch(`asked for more than ${maxCalls} tool calls in one reply`);
+    if (call.arguments.length > maxArgumentsLength)
+      throw tooMuch(`asked for more than ${maxArgumentsLength} characters of arguments`);
   }
 
   /** Upstreams that think aloud want their thoughts back beside their tool calls. */
@@ -83,9 +94,20 @@ export class Turn {
     for (const [key, value] of Object.entries(delta)) {
       if (!/^(reasoning|thinking)/.test(key)) continue;
       const before = this.#reasoning[key];
-      if (typeof value === 'string') this.#reasoning[key] = textOf(before) + value;
-      else if (Array.isArray(value)) this.#reasoning[key] = [...(Array.isArray(before) ? before : []), ...value];
+      if (typeof value === 'string') {
+        this.#count(key.length + value.length);
+        this.#reasoning[key] = textOf(before) + value;
+      } else if (Array.isArray(value)) {
+        this.#count(key.length + JSON.stringify(value).length);
+        if (Array.isArray(before)) for (const item of value) before.push(item);
+        else this.#reasoning[key] = [...value];
+      }
     }
+  }
+
+  #count(length: number): void {
+    this.#length += length;
+    if (this.#length > maxLength) throw tooMuch(`said more than ${maxLength} characters in one reply`);
   }
 }
 
@@ -94,5 +116,5 @@ function textOf(value: unknown): string {
 }
 
 function tooMuch(what: string): ParleyError {
-  return new ParleyError('upstream_failed', `The model asked for ${what}.`);
+  return new ParleyError('upstream_failed', `The model ${what}.`);
 }
