@@ -1,10 +1,8 @@
 import { One } from '#base/one.ts';
 import { peek } from '#base/peek.ts';
 import { Accumulator } from '#contract/accumulate.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { answerBound, withinBytes } from '#contract/fold-frames.ts';
 import { Frame } from '#contract/frame.ts';
-
-const maxBytes = 256 * 1024 * 1024;
 
 /** The JSON answer: the same chunks folded (contract 5), as latin1 bytes. A reply that came whole passes with its bytes. */
 export async function foldReply(frames: AsyncIterable<Frame>): Promise<string> {
@@ -12,16 +10,12 @@ export async function foldReply(frames: AsyncIterable<Frame>): Promise<string> {
   if (reply instanceof One && reply.item.completion !== undefined) return reply.item.bytes;
   let whole: Frame | undefined;
   let accumulator: Accumulator | undefined;
-  let bytes = 0;
-  for await (const frame of reply) {
+  for await (const frame of withinBytes(reply, answerBound)) {
     if (whole === undefined && accumulator === undefined && frame.completion !== undefined) {
       whole = frame;
       continue;
     }
     accumulator ??= startedWith(whole);
-    bytes += frame.bytes.length;
-    if (bytes > maxBytes)
-      throw new ParleyError('upstream_failed', 'The answer is too large to be folded into one; ask for a stream.');
     for (const chunk of frame.chunks) accumulator.add(chunk);
   }
   if (accumulator === undefined && whole !== undefined) return whole.bytes;

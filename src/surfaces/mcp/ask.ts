@@ -1,15 +1,13 @@
 import type { JsonObject } from '#base/json.ts';
-import { Accumulator } from '#contract/accumulate.ts';
 import { parseChatRequest } from '#contract/chat-request.ts';
-import { ParleyError } from '#contract/errors.ts';
+import type { ParleyError } from '#contract/errors.ts';
+import { foldFrames, toolResultBound } from '#contract/fold-frames.ts';
 import { parseMcpQuery } from '#contract/mcp/message.ts';
-import type { Call, Complete, Reply } from '#domain/call.ts';
+import type { Call, Complete } from '#domain/call.ts';
 import type { Visit } from '../http/visit.ts';
 import type { Outlet } from './outlet.ts';
 import type { Progress } from './progress.ts';
 import { toContent } from './to-content.ts';
-
-const maxBytes = 64 * 1024 * 1024;
 
 /** One call of the tool. */
 export interface Asking {
@@ -33,25 +31,12 @@ export async function ask(
     const reply = await complete({ ...call, read });
     visit.answersBy(reply);
     if (progress !== undefined) outlet.open();
-    return { content: await fold(reply, progress) };
+    const whole = await foldFrames(reply.frames, toolResultBound, (chunk) => progress?.note(chunk));
+    return { content: toContent(whole) };
   } catch (thrown) {
     if (visit.hasLeft) throw thrown;
     return { content: [{ type: 'text', text: toWords(visit.failed(thrown)) }], isError: true };
   }
-}
-
-async function fold({ frames }: Reply, progress: Progress | undefined): Promise<JsonObject[]> {
-  const folded = new Accumulator();
-  let bytes = 0;
-  for await (const frame of frames) {
-    bytes += frame.bytes.length;
-    if (bytes > maxBytes) throw new ParleyError('upstream_failed', 'The answer is too large for a tool result.');
-    for (const chunk of frame.chunks) {
-      folded.add(chunk);
-      await progress?.note(chunk);
-    }
-  }
-  return toContent(folded.completion());
 }
 
 function toWords({ message, code, shownCode, retryAfterSeconds }: ParleyError): string {

@@ -1,6 +1,7 @@
 import { toLatin1 } from '#base/latin1.ts';
 import { peek } from '#base/peek.ts';
 import { ParleyError } from '#contract/errors.ts';
+import { answerBound, withinBytes } from '#contract/fold-frames.ts';
 import type { Frame, Native } from '#contract/frame.ts';
 import { toMessagesError } from '#contract/messages/error-body.ts';
 import type { Reply } from '#domain/call.ts';
@@ -12,7 +13,6 @@ import { MessageFold } from './message-fold.ts';
 import type { ReplyEvents } from './reply-events.ts';
 import { toReplyHeaders } from './reply-headers.ts';
 
-const maxBytes = 256 * 1024 * 1024;
 const ping = toNamedEvent({ type: 'ping' });
 /** What keeps a relayed stream open adds no event to it. */
 const comment = ': ping\n\n';
@@ -30,11 +30,7 @@ export async function sendFolded(visit: Visit, { reply, events, ignored }: Sendi
   visit.answersBy(reply);
   const fold = new MessageFold();
   let relayed: Frame | undefined;
-  let bytes = 0;
-  for await (const frame of reply.frames) {
-    bytes += frame.bytes.length;
-    if (bytes > maxBytes)
-      throw new ParleyError('upstream_failed', 'The answer is too large to be folded into one; ask for a stream.');
+  for await (const frame of withinBytes(reply.frames, answerBound)) {
     if (frame.native !== undefined) {
       requireForm(frame.native, 'whole');
       relayed = frame;

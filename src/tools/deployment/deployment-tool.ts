@@ -1,8 +1,8 @@
 import type { JsonObject } from '#base/json.ts';
 import { isJsonObject } from '#base/json.ts';
-import { Accumulator } from '#contract/accumulate.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { Chunk, Delta } from '#contract/chunk.ts';
+import { foldFrames, toolResultBound } from '#contract/fold-frames.ts';
 import type { Reply } from '#domain/call.ts';
 import type { Deployment } from '#domain/deployment.ts';
 import { type Attachment, type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tool.ts';
@@ -63,14 +63,8 @@ function toAttachment(value: unknown, index: number): { index: number; type?: st
 }
 
 async function readReply(reply: Reply, context: ToolContext, name: string): Promise<ToolResult> {
-  const accumulator = new Accumulator();
-  for await (const frame of reply.frames) {
-    for (const chunk of frame.chunks) {
-      accumulator.add(chunk);
-      await reportStages(chunk, context);
-    }
-  }
-  const [choice] = accumulator.completion().choices;
+  const { choices } = await foldFrames(reply.frames, toolResultBound, (chunk) => reportStages(chunk, context));
+  const [choice] = choices;
   const { content, custom_content } = choice?.message ?? {};
   if (choice?.finish_reason === 'function_call' || choice?.finish_reason === 'tool_calls')
     throw new ToolFault(`${name} asked for a function of its caller, which a tool does not have.`);
