@@ -1,8 +1,7 @@
-import { peek } from '#base/peek.ts';
 import { toErrorBody } from '#contract/errors.ts';
 import { toEvent } from '#contract/frame.ts';
 import type { Reply } from '#domain/call.ts';
-import { EventStream } from '../http/event-stream.ts';
+import { type EventWriter, sendEvents } from '../http/send-events.ts';
 import { sendJson } from '../http/send-json.ts';
 import type { Visit } from '../http/visit.ts';
 import { foldReply } from './fold-reply.ts';
@@ -16,27 +15,14 @@ export async function sendFolded(visit: Visit, reply: Reply): Promise<void> {
   sendJson(visit.response, 200, bytes, visit.headers);
 }
 
-/** Sends a reply as events. Nothing is sent before the first frame is there; a fault after it is an event of its own (contract 5). */
-export async function sendStream(visit: Visit, reply: Reply): Promise<void> {
-  visit.answersBy(reply);
-  const frames = await peek(reply.frames);
-  const { record, clock } = visit;
-  const stream = new EventStream(visit.response);
-  stream.start(visit.headers);
-  let isFirst = true;
-  try {
-    for await (const frame of frames) {
-      stream.send(frame.bytes);
-      if (isFirst) record.firstByte(clock.nowMs());
-      else record.chunk(clock.nowMs());
-      isFirst = false;
-      if (stream.isFull) await stream.drained();
-    }
-  } catch (thrown) {
-    const error = visit.failed(thrown);
-    if (visit.hasLeft) return stream.abandon();
-    stream.send(toEvent(toErrorBody(error)));
-  }
-  stream.send(endMark);
-  stream.end();
+/** Sends a reply as events, its frames byte for byte. */
+export function sendStream(visit: Visit, reply: Reply): Promise<void> {
+  return sendEvents(visit, reply, compatEvents);
 }
+
+const compatEvents: EventWriter = {
+  begin: (stream, visit) => stream.start(visit.headers),
+  toBytes: (frame) => frame.bytes,
+  end: () => endMark,
+  toFault: (error) => toEvent(toErrorBody(error)) + endMark,
+};

@@ -1,11 +1,11 @@
 import { toLatin1 } from '#base/latin1.ts';
-import { peek } from '#base/peek.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { answerBound, withinBytes } from '#contract/fold-frames.ts';
 import type { Frame, Native } from '#contract/frame.ts';
 import { toMessagesError } from '#contract/messages/error-body.ts';
 import type { Reply } from '#domain/call.ts';
-import { EventStream } from '../http/event-stream.ts';
+import type { EventStream } from '../http/event-stream.ts';
+import { type EventWriter, sendEvents } from '../http/send-events.ts';
 import { sendJson } from '../http/send-json.ts';
 import type { Visit } from '../http/visit.ts';
 import { toNamedEvent } from './message-event.ts';
@@ -41,32 +41,39 @@ export async function sendFolded(visit: Visit, { reply, events, ignored }: Sendi
   sendJson(visit.response, 200, relayed?.bytes ?? toLatin1(JSON.stringify(fold.message)), headers);
 }
 
-/** Sends a reply as events: a relayed one byte for byte. Nothing is sent before the first frame is there; a fault after it is an event of its own. */
-export async function sendStream(visit: Visit, { reply, events, ignored }: Sending): Promise<void> {
-  visit.answersBy(reply);
-  const frames = await peek(reply.frames);
-  const { record, clock } = visit;
-  const stream = new EventStream(visit.response);
-  let isRelayed: boolean | undefined;
-  try {
-    for await (const frame of frames) {
-      if (isRelayed === undefined) {
-        if (frame.native !== undefined) requireForm(frame.native, 'streamed');
-        isRelayed = frame.native !== undefined;
-        stream.start(headersOf(visit, frame, ignored), isRelayed ? comment : ping);
-        record.firstByte(clock.nowMs());
-      } else record.chunk(clock.nowMs());
-      stream.send(toBytes(frame, events));
-      if (stream.isFull) await stream.drained();
-    }
-    if (isRelayed !== true) stream.send(events.end().map(toNamedEvent).join(''));
-  } catch (thrown) {
-    if (isRelayed === undefined) throw thrown;
-    const error = visit.failed(thrown);
-    if (visit.hasLeft) return stream.abandon();
-    stream.send(toNamedEvent(toMessagesError(error, visit.id)));
+/** Sends a reply as events: a relayed one byte for byte. */
+export function sendStream(visit: Visit, sending: Sending): Promise<void> {
+  return sendEvents(visit, sending.reply, new MessageWriter(sending));
+}
+
+class MessageWriter implements EventWriter {
+  readonly #events: ReplyEvents;
+  readonly #ignored: readonly string[];
+  #isRelayed = false;
+
+  constructor({ events, ignored }: Sending) {
+    this.#events = events;
+    this.#ignored = ignored;
   }
-  stream.end();
+
+  begin(stream: EventStream, visit: Visit, first: Frame): void {
+    if (first.native !== undefined) requireForm(first.native, 'streamed');
+    this.#isRelayed = first.native !== undefined;
+    stream.start(headersOf(visit, first, this.#ignored), this.#isRelayed ? comment : ping);
+  }
+
+  toBytes(frame: Frame): string {
+    if (frame.native !== undefined) return frame.bytes;
+    return frame.chunks.flatMap((chunk) => this.#events.take(chunk).map(toNamedEvent)).join('');
+  }
+
+  end(): string {
+    return this.#isRelayed ? '' : this.#events.end().map(toNamedEvent).join('');
+  }
+
+  toFault(error: ParleyError, visit: Visit): string {
+    return toNamedEvent(toMessagesError(error, visit.id));
+  }
 }
 
 function headersOf(visit: Visit, frame: Frame | undefined, ignored: readonly string[]): Record<string, string> {
@@ -77,9 +84,4 @@ function requireForm({ isWhole }: Native, asked: 'whole' | 'streamed'): void {
   if (isWhole === (asked === 'whole')) return;
   const claim = isWhole ? 'in one piece where a stream was asked for' : 'with a stream that was not asked for';
   throw new ParleyError('upstream_failed', `The upstream answered ${claim}.`);
-}
-
-function toBytes(frame: Frame, events: ReplyEvents): string {
-  if (frame.native !== undefined) return frame.bytes;
-  return frame.chunks.flatMap((chunk) => events.take(chunk).map(toNamedEvent)).join('');
 }
