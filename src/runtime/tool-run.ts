@@ -1,3 +1,4 @@
+import { Channel } from '#base/channel.ts';
 import type { Clock } from '#base/clock.ts';
 import { HttpFault } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
@@ -15,7 +16,6 @@ import {
   type ToolQuestion,
   type ToolResult,
 } from '#domain/tool.ts';
-import { Channel } from './channel.ts';
 import type { Citations } from './citations.ts';
 import { Renumbering, type Reply } from './reply.ts';
 import type { ToolMedia } from './shown-media.ts';
