@@ -2,9 +2,9 @@ import type { ChatRequest } from '#contract/chat-request.ts';
 import type { Call } from '#domain/call.ts';
 import type { Deployment } from '#domain/deployment.ts';
 import type { Directory } from '#domain/directory.ts';
+import type { Tally } from '#domain/tally.ts';
 import type { NativeRequest } from '#domain/upstream.ts';
 import type { Conversation } from '#runtime/quick-app/conversation.ts';
-import type { InnerUsage } from './inner-usage.ts';
 
 /** An admitted call on its way to an answer. */
 export interface Answering {
@@ -17,7 +17,7 @@ export interface Answering {
   /** Ids from the root through this deployment. */
   readonly path: readonly string[];
   /** Hears what the deployment's own calls use up. */
-  readonly inner: InnerUsage;
+  readonly inner: Tally;
   readonly directory: Directory;
   /** With a quick app, what its earlier replies remember. */
   readonly conversation: Conversation | undefined;

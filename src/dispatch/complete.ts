@@ -8,13 +8,13 @@ import { keepsControls } from '#domain/deployment.ts';
 import type { Directory } from '#domain/directory.ts';
 import { estimatePromptTokens } from '#domain/estimate-tokens.ts';
 import { prepareRequest } from '#domain/prepare-request.ts';
+import { Tally } from '#domain/tally.ts';
 import { findAddons } from '#runtime/addons.ts';
 import type { RunStates } from '#runtime/quick-app/run-state.ts';
 import type { Admit } from './admit.ts';
 import type { Answer } from './answer.ts';
 import { count, wasAtWork } from './count.ts';
 import { find } from './find.ts';
-import { InnerUsage } from './inner-usage.ts';
 import { ReplyOrder } from './reply-order.ts';
 import { openConversation } from './with-quick-apps.ts';
 
@@ -40,7 +40,7 @@ export function createComplete(tools: CompleteTools): Complete {
     const conversation = openConversation(tools.states, { deployment, request, caller: call.caller });
     if (request.addons !== undefined) findAddons(directory.configuration.addons, request.addons);
     const admission = await tools.admit({ caller: call.caller, deployment, directory });
-    const inner = new InnerUsage();
+    const inner = new Tally();
     const order = new ReplyOrder({
       id: `chatcmpl-${call.id}`,
       createdSeconds: Math.floor(tools.clock.epochMs() / 1000),
@@ -48,7 +48,7 @@ export function createComplete(tools: CompleteTools): Complete {
       kind: deployment.kind,
       isStreamed: request.stream === true,
       promptTokens: estimatePromptTokens(request),
-      innerUsage: () => inner.usage(),
+      innerUsage: () => inner.items,
     });
     // Addons change the request, and an application is never sent another dialect than the compat wire.
     const given = call.native?.();

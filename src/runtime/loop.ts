@@ -5,6 +5,7 @@ import type { Chunk, Delta, ResponseCustomContent } from '#contract/chunk.ts';
 import type { OfferedControl } from '#contract/completed-control.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
+import { Tally } from '#domain/tally.ts';
 import type { Tool, ToolAnswer } from '#domain/tool.ts';
 import { apart } from './apart.ts';
 import { toControls } from './ask-user.ts';
@@ -12,10 +13,10 @@ import { Citations } from './citations.ts';
 import { inOrderAsked } from './in-order-asked.ts';
 import { Renumbering, Reply } from './reply.ts';
 import { askShowing, isMediaMessage, type TakenMedia, type ToolMedia, toMediaMessages } from './shown-media.ts';
-import { Tally, TurnUsage } from './tally.ts';
 import { type AskedQuestion, runTools, type ToolMessage, type ToolRuns } from './tool-run.ts';
 import { Toolset } from './toolset.ts';
 import { type ToolCall, Turn } from './turn.ts';
+import { TurnUsage } from './turn-usage.ts';
 
 export interface LoopOptions {
   /** One call of the model; its frames end only after a good end. */
@@ -276,7 +277,7 @@ class Loop {
     const state = await this.#options.toState?.(memory);
     if (state !== undefined) yield this.#reply.chunk({ custom_content: { state } });
     yield last;
-    if (this.#tally.isEmpty) return;
+    if (this.#tally.items.length === 0) return;
     const { usage, statistics } = this.#tally.totals();
     yield { ...this.#reply.bare(), usage };
     yield { ...this.#reply.bare(), statistics };

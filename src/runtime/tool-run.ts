@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { Chunk, ResponseCustomContent } from '#contract/chunk.ts';
 import { ParleyError } from '#contract/errors.ts';
+import type { Tally } from '#domain/tally.ts';
 import {
   type Attachment,
   type Citable,
@@ -19,7 +20,6 @@ import {
 import type { Citations } from './citations.ts';
 import { Renumbering, type Reply } from './reply.ts';
 import type { ToolMedia } from './shown-media.ts';
-import type { Tally } from './tally.ts';
 import { toArgumentsMarkdown, toQuestionMarkdown, toResultMarkdown, toShownResult } from './tool-stage.ts';
 import type { Toolset } from './toolset.ts';
 import type { ToolCall } from './turn.ts';

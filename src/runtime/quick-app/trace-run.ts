@@ -7,8 +7,8 @@ import type { Message } from '#contract/message.ts';
 import type { Reply as ModelReply } from '#domain/call.ts';
 import { type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tool.ts';
 import { Reply } from '../reply.ts';
-import { TurnUsage } from '../tally.ts';
 import { Turn } from '../turn.ts';
+import { TurnUsage } from '../turn-usage.ts';
 import { type QuickAppRun, runQuickApp } from './run-quick-app.ts';
 import { TraceText } from './trace-text.ts';
 

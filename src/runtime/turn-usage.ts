@@ -1,23 +1,5 @@
 import type { Chunk, ModelUsage, Statistics, Usage } from '#contract/chunk.ts';
-import { addUp, toModelUsages, toUsage } from '#domain/usage.ts';
-
-/** Adds up the tokens of every model call and every inner call of a run. */
-export class Tally {
-  #items: readonly ModelUsage[] = [];
-
-  add(items: readonly ModelUsage[]): void {
-    this.#items = toModelUsages([...this.#items, ...items]);
-  }
-
-  get isEmpty(): boolean {
-    return this.#items.length === 0;
-  }
-
-  /** `usage` is the sum, `statistics` the parts (contract: points read two ways). */
-  totals(): { usage: Usage; statistics: Statistics } {
-    return { usage: addUp(this.#items) as Usage, statistics: { usage_per_model: [...this.#items] } };
-  }
-}
+import { toModelUsages, toUsage } from '#domain/usage.ts';
 
 /** What one model call used: its statistics where it has some, else its usage under the model's name. */
 export class TurnUsage {
