@@ -1,15 +1,12 @@
 import type { Clock } from '#base/clock.ts';
 import { ExpiringCache } from '#base/expiring-cache.ts';
-import type { HttpClient } from '#base/http/client.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { AddonEntry } from '#contract/configuration/service.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { type Tool, ToolFault } from '#domain/tool.ts';
-import { createAuthorizer } from '#tools/authorization/authorizer.ts';
-import type { TokenCache } from '#tools/authorization/token-cache.ts';
 import { loadOpenApi } from '#tools/openapi/load-openapi.ts';
 import type { OpenApiTools } from '#tools/openapi/to-rest-tools.ts';
-import { createRestTool } from '#tools/rest/rest-tool.ts';
+import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
 
 const documentFreshMs = 300_000;
 const failureFreshMs = 10_000;
@@ -17,16 +14,9 @@ const longestLoadMs = 30_000;
 const maxDocuments = 200;
 /** More than this, vendors refuse a request. */
 const maxTools = 128;
-/** A reply may be this many times as long as what the model is shown of it. */
-const replyFactor = 100;
 
-export interface AddonToolsOptions {
-  /** Guarded. */
-  readonly http: HttpClient;
-  readonly tokens: TokenCache;
+export interface AddonToolsOptions extends RestSources {
   readonly clock: Clock;
-  /** `tools` of the configuration. */
-  readonly limits: { readonly connectMs: number; readonly timeoutMs: number; readonly maxResultBytes: number };
 }
 
 /** One of a request's `addons`: a name or an address (spec 2.7). */
@@ -68,7 +58,7 @@ export class AddonTools {
     const shown = entry.displayName ?? name;
     try {
       const document = await untilAborted(this.#document(entry.url), signal);
-      const tools = this.#toTools(document, entry);
+      const tools = createRestTools(document.tools, entry.authorization, this.#options);
       return { tools, missing: tools.length > 0 ? [] : [{ name: shown, reason: nothingIn(document) }] };
     } catch (thrown) {
       signal.throwIfAborted();
@@ -81,14 +71,6 @@ export class AddonTools {
     const { http, limits } = this.#options;
     const source = { http, connectMs: limits.connectMs, timeoutMs: Math.min(limits.timeoutMs, longestLoadMs) };
     return this.#documents.get(url, async () => ({ value: await loadOpenApi(new URL(url), source), freshMs: documentFreshMs }));
-  }
-
-  #toTools({ tools }: OpenApiTools, { authorization }: AddonEntry): Tool[] {
-    const { http, tokens, limits } = this.#options;
-    const authorizer = createAuthorizer(authorization, tokens);
-    const { connectMs, timeoutMs, maxResultBytes } = limits;
-    const options = { http, authorizer, limits: { connectMs, timeoutMs, maxReplyBytes: maxResultBytes * replyFactor } };
-    return tools.map((definition) => createRestTool(definition, options));
   }
 }
 

@@ -1,21 +1,10 @@
-import type { HttpClient } from '#base/http/client.ts';
 import type { Deployment } from '#domain/deployment.ts';
-import type { McpToolsetSettings, QuickApp, QuickAppToolset, RestToolsetSettings } from '#domain/quick-app/quick-app.ts';
+import type { McpToolsetSettings, QuickApp, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import { type Tool, ToolFault } from '#domain/tool.ts';
-import { createAuthorizer } from '#tools/authorization/authorizer.ts';
-import type { TokenCache } from '#tools/authorization/token-cache.ts';
 import { type AskDeployment, createDeploymentTool } from '#tools/deployment/deployment-tool.ts';
-import { createRestTool } from '#tools/rest/rest-tool.ts';
+import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
 
-/** A reply may be this many times as long as what the model is shown of it. */
-const replyFactor = 100;
-
-export interface ToolSources {
-  /** Guarded. */
-  readonly http: HttpClient;
-  readonly tokens: TokenCache;
-  /** `tools` of the configuration. */
-  readonly limits: { readonly connectMs: number; readonly timeoutMs: number; readonly maxResultBytes: number };
+export interface ToolSources extends RestSources {
   /** The tools of an MCP server; rejects with ToolFault where it cannot be reached. */
   readonly mcp: (settings: McpToolsetSettings, context: LoadContext) => Promise<readonly Tool[]>;
   /** The tools that look something up in stored files, and those of the files that are missing. */
@@ -79,7 +68,7 @@ async function loadToolset(toolset: QuickAppToolset, { sources, context }: Loadi
 async function toTools(toolset: QuickAppToolset, { sources, context }: Loading): Promise<LoadedTools> {
   switch (toolset.kind) {
     case 'rest':
-      return { tools: toRestTools(toolset, sources), missing: [] };
+      return { tools: createRestTools(toolset.tools, toolset.authorization, sources), missing: [] };
     case 'mcp':
       return { tools: await sources.mcp(toolset, context), missing: [] };
     case 'documents':
@@ -87,13 +76,6 @@ async function toTools(toolset: QuickAppToolset, { sources, context }: Loading):
     default:
       return { tools: [], missing: [] };
   }
-}
-
-function toRestTools({ authorization, tools }: RestToolsetSettings, { http, tokens, limits }: ToolSources): readonly Tool[] {
-  const authorizer = createAuthorizer(authorization, tokens);
-  const { connectMs, timeoutMs, maxResultBytes } = limits;
-  const options = { http, authorizer, limits: { connectMs, timeoutMs, maxReplyBytes: maxResultBytes * replyFactor } };
-  return tools.map((definition) => createRestTool(definition, options));
 }
 
 function nameOf(toolset: QuickAppToolset): string {
