@@ -76,7 +76,7 @@ const prefixes = (surface: string, byDefault: string) =>
       isPathPrefix,
       () => 'must be a path prefix of letters, digits and . _ ~ - without a slash at either end, such as openai',
     ),
-    { default: [byDefault], description: `Prefixes that stand for \`${surface}\` as well. Empty: none.` },
+    { default: [byDefault], description: `Prefixes that stand for \`${surface}\` as well. Empty: none. Read at start only.` },
   );
 
 /** Further path prefixes of the surfaces. */
