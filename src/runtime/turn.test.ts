@@ -22,6 +22,13 @@ describe('a reply of a model within a run', () => {
     }).toThrow('The model said more than 16000000 characters in one reply.');
   });
 
+  it('has 128 calls at most, and goes on with those', () => {
+    const turn = new Turn(1);
+    const call = (index: number) => ({ index, id: `c${index}`, function: { name: 'f', arguments: '{}' } });
+    for (let index = 0; index < 200; index += 1) turn.take(delta({ tool_calls: [call(index)] }));
+    expect(turn.calls.map(({ id }) => id)).toEqual(Array.from({ length: 128 }, (_, index) => `c${index}`));
+  });
+
   it('gives its blocks of thoughts back in order, and leaves what came as it was', () => {
     const blocks = ['a', 'b', 'c'].map((thinking) => ({ type: 'thinking', thinking }));
     const first = { thinking_blocks: blocks.slice(0, 1) };

@@ -3,6 +3,7 @@ import type { Chunk, Delta, FinishReason, ToolCallDelta } from '#contract/chunk.
 import { ParleyError } from '#contract/errors.ts';
 import type { Message } from '#contract/message.ts';
 
+/** Of one reply. Further ones are as if the model had not asked: it sees what came of these, and can ask again. */
 const maxCalls = 128;
 const maxArgumentsLength = 1_000_000;
 /** Of all else that is collected: text, thoughts, names, and what comes with a call. */
@@ -77,6 +78,7 @@ export class Turn {
     const { index, id, type: _type, function: said, ...rest } = part;
     const key = typeof index === 'number' ? index : at;
     const call = this.#calls.get(key) ?? { id: '', name: '', arguments: '', rest: {} };
+    if (!this.#calls.has(key) && this.#calls.size >= maxCalls) return;
     if (id) call.id = String(id);
     const name = textOf(said?.name);
     this.#count(name.length + JSON.stringify(rest).length);
@@ -84,7 +86,6 @@ export class Turn {
     call.arguments += textOf(said?.arguments);
     Object.assign(call.rest, rest);
     this.#calls.set(key, call);
-    if (this.#calls.size > maxCalls) throw tooMuch(`asked for more than ${maxCalls} tool calls in one reply`);
     if (call.arguments.length > maxArgumentsLength)
       throw tooMuch(`asked for more than ${maxArgumentsLength} characters of arguments`);
   }
