@@ -19,16 +19,35 @@ export interface JsonBounds {
 
 export const defaultJsonBounds: JsonBounds = { maxDepth: 64, maxNodes: 1_000_000 };
 
-/** Parses text from outside. Keys named `__proto__` are refused: a copy of the value would lose them. Throws JsonFault. */
+/** Not in the types of the language yet: a value that is written as that text. */
+const { rawJSON, isRawJSON } = JSON as unknown as { rawJSON(text: string): object; isRawJSON(value: unknown): boolean };
+
+/** Whether a value is a number that JavaScript has none for, kept as it was written. */
+export const isWrittenNumber = isRawJSON;
+
+/** Text with a long integer or a large exponent, as a first look has it. */
+const mayBeUnheld = /[^\d.]\d{16}|\d[eE]\+?\d{3}/;
+const integer = /^-?\d+$/;
+
+/**
+ * Parses text from outside. Keys named `__proto__` are refused: a copy of the value would lose them. Integers beyond 2^53 and
+ * numbers beyond 1.8e308 become what is written as they came, and is no number. Throws JsonFault.
+ */
 export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds): unknown {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = mayBeUnheld.test(text) ? JSON.parse(text, keepUnheld) : JSON.parse(text);
   } catch (cause) {
     throw new JsonFault('the text is not JSON', cause);
   }
   countNodes(value, bounds, bounds.maxNodes);
   return value;
+}
+
+function keepUnheld(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = context?.source;
+  if (typeof value !== 'number' || source === undefined || Number.isSafeInteger(value)) return value;
+  return !Number.isFinite(value) || integer.test(source) ? rawJSON(source) : value;
 }
 
 /** Parses text that may be anything; undefined where it is not JSON within the bounds. */

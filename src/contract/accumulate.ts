@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, isWrittenNumber, type JsonObject } from '#base/json.ts';
 import type { Chunk, ChunkChoice, Completion, CompletionChoice } from './chunk.ts';
 import { ParleyError } from './errors.ts';
 
@@ -68,7 +68,7 @@ export class Accumulator {
 
   #folded(old: unknown, value: unknown, joins: boolean): unknown {
     if (typeof value === 'string') return joins && typeof old === 'string' ? old + value : value;
-    if (typeof value !== 'object' || value === null) return value ?? old;
+    if (typeof value !== 'object' || value === null || isWrittenNumber(value)) return value ?? old;
     if (Array.isArray(value)) {
       const items = old instanceof IndexedItems ? old : new IndexedItems();
       for (const item of value) this.#addItem(items, item, joins);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hello, plainCompletion } from '#test/chunks.ts';
-import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { startService, type TestService } from '#test/start-service.ts';
+import { jsonReply, piecesReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 
 let upstream: ScriptedUpstream;
 let service: TestService;
@@ -76,6 +76,30 @@ const everything = {
   metadata: { deep: { er: [1, { x: null }] }, constructor: 'kept' },
   extra_null: null,
 };
+
+describe('a number that JavaScript cannot hold', () => {
+  const odd = '{"id":9007199254740993,"far":-1e400,"list":[12345678901234567890]}';
+  const send = async (deployment: string, body: string): Promise<string> =>
+    (await fetch(service.url + chatPath(deployment), { method: 'POST', headers: withKey(), body })).text();
+
+  it('is sent on as it came, and comes back so, streamed or not', async () => {
+    const messages = `[{"role":"user","content":"a"},{"role":"assistant","content":"b","custom_content":{"state":${odd}}},{"role":"user","content":"c"}]`;
+    const delta = `{"role":"assistant","content":"hi","custom_content":{"state":${odd}}}`;
+    const event = `{"id":"r","object":"chat.completion.chunk","created":1,"choices":[{"index":0,"delta":${delta},"finish_reason":"stop"}]}`;
+    upstream.script(piecesReply(`data: ${event}\n\n`, 'data: [DONE]\n\n'));
+    for (const stream of [true, false]) {
+      const answer = await send('app', `{"messages":${messages},"seed":9007199254740993,"stream":${stream}}`);
+      expect(answer).toContain(`"state":${odd}`);
+      expect(upstream.requests.at(-1)?.text).toContain(`"state":${odd}`);
+      expect(upstream.requests.at(-1)?.text).toContain('"seed":9007199254740993');
+    }
+    upstream.script(jsonReply(plainCompletion('hi')));
+  });
+
+  it('is no number for a field that has to be one', async () => {
+    expect(await send('m', '{"messages":[{"role":"user","content":"a"}],"temperature":1e400}')).toContain('temperature must be');
+  });
+});
 
 describe('an empty list of addons', () => {
   it('is not sent to a model, which knows none', async () => {
