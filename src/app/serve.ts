@@ -62,7 +62,7 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
   const node = await openNode(settings, environment, accepted);
   await sample?.prepare({ files: node.stores.files, clock, log: node.log });
   const service = composeNode(node, http);
-  const reload = await keepConfiguration(node, environment);
+  const reload = await keepConfiguration(node, environment, accepted);
   const address = await addressOnce(() => service.app.listen({ host, port }), service.app.server, settings);
   const beside = await openDoorsBeside(node, service.app);
   const closing = [reload, service.embedder, service.app, ...beside, ...(sample?.server ? [sample.server] : [])];
@@ -127,13 +127,15 @@ function metricsOf(telemetry: NodeTelemetry): { contentType: string; read: () =>
   return { contentType: prometheusContentType, read: () => telemetry.toPrometheus() };
 }
 
-/** Reads changed files anew, for as long as the node runs. */
+/** Reads files anew that have changed since they were accepted, for as long as the node runs. */
 function keepConfiguration(
   { settings, log, put, tell, state, noteAudit }: NodeParts,
   environment: Environment,
+  accepted: Accepted,
 ): Promise<Closable> {
   const { configurationFiles: files } = settings;
   return watchConfiguration(files, () => loadConfiguration(files, environment), {
+    readBefore: files.length > 0 ? accepted.configuration : undefined,
     onLoaded(configuration, warnings) {
       put({ configuration, warnings });
       tell({ configuration, warnings });

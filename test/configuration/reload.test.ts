@@ -2,6 +2,7 @@ import { mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { Accepted, Refused } from '../../src/app/configuration/check.ts';
 import { checkConfiguration } from '../../src/app/configuration/check.ts';
 import { formatFault } from '../../src/app/configuration/configuration-fault.ts';
@@ -28,8 +29,13 @@ afterEach(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-async function startWatch(files: readonly string[], load = () => loadConfiguration(files, {})): Promise<void> {
+async function startWatch(
+  files: readonly string[],
+  load = () => loadConfiguration(files, {}),
+  readBefore?: Configuration,
+): Promise<void> {
   watch = await watchConfiguration(files, load, {
+    readBefore,
     onLoaded: (configuration) => void told.push(Object.keys(configuration.models).join(' ')),
     onRefused: (faults) => void told.push(faults.map((fault) => formatFault(fault).replace(`${folder.path}/`, '')).join('\n')),
   });
@@ -145,6 +151,39 @@ describe('a watched configuration', () => {
     await writeFile(file, withModels('one'));
     await vi.waitFor(() => expect(told.at(-1)).toBe('one'), { timeout: 5000 });
     expect(told.length).toBe(4);
+  });
+});
+
+describe('a configuration that was read before it was watched', () => {
+  async function readBefore(file: string): Promise<Configuration> {
+    const loaded = await loadConfiguration([file], {});
+    if ('faults' in loaded) throw new Error(loaded.faults.map(formatFault).join('\n'));
+    return loaded.configuration;
+  }
+
+  it('is loaded anew where it changed in between', async () => {
+    const file = await folder.write('a.json', withModels('one'));
+    const before = await readBefore(file);
+    await writeFile(file, withModels('two'));
+    await startWatch([file], undefined, before);
+    await expectTold('two');
+  });
+
+  it('is told refused where it broke in between, and loaded once it says again what it said', async () => {
+    const file = await folder.write('a.json', withModels('one'));
+    const before = await readBefore(file);
+    await writeFile(file, '{"models":');
+    await startWatch([file], undefined, before);
+    await vi.waitFor(() => expect(told.length).toBe(1), { timeout: 5000 });
+    await writeFile(file, withModels('one'));
+    await expectTold('a.json: line 1, column 11: a value is expected here', 'one');
+  });
+
+  it('is told to nobody where it did not', async () => {
+    const file = await folder.write('a.json', withModels('one'));
+    await startWatch([file], undefined, await readBefore(file));
+    await wait(400);
+    await expectTold();
   });
 });
 

@@ -1,8 +1,11 @@
+import { access, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { delta, finish, hello, plainReply, text } from '#test/chunks.ts';
 import { eventsReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { startProcess, type TestProcess } from '#test/start-process.ts';
-import { withKey } from '#test/start-service.ts';
+import { callerKey, withKey } from '#test/start-service.ts';
+import { openFolder } from '#test/temporary-folder.ts';
 
 async function modelsOf(node: TestProcess): Promise<string[]> {
   const { json } = await node.ask({ method: 'GET', path: '/v1/models', headers: withKey() });
@@ -103,5 +106,31 @@ describe('a changed configuration', () => {
     await vi.waitUntil(async () => (await healthOf(node)).status === 'ok', { interval: 20, timeout: 10_000 });
     expect(await modelsOf(node)).toEqual(['m', 'second']);
     expect(node.output.stdout + node.output.stderr).not.toContain('canary-of-the-upstream');
+  }, 30_000);
+
+  it('while the node starts comes into force too', async () => {
+    await using folder = await openFolder();
+    const file = join(folder.path, 'parley.json');
+    const data = join(folder.path, 'data');
+    const write = (model: string): Promise<void> =>
+      writeFile(
+        file,
+        JSON.stringify({ keys: { [callerKey]: { project: 'p' } }, models: { [model]: { upstreams: [{ protocol: 'demo' }] } } }),
+      );
+    await write('old');
+    const starting = startProcess({ configuration: null, flags: ['--config', file, '--data', data] });
+    // Its configuration has been read by then.
+    await vi.waitFor(() => access(join(data, 'lock')), { timeout: 20_000, interval: 2 });
+    await write('new');
+    await using node = await starting;
+    await vi.waitFor(async () => expect(await modelsOf(node)).toEqual(['new']), { timeout: 10_000, interval: 50 });
+  }, 60_000);
+
+  it('is told once in the log: one that did not change during the start is none', async () => {
+    await using node = await startProcess({ configuration: { models: { m: { upstreams: [{ protocol: 'demo' }] } } } });
+    await node.configure({ models: { m: { upstreams: [{ protocol: 'demo' }] }, n: { upstreams: [{ protocol: 'demo' }] } } });
+    await vi.waitFor(async () => expect(await modelsOf(node)).toEqual(['m', 'n']), { timeout: 10_000, interval: 50 });
+    await node.said(/read anew/);
+    expect(node.output.stdout.match(/read anew/g)).toHaveLength(1);
   }, 30_000);
 });

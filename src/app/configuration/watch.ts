@@ -7,6 +7,8 @@ import type { ConfigurationFault } from './configuration-fault.ts';
 
 /** Hears of every change. */
 export interface ConfigurationListener {
+  /** What the files said before they were watched: where they say something else by then, this is a change too. Absent: nobody had read them. */
+  readonly readBefore?: Configuration | undefined;
   onLoaded(configuration: Configuration, warnings: readonly ConfigurationFault[]): void;
   /** The configuration of the last `onLoaded` stays in force. `cause` is for the log: what was thrown, where something was, also by `onLoaded`. */
   onRefused(faults: readonly ConfigurationFault[], cause?: unknown): void;
@@ -22,7 +24,7 @@ const linksMs = 1000;
 
 /**
  * Loads anew whenever one of the files changes, 100 ms after the last of several changes: written in place, replaced by another file, or reached through
- * a symbolic link that now leads elsewhere. Resolves once it watches; what changed before goes unseen, so load after it.
+ * a symbolic link that now leads elsewhere. Resolves once it watches.
  */
 export async function watchConfiguration(
   files: readonly string[],
@@ -31,9 +33,12 @@ export async function watchConfiguration(
 ): Promise<ConfigurationWatch> {
   const refuse = (message: string) => (cause: unknown) =>
     listener.onRefused([{ file: files.join(', '), path: '', message }], cause);
+  let known = listener.readBefore && JSON.stringify(listener.readBefore);
   const tell = (loaded: Accepted | Refused) => {
+    const before = known;
+    known = undefined;
     if ('faults' in loaded) listener.onRefused(loaded.faults);
-    else listener.onLoaded(loaded.configuration, loaded.warnings);
+    else if (JSON.stringify(loaded.configuration) !== before) listener.onLoaded(loaded.configuration, loaded.warnings);
   };
   const reload = new Reload((signal) =>
     load()
@@ -45,6 +50,7 @@ export async function watchConfiguration(
   watcher.on('all', () => reload.request());
   watcher.on('error', refuse('cannot be watched, so changes wait for a restart; the log says why'));
   await new Promise<void>((resolve) => watcher.on('ready', resolve));
+  if (known !== undefined) reload.request();
   // No event tells that a link on the way to a file leads elsewhere while the old file stays.
   const links = setInterval(async () => {
     const before = realPaths;
