@@ -100,8 +100,11 @@ function shareConfiguration({
       const told = seal.open(text, sealedFor);
       if (told === JSON.stringify(directory.current().configuration)) return;
       const checked = checkConfiguration(parseJson(told));
-      if ('faults' in checked)
-        return log.error('the configuration of another node is refused here', checked.faults.map(formatFault).join('; '));
+      if ('faults' in checked) {
+        for (const fault of checked.faults)
+          log.error(`the configuration of another node is refused here: ${formatFault(fault)}`, undefined);
+        return;
+      }
       put(checked);
       log.info('the configuration of another node was put in force');
     } catch (thrown) {

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Seal } from '#base/seal.ts';
+import { Secret } from '#base/secret.ts';
 import { finish, hello, text } from '#test/chunks.ts';
 import type { TestProcess } from '#test/start-process.ts';
-import { type Cluster, get, healthOf, nodeOf, startCluster, toConfiguration } from './cluster.ts';
+import { type Cluster, get, healthOf, nodeOf, secret, startCluster, toConfiguration } from './cluster.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -64,6 +66,20 @@ describe('a configuration that changes on one node', () => {
     goOn.resolve();
     const { content, isDone } = await reader.rest();
     expect([content(), isDone]).toEqual(['x'.repeat(100), true]);
+  });
+
+  it('and has settings that another does not know is refused there, with every reason in its log', async () => {
+    const { Redis } = await import('ioredis');
+    const redis = new Redis(cluster.redis.url);
+    const odd = { ...withModel('odd'), modles: {}, telemtry: 'canary-in-a-setting' };
+    const text = new Seal([new Secret(secret)]).seal(JSON.stringify(odd), 'configuration notice');
+    await redis.publish('parley:notices', JSON.stringify({ from: 'a newer node', id: 1, topic: 'configuration', text }));
+    redis.disconnect();
+    for (const node of cluster.nodes) {
+      await node.said(/"level":"error".*the configuration of another node is refused here: modles: is not a known key/);
+      await node.said(/"level":"error".*the configuration of another node is refused here: telemtry: is not a known key/);
+      expect(await modelsOf(node)).not.toContain('odd');
+    }
   });
 
   it('shows nobody its secrets in Redis, in a log or in the database', async () => {
