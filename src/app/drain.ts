@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import { ParleyError } from '#contract/errors.ts';
+import { type Closing, closeInOrder } from './close-in-order.ts';
 import type { Log } from './log.ts';
 
 /** The part of an HTTP server that a stop needs; Node's has it. */
@@ -26,8 +27,8 @@ export interface DrainParts {
   readonly drainMs: number;
   /** How much of it new calls are still taken for after a SIGTERM, so that a balancer sees the node is not ready (`PARLEY_LAME_DUCK_MS`); 0 where absent. */
   readonly lameDuckMs?: number;
-  /** Closes what else is open: stores, exporters, the log. */
-  readonly close: () => Promise<void>;
+  /** What else is open, to be closed stage after stage: doors, exporters, stores, the log. */
+  readonly closing: Closing;
   readonly exit: (code: number) => void;
 }
 
@@ -73,7 +74,7 @@ export class Drain {
   }
 
   async #stop(drainMs: number): Promise<void> {
-    const { calls, close, exit, log, server } = this.#parts;
+    const { calls, closing, exit, log, server } = this.#parts;
     log.info('stopping', { open_calls: calls.size, drain_ms: drainMs });
     const isIdle = Promise.all([calls.close(), this.#closeServer()]).then(() => true);
     if (!(await this.#within(drainMs, isIdle))) {
@@ -87,14 +88,9 @@ export class Drain {
     }
     server.closeAllConnections();
     log.info('stopped', { open_calls: calls.size });
-    await this.#within(
-      closeMs,
-      close().then(
-        () => true,
-        () => false,
-      ),
-    );
-    exit(0);
+    const isClosed = await this.#within(closeMs, closeInOrder(closing, log));
+    if (!isClosed) log.error('stopped, but not everything could be closed', undefined);
+    exit(isClosed ? 0 : 1);
   }
 
   /** Resolves when the last connection is closed; those that become idle are closed as they do. */

@@ -3,6 +3,7 @@ import { parseJson } from '#base/json.ts';
 import { Balance } from '#domain/balance.ts';
 import type { NoteAudit } from '#domain/journal.ts';
 import packageJson from '../../package.json' with { type: 'json' };
+import type { Closing } from './close-in-order.ts';
 import { type Accepted, checkConfiguration } from './configuration/check.ts';
 import { formatFault } from './configuration/configuration-fault.ts';
 import type { Environment } from './configuration/substitute.ts';
@@ -33,8 +34,8 @@ export interface NodeParts {
   readonly put: (accepted: Accepted) => void;
   /** Tells other nodes of a configuration that came with a reload. */
   readonly tell: (accepted: Accepted) => void;
-  /** To be closed when nothing is served any more. */
-  readonly close: () => Promise<void>;
+  /** To be closed when nothing is served any more: the records that wait, where they rest, the log. */
+  readonly closing: Closing;
 }
 
 /** Opens what a node needs before it serves anything. Throws SettingFault. */
@@ -62,12 +63,8 @@ export async function openNode(settings: Settings, environment: Environment, acc
   const put = toPut({ directory, balance, state, telemetry, log, noteAudit });
   put(accepted);
   const tell = shareConfiguration({ stores, put, log, directory });
-  const close = async (): Promise<void> => {
-    await Promise.all([telemetry.close(), closeJournal()]);
-    await stores.close();
-    await lines.close();
-  };
-  return { settings, directory, balance, state, stores, telemetry, log, noteAudit, put, tell, close };
+  const closing = [[telemetry, { close: closeJournal }], [stores], [lines]];
+  return { settings, directory, balance, state, stores, telemetry, log, noteAudit, put, tell, closing };
 }
 
 type PutParts = Pick<NodeParts, 'directory' | 'balance' | 'state' | 'telemetry' | 'log' | 'noteAudit'>;

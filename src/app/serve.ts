@@ -9,6 +9,7 @@ import { opsRoutes } from '#surfaces/ops/routes.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { apiOperations } from './api-operations.ts';
 import type { ServeFlags } from './cli.ts';
+import type { Closable, Closing } from './close-in-order.ts';
 import { composeService, type Service } from './compose.ts';
 import type { Accepted } from './configuration/check.ts';
 import { formatFault } from './configuration/configuration-fault.ts';
@@ -33,10 +34,6 @@ import { withoutEchoes } from './without-echoes.ts';
 
 const clock = systemClock;
 const program = { version: packageJson.version, uptimeSeconds: () => process.uptime() };
-
-interface Closable {
-  close(): unknown;
-}
 
 /** Runs a node until it is told to stop. What keeps it from starting is told on stderr; the process then ends with 1. */
 export async function serve(flags: ServeFlags, environment: Environment): Promise<void> {
@@ -65,13 +62,8 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
   const reload = await keepConfiguration(node, environment, accepted);
   const address = await addressOnce(() => service.app.listen({ host, port }), service.app.server, settings);
   const beside = await openDoorsBeside(node, service.app);
-  const closing = [reload, service.embedder, service.app, ...beside, ...(sample?.server ? [sample.server] : [])];
-  const close = async (): Promise<void> => {
-    http.close();
-    await Promise.all(closing.map((each) => each.close()));
-    await node.close();
-  };
-  const drain = drainOf(node, service, close);
+  const serving = [http, reload, service.embedder, service.app, ...beside, ...(sample?.server ? [sample.server] : [])];
+  const drain = drainOf(node, service, [serving, ...node.closing]);
   const hear = withoutEchoes(drain.signalled, environment, clock);
   process.on('SIGTERM', hear).on('SIGINT', hear);
   node.state.started(() => drain.isDraining);
@@ -158,11 +150,11 @@ async function openDoorsBeside({ settings, log, telemetry }: NodeParts, app: Fas
   return opened;
 }
 
-function drainOf({ settings, log }: NodeParts, { app, openCalls }: Service, close: () => Promise<void>): Drain {
+function drainOf({ settings, log }: NodeParts, { app, openCalls }: Service, closing: Closing): Drain {
   const exit = (code: number): void => process.exit(code);
   const { drainMs, lameDuckMs } = settings;
   process.on('unhandledRejection', (reason) => log.error('a promise failed unheard', reason));
-  return new Drain({ server: app.server, calls: openCalls, clock, log, drainMs, lameDuckMs, close, exit });
+  return new Drain({ server: app.server, calls: openCalls, clock, log, drainMs, lameDuckMs, closing, exit });
 }
 
 /** The configuration to start with. Throws SettingFault with every fault of it. */

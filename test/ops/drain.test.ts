@@ -16,7 +16,7 @@ afterEach(() => {
 });
 
 /** A server whose answers are open calls until they are told to end, and its drain. */
-async function open(drainMs: number) {
+async function open(drainMs: number, closeDoor: () => Promise<void> = async () => {}) {
   const calls = new OpenCalls();
   const ends: (() => void)[] = [];
   const server = createServer((_request, response) => {
@@ -43,9 +43,7 @@ async function open(drainMs: number) {
     clock: systemClock,
     log,
     drainMs,
-    close: async () => {
-      isClosed = true;
-    },
+    closing: [[{ close: closeDoor }], [{ close: () => (isClosed = true) }]],
     exit(code) {
       exits.push(code);
       exited.resolve();
@@ -115,7 +113,7 @@ describe('a node that is told to stop', () => {
       clock: systemClock,
       log,
       drainMs: 10,
-      close: () => never,
+      closing: [[{ close: () => never }]],
       exit(code) {
         exits.push(code);
         exited.resolve();
@@ -123,8 +121,15 @@ describe('a node that is told to stop', () => {
     });
     drain.signalled();
     await exited.promise;
-    expect(exits).toEqual([0]);
+    expect(exits).toEqual([1]);
   }, 6_000);
+
+  test('exits with 1 where something could not be closed, once all else is', async () => {
+    const node = await open(60_000, () => Promise.reject(new Error('the watch is stuck')));
+    node.drain.signalled();
+    await node.exited;
+    expect([node.exits, node.isClosed()]).toEqual([[1], true]);
+  });
 
   test('exits at once on a second signal', async () => {
     const node = await open(60_000);

@@ -50,12 +50,8 @@ async function startGateway(flags: AddinFlags, environment: Environment): Promis
   const server = createAddinServer(gateway.handle, tls && readTls(tls));
   const address = await addressOnce(() => once(server.listen(port, host), 'listening'), server, settings);
   const certificate = tls && watchTls(tls, server as Server, log);
-  const close = async (): Promise<void> => {
-    upstream.close();
-    await certificate?.close();
-    await lines.close();
-  };
-  const drain = new Drain({ server, calls: gateway, clock, log, drainMs, close, exit: (code) => process.exit(code) });
+  const closing = [[upstream, ...(certificate ? [certificate] : [])], [lines]];
+  const drain = new Drain({ server, calls: gateway, clock, log, drainMs, closing, exit: (code) => process.exit(code) });
   const hear = withoutEchoes(drain.signalled, environment, clock);
   process.on('SIGTERM', hear).on('SIGINT', hear);
   log.info('listening', { address, version: packageJson.version, upstream: settings.upstream.origin });
