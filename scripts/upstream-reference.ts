@@ -91,7 +91,7 @@ bound of thoughts and answer together, as the dialect has it.
 
 What an upstream that is unreachable, too slow, or answers 429, 502, 503 or 504 has not begun to answer is tried again, at other upstreams first: \`maxRetryAttempts\` times in all (5 for a model, 1 for an application).
 
-Calls that fail so (but for 429), or with any other status from 500 on, count against the upstream: from the second in a row it is left alone for 1 s, doubling with each to 5 min; a good answer ends that. A 429 leaves it alone for its
+Calls that fail so (but for 429), or with any other status from 500 on, count against the upstream: from the second in a row it is left alone for 1 s, doubling with each to 5 min; a good answer ends that, a changed configuration does not. A 429 leaves it alone for its
 \`Retry-After\`, or 30 s. Other refusals (4xx) and malformed answers do not count. While all upstreams of a model are left alone its calls are answered at once, with 503, or 429 where all are rate limited, and \`Retry-After\`; \`/health\` names them (\`upstream_off\`).
 
 ## What is told of a failure

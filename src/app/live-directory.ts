@@ -1,6 +1,5 @@
 import type { Secret } from '#base/secret.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import type { Balance } from '#domain/balance.ts';
 import { type Directory, toDirectory } from '#domain/directory.ts';
 import { knownSecrets } from './known-secrets.ts';
 
@@ -27,16 +26,10 @@ export class LiveDirectory {
     return this.#secrets;
   }
 
-  /** Replaces it for calls that come from now on; upstreams that stay keep their health. Throws, changing nothing, where it cannot be built. */
-  replace(configuration: Configuration, balance: Balance): void {
-    const next = toDirectory(configuration);
-    this.#current = next;
+  /** Replaces it for calls that come from now on; upstreams keep their health. Throws, changing nothing, where it cannot be built. */
+  replace(configuration: Configuration): void {
+    this.#current = toDirectory(configuration);
     this.#secrets = knownSecrets(configuration);
-    balance.keepOnly(new Set(upstreamIds(next)));
     this.#heard();
   }
-}
-
-function* upstreamIds(directory: Directory): Iterable<string> {
-  for (const { upstreams } of directory.deployments.values()) for (const { id } of upstreams) yield id;
 }

@@ -60,21 +60,21 @@ export async function openNode(settings: Settings, environment: Environment, acc
     version: packageJson.version,
     secret: stores.seal.sign('users', 'pseudonyms of the log'),
   });
-  const put = toPut({ directory, balance, state, telemetry, log, noteAudit });
+  const put = toPut({ directory, state, telemetry, log, noteAudit });
   put(accepted);
   const tell = shareConfiguration({ stores, put, log, directory });
   const closing = [[telemetry, { close: closeJournal }], [stores], [lines]];
   return { settings, directory, balance, state, stores, telemetry, log, noteAudit, put, tell, closing };
 }
 
-type PutParts = Pick<NodeParts, 'directory' | 'balance' | 'state' | 'telemetry' | 'log' | 'noteAudit'>;
+type PutParts = Pick<NodeParts, 'directory' | 'state' | 'telemetry' | 'log' | 'noteAudit'>;
 
-function toPut({ directory, balance, state, telemetry, log, noteAudit }: PutParts): NodeParts['put'] {
+function toPut({ directory, state, telemetry, log, noteAudit }: PutParts): NodeParts['put'] {
   return ({ configuration, warnings }) => {
     const { aliases } = directory.current().configuration;
     if (JSON.stringify(aliases) !== JSON.stringify(configuration.aliases))
       log.warn('changed aliases hold from the next start on');
-    directory.replace(configuration, balance);
+    directory.replace(configuration);
     telemetry.configure(directory.current().deployments.values());
     state.configurationAccepted(warnings);
     noteAudit({ action: 'configuration.loaded', subject: undefined, object: undefined });

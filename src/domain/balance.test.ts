@@ -85,12 +85,30 @@ describe('Balance', () => {
     expect(balance.state(only, 0)).toEqual({ id: 'a', off: false, reason: undefined });
   });
 
-  it('forgets upstreams that are configured no more', () => {
+  it('forgets an upstream an hour after its back-off, once another comes in', () => {
     const balance = new Balance();
-    const only = upstream('a');
-    balance.rateLimited(only, limited(), 0);
-    balance.keepOnly(new Set());
-    expect(balance.pick([only], { tried: none, nowMs: 0 })).toBe(only);
+    const [gone, resting, coming] = [upstream('gone'), upstream('resting'), upstream('coming')];
+    const hourMs = 3_600_000;
+    balance.failed(gone, 0);
+    balance.failed(resting, 0);
+    balance.rateLimited(resting, limited(7200), 0);
+    balance.failed(coming, hourMs);
+    expect(balance.backOff(gone, hourMs).failuresInARow).toBe(0);
+    expect(balance.backOff(resting, hourMs)).toMatchObject({ failuresInARow: 1, reason: 'rate_limited', offForMs: hourMs });
+    balance.failed(upstream('later'), 3 * hourMs - 1);
+    expect(balance.backOff(resting, 3 * hourMs).failuresInARow).toBe(1);
+    balance.failed(upstream('last'), 4 * hourMs);
+    expect(balance.backOff(resting, 4 * hourMs).failuresInARow).toBe(0);
+  });
+
+  it('remembers an upstream that is chosen, and one that failed within the hour', () => {
+    const balance = new Balance();
+    const [a, b] = [upstream('a'), upstream('b')];
+    for (const nowMs of [0, 3_000_000]) balance.failed(a, nowMs);
+    balance.failed(b, 0);
+    balance.pick([a, b], { tried: none, nowMs: 3_500_000 });
+    balance.failed(upstream('c'), 3_600_000);
+    expect([a, b].map((each) => balance.backOff(each, 3_600_000).failuresInARow)).toEqual([2, 1]);
   });
 });
 

@@ -7,8 +7,12 @@ export const rateLimitedSeconds = 30;
 const longestOffMs = 24 * 3600 * 1000;
 const firstBackOffMs = 1_000;
 const longestBackOffMs = 300_000;
+/** What befell an upstream so long ago says nothing any more; counted from the end of its back-off. */
+const rememberedMs = 3_600_000;
 
 interface Health {
+  /** When something was last noted here. */
+  touchedAtMs: number;
   /** Not asked before this time. */
   offUntilMs: number;
   reason: 'rate_limited' | 'failing' | undefined;
@@ -45,6 +49,7 @@ export interface BackOff extends UpstreamState {
  */
 export class Balance {
   readonly #health = new Map<string, Health>();
+  #nextSweepMs = 0;
 
   /**
    * The next upstream to try; one that this call has tried only when no other is left. Calls of one affinity get the same
@@ -59,7 +64,7 @@ export class Balance {
     if (candidates.length < 2) return candidates[0];
     const tier = Math.min(...candidates.map((upstream) => upstream.tier));
     const equals = candidates.filter((upstream) => upstream.tier === tier);
-    return affinity === undefined ? this.#choose(equals) : nearest(equals, affinity);
+    return affinity === undefined ? this.#choose(equals, nowMs) : nearest(equals, affinity);
   }
 
   succeeded(upstream: Upstream): void {
@@ -71,7 +76,7 @@ export class Balance {
   }
 
   rateLimited(upstream: Upstream, fault: UpstreamFault, nowMs: number): void {
-    const health = this.#of(upstream.id);
+    const health = this.#of(upstream.id, nowMs);
     const offMs = Math.min(longestOffMs, (fault.retryAfterSeconds ?? rateLimitedSeconds) * 1000);
     health.offUntilMs = Math.max(health.offUntilMs, nowMs + offMs);
     health.reason = 'rate_limited';
@@ -79,7 +84,7 @@ export class Balance {
 
   /** Counts one failed call, however often it tried; calls that were under way when the upstream was left alone count no more. */
   failed(upstream: Upstream, nowMs: number): void {
-    const health = this.#of(upstream.id);
+    const health = this.#of(upstream.id, nowMs);
     if (health.offUntilMs > nowMs) return;
     health.failuresInARow += 1;
     if (health.failuresInARow < 2) return;
@@ -113,22 +118,17 @@ export class Balance {
     return { ...this.state(upstream, nowMs), failuresInARow, offForMs: Math.max(0, offUntilMs - nowMs) };
   }
 
-  /** Forgets upstreams that no configuration names any more. */
-  keepOnly(ids: ReadonlySet<string>): void {
-    for (const id of this.#health.keys()) if (!ids.has(id)) this.#health.delete(id);
-  }
-
   #isOpen(id: string, nowMs: number): boolean {
     const health = this.#health.get(id);
     return health === undefined || health.offUntilMs <= nowMs;
   }
 
-  #choose(upstreams: readonly Upstream[]): Upstream | undefined {
+  #choose(upstreams: readonly Upstream[], nowMs: number): Upstream | undefined {
     let best: Upstream | undefined;
     let bestCredit = Number.NEGATIVE_INFINITY;
     let total = 0;
     for (const upstream of upstreams) {
-      const health = this.#of(upstream.id);
+      const health = this.#of(upstream.id, nowMs);
       health.credit += upstream.weight;
       total += upstream.weight;
       if (health.credit > bestCredit) {
@@ -136,17 +136,27 @@ export class Balance {
         bestCredit = health.credit;
       }
     }
-    if (best !== undefined) this.#of(best.id).credit -= total;
+    if (best !== undefined) this.#of(best.id, nowMs).credit -= total;
     return best;
   }
 
-  #of(id: string): Health {
+  #of(id: string, nowMs: number): Health {
     let health = this.#health.get(id);
     if (health === undefined) {
-      health = { offUntilMs: 0, reason: undefined, failuresInARow: 0, credit: 0 };
+      this.#sweepAtTimes(nowMs);
+      health = { touchedAtMs: 0, offUntilMs: 0, reason: undefined, failuresInARow: 0, credit: 0 };
       this.#health.set(id, health);
     }
+    health.touchedAtMs = nowMs;
     return health;
+  }
+
+  /** Asked where another comes in, so that it holds no more than failed of late: upstreams go, and nobody says when. */
+  #sweepAtTimes(nowMs: number): void {
+    if (nowMs < this.#nextSweepMs) return;
+    this.#nextSweepMs = nowMs + rememberedMs;
+    for (const [id, { touchedAtMs, offUntilMs }] of this.#health)
+      if (Math.max(touchedAtMs, offUntilMs) + rememberedMs <= nowMs) this.#health.delete(id);
   }
 }
 

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '#base/clock.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
@@ -150,6 +151,17 @@ describe('the endpoint of an application that a user made', () => {
     expect(host.requests).toHaveLength(before);
     own.reload({ security: { allowPrivateNetworks: ['127.0.0.0/8'] } });
     expect((await own.chat(idOf('local'), { messages: hello })).status).toBe(200);
+  });
+
+  it('that fails is left alone, also where the configuration changes meanwhile', async () => {
+    const configuration = { security: { allowPrivateNetworks: ['127.0.0.1'] } };
+    await using own = await startService(configuration, { clock: { ...systemClock, nowMs: () => 1 } });
+    await using failing = await startScriptedUpstream(jsonReply({ error: { message: 'broken' } }, 500));
+    await save(own, pathOf('failing'), { endpoint: `${failing.url}/failing` });
+    const call = async (): Promise<number> => (await own.chat(idOf('failing'), { messages: hello })).status;
+    expect([await call(), await call(), await call()]).toEqual([500, 500, 503]);
+    own.reload(configuration);
+    expect([await call(), failing.requests.length]).toEqual([503, 2]);
   });
 
   it('is called without the guard where the configuration names it', async () => {

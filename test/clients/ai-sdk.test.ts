@@ -10,7 +10,7 @@ beforeAll(async () => {
   mocked = await startMockedService();
 });
 
-afterEach(() => mocked.service.balance.keepOnly(new Set()));
+afterEach(() => mocked.service.forgetFailures());
 
 afterAll(() => mocked[Symbol.asyncDispose]());
 

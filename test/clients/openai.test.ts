@@ -9,7 +9,7 @@ beforeAll(async () => {
   mocked = await startMockedService();
 });
 
-afterEach(() => mocked.service.balance.keepOnly(new Set()));
+afterEach(() => mocked.service.forgetFailures());
 
 afterAll(() => mocked[Symbol.asyncDispose]());
 
@@ -122,7 +122,7 @@ describe.each(clients)('%s', (_name, client) => {
     ['broken', 500, OpenAI.InternalServerError, 'upstream_failed'],
   ])('throws its own error of "%s", streamed or not', async (content, status, kind, code) => {
     for (const stream of [false, true]) {
-      mocked.service.balance.keepOnly(new Set());
+      mocked.service.forgetFailures();
       const error = await Promise.resolve(
         client('gpt').chat.completions.create({ model: 'gpt', messages: said(content), stream }),
       ).catch((thrown: unknown) => thrown);

@@ -23,7 +23,7 @@ beforeAll(async () => {
   });
 });
 
-afterEach(() => service.balance.keepOnly(new Set()));
+afterEach(() => service.forgetFailures());
 
 afterAll(async () => {
   await service.close();
@@ -105,7 +105,7 @@ describe('a stream whose upstream', () => {
       const answer = await service.chat('m', { messages: hello, ...body });
       expect([answer.status, answer.error.code]).toEqual([500, 'upstream_failed']);
       expect(answer.headers['content-type']).toContain('application/json');
-      service.balance.keepOnly(new Set());
+      service.forgetFailures();
     }
   });
 
@@ -190,7 +190,7 @@ describe('a JSON reply', () => {
     for (const body of [{ stream: true }, { stream: false }]) {
       const answer = await service.chat('m', { messages: hello, ...body });
       expect([answer.status, answer.error.code]).toEqual([500, 'upstream_failed']);
-      service.balance.keepOnly(new Set());
+      service.forgetFailures();
     }
   });
 });

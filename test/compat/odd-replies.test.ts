@@ -55,7 +55,7 @@ describe('an odd event of an upstream', () => {
         [role, text('fine'), event, finish(), usage(1, 1)],
         [event, role, text('fine'), finish()],
       ]) {
-        service.balance.keepOnly(new Set());
+        service.forgetFailures();
         upstream.script(eventsReply(...events));
         const reader = await service.stream(deployment, { messages: hello });
         if (reader.status === 200) {
@@ -64,7 +64,7 @@ describe('an odd event of an upstream', () => {
           expect(error?.code ?? 'upstream_failed').toBe('upstream_failed');
           if (error === undefined) expect(chunks.at(-1)?.statistics).toBeDefined();
         }
-        service.balance.keepOnly(new Set());
+        service.forgetFailures();
         upstream.script(eventsReply(...events));
         const answer = await service.chat(deployment, { messages: hello });
         expect([200, 500]).toContain(answer.status);
@@ -79,13 +79,13 @@ describe('an odd event of an upstream', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(`data: ${data}\n\ndata: [DONE]\n\n`);
     });
-    service.balance.keepOnly(new Set());
+    service.forgetFailures();
     const answer = await service.chat('m', { messages: hello, stream: true });
     expect([answer.status, answer.error.code]).toEqual([500, 'upstream_failed']);
   });
 
   it('with an index beyond all bounds is a fault of the upstream', async () => {
-    service.balance.keepOnly(new Set());
+    service.forgetFailures();
     upstream.script(
       eventsReply(
         role,
@@ -98,7 +98,7 @@ describe('an odd event of an upstream', () => {
   });
 
   it('that tells of __proto__ changes nothing', async () => {
-    service.balance.keepOnly(new Set());
+    service.forgetFailures();
     upstream.script(({ response }) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.end(
@@ -124,7 +124,7 @@ describe('an odd answer in JSON', () => {
   ])('with %s costs at most that call, and is no fault of ours', async (_what, fields) => {
     for (const deployment of ['m', 'app']) {
       for (const stream of [false, true]) {
-        service.balance.keepOnly(new Set());
+        service.forgetFailures();
         upstream.script(jsonReply(plainCompletion('fine', fields)));
         const answer = await service.chat(deployment, { messages: hello, stream });
         expect([200, 500]).toContain(answer.status);

@@ -53,7 +53,7 @@ describe('a try that failed before the first byte is made again', () => {
       { endpoint: second.endpoint, tier: 1 },
     ]);
     for (const body of [{}, { stream: true }]) {
-      service.balance.keepOnly(new Set());
+      service.forgetFailures();
       const answer = await service.chat('m', { messages: hello, ...body });
       expect(answer.status).toBe(200);
       expect(answer.text).toContain('fine');

@@ -16,7 +16,7 @@ beforeAll(async () => {
   });
 });
 
-afterEach(() => service.balance.keepOnly(new Set()));
+afterEach(() => service.forgetFailures());
 
 afterAll(async () => {
   await service.close();
@@ -74,7 +74,7 @@ describe('the status of an upstream', () => {
       expect(answer.status).toBe(status);
       expect(answer.error).toMatchObject(error);
       expect(answer.headers['content-type']).toContain('application/json');
-      service.balance.keepOnly(new Set());
+      service.forgetFailures();
     }
     const embeddings = await service.ask({
       path: '/openai/deployments/vectors/embeddings',
@@ -140,7 +140,7 @@ describe('Retry-After', () => {
     for (const status of [429, 503]) {
       upstream.script(refusal(status));
       expect(Number((await service.chat('m', { messages: hello })).headers['retry-after'])).toBeGreaterThan(0);
-      service.balance.keepOnly(new Set());
+      service.forgetFailures();
     }
   });
 

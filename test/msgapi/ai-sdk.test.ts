@@ -11,7 +11,7 @@ beforeAll(async () => {
   mocked = await startMessagesService();
 });
 
-afterEach(() => mocked.service.balance.keepOnly(new Set()));
+afterEach(() => mocked.service.forgetFailures());
 
 afterAll(() => mocked[Symbol.asyncDispose]());
 

@@ -11,7 +11,7 @@ beforeAll(async () => {
   mocked = await startMessagesService();
 });
 
-afterEach(() => mocked.service.balance.keepOnly(new Set()));
+afterEach(() => mocked.service.forgetFailures());
 
 afterAll(() => mocked[Symbol.asyncDispose]());
 
@@ -92,7 +92,7 @@ describe.each(everywhere)('the Anthropic SDK on %s, with %s', (prefix, model) =>
       expect(error).toBeInstanceOf(APIError);
       expect(error).toMatchObject({ status, type, requestID: expect.any(String) });
       expect((error as APIError).apiMessage).toContain(`The mock says ${status}.`);
-      mocked.service.balance.keepOnly(new Set());
+      mocked.service.forgetFailures();
     }
   });
 });

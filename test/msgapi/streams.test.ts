@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 
 afterEach(() => {
-  service.balance.keepOnly(new Set());
+  service.forgetFailures();
   vi.useRealTimers();
 });
 
@@ -184,7 +184,7 @@ describe('a fault of the upstream', () => {
       const answer = await post(service, { stream });
       expect([answer.status, answer.headers['retry-after']]).toEqual([429, '7']);
       expect(answer.json).toMatchObject({ type: 'error', error: { type: 'rate_limit_error' } });
-      service.balance.keepOnly(new Set());
+      service.forgetFailures();
     }
   });
 

@@ -47,7 +47,7 @@ interface Answering {
 /** Asks, where the upstream answers so; whatever it says, our answer is whole, and no fault of our own. */
 async function requireMapped({ deployment, isStreamed, isMessages }: Asked, answering: Answering): Promise<void> {
   // An upstream that fails is left alone for a while.
-  whole.service.balance.keepOnly(new Set());
+  whole.service.forgetFailures();
   whole.host.script(({ response }) => {
     response.writeHead(answering.status, { 'content-type': answering.type });
     response.end(answering.bytes);

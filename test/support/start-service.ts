@@ -65,6 +65,8 @@ export interface TestService extends AsyncDisposable {
   /** The same, with nobody waiting for the answer. */
   chatAndLeave(deployment: string, body: object): { leave(): number };
   reload(configuration: object): void;
+  /** Has every upstream of the configuration asked again. */
+  forgetFailures(): void;
   close(): Promise<void>;
 }
 
@@ -102,7 +104,10 @@ export async function startService(configuration: object, options: ServiceOption
     chat: (deployment, body, headers) => ask(url, toAsking(deployment, body, headers)),
     stream: (deployment, body, headers) => askStream(url, toAsking(deployment, { stream: true, ...body }, headers)),
     chatAndLeave: (deployment, body) => askAndLeave(url, toAsking(deployment, body)),
-    reload: (next) => directory.replace(toConfiguration(next), balance),
+    reload: (next) => directory.replace(toConfiguration(next)),
+    forgetFailures() {
+      for (const { upstreams } of directory.current().deployments.values()) for (const each of upstreams) balance.succeeded(each);
+    },
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -59,7 +59,7 @@ beforeAll(async () => {
   );
 });
 
-afterEach(() => service.balance.keepOnly(new Set()));
+afterEach(() => service.forgetFailures());
 
 afterAll(async () => {
   await service.close();
@@ -168,7 +168,7 @@ describe('a reply of an upstream of the Messages dialect', () => {
   it('is asked of the next upstream where the first is overloaded, also in its first events', async () => {
     second.script(fine);
     for (const reply of [busy(529), busy(503), streamed('error-at-once')]) {
-      service.balance.keepOnly(new Set());
+      service.forgetFailures();
       first.script(reply);
       expect((await service.chat('two', { messages: hello })).completion.choices[0]?.message.content).toBe('Hi.');
     }

@@ -38,7 +38,7 @@ beforeAll(async () => {
   service = await startService({ models: { claude: { upstreams, maxRetryAttempts: 1 } } });
 });
 
-afterEach(() => service.balance.keepOnly(new Set()));
+afterEach(() => service.forgetFailures());
 
 afterAll(async () => {
   await service.close();
@@ -139,7 +139,7 @@ describe('the stock client before an upstream of the Messages dialect', () => {
     ['broken', 500, 'upstream_error', 'upstream_failed', /Internal server error/],
   ])('is told of "%s" by the status %d', async (said, status, type, code, message) => {
     for (const stream of [false, true]) {
-      service.balance.keepOnly(new Set());
+      service.forgetFailures();
       const answered = await service.chat('claude', { ...asking(said), stream });
       expect(answered.status).toBe(status);
       expect(answered.error).toMatchObject({ type, code });

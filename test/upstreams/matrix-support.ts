@@ -77,7 +77,7 @@ export async function startProber(): Promise<Prober> {
   const got = async (dialect: DialectName, asked: () => Promise<Answered>): Promise<Got | undefined> => {
     const index = upstream.requests.length;
     if (dialect !== 'demo') upstream.script(fine[dialect]);
-    service.balance.keepOnly(new Set());
+    service.forgetFailures();
     const { status, text, json, headers } = await asked();
     if (status !== 200 && status !== 400) throw new Error(`${dialect} answered ${status}: ${text}`);
     if (status === 400) return undefined;

@@ -24,7 +24,7 @@ beforeAll(async () => {
   });
 });
 
-afterEach(() => service.balance.keepOnly(new Set()));
+afterEach(() => service.forgetFailures());
 
 afterAll(async () => {
   await service.close();
@@ -292,7 +292,7 @@ describe.each([
   it(`has the status ${status}`, async () => {
     upstream.script(recorded(vendor, 'error-at-once'));
     for (const stream of [false, true]) {
-      service.balance.keepOnly(new Set());
+      service.forgetFailures();
       expect(await service.chat(vendor, { messages: hello, stream })).toMatchObject({ status, error: { type } });
     }
   });

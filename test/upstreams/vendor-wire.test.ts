@@ -78,7 +78,7 @@ beforeAll(async () => {
   );
 });
 
-afterEach(() => service.balance.keepOnly(new Set()));
+afterEach(() => service.forgetFailures());
 
 afterAll(async () => {
   await service.close();
@@ -268,7 +268,7 @@ describe.each(vendorNames)('an upstream of the protocol %s', (vendor) => {
       jsonReply({ message: 'Slow.' }, 429),
       (answering: Answering) => answering.cut(),
     ]) {
-      service.balance.keepOnly(new Set());
+      service.forgetFailures();
       upstream.script(reply as Reply);
       second.script(fine(vendor));
       const index = second.requests.length;

@@ -57,7 +57,7 @@ beforeAll(async () => {
   service = await startService({ models });
 });
 
-afterEach(() => service.balance.keepOnly(new Set()));
+afterEach(() => service.forgetFailures());
 
 afterAll(async () => {
   await service.close();
@@ -119,7 +119,7 @@ describe.each(vendors)('the stock client before an upstream of the protocol %s',
     ['broken', 500, 'upstream_error', /Oops/],
   ])('is told of "%s" by the status %d', async (said, status, type, message) => {
     for (const stream of [false, true]) {
-      service.balance.keepOnly(new Set());
+      service.forgetFailures();
       const answered = await service.chat(model, { ...asking(said), stream });
       expect(answered.status).toBe(status);
       expect(answered.error).toMatchObject({ type });
