@@ -26,7 +26,7 @@ export interface Stores extends Omit<DurableStores, 'shared'>, Omit<PassingStore
 }
 
 const keyBytes = 32;
-/** Each holds up to 10 MiB of memory, and its file on the disk before its size is known. */
+/** Each holds up to 10 MiB of memory, and its file on the disk before its size is known. One bucket gets a part of them (`defaultFileLimits`). */
 const maxUploads = 64;
 
 /** Opens the stores that the settings name. Throws SettingFault where one cannot be used. */

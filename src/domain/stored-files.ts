@@ -8,6 +8,7 @@ import type { FileFacts, FileIndex, IndexedFile } from './file-index.ts';
 import type { FilePlace } from './file-references.ts';
 import { FileRoom, overQuota } from './file-room.ts';
 import { type FolderPage, type FolderQuery, listFolder } from './list-folder.ts';
+import { UploadSlots } from './upload-slots.ts';
 import { preconditionFailed, type WriteCondition } from './write-condition.ts';
 
 export interface StoredFilesParts {
@@ -17,6 +18,8 @@ export interface StoredFilesParts {
   readonly newId: () => string;
   readonly maxFileBytes: number;
   readonly maxBucketBytes: number;
+  /** Of one bucket at once; on this node. */
+  readonly maxBucketUploads: number;
   /** Hears of contents that could not be deleted. */
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
@@ -39,17 +42,19 @@ export interface Upload {
   readonly condition: WriteCondition;
 }
 
-/** 512 MiB a file, 10 GiB a bucket. */
-export const defaultFileLimits = { maxFileBytes: 512 * 1024 ** 2, maxBucketBytes: 10 * 1024 ** 3 };
+/** 512 MiB a file, 10 GiB a bucket, 16 uploads to it at once. */
+export const defaultFileLimits = { maxFileBytes: 512 * 1024 ** 2, maxBucketBytes: 10 * 1024 ** 3, maxBucketUploads: 16 };
 
 const maxLooks = 3;
 
 /** Stored files as callers may use them (contract 3, 4). Everything may throw StoreFault. */
 export class StoredFiles {
   readonly #parts: StoredFilesParts;
+  readonly #slots: UploadSlots;
 
   constructor(parts: StoredFilesParts) {
     this.#parts = parts;
+    this.#slots = new UploadSlots(parts.maxBucketUploads);
   }
 
   get maxFileBytes(): number {
@@ -82,6 +87,10 @@ export class StoredFiles {
   /** Stores a content in the place of what is there. Throws `access_denied`, `precondition_failed`, `payload_too_large`, and what the bytes throw. */
   async put(caller: Caller, place: FilePlace, upload: Upload): Promise<FileFacts> {
     requireOwner(caller, place);
+    return this.#slots.within(place.bucket, () => this.#put(place, upload));
+  }
+
+  async #put(place: FilePlace, upload: Upload): Promise<FileFacts> {
     const { index, clock, newId, maxBucketBytes } = this.#parts;
     const room = new FileRoom({ index, clock, maxBucketBytes }, { bucket: place.bucket, path: place.path, blob: newId() });
     try {

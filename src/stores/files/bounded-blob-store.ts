@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { BlobStore, ByteRange } from '#domain/blob-store.ts';
-import { StoreFault } from '#domain/store-fault.ts';
+import { tooManyUploads } from '#domain/upload-slots.ts';
 
 /** A store of contents that takes so many at once; further ones are a StoreFault. */
 export class BoundedBlobStore implements BlobStore {
@@ -14,7 +14,7 @@ export class BoundedBlobStore implements BlobStore {
   }
 
   async write(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-    if (this.#writes >= this.#maxWrites) throw new StoreFault('too many files are being stored');
+    if (this.#writes >= this.#maxWrites) throw tooManyUploads();
     this.#writes += 1;
     try {
       await this.#store.write(name, bytes);
