@@ -15,6 +15,7 @@ import type { Directory } from '#domain/directory.ts';
 import { LimitCounters } from '#domain/limit-counters.ts';
 import { dependenciesFor } from '#domain/quick-app/deployments-as-tools.ts';
 import { KeptTexts } from '#domain/quick-app/kept-texts.ts';
+import { defaultFileLimits } from '#domain/stored-files.ts';
 import { RunStates, type StateSigner } from '#runtime/quick-app/run-state.ts';
 import { McpTools } from '#tools/mcp/mcp-tools.ts';
 import { composeProtocols } from './compose-protocols.ts';
@@ -33,7 +34,7 @@ export function composeLine(parts: WholeParts) {
   const { directory, clock, telemetry, balance, noteFault, noteGraph } = parts;
   const { perRequestKeys, applications, limits, seal } = parts.stores;
   const catalog = new Catalog(applications);
-  const texts = parts.files && new KeptTexts({ ...parts.files, clock, newId: randomUUID, noteFault });
+  const texts = parts.files && new KeptTexts({ ...defaultFileLimits, ...parts.files, clock, newId: randomUUID, noteFault });
   const states = new RunStates(toStateSigner(seal), texts);
   const mcp = new McpTools(clock);
   const documents = new DocumentTools({

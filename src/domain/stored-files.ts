@@ -42,8 +42,13 @@ export interface Upload {
   readonly condition: WriteCondition;
 }
 
-/** 512 MiB a file, 10 GiB a bucket, 16 uploads to it at once. */
-export const defaultFileLimits = { maxFileBytes: 512 * 1024 ** 2, maxBucketBytes: 10 * 1024 ** 3, maxBucketUploads: 16 };
+/** 512 MiB a file, 10 GiB a bucket, 16 uploads to it at once, and beside it 1 GiB of texts that a user's conversations go on from. */
+export const defaultFileLimits = {
+  maxFileBytes: 512 * 1024 ** 2,
+  maxBucketBytes: 10 * 1024 ** 3,
+  maxBucketUploads: 16,
+  maxKeptBytes: 1024 ** 3,
+};
 
 const maxLooks = 3;
 

@@ -213,7 +213,7 @@ describe('texts', () => {
     time.nowMs += ms;
     time.epochMs += ms;
   };
-  const open = (): KeptTexts => new KeptTexts({ index, blobs, clock, newId: randomUUID, noteFault });
+  const open = (): KeptTexts => new KeptTexts({ index, blobs, clock, maxKeptBytes: 1024 ** 3, newId: randomUUID, noteFault });
 
   it('are found by their owner only', async () => {
     const texts = open();

@@ -17,7 +17,7 @@ export const sampleDocuments: readonly SampleDocument[] = [
   { name: 'questions.html', contentType: 'text/html' },
 ];
 
-type Shelf = Omit<KeptTextsParts, 'noteFault'>;
+type Shelf = Pick<KeptTextsParts, 'index' | 'blobs' | 'clock' | 'newId'>;
 
 const folder = new URL('../../../samples/', import.meta.url);
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import { One } from '#base/one.ts';
+import { ParleyError } from '#contract/errors.ts';
 import type { BlobStore } from '../blob-store.ts';
 import type { FileIndex, IndexedFile } from '../file-index.ts';
 
@@ -14,6 +15,8 @@ export interface KeptTextsParts {
   readonly index: FileIndex;
   readonly blobs: BlobStore;
   readonly clock: Clock;
+  /** Of all texts of one user. */
+  readonly maxKeptBytes: number;
   /** A new UUID. */
   readonly newId: () => string;
   /** Hears why a text could not be kept, or an old one not be deleted. */
@@ -22,6 +25,8 @@ export interface KeptTextsParts {
 
 /** 30 days. */
 const keptMs = 30 * 86_400_000;
+/** What a text counts for at least: small ones take a file and a row too. */
+const leastBytes = 64 * 1024;
 const sweepEveryMs = 3_600_000;
 const pageLimit = 100;
 /** Who writes to a bucket waits for the others who do; a text lies in the one that its name ends in. */
@@ -30,7 +35,8 @@ const timeDigits = 10;
 
 /**
  * Long texts that conversations with quick apps go on from, kept among the stored files for 30 days. They lie in buckets that
- * are no user's, so that nobody reads, changes or lists them but this service, for the owner that they were kept for.
+ * are no user's, so that nobody reads, changes or lists them but this service, for the owner that they were kept for. How much a
+ * user has is counted by reservations that end with the texts, in a bucket of their own.
  */
 export class KeptTexts {
   readonly #parts: KeptTextsParts;
@@ -50,7 +56,7 @@ export class KeptTexts {
   async keep(owner: StateOwner, name: string, text: string): Promise<boolean> {
     const { noteFault } = this.#parts;
     void this.#sweepAtTimes().catch((thrown) => noteFault('texts that conversations went on from could not be deleted', thrown));
-    return this.#write(toPlace(owner, name), Buffer.from(text)).then(
+    return this.#keep(owner.subject, toPlace(owner, name), Buffer.from(text)).then(
       () => true,
       (thrown) => {
         noteFault('a text that a conversation goes on from could not be kept', thrown);
@@ -69,6 +75,25 @@ export class KeptTexts {
     const pieces: Buffer[] = [];
     for await (const piece of content) pieces.push(piece);
     return Buffer.concat(pieces).toString();
+  }
+
+  async #keep(subject: string, place: Place, bytes: Buffer): Promise<void> {
+    const { index } = this.#parts;
+    await this.#reserve(subject, place, Math.max(leastBytes, bytes.length));
+    await this.#write(place, bytes).catch(async (thrown) => {
+      await index.release(place.path);
+      throw thrown;
+    });
+  }
+
+  async #reserve(subject: string, { path }: Place, bytes: number): Promise<void> {
+    const { index, clock, maxKeptBytes } = this.#parts;
+    const nowMs = clock.epochMs();
+    const room = { bucket: roomOf(subject), path, blob: path, bytes, nowMs, untilMs: nowMs + keptMs };
+    const reserved = await index.reserve(room, maxKeptBytes);
+    if (reserved === 'reserved') return;
+    const { usedBytes } = reserved;
+    throw new ParleyError('payload_too_large', `Texts of this user have ${usedBytes} of ${maxKeptBytes} bytes already.`);
   }
 
   async #write({ bucket, path }: Place, bytes: Buffer): Promise<void> {
@@ -99,8 +124,10 @@ export class KeptTexts {
   }
 
   async #delete({ bucket, path, blob }: IndexedFile): Promise<void> {
-    await this.#parts.index.delete(bucket, path, undefined);
-    await this.#parts.blobs.delete(blob);
+    const { index, blobs } = this.#parts;
+    await index.delete(bucket, path, undefined);
+    await blobs.delete(blob);
+    await index.release(path);
   }
 }
 
@@ -113,6 +140,11 @@ interface Place {
 function toPlace({ subject, application }: StateOwner, name: string): Place {
   const owner = hash('sha256', JSON.stringify([subject, application]), 'base64url');
   return { bucket: bucketOf(name.at(-1) ?? ''), path: `${name}/${owner}` };
+}
+
+/** Where it is counted how much a user has. */
+function roomOf(subject: string): string {
+  return `~kept-of-${hash('sha256', subject, 'base64url')}`;
 }
 
 /** Names of users' buckets have no such character. */

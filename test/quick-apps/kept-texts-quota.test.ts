@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, expect, it } from 'vitest';
+import type { Clock } from '#base/clock.ts';
+import type { FileIndex } from '#domain/file-index.ts';
+import { KeptTexts } from '#domain/quick-app/kept-texts.ts';
+import { StoreFault } from '#domain/store-fault.ts';
+import { SqlFileIndex } from '#stores/sql/file-index.ts';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
+import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { MemoryBlobs } from '../retrieval/library.ts';
+import { describeOnEach } from '../stores/sql/engines.ts';
+import { calls, messageOf, operationsOf, says, startRig } from './support.ts';
+
+const ann = { subject: 'ann', application: 'app' };
+const kibibyte = 1024;
+const dayMs = 86_400_000;
+const time = { nowMs: 0, epochMs: 1_700_000_000_000 };
+const clock: Clock = { nowMs: () => time.nowMs, epochMs: () => time.epochMs, sleep: () => Promise.resolve() };
+const pass = (ms: number): void => {
+  time.nowMs += ms;
+  time.epochMs += ms;
+};
+
+let blobs: MemoryBlobs;
+let faults: string[];
+
+beforeEach(() => {
+  blobs = new MemoryBlobs();
+  faults = [];
+});
+
+const noteFault = (message: string, thrown: unknown): void => void faults.push(`${message}: ${(thrown as Error).message}`);
+
+/** With room for 200 KiB a user. */
+function open(index: FileIndex): (owner: typeof ann, kibibytes: number) => Promise<boolean> {
+  const texts = new KeptTexts({ index, blobs, clock, maxKeptBytes: 200 * kibibyte, newId: randomUUID, noteFault });
+  return (owner, kibibytes) => texts.keep(owner, texts.newName(), 'x'.repeat(kibibytes * kibibyte));
+}
+
+describeOnEach('texts that are kept for one user', (database) => {
+  it('have a bound, whatever the application and the node, and make room as they end', async () => {
+    const keep = open(new SqlFileIndex(database.database));
+    const keepElsewhere = open(new SqlFileIndex(database.other));
+    expect(await keep(ann, 100)).toBe(true);
+    expect(await keepElsewhere({ ...ann, application: 'other' }, 100)).toBe(true);
+    expect(await keep(ann, 1)).toBe(false);
+    expect(faults).toEqual([
+      expect.stringMatching(/^a text .* could not be kept: Texts of this user have 204800 of 204800 bytes/),
+    ]);
+    expect(blobs.contents.size).toBe(2);
+    expect(await keep({ ...ann, subject: 'bob' }, 100)).toBe(true);
+    pass(30 * dayMs + 1000);
+    expect(await keep(ann, 200)).toBe(true);
+  });
+});
+
+it('A short text counts for 64 KiB, so that their number has a bound too', async () => {
+  const keep = open(new MemoryFileIndex());
+  const kept = [await keep(ann, 1), await keep(ann, 1), await keep(ann, 1), await keep(ann, 1)];
+  expect(kept).toEqual([true, true, true, false]);
+});
+
+it('A text takes no room once it is deleted, or where it could not be written', async () => {
+  const index = new MemoryFileIndex();
+  const keep = open(index);
+  await keep(ann, 150);
+  pass(31 * dayMs);
+  const { write } = blobs;
+  blobs.write = () => Promise.reject(new StoreFault('away'));
+  expect(await keep({ ...ann, subject: 'bob' }, 1)).toBe(false);
+  blobs.write = write;
+  await expect.poll(() => index.reservations).toBe(0);
+  expect(await keep(ann, 150)).toBe(true);
+});
+
+it('Where a user has no room left results are cut, and the call goes on', async () => {
+  await using api = await startScriptedUpstream(jsonReply({ told: 'x'.repeat(39_000) }));
+  const index = new MemoryFileIndex();
+  const names = ['one', 'two', 'three', 'four'];
+  await using rig = await startRig({
+    app: operationsOf(api, ...names),
+    replies: [calls(...names.map((name) => [name, {}] as const)), says('Done.')],
+    options: { files: { index, blobs, maxKeptBytes: 1000 }, noteFault },
+  });
+  const reply = messageOf(await rig.chat('Read.'));
+  const { state } = (reply as { custom_content: { state: object } }).custom_content;
+  expect([reply.content, JSON.stringify(state).length < 88_000]).toEqual(['Done.', true]);
+  expect([index.all, blobs.contents.size, faults.length]).toEqual([[], 0, 1]);
+});
