@@ -41,7 +41,7 @@ describe('the words of an upstream', () => {
     for (const beside of [{}, { choices: [] }, plainCompletion('hi')]) {
       upstream.script(jsonReply({ ...beside, error: { message: 'boom', code: 503 } }));
       expect(await service.chat('m', { messages: hello })).toMatchObject({ status: 503 });
-      service.balance.keepOnly(new Set());
+      service.forgetFailures();
     }
   });
 
