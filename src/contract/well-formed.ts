@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Chunk, ChunkChoice, Completion, CompletionChoice } from './chunk.ts';
 
 /** What the events of one reply have in common. */
@@ -28,7 +28,7 @@ export function toWellFormedChunk(chunk: Chunk, identity: ReplyIdentity): Chunk 
     ...identityOf(chunk, identity),
     object: 'chat.completion.chunk',
     choices: chunk.choices.map((choice, position) => {
-      const delta = isJsonObject(choice.delta) ? choice.delta : {};
+      const delta = isJsonObject(choice.delta) ? toSaid(choice.delta) : {};
       return {
         ...choice,
         index: Number.isInteger(choice.index) ? choice.index : position,
@@ -49,7 +49,7 @@ export function toWellFormedCompletion(completion: Completion, identity: ReplyId
     choices: completion.choices.map((choice, position) => ({
       ...choice,
       index: Number.isInteger(choice.index) ? choice.index : position,
-      message: { ...(isJsonObject(choice.message) ? choice.message : { content: '' }), role: 'assistant' as const },
+      message: { ...(isJsonObject(choice.message) ? toSaid(choice.message) : { content: '' }), role: 'assistant' as const },
       finish_reason: choice.finish_reason ?? 'stop',
     })),
   };
@@ -60,11 +60,38 @@ function isOwnHead({ id, created }: Head): boolean {
 }
 
 function isWellFormed({ index, delta, finish_reason: reason }: ChunkChoice): boolean {
-  return Number.isInteger(index) && isJsonObject(delta) && isAssistants(delta.role) && reason !== undefined;
+  return (
+    Number.isInteger(index) &&
+    isJsonObject(delta) &&
+    isAssistants(delta.role) &&
+    isTextOrNone(delta.content) &&
+    reason !== undefined
+  );
 }
 
 function isWhole({ index, message, finish_reason: reason }: CompletionChoice): boolean {
-  return Number.isInteger(index) && message?.role === 'assistant' && (reason ?? null) !== null;
+  return Number.isInteger(index) && message?.role === 'assistant' && isTextOrNone(message.content) && (reason ?? null) !== null;
+}
+
+/** Some upstreams say what they say in parts; content is a string (spec 2.8), and thoughts stand beside it. */
+function toSaid<Said extends { content?: unknown }>(said: Said): Said & { content?: string | null } {
+  const { content } = said;
+  if (isTextOrNone(content)) return said as Said & { content?: string | null };
+  const parts = Array.isArray(content) ? content.filter(isJsonObject) : [];
+  const thoughts = parts.flatMap(({ thinking }) => (Array.isArray(thinking) ? thinking.filter(isJsonObject) : []));
+  return {
+    ...said,
+    content: joined(parts),
+    ...(thoughts.length > 0 && { reasoning_content: joined(thoughts) }),
+  };
+}
+
+function joined(parts: readonly JsonObject[]): string {
+  return parts.map(({ text }) => (typeof text === 'string' ? text : '')).join('');
+}
+
+function isTextOrNone(content: unknown): content is string | null | undefined {
+  return typeof content === 'string' || content === null || content === undefined;
 }
 
 function isAssistants(role: unknown): boolean {

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import type { Chunk, Completion } from './chunk.ts';
+import { toWellFormedChunk, toWellFormedCompletion } from './well-formed.ts';
+
+const own = { id: 'own', created: 7, model: 'm' };
+const head = { id: 'r', object: 'chat.completion.chunk', created: 1 };
+const parts = [
+  { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] },
+  { type: 'text', text: 'a' },
+  null,
+  { type: 'text', text: 'b' },
+];
+
+function chunk(value: object): Chunk {
+  return toWellFormedChunk(value as Chunk, own);
+}
+
+describe('a chunk of an upstream', () => {
+  it('is the same object where nothing is missing', () => {
+    const whole = { ...head, choices: [{ index: 0, delta: { content: 'a' }, finish_reason: null }], odd: 1 } as unknown as Chunk;
+    expect(toWellFormedChunk(whole, own)).toBe(whole);
+  });
+
+  it('gets what it leaves out', () => {
+    expect(chunk({ choices: [{}, { index: 'x', delta: { role: 'user' } }] })).toEqual({
+      ...{ id: 'own', object: 'chat.completion.chunk', created: 7, model: 'm' },
+      choices: [
+        { index: 0, delta: {}, finish_reason: null },
+        { index: 1, delta: { role: 'assistant' }, finish_reason: null },
+      ],
+    });
+  });
+
+  it('says in one text what comes in parts, with its thoughts beside it', () => {
+    const { choices } = chunk({ ...head, choices: [{ index: 0, delta: { content: parts }, finish_reason: null }] });
+    expect(choices[0]?.delta).toEqual({ content: 'ab', reasoning_content: 'hm' });
+  });
+});
+
+describe('a whole reply of an upstream', () => {
+  it('gets what it leaves out, and one text', () => {
+    const given = { choices: [{ message: { content: parts } }, {}] } as unknown as Completion;
+    expect(toWellFormedCompletion(given, own)).toEqual({
+      ...{ id: 'own', object: 'chat.completion', created: 7, model: 'm' },
+      choices: [
+        { index: 0, message: { role: 'assistant', content: 'ab', reasoning_content: 'hm' }, finish_reason: 'stop' },
+        { index: 1, message: { role: 'assistant', content: '' }, finish_reason: 'stop' },
+      ],
+    });
+  });
+});
