@@ -23,8 +23,9 @@ export function withAddons(answer: Answer, parts: AddonParts): Answer {
     if (request.addons === undefined) return answer(answering);
     const found = findAddons(directory.configuration.addons, request.addons);
     if (deployment.kind === 'application') return answer(answering);
-    const { n = 1, addons: _addons, ...single } = request;
-    if (found.length === 0) return answer({ ...answering, request: { ...single, ...(request.n !== undefined && { n }) } });
+    const { addons: _addons, ...bare } = request;
+    if (found.length === 0) return answer({ ...answering, request: bare });
+    const { n = 1, ...single } = bare;
     const run = (signal: AbortSignal): AsyncIterable<Frame> =>
       inToolForm(single, (inner) =>
         loop(answer, parts, { answering: { ...answering, call: { ...answering.call, signal }, request: inner }, found }),
