@@ -148,6 +148,26 @@ describe('a call to an upstream of the dialect', () => {
     expect(telemetry.ends.at(-1)?.completionTokens).toBeGreaterThan(400);
   });
 
+  it.each([
+    ['overloaded_error', 'overloaded_error', 'Busy: ***.'],
+    ['rate_limit_error', 'rate_limit_error', 'Busy: ***.'],
+    ['invalid_request_error', 'invalid_request_error', 'Busy: ***.'],
+    ['timeout_error', 'timeout_error', 'Busy: ***.'],
+    ['api_error', 'api_error', 'Busy: ***.'],
+    ['authentication_error', 'api_error', 'The answer of m failed: Busy: ***.'],
+    ['brand_new_error', 'api_error', 'The answer of m failed: Busy: ***.'],
+  ])('that ends with %s within its events tells of it in the words of the upstream', async (type, told, message) => {
+    const error = { type, message: 'Busy: claude-key.', details: { more: 'claude-key' } };
+    const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } };
+    claude.script(piecesReply(toNamed(start), toNamed(block), toNamed({ type: 'error', error, request_id: 'req_up' } as never)));
+    const answer = await post(service, { model: 'm', stream: true });
+    expect(readMessageEvents(answer.text).at(-1)).toEqual({
+      type: 'error',
+      error: { type: told, message },
+      request_id: answer.headers['x-request-id'],
+    });
+  });
+
   it('is a fault of the upstream where it comes streamed and should be whole, or the other way round', async () => {
     claude.script(piecesReply(odd));
     const streamed = await post(service, { model: 'm' });

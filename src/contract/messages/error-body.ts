@@ -8,17 +8,18 @@ const types: ReadonlyMap<number, MessagesErrorType> = new Map([
   [413, 'request_too_large'],
   [429, 'rate_limit_error'],
   [503, 'overloaded_error'],
+  [504, 'timeout_error'],
 ]);
 
 /** An error as the messages dialect words it: the type by status, the field at fault by its dotted path. */
-export function toMessagesError(error: ParleyError, requestId: string): MessagesError {
+export function toMessagesError(error: Pick<ParleyError, 'status' | 'message' | 'param'>, requestId: string): MessagesError {
   const { status } = error;
   const type = types.get(status) ?? (status < 500 ? 'invalid_request_error' : 'api_error');
   return { type: 'error', error: { type, message: toMessage(error) }, request_id: requestId };
 }
 
 /** `messages[0].content must be …` becomes `messages.0.content: must be …`. */
-function toMessage({ message, param }: ParleyError): string {
+function toMessage({ message, param }: Pick<ParleyError, 'message' | 'param'>): string {
   if (param === null || !message.startsWith(`${param} `)) return message;
   return `${param.replace(/\[(\d+)\]/g, '.$1')}: ${message.slice(param.length + 1)}`;
 }

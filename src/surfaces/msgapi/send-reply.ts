@@ -10,6 +10,7 @@ import { sendJson } from '../http/send-json.ts';
 import type { Visit } from '../http/visit.ts';
 import { toNamedEvent } from './message-event.ts';
 import { MessageFold } from './message-fold.ts';
+import { inOwnWords } from './relayed-fault.ts';
 import type { ReplyEvents } from './reply-events.ts';
 import { toReplyHeaders } from './reply-headers.ts';
 
@@ -72,7 +73,7 @@ class MessageWriter implements EventWriter {
   }
 
   toFault(error: ParleyError, visit: Visit): string {
-    return toNamedEvent(toMessagesError(error, visit.id));
+    return toNamedEvent(toMessagesError(this.#isRelayed ? inOwnWords(error) : error, visit.id));
   }
 }
 
