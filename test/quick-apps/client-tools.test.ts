@@ -287,4 +287,22 @@ describe('a function of the caller', () => {
     await rig.chat('What time is it?', { functions, function_call: 'none' });
     expect(rig.offered()).toEqual([]);
   });
+
+  it('is forced on the model where the caller names it, in the first turn only', async () => {
+    await using rig = await rigOf({}, calls(['get_time', {}]), says('Noon.'));
+    const forced = { functions, function_call: { name: 'get_time' } };
+    const first = messageOf(await rig.chat('Hello', forced));
+    await rig.chat([user('Hello'), first, result('get_time', '12:00')], forced);
+    expect(rig.model.requests.map(({ body }) => body.tool_choice)).toEqual([
+      { type: 'function', function: { name: 'get_time' } },
+      undefined,
+    ]);
+  });
+
+  it('or a client tool is what a tool_choice can force, and nothing else', async () => {
+    await using rig = await rigOf(withOwn(), says('1'), says('2'), says('3'));
+    const choices = [{ type: 'function', function: { name: 'ring' } }, { type: 'function', function: { name: 'own' } }, 'required'];
+    for (const tool_choice of choices) await rig.chat('Hello', { tool_choice });
+    expect(rig.model.requests.map(({ body }) => body.tool_choice)).toEqual([choices[0], undefined, undefined]);
+  });
 });

@@ -1,5 +1,5 @@
 import { Deferred } from '#base/deferred.ts';
-import type { JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
@@ -91,10 +91,11 @@ async function* handOutNext(run: QuickAppRun, { function: { name, arguments: arg
 
 /** What the model is asked: the app decides on instructions, temperature and tools, the caller on the rest. */
 function toModelRequest({ app, request, conversation }: QuickAppRun): ChatRequest {
-  const { functions, function_call: choice, tools: _tools, tool_choice: _toolChoice, addons: _addons, ...rest } = request;
+  const { functions, function_call: choice, tools: _tools, tool_choice, addons: _addons, ...rest } = request;
   const instructions: Message[] = app.instructions === '' ? [] : [{ role: 'system', content: app.instructions }];
   const offered = choice === 'none' ? [] : (functions ?? []);
   const tools = [...toClientTools(app), ...offered.map(toToolDefinition)];
+  const forced = typeof choice === 'object' ? choice : isJsonObject(tool_choice) ? tool_choice.function : undefined;
   return {
     ...rest,
     model: app.model,
@@ -102,7 +103,14 @@ function toModelRequest({ app, request, conversation }: QuickAppRun): ChatReques
     messages: [...instructions, ...conversation.messages],
     stream: true,
     ...(tools.length > 0 && { tools }),
+    ...toForcedChoice(forced, tools),
   };
+}
+
+/** A caller can force a tool that it is handed, and none of those that the app runs. */
+function toForcedChoice(forced: unknown, tools: readonly ToolDefinition[]): { tool_choice?: object } {
+  const tool = tools.find(({ function: { name } }) => isJsonObject(forced) && forced.name === name);
+  return tool === undefined ? {} : { tool_choice: { type: 'function', function: { name: tool.function.name } } };
 }
 
 function toClientTools({ toolsets }: QuickApp): ToolDefinition[] {
