@@ -35,7 +35,7 @@ export function createComplete(tools: CompleteTools): Complete {
     const deployment = await find(tools.catalog, directory, { call, type: 'chat' });
     await tools.requireConsent({ caller: call.caller, deployment, directory });
     const path = pathTo(deployment, call.caller);
-    const request = prepareRequest(call.read(), deployment);
+    const request = prepareRequest(call.read(deployment), deployment);
     if (keepsControls(deployment)) checkCompletedControl(request.messages);
     const conversation = openConversation(tools.states, { deployment, request, caller: call.caller });
     if (request.addons !== undefined) findAddons(directory.configuration.addons, request.addons);

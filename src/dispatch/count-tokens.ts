@@ -23,7 +23,7 @@ export function createCountTokens(tools: CountTokensTools): CountTokens {
     const deployment = await find(tools.catalog, directory, { call, type: 'chat' });
     await tools.requireConsent({ caller: call.caller, deployment, directory });
     pathTo(deployment, call.caller);
-    const request = prepareRequest(call.read(), deployment);
+    const request = prepareRequest(call.read(deployment), deployment);
     const native = call.native?.();
     const upstreams = deployment.upstreams.filter(({ protocol }) => tools.protocols[protocol]?.countTokens !== undefined);
     if (native === undefined || upstreams.length === 0)

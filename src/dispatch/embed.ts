@@ -30,7 +30,7 @@ export function createEmbed(tools: EmbedTools): Embed {
     const deployment = await find(tools.catalog, directory, { call, type: 'embedding' });
     await tools.requireConsent({ caller: call.caller, deployment, directory });
     pathTo(deployment, call.caller);
-    const request = { ...deployment.defaults, ...call.read() };
+    const request = { ...deployment.defaults, ...call.read(deployment) };
     const { headers, charge } = await tools.admit({ caller: call.caller, deployment, directory });
     let used: ModelUsage | undefined;
     try {

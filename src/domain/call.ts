@@ -4,6 +4,7 @@ import type { ModelUsage } from '#contract/chunk.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Caller } from './caller.ts';
+import type { Deployment } from './deployment.ts';
 import type { CallRecord } from './telemetry.ts';
 import type { NativeRequest } from './upstream.ts';
 
@@ -18,8 +19,8 @@ export interface Call<Request = ChatRequest> {
   readonly signal: AbortSignal;
   /** Where its measures go; has its place in the trace. */
   readonly record: CallRecord;
-  /** The validated request; throws the 400 that the body deserves. Called after access and consent were checked. */
-  readonly read: () => Request;
+  /** The validated request to the deployment that was found; throws the 400 that the body deserves. Called after access and consent were checked. */
+  readonly read: (deployment: Deployment) => Request;
   /** The request in the dialect its caller speaks, where that is not the compat wire: for an upstream that speaks it too. Taken once, after `read`. */
   readonly native?: () => NativeRequest | undefined;
   /** Whether the caller asks how an application works; it is told where it may edit that. */

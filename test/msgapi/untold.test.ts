@@ -53,6 +53,15 @@ describe('what a translation leaves out', () => {
     expect(gpt.requests.at(-2)?.body).not.toHaveProperty('brand_new');
   });
 
+  it('is named where a quick app, which has tools of its own, is given others', async () => {
+    gpt.script(jsonReply(plainCompletion('hi')), jsonReply(plainCompletion('hi')));
+    const tools = [{ name: 'f', input_schema: { type: 'object' } }];
+    const answer = await post(service, { model: 'quick', tools, tool_choice: { type: 'any' } });
+    const without = await post(service, { model: 'quick', tools: [] });
+    expect([answer.status, answer.headers['parley-ignored']]).toEqual([200, 'tools, tool_choice']);
+    expect([without.status, without.headers['parley-ignored']]).toEqual([200, undefined]);
+  });
+
   it('is nothing where the request is relayed', async () => {
     claude.script(jsonReply(message));
     const answer = await post(service, { model: 'claude', top_k: 5, ...upload, ...prewarmed });

@@ -10,17 +10,19 @@ export interface Reach {
   readonly takesCacheMarks: boolean;
   /** All of them know `top_k` and thinking as the dialect has them. */
   readonly takesOwnFields: boolean;
+  /** Tools of the caller reach a model: a quick app gives its own the tools that it is made with. */
+  readonly takesTools: boolean;
 }
 
 const ownFields: ReadonlySet<Upstream['protocol']> = new Set(['anthropic', 'bedrock', 'vertex', 'gemini']);
 
-/** Undefined is what no configuration has: an application made through the API. */
-export function reachOf(deployment: Deployment | undefined): Reach {
-  const upstreams = deployment?.kind === 'model' ? deployment.upstreams : [];
-  const all = (is: (upstream: Upstream) => boolean): boolean => upstreams.length > 0 && upstreams.every(is);
+export function reachOf({ kind, upstreams: all, quickApp }: Deployment): Reach {
+  const upstreams = kind === 'model' ? all : [];
+  const every = (is: (upstream: Upstream) => boolean): boolean => upstreams.length > 0 && upstreams.every(is);
   return {
     isNative: upstreams.some(speaksMessages),
-    takesCacheMarks: all((upstream) => speaksMessages(upstream) || upstream.protocol === 'bedrock'),
-    takesOwnFields: all(({ protocol }) => ownFields.has(protocol)),
+    takesCacheMarks: every((upstream) => speaksMessages(upstream) || upstream.protocol === 'bedrock'),
+    takesOwnFields: every(({ protocol }) => ownFields.has(protocol)),
+    takesTools: quickApp === undefined,
   };
 }

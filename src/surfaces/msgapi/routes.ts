@@ -3,6 +3,7 @@ import { toLatin1 } from '#base/latin1.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { type CountRequest, parseCountRequest, parseMessagesRequest } from '#contract/messages/messages-request.ts';
 import type { Call, Complete, CountTokens } from '#domain/call.ts';
+import type { Deployment } from '#domain/deployment.ts';
 import { estimatePromptTokens } from '#domain/estimate-tokens.ts';
 import type { NativeRequest } from '#domain/upstream.ts';
 import type { Door } from '../http/door.ts';
@@ -89,11 +90,11 @@ async function open(
   const deployment = body.model();
   visit.record.deployment(deployment);
   let native: NativeRequest | undefined;
-  const read = (): ChatRequest => {
+  const read = (found: Deployment): ChatRequest => {
     checkCachePolicy(headers);
     const parsed = parse(body.take());
     native = { dialect: 'messages', body: parsed, headers: toNativeHeaders(headers) };
-    const reach = reachOf(tools.directory().deployments.get(deployment));
+    const reach = reachOf(found);
     const { fault, ignored } = findUntold(parsed, reach);
     if (fault !== undefined && !reach.isNative) throw fault;
     const request = toChatRequest(parsed, { names, reach });

@@ -8,8 +8,8 @@ import { ToolNames } from './tool-names.ts';
 
 const hello = { role: 'user', content: 'Hello' };
 
-const stranger: Reach = { isNative: false, takesCacheMarks: false, takesOwnFields: false };
-const kin: Reach = { isNative: false, takesCacheMarks: true, takesOwnFields: true };
+const stranger: Reach = { isNative: false, takesCacheMarks: false, takesOwnFields: false, takesTools: true };
+const kin: Reach = { isNative: false, takesCacheMarks: true, takesOwnFields: true, takesTools: true };
 
 function translated(body: object, { names = new ToolNames(), reach = stranger }: Partial<Translation> = {}): ChatRequest {
   return toChatRequest(parseMessagesRequest({ model: 'm', max_tokens: 10, messages: [hello], ...body }), { names, reach });

@@ -33,7 +33,7 @@ export function toChatRequest(body: CountRequest, translation: Translation): Cha
     ...toBound(body.max_tokens, effort),
     ...(effort !== undefined && { reasoning_effort: effort }),
     ...toFormat(body.output_config?.format),
-    ...toTools(body, names),
+    ...(reach.takesTools && toTools(body, names)),
     ...(reach.takesOwnFields && toOwnFields(body, effort)),
   };
 }

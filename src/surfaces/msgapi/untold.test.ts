@@ -5,8 +5,8 @@ import type { Reach } from './reach.ts';
 import { findUntold, type Untold } from './untold.ts';
 
 const hello = { role: 'user', content: 'Hello' };
-const stranger: Reach = { isNative: false, takesCacheMarks: false, takesOwnFields: false };
-const kin: Reach = { isNative: false, takesCacheMarks: true, takesOwnFields: true };
+const stranger: Reach = { isNative: false, takesCacheMarks: false, takesOwnFields: false, takesTools: true };
+const kin: Reach = { isNative: false, takesCacheMarks: true, takesOwnFields: true, takesTools: true };
 
 function untoldOf(body: object, reach = stranger): Untold {
   return findUntold(parseMessagesRequest({ model: 'm', max_tokens: 10, messages: [hello], ...body }), reach);
