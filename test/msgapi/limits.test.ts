@@ -76,6 +76,18 @@ describe('limits on the messages surface', () => {
     expect(headers).toMatchObject({ 'x-ratelimit-limit-requests': '5', 'x-ratelimit-remaining-requests': '4' });
   });
 
+  it('say in both forms on a refusal too what is left', async () => {
+    await using limited = await startLimited({ requestDay: 1 });
+    await post(limited.service, { model: 'gpt' });
+    const { status, headers } = await post(limited.service, { model: 'gpt', stream: true });
+    expect([status, headers['x-ratelimit-remaining-requests']]).toEqual([429, '0']);
+    expect(headers).toMatchObject({
+      'anthropic-ratelimit-requests-limit': '1',
+      'anthropic-ratelimit-requests-remaining': '0',
+      'anthropic-ratelimit-requests-reset': expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+    });
+  });
+
   it('count money with what the cache had a part in', async () => {
     await using limited = await startLimited({}, { day: 1_000 });
     await post(limited.service, { model: 'claude' });

@@ -7,6 +7,8 @@ export interface Speech {
   /** Header fields of every answer that carry the request id. */
   readonly idHeaders: readonly string[];
   readonly toErrorBody: (error: ParleyError, requestId: string) => object;
+  /** Header fields of an error that repeat others in words of the dialect, such as what is left of limits; absent: none. */
+  readonly toOwnHeaders?: (headers: Readonly<Record<string, string>>, nowEpochMs: number) => Record<string, string>;
 }
 
 export const compatSpeech: Speech = { takesXApiKey: false, idHeaders: ['x-request-id'], toErrorBody };

@@ -75,7 +75,8 @@ export class Visit {
       response.destroy();
       return;
     }
-    const headers: Record<string, string> = { ...this.headers, ...error.headers };
+    const usual = { ...this.headers, ...error.headers };
+    const headers: Record<string, string> = { ...usual, ...this.speech.toOwnHeaders?.(usual, this.clock.epochMs()) };
     if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);
     const bytes = toLatin1(JSON.stringify(this.speech.toErrorBody(error, this.id)));
     if (error.status === 413) this.#sendBeforeBodyEnds(error.status, bytes, headers);

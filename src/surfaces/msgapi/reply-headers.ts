@@ -20,7 +20,7 @@ const millis: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1
  */
 export function toReplyHeaders(native: Native | undefined, facts: HeaderFacts): Record<string, string> {
   const { usual, ignored } = facts;
-  const own = toOwnLimits(facts);
+  const own = toOwnLimits(usual, facts.nowEpochMs);
   const given = Object.entries((native as Relayed | undefined)?.headers ?? {});
   const isLimited = Object.keys(usual).some((name) => isLimit.test(name));
   const kept = given.filter(([name]) => !(isLimited && isLimit.test(name)));
@@ -32,8 +32,8 @@ export function toReplyHeaders(native: Native | undefined, facts: HeaderFacts): 
   };
 }
 
-/** `x-ratelimit-reset-tokens: 12s` is `anthropic-ratelimit-tokens-reset` with the time itself. */
-function toOwnLimits({ usual, nowEpochMs }: HeaderFacts): Record<string, string> {
+/** Limits in the words of the dialect: `x-ratelimit-reset-tokens: 12s` is `anthropic-ratelimit-tokens-reset` with the time itself. */
+export function toOwnLimits(usual: HeaderFacts['usual'], nowEpochMs: number): Record<string, string> {
   const limits: Record<string, string> = {};
   for (const [name, value] of Object.entries(usual)) {
     const [, what = '', of = ''] = /^x-ratelimit-(limit|remaining|reset)-(requests|tokens)$/.exec(name) ?? [];

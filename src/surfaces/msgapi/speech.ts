@@ -1,11 +1,13 @@
 import { toMessagesError } from '#contract/messages/error-body.ts';
 import { compatSpeech, type Speech } from '../http/speech.ts';
+import { toOwnLimits } from './reply-headers.ts';
 
 /** The canonical prefix: `Api-Key` only. */
 const canonicalSpeech: Speech = {
   takesXApiKey: false,
   idHeaders: ['x-request-id', 'request-id'],
   toErrorBody: toMessagesError,
+  toOwnHeaders: toOwnLimits,
 };
 const aliasSpeech: Speech = { ...canonicalSpeech, takesXApiKey: true };
 
