@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   const { signal } = new AbortController();
   const tools = new McpTools(systemClock);
   const user = { signal, subject: 'user', application: 'app' };
-  const offered = await tools.load(toSettings(process.argv.at(-1) ?? ''), openNetwork(systemClock), user);
+  const { tools: offered } = await tools.load(toSettings(process.argv.at(-1) ?? ''), openNetwork(systemClock), user);
   const [name, args] = calls.get(process.env.MCP_CONFORMANCE_SCENARIO ?? '') ?? [];
   if (name !== undefined && args !== undefined) {
     const tool = offered.find((candidate) => candidate.name === name);

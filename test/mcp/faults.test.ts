@@ -120,13 +120,44 @@ describe('a server', () => {
     const server = await startSessions([echo], {
       before: instead('tools/list', (id) => Response.json({ jsonrpc: '2.0', id, result: { tools } })),
     });
-    expect(await reasonOf({ url: server.url })).toBe('The MCP server Tools does not speak MCP.');
+    expect(await reasonOf({ url: server.url })).toBe(
+      'The MCP server Tools describes tools in a form that MCP does not have, which were left out: odd.',
+    );
+  });
+
+  it.each([
+    ['no schema', { description: null, inputSchema: undefined }, true],
+    ['nulls in its schema', { inputSchema: { type: null, properties: null, required: null, $schema: null } }, true],
+    ['odd facts that nobody needs', { annotations: 'x', outputSchema: { type: 'string' }, icons: 1, execution: null }, true],
+    ['a schema that is no object', { inputSchema: { type: 'array' } }, false],
+    ['properties that are none', { inputSchema: { type: 'object', properties: [] } }, false],
+    ['no name', { name: 7 }, false],
+  ])('may list a tool with %s beside good ones', async (_what, fields, isOffered) => {
+    const tools = ['a', 'b', 'c', 'd'].map((name) => ({ name, inputSchema: { type: 'object' } }));
+    const odd = { name: 'odd', inputSchema: { type: 'object' }, ...fields };
+    for (const start of [startSessions, startStateless]) {
+      const answer = (id: unknown) =>
+        Response.json({
+          jsonrpc: '2.0',
+          id,
+          result: { resultType: 'complete', ttlMs: 0, cacheScope: 'private', tools: [odd, ...tools] },
+        });
+      const server = await start([echo], { before: instead('tools/list', answer) });
+      const { service, model } = await startApp({ url: server.url }, [says('Done.')]);
+      const { message } = choiceOf(await service.chat('app', ask));
+      expect(offered(model)).toEqual(['a', 'b', 'c', 'd', ...(isOffered ? ['odd'] : [])]);
+      const named = typeof odd.name === 'string' ? 'odd' : 'one without a name';
+      const reason = `The MCP server Tools describes tools in a form that MCP does not have, which were left out: ${named}.`;
+      expect(message.custom_content?.stages?.map(({ status, content }) => [status, content]) ?? []).toEqual(
+        isOffered ? [] : [['failed', reason]],
+      );
+    }
   });
 });
 
 describe('a call', () => {
-  const run = async (tool: ServedTool, configuration: object = {}) => {
-    const server = await startStateless([tool]);
+  const run = async (tool: ServedTool, configuration: object = {}, answer?: (id: unknown) => Response) => {
+    const server = await startStateless([tool], answer && { before: instead('tools/call', answer) });
     const { service, model } = await startApp({ url: server.url }, [callsTools([tool.name]), says('Done.')], { configuration });
     const { message } = choiceOf(await service.chat('app', ask));
     expect(message.content).toBe('Done.');
@@ -186,6 +217,21 @@ describe('a call', () => {
     expect(toolTexts(model)).toEqual(['The tool failed: The MCP server Tools answered with more than 16 MiB.']);
     await pause(1500);
     expect(server.seen.filter(({ headers }) => headers['last-event-id'] !== undefined)).toEqual([]);
+  });
+
+  it.each([
+    [undefined, ['good', '[A part of a kind that is not known was left out.]', 'too']],
+    [{ n: 1 }, ['good', 'too']],
+  ])('answered with a part of a kind that is not known keeps the others', async (structuredContent, told) => {
+    const content = [
+      { type: 'text', text: 'good' },
+      { type: 'hologram', x: 1 },
+      { type: 'text', text: 'too' },
+    ];
+    const { text: answer } = await run({ name: 'tool', run: () => text('never') }, {}, (id) =>
+      Response.json({ jsonrpc: '2.0', id, result: { resultType: 'complete', content, structuredContent } }),
+    );
+    expect(answer).toBe(told.join('\n\n'));
   });
 
   it.each([

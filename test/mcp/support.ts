@@ -260,8 +260,8 @@ export function loadMcpTools(url: string, limits: { timeoutMs?: number; loadingM
   const settings = toSettings(url);
   const tools = new McpTools(clock);
   onTestFinished(() => tools.close());
-  const load = (signal = new AbortController().signal) =>
-    tools.load(settings, network, { signal, subject: 'user', application: 'app' });
+  const load = async (signal = new AbortController().signal) =>
+    (await tools.load(settings, network, { signal, subject: 'user', application: 'app' })).tools;
   return { tools, load, pass: clock.pass };
 }
 

@@ -5,8 +5,8 @@ import { type AskDeployment, createDeploymentTool } from '#tools/deployment/depl
 import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
 
 export interface ToolSources extends RestSources {
-  /** The tools of an MCP server; rejects with ToolFault where it cannot be reached. */
-  readonly mcp: (settings: McpToolsetSettings, context: LoadContext) => Promise<readonly Tool[]>;
+  /** The tools of an MCP server, and those that cannot be offered; rejects with ToolFault where it cannot be reached. */
+  readonly mcp: (settings: McpToolsetSettings, context: LoadContext) => Promise<LoadedTools>;
   /** The tools that look something up in stored files, and those of the files that are missing. */
   readonly documents: (files: readonly string[], context: LoadContext) => Promise<LoadedTools>;
 }
@@ -70,7 +70,7 @@ async function toTools(toolset: QuickAppToolset, { sources, context }: Loading):
     case 'rest':
       return { tools: createRestTools(toolset.tools, toolset.authorization, sources), missing: [] };
     case 'mcp':
-      return { tools: await sources.mcp(toolset, context), missing: [] };
+      return sources.mcp(toolset, context);
     case 'documents':
       return sources.documents(toolset.files, context);
     default:

@@ -6,6 +6,7 @@ import type { ToolFault } from '#domain/tool.ts';
 import type { Authorizer } from '#tools/authorization/authorizer.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { CallsUnderWay } from './calls-under-way.ts';
+import { readingLoosely } from './loose-replies.ts';
 import { brokenOffCode, serverFault, statusOf, toServerFault } from './server-fault.ts';
 import { ServerFetch } from './server-fetch.ts';
 
@@ -62,7 +63,7 @@ export class Connection {
     const sdk = await import('@modelcontextprotocol/client');
     const over = new AbortController();
     const server = new ServerFetch({ ...options, onTooLarge: (fault) => over.abort(fault) });
-    const transport = createTransport(sdk, options, server.fetch);
+    const transport = readingLoosely(createTransport(sdk, options, server.fetch));
     const client = new sdk.Client(identity, {
       capabilities,
       versionNegotiation: { mode: 'auto' },

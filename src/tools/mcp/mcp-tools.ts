@@ -8,6 +8,7 @@ import type { Tool } from '#domain/tool.ts';
 import { createAuthorizer } from '#tools/authorization/authorizer.ts';
 import type { TokenCache } from '#tools/authorization/token-cache.ts';
 import { hashOf } from './hash-of.ts';
+import { isLeftOut } from './loose-replies.ts';
 import { createMcpTool, isAllowed } from './mcp-tool.ts';
 import { Revisions } from './revisions.ts';
 import { serverFault, toServerFault } from './server-fault.ts';
@@ -19,6 +20,9 @@ const longestFreshMs = 3_600_000;
 const failureFreshMs = 10_000;
 const maxSessions = 1000;
 const maxTools = 512;
+/** Of tools that were left out. */
+const maxNamed = 10;
+const longestName = 100;
 
 /** How servers are reached under one configuration. */
 export interface McpNetwork {
@@ -42,6 +46,12 @@ export interface McpUser {
   readonly application: string;
 }
 
+/** The tools of a server, and for the user those that cannot be offered. */
+export interface LoadedServer {
+  readonly tools: readonly Tool[];
+  readonly missing: readonly { readonly name: string; readonly reason: string }[];
+}
+
 /**
  * The tools of MCP servers. A session belongs to one user and one toolset with all its settings, credentials included; it is
  * kept while it is used, and five minutes longer. One for the process.
@@ -58,12 +68,12 @@ export class McpTools {
     this.#lists = new ExpiringCache({ clock, maxEntries: maxSessions, failureFreshMs });
   }
 
-  /** The allowed tools of a server, by name. Rejects with ToolFault where they cannot be had, or with the signal's reason. */
+  /** The allowed tools of a server, by name, and what of them was left out. Rejects with ToolFault where they cannot be had, or with the signal's reason. */
   async load(
     settings: McpToolsetSettings,
     network: McpNetwork,
     { signal, subject, application }: McpUser,
-  ): Promise<readonly Tool[]> {
+  ): Promise<LoadedServer> {
     const key = hashOf([subject, application, settings, network.rules]);
     const session = (): Session => this.#session(key, settings, network);
     const current = session();
@@ -75,9 +85,11 @@ export class McpTools {
         settings.name,
         `has ${allowed.length} tools, of which ${maxTools} can be offered at most; allowed_tools picks some`,
       );
-    return allowed
+    const tools = allowed
+      .filter((tool) => !isLeftOut(tool))
       .toSorted((one, other) => (one.name < other.name ? -1 : 1))
       .map((tool) => createMcpTool(tool, { settings, session, timeoutMs: network.timeoutMs }));
+    return { tools, missing: toMissing(settings.name, allowed.filter(isLeftOut)) };
   }
 
   async close(): Promise<void> {
@@ -119,6 +131,17 @@ export class McpTools {
     this.#sessions.delete(key);
     void session?.close();
   }
+}
+
+function toMissing(server: string, leftOut: readonly ListedTool[]): LoadedServer['missing'] {
+  if (leftOut.length === 0) return [];
+  const names = leftOut.slice(0, maxNamed).map(({ name }) => name.slice(0, longestName));
+  const more = leftOut.length > names.length ? ` and ${leftOut.length - names.length} more` : '';
+  const { message: reason } = serverFault(
+    server,
+    `describes tools in a form that MCP does not have, which were left out: ${names.join(', ')}${more}`,
+  );
+  return [{ name: server, reason }];
 }
 
 async function list(settings: McpToolsetSettings, session: Session, listingMs: number): Promise<Made<readonly ListedTool[]>> {

@@ -1,5 +1,6 @@
 import type { CallToolResult, ContentBlock, EmbeddedResource, ResourceLink } from '@modelcontextprotocol/client';
 import type { Attachment, ToolResult } from '#domain/tool.ts';
+import { unknownPart } from './loose-replies.ts';
 
 const maxBlocks = 200;
 const longestTitle = 200;
@@ -46,7 +47,7 @@ function toPart(block: ContentBlock): Part {
     case 'resource':
       return toResource(block);
     default:
-      return { text: '[A part of a kind that is not known was left out.]' };
+      return { text: unknownPart };
   }
 }
 

@@ -1,0 +1,65 @@
+import type { Client, Tool as ListedTool } from '@modelcontextprotocol/client';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+
+type Transport = Parameters<Client['connect']>[0];
+type Listener = NonNullable<Transport['onmessage']>;
+type Message = Parameters<Listener>[0];
+
+/** In `_meta` of a tool that no model can be offered. */
+const leftOut = 'parley/left-out';
+const kindsOfPart: ReadonlySet<unknown> = new Set(['text', 'image', 'audio', 'resource', 'resource_link']);
+
+/** What the model is told in place of a part of a kind that is not known. */
+export const unknownPart = '[A part of a kind that is not known was left out.]';
+
+/** Whether a listed tool is described in a form that nobody can call it by. */
+export function isLeftOut({ _meta }: ListedTool): boolean {
+  return _meta?.[leftOut] === true;
+}
+
+/** Lets a server answer loosely: the SDK would refuse a whole list for one odd tool, and a whole result for one unknown part. */
+export function readingLoosely(transport: Transport): Transport {
+  let listener: Listener | undefined;
+  return Object.defineProperty(transport, 'onmessage', {
+    get: () => listener,
+    set(given: Listener | undefined) {
+      listener = given && ((message, extra) => given(loosened(message), extra));
+    },
+  });
+}
+
+function loosened(message: Message): Message {
+  if (!('result' in message)) return message;
+  const { tools, content, structuredContent } = message.result;
+  if (Array.isArray(tools)) return { ...message, result: { ...message.result, tools: tools.map(toReadableTool) } };
+  if (!Array.isArray(content)) return message;
+  // Beside a structured result, which says the same, nothing has to stand for a part.
+  const instead = structuredContent === undefined ? [{ type: 'text', text: unknownPart }] : [];
+  const parts = content.flatMap((part) => (isJsonObject(part) && !kindsOfPart.has(part.type) ? instead : [part]));
+  return { ...message, result: { ...message.result, content: parts } };
+}
+
+/** Of a tool what a model is told of it. */
+function toReadableTool(listed: unknown): JsonObject {
+  const { name, title, description, inputSchema } = isJsonObject(listed) ? listed : {};
+  const schema = toObjectSchema(inputSchema ?? {});
+  if (typeof name !== 'string' || schema === undefined) {
+    const shown = typeof name === 'string' ? name : 'one without a name';
+    return { name: shown, inputSchema: { type: 'object' }, _meta: { [leftOut]: true } };
+  }
+  return {
+    name,
+    ...(typeof title === 'string' && { title }),
+    ...(typeof description === 'string' && { description }),
+    inputSchema: schema,
+  };
+}
+
+/** The schema of an object, where it is one; null is absence. */
+function toObjectSchema(written: unknown): JsonObject | undefined {
+  if (!isJsonObject(written)) return undefined;
+  const schema = Object.fromEntries(Object.entries(written).filter(([, value]) => value !== null));
+  const { type = 'object', properties = {}, required = [] } = schema;
+  const areNames = Array.isArray(required) && required.every((name) => typeof name === 'string');
+  return type === 'object' && isJsonObject(properties) && areNames ? { ...schema, type } : undefined;
+}
