@@ -250,6 +250,11 @@ describe('a call', () => {
       (id: unknown) => Response.json({ jsonrpc: '2.0', id, result: { content: [{ type: 'text' }] } }),
       'does not speak MCP',
     ],
+    [
+      'an answer to another request',
+      () => Response.json({ jsonrpc: '2.0', id: 'other', result: text('x') }),
+      'did not answer what it was asked',
+    ],
     ['a page', html, 'does not speak MCP'],
     ['a fault', () => new Response('secret stack', { status: 502 }), 'answered HTTP 502'],
   ])('answered with %s fails alone', async (_what, answer, reason) => {

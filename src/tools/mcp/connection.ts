@@ -5,9 +5,10 @@ import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { ToolFault } from '#domain/tool.ts';
 import type { Authorizer } from '#tools/authorization/authorizer.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { answeringAlways, WholeReplies } from './answering-always.ts';
 import { CallsUnderWay } from './calls-under-way.ts';
 import { readingLoosely } from './loose-replies.ts';
-import { brokenOffCode, serverFault, statusOf, toServerFault } from './server-fault.ts';
+import { serverFault, statusOf, toServerFault } from './server-fault.ts';
 import { ServerFetch } from './server-fetch.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/client');
@@ -131,28 +132,14 @@ export class Connection {
 function createTransport(sdk: Sdk, { settings, isBusy }: ConnectionOptions, fetch: Fetch): Transport {
   const url = new URL(settings.url);
   if (settings.protocol === 'sse') return new sdk.SSEClientTransport(url, { fetch });
+  const replies = new WholeReplies(fetch);
   const transport = new sdk.StreamableHTTPClientTransport(url, {
-    fetch,
+    fetch: replies.fetch,
     reconnectionOptions,
     reconnectionScheduler(reconnect, delayMs) {
       const timer = setTimeout(() => isBusy() && reconnect(), Math.max(delayMs, soonestReconnectionMs));
       return () => clearTimeout(timer);
     },
   });
-  return answeringAlways(transport);
-}
-
-/** Answers a request whose stream ended without an answer: the SDK would leave it waiting. */
-function answeringAlways(transport: StreamableHTTPClientTransport): Transport {
-  const send = transport.send.bind(transport);
-  transport.send = (message, options) => {
-    const onRequestStreamEnd = (): void => {
-      options?.onRequestStreamEnd?.();
-      if (Array.isArray(message) || !('method' in message) || !('id' in message)) return;
-      const error = { code: brokenOffCode, message: 'the stream ended without an answer' };
-      transport.onmessage?.({ jsonrpc: '2.0', id: message.id, error });
-    };
-    return send(message, { ...options, onRequestStreamEnd });
-  };
-  return transport;
+  return answeringAlways(transport, replies);
 }

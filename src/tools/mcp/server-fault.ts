@@ -3,6 +3,8 @@ import { ToolFault } from '#domain/tool.ts';
 
 /** Code of the answer that takes the place of one whose stream ended without it. */
 export const brokenOffCode = -32_990;
+/** The same of one that came in one piece and answers something else. */
+export const unansweredCode = -32_991;
 
 const longestMessage = 1000;
 
@@ -24,7 +26,8 @@ export function toServerFault(server: string, thrown: unknown, otherwise = 'does
 /** The server's own words, where it answered a request with an error. */
 export function refusalOf(thrown: unknown): string | undefined {
   const { code, message } = thrown as { code?: unknown; message?: unknown };
-  const isRefusal = thrown instanceof Error && typeof code === 'number' && code < 0 && code !== brokenOffCode;
+  const isRefusal =
+    thrown instanceof Error && typeof code === 'number' && code < 0 && code !== brokenOffCode && code !== unansweredCode;
   return isRefusal ? shorten(String(message)) : undefined;
 }
 
@@ -41,6 +44,7 @@ function* causesOf(thrown: unknown): Iterable<Error> {
 
 const phrases: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [brokenOffCode, 'broke off its answer'],
+  [unansweredCode, 'did not answer what it was asked'],
   ['ECONNREFUSED', 'could not be reached: the connection was refused'],
   ['ENOTFOUND', 'could not be reached: its host name is not known'],
   ['EAI_AGAIN', 'could not be reached: its host name could not be looked up'],

@@ -1,0 +1,50 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { Fetch } from '#base/guarded-fetch.ts';
+import { brokenOffCode, unansweredCode } from './server-fault.ts';
+
+type Transport = Parameters<Client['connect']>[0];
+
+/** Knows of each message that is sent whether the reply to it came in one piece: the SDK does not tell. */
+export class WholeReplies {
+  readonly #fetch: Fetch;
+  readonly #exchanges = new AsyncLocalStorage<{ isWhole: boolean }>();
+
+  constructor(fetch: Fetch) {
+    this.#fetch = fetch;
+  }
+
+  /** To be used by the transport whose messages these are. */
+  readonly fetch: Fetch = async (url, init) => {
+    const response = await this.#fetch(url, init);
+    const exchange = this.#exchanges.getStore();
+    // A server that only took the message in, with 202, may answer on the common stream.
+    if (exchange !== undefined)
+      exchange.isWhole = response.status !== 202 && /^application\/json\b/i.test(response.headers.get('content-type') ?? '');
+    return response;
+  };
+
+  /** Whether the reply to what `send` sends was there in one piece when it resolved. */
+  async follow(send: () => Promise<void>): Promise<boolean> {
+    const exchange = { isWhole: false };
+    await this.#exchanges.run(exchange, send);
+    return exchange.isWhole;
+  }
+}
+
+/** Answers a request whose reply ended without an answer, in events or in one piece: the SDK would leave it waiting. It passes over a second answer. */
+export function answeringAlways(transport: StreamableHTTPClientTransport, replies: WholeReplies): Transport {
+  const send = transport.send.bind(transport);
+  transport.send = async (message, options) => {
+    const answer = (code: number): void => {
+      if (Array.isArray(message) || !('method' in message) || !('id' in message)) return;
+      transport.onmessage?.({ jsonrpc: '2.0', id: message.id, error: { code, message: 'the reply ended without an answer' } });
+    };
+    const onRequestStreamEnd = (): void => {
+      options?.onRequestStreamEnd?.();
+      answer(brokenOffCode);
+    };
+    if (await replies.follow(() => send(message, { ...options, onRequestStreamEnd }))) answer(unansweredCode);
+  };
+  return transport;
+}
