@@ -280,6 +280,21 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     'aliases.compat[0]: is taken: the service has paths of its own there',
   ],
   [
+    'a prefix of the add-in gateway that hides paths of the service',
+    { addin: { prefix: '/v1/addin' } },
+    'addin.prefix: is taken: the service has paths of its own there',
+  ],
+  [
+    'one that hides an alias',
+    { addin: { prefix: '/anthropic' } },
+    'addin.prefix: is taken: the service has paths of its own there',
+  ],
+  [
+    'one that hides an alias that is configured',
+    { addin: { prefix: '/x' }, aliases: { compat: ['x'] } },
+    'addin.prefix: is taken: the service has paths of its own there',
+  ],
+  [
     'one alias of two surfaces',
     { aliases: { compat: ['x'], msgapi: ['x'] } },
     'aliases.msgapi[0]: stands among the aliases twice',

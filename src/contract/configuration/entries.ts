@@ -1,10 +1,16 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 
+/** A section of a configuration; empty where it is none. */
+export function sectionOf(configuration: unknown, section: string): JsonObject {
+  const found = isJsonObject(configuration) ? configuration[section] : undefined;
+  return isJsonObject(found) ? found : {};
+}
+
 /** The entries of a section that are objects; whatever else stands there is the schema's to refuse. */
 export function entriesOf(configuration: unknown, section: string): readonly (readonly [name: string, entry: JsonObject])[] {
-  const entries = isJsonObject(configuration) ? configuration[section] : undefined;
-  if (!isJsonObject(entries)) return [];
-  return Object.entries(entries).filter((entry): entry is [string, JsonObject] => isJsonObject(entry[1]));
+  return Object.entries(sectionOf(configuration, section)).filter((entry): entry is [string, JsonObject] =>
+    isJsonObject(entry[1]),
+  );
 }
 
 /** The strings of a list; empty for what is no list. */

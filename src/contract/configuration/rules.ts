@@ -1,6 +1,6 @@
 import { deploymentFaults } from './deployment-rules.ts';
 import type { Fault } from './fault.ts';
-import { aliasFaults, identityProviderFaults, keyFaults, retrievalFaults } from './service-rules.ts';
+import { addinFaults, aliasFaults, identityProviderFaults, keyFaults, retrievalFaults } from './service-rules.ts';
 
 /** What the schema cannot say. Takes any value, so that these faults are found beside those of the schema. */
 export function ruleFaults(configuration: unknown): readonly Fault[] {
@@ -9,6 +9,7 @@ export function ruleFaults(configuration: unknown): readonly Fault[] {
     ...keyFaults(configuration),
     ...identityProviderFaults(configuration),
     ...aliasFaults(configuration),
+    ...addinFaults(configuration),
     ...retrievalFaults(configuration),
   ];
 }

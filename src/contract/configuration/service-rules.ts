@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { entriesOf, stringsOf } from './entries.ts';
+import { entriesOf, sectionOf, stringsOf } from './entries.ts';
 import type { Fault } from './fault.ts';
 import { didYouMean } from './nearest.ts';
+import { defaultAliases } from './service.ts';
 import { isHeaderValue } from './values.ts';
 
 /** What the schema cannot say of keys. */
@@ -71,14 +72,16 @@ const takenPrefixes: ReadonlySet<string> = new Set([
   'metrics',
   'openapi.json',
   'docs',
+  'assets',
   'custom_application_schemas',
 ]);
+const surfaces = ['compat', 'msgapi'] as const;
 
 /** What the schema cannot say of aliases. */
 export function* aliasFaults(configuration: unknown): Iterable<Fault> {
-  const aliases = isJsonObject(configuration) && isJsonObject(configuration.aliases) ? configuration.aliases : {};
+  const aliases = sectionOf(configuration, 'aliases');
   const seen = new Set<string>();
-  for (const surface of ['compat', 'msgapi']) {
+  for (const surface of surfaces) {
     for (const [index, alias] of stringsOf(aliases[surface]).entries()) {
       const path = ['aliases', surface, index];
       if (takenPrefixes.has(alias)) yield { path, message: 'is taken: the service has paths of its own there' };
@@ -88,10 +91,20 @@ export function* aliasFaults(configuration: unknown): Iterable<Fault> {
   }
 }
 
+/** What the schema cannot say of the add-in gateway: what comes below its prefix is its own, and nobody else hears of it. */
+export function* addinFaults(configuration: unknown): Iterable<Fault> {
+  const { prefix } = sectionOf(configuration, 'addin');
+  if (typeof prefix !== 'string') return;
+  const [, first = ''] = prefix.split('/');
+  const aliases = sectionOf(configuration, 'aliases');
+  const areAliases = surfaces.some((surface) => stringsOf(aliases[surface] ?? defaultAliases[surface]).includes(first));
+  if (takenPrefixes.has(first) || areAliases)
+    yield { path: ['addin', 'prefix'], message: 'is taken: the service has paths of its own there' };
+}
+
 /** The model that embeds documents must be there and be one that embeds. */
 export function* retrievalFaults(configuration: unknown): Iterable<Fault> {
-  const retrieval = isJsonObject(configuration) && isJsonObject(configuration.retrieval) ? configuration.retrieval : {};
-  const wanted = retrieval.embeddingModel;
+  const wanted = sectionOf(configuration, 'retrieval').embeddingModel;
   if (typeof wanted !== 'string' || wanted === '') return;
   const path = ['retrieval', 'embeddingModel'];
   const models = entriesOf(configuration, 'models');

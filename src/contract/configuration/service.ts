@@ -69,19 +69,21 @@ export const SecuritySettings = strict(
 );
 export type SecuritySettings = Static<typeof SecuritySettings>;
 
-const prefixes = (surface: string, byDefault: string) =>
+export const defaultAliases = { compat: ['openai'], msgapi: ['anthropic'] } as const;
+
+const prefixes = (surface: keyof typeof defaultAliases) =>
   Type.Array(
     Type.Refine(
       Type.String(),
       isPathPrefix,
       () => 'must be a path prefix of letters, digits and . _ ~ - without a slash at either end, such as openai',
     ),
-    { default: [byDefault], description: `Prefixes that stand for \`${surface}\` as well. Empty: none. Read at start only.` },
+    { default: defaultAliases[surface], description: `Prefixes that stand for \`${surface}\` as well. Empty: none. Read at start only.` },
   );
 
 /** Further path prefixes of the surfaces. */
 export const AliasSettings = strict(
-  { compat: prefixes('compat', 'openai'), msgapi: prefixes('msgapi', 'anthropic') },
+  { compat: prefixes('compat'), msgapi: prefixes('msgapi') },
   { default: {}, description: 'Further path prefixes of the surfaces.' },
 );
 export type AliasSettings = Static<typeof AliasSettings>;
