@@ -16,6 +16,7 @@ const schema = strict(
       ]),
     ),
     'odd/name': Type.Optional(Type.Literal(3)),
+    word: Type.Optional(Type.Union([Type.Enum(['left', 'right']), Type.Null()])),
   },
   { description },
 );
@@ -34,6 +35,8 @@ describe('explain', () => {
     [{ form: {} }, [{ path: ['form', 'kind'], message: 'is missing; it must be one of a, b' }]],
     [{ 'odd/name': 4 }, [{ path: ['odd/name'], message: 'must be 3' }]],
     [{ 'odd/nam': 4 }, [{ path: ['odd/nam'], message: 'is not a known key', hint: 'did you mean odd/name?' }]],
+    [{ word: 'zz' }, [{ path: ['word'], message: 'must be one of left, right' }]],
+    [{ word: 3 }, [{ path: ['word'], message: 'must be a string or null, but is a number' }]],
     [{ either: [Number.NaN] }, [{ path: ['either', 0], message: 'must be a finite number' }]],
     [
       { either: () => 1 },

@@ -4,7 +4,7 @@ import { Settings } from 'typebox/system';
 import { Errors } from 'typebox/value';
 import { type Fault, formatPath, type Path } from './fault.ts';
 import { didYouMean } from './nearest.ts';
-import { discriminatorOf, formsFor, kindOf, type SchemaNode } from './schema-node.ts';
+import { discriminatorOf, formsFor, kindOf, kindOfForm, type SchemaNode } from './schema-node.ts';
 
 /** Everything that is wrong with a value by its schema: one fault a place, in plain words. Empty where the value follows the schema. */
 export function explain(schema: TSchema, value: unknown): readonly Fault[] {
@@ -68,10 +68,10 @@ function toFormFaults(forms: readonly SchemaNode[], place: Located): readonly Fa
   if (form !== undefined && others.length === 0) {
     return explain(form as TSchema, found).map((fault) => ({ ...fault, path: [...path, ...fault.path] }));
   }
-  const ofKind = forms.filter((each) => each.type === kindOf(found));
+  const ofKind = forms.filter((each) => kindOfForm(each) === kindOf(found));
   const discriminator = discriminatorOf(ofKind);
   if (discriminator === undefined) {
-    const kinds = [...new Set(forms.map((each) => inWords(each.type ?? '')))];
+    const kinds = [...new Set(forms.map((each) => inWords(kindOfForm(each) ?? '')))];
     return [{ path, message: `must be ${kinds.join(' or ')}, but is ${inWords(kindOf(found))}` }];
   }
   const word = (found as Readonly<Record<string, unknown>>)[discriminator];

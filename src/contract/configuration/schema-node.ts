@@ -50,6 +50,11 @@ export function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
+/** What a form of a union is for; a choice among words has no type of its own. */
+export function kindOfForm({ type, enum: words }: SchemaNode): string | undefined {
+  return type ?? (words?.every((word) => typeof word === 'string') ? 'string' : undefined);
+}
+
 /** The key whose constant tells the forms of a union apart, such as `type`. */
 export function discriminatorOf(forms: readonly SchemaNode[]): string | undefined {
   const [first] = forms;
@@ -61,7 +66,7 @@ export function discriminatorOf(forms: readonly SchemaNode[]): string | undefine
  * where none does, those that know most of the value's keys.
  */
 export function formsFor(forms: readonly SchemaNode[], value: unknown): readonly SchemaNode[] {
-  const ofKind = forms.filter((form) => form.type === kindOf(value));
+  const ofKind = forms.filter((form) => kindOfForm(form) === kindOf(value));
   if (ofKind.length < 2 || !isJsonObject(value)) return ofKind;
   const discriminator = discriminatorOf(ofKind);
   if (discriminator !== undefined) {
