@@ -128,6 +128,11 @@ describe('the settings of a quick app', () => {
       ['web_api_toolset[0].tools[0].rest_api_method_info.method_type: must be one of get, post, put, patch, delete'],
     ],
     [
+      'a method that the obsolete form does not have',
+      { ...settings, ...obsolete({ method_type: 'patch' }) },
+      ['web_api_toolset[0].tool_endpoints[0].method_type: must be one of get, post, put, delete'],
+    ],
+    [
       'an address that is none',
       { ...settings, ...rest({ ...restTool, rest_api_method_info: { ...info, method_url: '/x' } }) },
       ['web_api_toolset[0].tools[0].rest_api_method_info.method_url: must be an address that begins with http:// or https://'],

@@ -4,11 +4,14 @@ import { httpUrl, named, secretHeaderValue, strict, text } from '../configuratio
 import { dataType } from './data-type.ts';
 import { functionName } from './function-name.ts';
 
-const anyCaseMethod = Type.Refine(
-  Type.String({ description: 'HTTP method: get, post, put, patch or delete.', examples: ['get'] }),
-  (method) => /^(get|post|put|patch|delete)$/i.test(method),
-  () => 'must be one of get, post, put, patch, delete',
-);
+/** One of some methods, in small or capital letters. */
+function anyCase(methods: readonly string[], description: string) {
+  return Type.Refine(
+    Type.String({ description, examples: ['get'] }),
+    (method) => methods.includes(method.toLowerCase()),
+    () => `must be one of ${methods.join(', ')}`,
+  );
+}
 
 const ParameterInfo = strict(
   {
@@ -46,7 +49,7 @@ const RestTool = strict(
     rest_api_method_info: strict(
       {
         method_url: httpUrl('Address of the operation; `{name}` in it is filled by a parameter.'),
-        method_type: anyCaseMethod,
+        method_type: anyCase(['get', 'post', 'put', 'patch', 'delete'], 'HTTP method: get, post, put, patch or delete.'),
       },
       { description: 'What is called, and how.' },
     ),
@@ -98,7 +101,7 @@ const ObsoleteEndpoint = strict(
   {
     name: functionName(),
     method_url: httpUrl('Address of the operation; `{name}` in it is filled by a parameter.'),
-    method_type: anyCaseMethod,
+    method_type: anyCase(['get', 'post', 'put', 'delete'], 'HTTP method: get, post, put or delete.'),
     description: Type.String({ description: 'What the tool does, for the model.' }),
     parameters: Type.Array(ObsoleteParameter, { description: 'Parameters of the operation; may be empty.' }),
   },

@@ -73,6 +73,7 @@ export const schemaGerman: Readonly<Record<string, string>> = {
     'Adresse der Operation; `{name}` darin wird von einem Parameter gefüllt.',
   'Method type': 'Methode',
   'HTTP method: get, post, put, patch or delete.': 'HTTP-Methode: get, post, put, patch oder delete.',
+  'HTTP method: get, post, put or delete.': 'HTTP-Methode: get, post, put oder delete.',
   'Open ai tool': 'Werkzeug',
   'The tool as the model is offered it.': 'Das Werkzeug, wie es dem Modell angeboten wird.',
   Function: 'Funktion',

@@ -9,12 +9,14 @@ import { ChoiceEditor, JsonEditor, NumberEditor, SwitchEditor, TextEditor } from
 import { useSchemaWords } from './schema-words.ts';
 import { type Property, type Shape, startOf, toShape, variantOf } from './shape.ts';
 
-/** The schema leaves open how these are written, and has no list of them. */
-const methods: Shape & { readonly kind: 'choice' } = { kind: 'choice', options: ['get', 'post', 'put', 'patch', 'delete'] };
+/** The schema leaves open how these are written, and has no list of them. The obsolete form has fewer. */
+const obsoleteMethods: Shape & { readonly kind: 'choice' } = { kind: 'choice', options: ['get', 'post', 'put', 'delete'] };
+const methods: typeof obsoleteMethods = { kind: 'choice', options: ['get', 'post', 'put', 'patch', 'delete'] };
 
 /** The editor of any value, drawn from its JSON Schema. */
 export function ValueEditor(props: EditorProps) {
-  if (props.path.at(-1) === 'method_type') return <ChoiceEditor {...props} shape={methods} />;
+  if (props.path.at(-1) === 'method_type')
+    return <ChoiceEditor {...props} shape={props.path.includes('tool_endpoints') ? obsoleteMethods : methods} />;
   const shape = toShape(props.schema);
   if (isParameters(props.schema)) return <ParametersEditor {...props} />;
   switch (shape.kind) {
