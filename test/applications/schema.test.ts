@@ -41,6 +41,22 @@ it('by its id the schema needs a key, and an id that is known', async () => {
 
 const plain = { temperature: 0.5, instructions: '', model: 'm' };
 const tool = { type: 'function', function: { name: 'f', description: '', parameters: {} } };
+
+function withTool({ name = 'f', method_type = 'get', method_url = 'https://r.example/' }): object {
+  const open_ai_tool = { ...tool, function: { ...tool.function, name } };
+  return {
+    ...plain,
+    web_api_toolset: [
+      { type: 'rest-api', name: 'r', tools: [{ rest_api_method_info: { method_url, method_type }, open_ai_tool }] },
+    ],
+  };
+}
+
+function obsolete(method_type: string): object {
+  const endpoint = { name: 'f', method_url: 'https://r.example/', method_type, description: '', parameters: [] };
+  return { tool_endpoints: [endpoint], auth_info: null };
+}
+
 const forms: readonly unknown[] = [
   plain,
   { ...plain, temperature: 2 },
@@ -60,6 +76,11 @@ const forms: readonly unknown[] = [
     ],
   },
   { ...plain, web_api_toolset: [{ type: 'rest-api', name: 'r', tools: [{}] }] },
+  ...['f.g', 'f g', '', 'x'.repeat(65), 'a-B_9'].map((name) => withTool({ name })),
+  ...['fetch', 'PATCH', 'Get'].map((method_type) => withTool({ method_type })),
+  ...['/x', 'ftp://r.example', 'HTTPS://r.example/{id}', ''].map((method_url) => withTool({ method_url })),
+  ...['patch', 'PUT'].map((method_type) => ({ ...plain, web_api_toolset: [obsolete(method_type)] })),
+  ...['files/b/a.txt', 'files/b/', '/files/b/a.txt'].map((document_relative_url) => ({ ...plain, document_relative_url })),
   { ...plain, nonsense: 1 },
 ];
 

@@ -18,7 +18,8 @@ export function configurationJsonSchema(): JsonObject {
 function toWritten(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(toWritten);
   if (!isJsonObject(schema)) return schema;
-  const { required, properties, ...rest } = schema;
+  // A reference can stand for a whole text or a part of it: what a text must look like is known once it is replaced.
+  const { required, properties, pattern: _pattern, errorMessage: _errorMessage, ...rest } = schema;
   const written: JsonObject = {};
   for (const key of ['items', 'additionalProperties', 'anyOf']) if (key in rest) written[key] = toWritten(rest[key]);
   if (isJsonObject(properties)) {

@@ -48,7 +48,7 @@ function toFaults(error: TLocalizedValidationError, schema: TSchema, value: unkn
     case 'enum':
       return [notAmong(path, error.params.allowedValues, found)];
     default:
-      return [{ path, message: sayError(error, found) }];
+      return [{ path, message: sayError(error, { found, node }) }];
   }
 }
 
@@ -80,7 +80,7 @@ function toFormFaults(forms: readonly SchemaNode[], place: Located): readonly Fa
   return [word === undefined ? { ...fault, message: `is missing; it ${fault.message}` } : fault];
 }
 
-function sayError(error: TLocalizedValidationError, found: unknown): string {
+function sayError(error: TLocalizedValidationError, { found, node }: { found: unknown; node: SchemaNode }): string {
   switch (error.keyword) {
     case 'type':
       return sayType(String(error.params.type), found);
@@ -90,6 +90,8 @@ function sayError(error: TLocalizedValidationError, found: unknown): string {
       return error.params.limit === 1 ? 'must not be empty' : `must have at least ${error.params.limit} characters`;
     case 'minItems':
       return error.params.limit === 1 ? 'must have at least one item' : `must have at least ${error.params.limit} items`;
+    case 'pattern':
+      return node.errorMessage ?? error.message;
     case 'minimum':
       return `must be ${error.params.limit} or more`;
     case 'maximum':

@@ -46,7 +46,9 @@ export function milliseconds(options: { readonly description: string; readonly d
 }
 
 export function httpUrl(description: string) {
-  return Type.Refine(text(description), isHttpUrl, () => 'must be an address that begins with http:// or https://');
+  const errorMessage = 'must be an address that begins with http:// or https://';
+  const written = Type.String({ minLength: 1, description, pattern: '^[hH][tT][tT][pP][sS]?://', errorMessage });
+  return Type.Refine(written, isHttpUrl, () => errorMessage);
 }
 
 export function apiVersion(description: string) {

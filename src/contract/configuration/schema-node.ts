@@ -16,6 +16,8 @@ export interface SchemaNode {
   readonly anyOf?: readonly SchemaNode[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
+  /** What is told of a text that does not match the pattern. */
+  readonly errorMessage?: string;
   /** Never shown again once it was written. */
   readonly writeOnly?: boolean;
 }

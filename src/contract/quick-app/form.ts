@@ -8,11 +8,11 @@ import { ObsoleteWebToolset, RestToolset } from './web-toolset.ts';
 const webToolsets = (title: string, description: string) =>
   Type.Optional(Type.Array(Type.Union([RestToolset, ObsoleteWebToolset]), { title, description }));
 
-const fileReference = Type.Refine(
-  Type.String({ title: 'File' }),
-  (reference) => /^files\/[^/]+\/.*[^/]$/.test(reference),
-  () => 'must be the reference of a stored file, such as files/<bucket>/<path>',
-);
+const fileReference = Type.String({
+  title: 'File',
+  pattern: '^files/[^/]+/.*[^/]$',
+  errorMessage: 'must be the reference of a stored file, such as files/<bucket>/<path>',
+});
 
 /** Settings of a quick app, `applicationProperties` (spec 2.14); the order is that of a form drawn from it. */
 export const QuickAppForm = strict(

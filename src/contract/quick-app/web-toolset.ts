@@ -6,11 +6,9 @@ import { functionName } from './function-name.ts';
 
 /** One of some methods, in small or capital letters. */
 function anyCase(methods: readonly string[], description: string) {
-  return Type.Refine(
-    Type.String({ description, examples: ['get'] }),
-    (method) => methods.includes(method.toLowerCase()),
-    () => `must be one of ${methods.join(', ')}`,
-  );
+  const spelled = methods.map((method) => method.replace(/./g, (letter) => `[${letter}${letter.toUpperCase()}]`));
+  const errorMessage = `must be one of ${methods.join(', ')}`;
+  return Type.String({ description, examples: ['get'], pattern: `^(${spelled.join('|')})$`, errorMessage });
 }
 
 const ParameterInfo = strict(
