@@ -6,7 +6,7 @@ const looksLikeJson = /^\s*(?:\{|\[(?!\d+\] ))/;
 
 /** What a tool gave, as the model and the stage of the run show it. */
 export interface ShownResult {
-  /** At most the allowed bytes, and a note where there was more. */
+  /** At most the allowed bytes, with a note where there was more; of a limit that has no room for the note nothing but that. */
   readonly text: string;
   /** The whole, where the text is not. */
   readonly whole: readonly Attachment[];
@@ -16,13 +16,18 @@ export interface ShownResult {
 export function toShownResult(result: ToolResult, maxBytes: number): ShownResult {
   const bytes = Buffer.from(result.text, 'utf8');
   if (bytes.length <= maxBytes) return { text: result.text || '(The tool gave no text.)', whole: [] };
-  const kept = new TextDecoder('utf-8').decode(bytes.subarray(0, maxBytes), { stream: true });
+  const room = Math.max(0, maxBytes - toNote(bytes.length, maxBytes).length);
+  const kept = new TextDecoder('utf-8').decode(bytes.subarray(0, room), { stream: true });
   return {
-    text: `${kept}\n\n[Cut here: the result has ${bytes.length} bytes, of which these are the first ${maxBytes}.]`,
+    text: kept + toNote(bytes.length, Buffer.byteLength(kept)),
     whole: [
       { title: 'Whole result', type: looksLikeJson.test(result.text) ? 'application/json' : 'text/plain', data: result.text },
     ],
   };
+}
+
+function toNote(bytes: number, keptBytes: number): string {
+  return `\n\n[Cut here: the result has ${bytes} bytes, of which these are the first ${keptBytes}.]`;
 }
 
 /** The first part of a run's stage, as markdown. */

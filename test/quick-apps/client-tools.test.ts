@@ -301,7 +301,11 @@ describe('a function of the caller', () => {
 
   it('or a client tool is what a tool_choice can force, and nothing else', async () => {
     await using rig = await rigOf(withOwn(), says('1'), says('2'), says('3'));
-    const choices = [{ type: 'function', function: { name: 'ring' } }, { type: 'function', function: { name: 'own' } }, 'required'];
+    const choices = [
+      { type: 'function', function: { name: 'ring' } },
+      { type: 'function', function: { name: 'own' } },
+      'required',
+    ];
     for (const tool_choice of choices) await rig.chat('Hello', { tool_choice });
     expect(rig.model.requests.map(({ body }) => body.tool_choice)).toEqual([choices[0], undefined, undefined]);
   });

@@ -69,15 +69,16 @@ describe('results', () => {
     const model = scriptedModel(calls(['long', {}]), answers('Done.'));
     const { stages, attachments } = fold(await chunksOf({ ask: model.ask, tools: [tool('long', () => long)] }));
     const told = model.asked[1]?.messages.at(-1)?.content as string;
-    expect(told).toBe(`${'é'.repeat(20_000)}\n\n[Cut here: the result has 60000 bytes, of which these are the first 40000.]`);
+    expect(told).toBe(`${'é'.repeat(19_961)}\n\n[Cut here: the result has 60000 bytes, of which these are the first 39922.]`);
+    expect(Buffer.byteLength(told)).toBe(39_999);
     expect(stages[0]?.attachments).toEqual([{ index: 0, title: 'Whole result', type: 'text/plain', data: long }]);
     expect(attachments).toEqual([]);
   });
 
   it('are cut between characters', async () => {
     const model = scriptedModel(calls(['long', {}]), answers('Done.'));
-    await chunksOf({ ask: model.ask, tools: [tool('long', () => '😀😀')], maxResultBytes: 6 });
-    expect(model.asked[1]?.messages.at(-1)?.content).toMatch(/^😀\n\n\[Cut/);
+    await chunksOf({ ask: model.ask, tools: [tool('long', () => '😀'.repeat(50))], maxResultBytes: 90 });
+    expect(model.asked[1]?.messages.at(-1)?.content).toMatch(/^(😀){4}\n\n\[Cut.* first 16\.\]$/);
   });
 
   it('have their attachments in the stage and in the reply, each with its own indices', async () => {
