@@ -78,7 +78,10 @@ const prefixes = (surface: keyof typeof defaultAliases) =>
       isPathPrefix,
       () => 'must be a path prefix of letters, digits and . _ ~ - without a slash at either end, such as openai',
     ),
-    { default: defaultAliases[surface], description: `Prefixes that stand for \`${surface}\` as well. Empty: none. Read at start only.` },
+    {
+      default: defaultAliases[surface],
+      description: `Prefixes that stand for \`${surface}\` as well. Empty: none. Read at start only.`,
+    },
   );
 
 /** Further path prefixes of the surfaces. */
