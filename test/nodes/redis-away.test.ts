@@ -53,7 +53,8 @@ describe('nodes whose Redis stalls', () => {
       process.kill(pid, 'SIGCONT');
     }
     await untilBack(refusing);
-    expect((await refusing.chat('bounded', { messages: hello })).status).toBe(200);
+    const isServed = async () => expect((await refusing.chat('bounded', { messages: hello })).status).toBe(200);
+    await vi.waitFor(isServed, { timeout: 5_000, interval: 100 });
   });
 });
 
