@@ -25,8 +25,8 @@ const { rawJSON, isRawJSON } = JSON as unknown as { rawJSON(text: string): objec
 /** Whether a value is a number that JavaScript has none for, kept as it was written. */
 export const isWrittenNumber = isRawJSON;
 
-/** Text with a long integer or a large exponent, as a first look has it. */
-const mayBeUnheld = /[^\d.]\d{16}|\d[eE]\+?\d{3}/;
+/** A long integer or a large exponent where a value can begin: a first look, since the careful way takes ten times as long. */
+const mayBeUnheld = /[:,[\s]-?(?:\d{16}|[\d.]+[eE]\+?\d{3})/;
 const integer = /^-?\d+$/;
 
 /**
