@@ -4,8 +4,8 @@ import { guardClient } from '#base/guarded-client.ts';
 import type { HttpClient, HttpClientOptions } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
-import { UndiciClient } from '#base/http/undici-client.ts';
 import { NetGuard } from '#base/net-guard.ts';
+import { UndiciClient } from '../http/undici-client.ts';
 import { never, startServer } from './support.ts';
 
 const clients: [name: string, make: (options: HttpClientOptions) => HttpClient][] = [

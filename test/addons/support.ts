@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { guardClient } from '#base/guarded-client.ts';
-import { UndiciClient } from '#base/http/undici-client.ts';
+import { LeanClient } from '#base/http/lean-client.ts';
 import type { JsonObject } from '#base/json.ts';
 import { NetGuard } from '#base/net-guard.ts';
 import type { RestToolDefinition } from '#domain/rest-tool.ts';
@@ -47,7 +47,7 @@ export async function startServer(answer: RequestListener) {
 
 /** A guarded client that may reach 127.0.0.1 only. */
 export function guardedClient(allowed: readonly string[] = ['127.0.0.1']) {
-  const client = guardClient(new NetGuard(allowed), (lookup) => new UndiciClient({ lookup }));
+  const client = guardClient(new NetGuard(allowed), (lookup) => new LeanClient({ lookup }));
   onTestFinished(() => client.close());
   return client;
 }

@@ -103,8 +103,9 @@ describe.each(clientKinds)('%s over TLS', (name, Client) => {
   it('trusts NODE_EXTRA_CA_CERTS', async () => {
     await using servers = new Servers();
     const port = await serve(servers, []);
+    const file = name === 'LeanClient' ? '../../src/base/http/lean-client.ts' : './undici-client.ts';
     const script = `
-      const { ${name} } = await import(${JSON.stringify(new URL(`../../src/base/http/${name === 'LeanClient' ? 'lean' : 'undici'}-client.ts`, import.meta.url).href)});
+      const { ${name} } = await import(${JSON.stringify(new URL(file, import.meta.url).href)});
       const timeouts = { connectMs: 3000, firstByteMs: 3000, idleMs: 3000 };
       new ${name}().send({ method: 'GET', url: new URL('https://localhost:${port}/'), headers: {}, body: null, timeouts }, {
         head(status) { process.stdout.write(String(status)); },

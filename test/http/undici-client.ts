@@ -7,10 +7,10 @@ import {
   type HttpRequest,
   type ReplyHeaders,
   type ReplyListener,
-} from './client.ts';
-import { unsendableFault } from './sendable.ts';
-import { Sweep } from './sweep.ts';
-import { TimedExchange } from './timed-exchange.ts';
+} from '#base/http/client.ts';
+import { unsendableFault } from '#base/http/sendable.ts';
+import { Sweep } from '#base/http/sweep.ts';
+import { TimedExchange } from '#base/http/timed-exchange.ts';
 
 const CONNECT_CEILING_MS = 120_000;
 const MAX_HEADER_BYTES = 64 * 1024;
