@@ -19,12 +19,13 @@ const strangers = [
   },
   {
     name: 'siblings-are-strangers',
-    comment: 'Inside surfaces, stores, upstreams, tools and identity, but for surfaces/http and tools/authorization.',
+    comment:
+      'Inside surfaces, stores, upstreams, tools and identity, but for surfaces/http, tools/authorization and upstreams/prompt.',
     severity: 'error',
     from: { path: '^src/(surfaces|stores|upstreams|tools|identity)/([^/]+)/', pathNot: '\\.test\\.ts$' },
     to: {
       path: '^src/(surfaces|stores|upstreams|tools|identity)/[^/]+/',
-      pathNot: ['^src/$1/$2/', '^src/surfaces/http/', '^src/tools/authorization/'],
+      pathNot: ['^src/$1/$2/', '^src/surfaces/http/', '^src/tools/authorization/', '^src/upstreams/prompt/'],
     },
   },
 ];

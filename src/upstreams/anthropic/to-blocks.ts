@@ -1,12 +1,11 @@
 import { isJsonObject } from '#base/json.ts';
 import type { ContentPart, Message } from '#contract/message.ts';
 import type { Base64Source, ContentBlock, DocumentBlock, ImageBlock, TextBlock, UrlSource } from '#contract/messages/dialect.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
-import { readDataUrl } from '../data-url.ts';
+import { readDataUrl, textOf } from '../prompt/data-url.ts';
+import { refusal } from '../prompt/refusal.ts';
 
 /** Content parts that are blocks of the dialect already. */
 const ownTypes: ReadonlySet<string> = new Set(['image', 'document', 'search_result', 'container_upload']);
-const textTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|[^;]*\+json|[^;]*\+xml)$)/;
 
 /** Blocks of a message's content, without texts of white space only, which the dialect refuses. Throws UpstreamFault 400 for a part it has nothing for. */
 export function toBlocks(content: Message['content'], at: string): ContentBlock[] {
@@ -57,8 +56,8 @@ function toDocument(file: { readonly [key: string]: unknown }, at: string): Cont
 
 /** Text is sent as text: the dialect takes nothing but PDF in base64. */
 function toDocumentSource(source: Base64Source | UrlSource): DocumentBlock['source'] {
-  if (source.type === 'url' || !textTypes.test(source.media_type)) return source;
-  return { type: 'text', media_type: 'text/plain', data: Buffer.from(source.data, 'base64').toString('utf8') };
+  const text = source.type === 'url' ? undefined : textOf({ mediaType: source.media_type, base64: source.data });
+  return text === undefined ? source : { type: 'text', media_type: 'text/plain', data: text };
 }
 
 function toSource(url: string, at: string): Base64Source | UrlSource {
@@ -74,8 +73,4 @@ function toText(text: unknown): string {
 
 function isBlank(text: string): boolean {
   return text.trim() === '';
-}
-
-function refusal(what: string, param: string): UpstreamFault {
-  return new UpstreamFault('refused', `The upstream of this model does not take ${what}.`, { status: 400, param });
 }

@@ -1,6 +1,6 @@
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { MessageParam, MessagesRequest } from '#contract/messages/dialect.ts';
-import { decidesItself, isEffort, toBudget } from '../claude-thinking.ts';
+import { decidesItself, isEffort, toBudget } from '../prompt/claude-thinking.ts';
 
 type Deliberation = Pick<MessagesRequest, 'thinking' | 'output_config'>;
 

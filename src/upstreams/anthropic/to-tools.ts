@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { MessageParam, MessagesRequest, ToolChoice, ToolOffer } from '#contract/messages/dialect.ts';
+import { type ChosenTools, chosenTools } from '../prompt/chosen-tools.ts';
 
 type Tooling = Pick<MessagesRequest, 'tools' | 'tool_choice'>;
 
@@ -9,40 +10,25 @@ type Tooling = Pick<MessagesRequest, 'tools' | 'tool_choice'>;
  * none any more: then those it called are offered, and calling is off.
  */
 export function toTooling(request: ChatRequest, messages: readonly MessageParam[]): Tooling {
-  const offered = Array.isArray(request.tools) ? request.tools.filter(isJsonObject) : [];
-  const { tools, choice } = choose(offered, request.tool_choice);
+  const { tools, choice: asked } = chosenTools(request);
   if (tools.length === 0) {
     const names = calledNames(messages);
     return names.length === 0
       ? {}
       : { tools: names.map((name) => ({ name, input_schema: anything })), tool_choice: { type: 'none' } };
   }
+  const choice = toToolChoice(asked);
   const isSerial = request.parallel_tool_calls === false && choice?.type !== 'none';
   const tool_choice = isSerial ? { type: 'auto' as const, ...choice, disable_parallel_tool_use: true } : choice;
-  return { tools: tools.map(toOffer), ...(tool_choice && { tool_choice }) };
+  return { tools: tools.map(({ tool }) => toOffer(tool)), ...(tool_choice && { tool_choice }) };
 }
 
 const anything = { type: 'object' };
 
-function choose(tools: JsonObject[], choice: unknown): { tools: JsonObject[]; choice: ToolChoice | undefined } {
-  if (isJsonObject(choice) && choice.type === 'allowed_tools') {
-    const allowed = isJsonObject(choice.allowed_tools) ? choice.allowed_tools : choice;
-    const names = Array.isArray(allowed.tools) ? allowed.tools.filter(isJsonObject).map(nameOf) : [];
-    return { tools: tools.filter((tool) => names.includes(nameOf(tool))), choice: toChoice(allowed.mode) };
-  }
-  return { tools, choice: toChoice(choice) };
-}
-
-function toChoice(choice: unknown): ToolChoice | undefined {
-  if (choice === 'auto' || choice === 'none') return { type: choice };
+function toToolChoice(choice: ChosenTools['choice']): ToolChoice | undefined {
+  if (choice === undefined) return undefined;
   if (choice === 'required') return { type: 'any' };
-  if (!isJsonObject(choice)) return undefined;
-  const name = nameOf(choice);
-  return typeof name === 'string' ? { type: 'tool', name } : undefined;
-}
-
-function nameOf(tool: JsonObject): unknown {
-  return isJsonObject(tool.function) ? tool.function.name : tool.name;
+  return typeof choice === 'string' ? { type: choice } : { type: 'tool', name: choice.name };
 }
 
 /** A function in the form of the dialect; what is no function is the dialect's own already. */

@@ -132,10 +132,10 @@ describe('toConversation', () => {
     const turns = turnsOf(user('q'), calls, result('a.b/c', '1'), result('a.b/c', '2'), calls);
     const ids = (content: MessageParam['content']) => (content as ContentBlock[]).map((block) => block.id ?? block.tool_use_id);
     expect(turns.slice(1).map(({ content }) => ids(content))).toEqual([
-      ['a_b_c', 'a_b_c_2', 'call', 'call_2'],
-      ['a_b_c', 'a_b_c_2', 'call', 'call_2'],
-      ['a_b_c_3', 'a_b_c_4', 'call_3', 'call_4'],
-      ['a_b_c_3', 'a_b_c_4', 'call_3', 'call_4'],
+      ['000000000', '000000001', '000000002', '000000003'],
+      ['000000000', '000000001', '000000002', '000000003'],
+      ['000000004', '000000005', '000000006', '000000007'],
+      ['000000004', '000000005', '000000006', '000000007'],
     ]);
   });
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Message } from '#contract/message.ts';
 import type {
   ContentBlock,
@@ -9,12 +9,13 @@ import type {
   ToolResultBlock,
   ToolUseBlock,
 } from '#contract/messages/dialect.ts';
-import { CallIds } from './call-ids.ts';
+import { type Called, Calls } from '../prompt/calls.ts';
+import { type CallInMessage, callsOf } from '../prompt/calls-of.ts';
+import { noResult, opening } from '../prompt/stand-ins.ts';
 import { toBlocks, toTextBlocks } from './to-blocks.ts';
 
-/** Stands where the dialect wants a message of the user and there is none. */
-const opening = '(The conversation begins.)';
-const noResult = 'No result was given.';
+/** What the id of a call must look like. */
+const callId = /^[a-zA-Z0-9_-]+$/;
 
 /** A conversation as the dialect has it. */
 export interface Conversation {
@@ -49,7 +50,7 @@ export function toConversation(messages: readonly Message[]): Conversation {
 class Turns {
   readonly system: TextBlock[] = [];
   readonly #turns: (UserTurn | AssistantTurn)[] = [];
-  readonly #ids = new CallIds();
+  readonly #calls = new Calls(callId);
 
   add(message: Message, at: string): void {
     switch (message.role) {
@@ -95,17 +96,20 @@ class Turns {
     else this.#turns.push({ role: 'assistant', content });
   }
 
-  #toToolUse({ id, name, input }: Call): ToolUseBlock {
-    return { type: 'tool_use', id: this.#ids.ask(id), name, input };
+  #toToolUse({ id, name, input }: CallInMessage): ToolUseBlock {
+    return { type: 'tool_use', id: this.#calls.ask(id, name).id, name, input };
   }
 
   /** A result that no call waits for is told as text. */
   #addResult(message: Message, at: string): void {
     const blocks = toBlocks(message.content, at);
-    const given = typeof message.tool_call_id === 'string' ? message.tool_call_id : '';
-    const id = this.#ids.answer(given);
-    if (id === undefined) this.#addToUser(blocks);
-    else this.#userTurn().results.push({ type: 'tool_result', tool_use_id: id, ...(blocks.length > 0 && { content: blocks }) });
+    const called = this.#calls.answer(typeof message.tool_call_id === 'string' ? message.tool_call_id : '');
+    if (called === undefined) this.#addToUser(blocks);
+    else this.#addOutput(called, blocks.length > 0 ? { content: blocks } : {});
+  }
+
+  #addOutput({ id }: Called, output: Pick<ToolResultBlock, 'content' | 'is_error'>): void {
+    this.#userTurn().results.push({ type: 'tool_result', tool_use_id: id, ...output });
   }
 
   #addToUser(blocks: readonly ContentBlock[]): void {
@@ -113,8 +117,7 @@ class Turns {
   }
 
   #giveUpCalls(): void {
-    for (const id of this.#ids.giveUp())
-      this.#userTurn().results.push({ type: 'tool_result', tool_use_id: id, content: noResult, is_error: true });
+    for (const called of this.#calls.giveUp()) this.#addOutput(called, { content: noResult, is_error: true });
   }
 
   #userTurn(): UserTurn {
@@ -142,27 +145,6 @@ function trimEnd(content: ContentBlock[]): void {
     }
     content.pop();
   }
-}
-
-interface Call {
-  readonly id: string;
-  readonly name: string;
-  readonly input: ToolUseBlock['input'];
-}
-
-function callsOf({ tool_calls: calls }: Message): Call[] {
-  if (!Array.isArray(calls)) return [];
-  return calls.filter(isJsonObject).flatMap(({ id, function: called }) => {
-    if (!isJsonObject(called) || typeof called.name !== 'string') return [];
-    return [{ id: typeof id === 'string' ? id : '', name: called.name, input: toInput(called.arguments) }];
-  });
-}
-
-/** Arguments that are no JSON object are told under a name of their own. */
-function toInput(given: unknown): ToolUseBlock['input'] {
-  const value = typeof given === 'string' ? tryParseJson(given) : given;
-  if (isJsonObject(value)) return value;
-  return (given ?? '') === '' ? {} : { arguments: given };
 }
 
 /** Thoughts as the model gave them: their signature is over every char. */

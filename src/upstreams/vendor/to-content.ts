@@ -1,13 +1,12 @@
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart, SharedV4ProviderOptions } from '@ai-sdk/provider';
 import { isJsonObject } from '#base/json.ts';
 import type { ContentPart, Message } from '#contract/message.ts';
-import { readDataUrl } from '../data-url.ts';
+import { readDataUrl, textOf } from '../prompt/data-url.ts';
+import { refusal } from '../prompt/refusal.ts';
 import type { Dialect } from './dialect.ts';
-import { refusal } from './refusal.ts';
 
 export type Part = LanguageModelV4TextPart | LanguageModelV4FilePart;
 
-const readable = /^(text\/|application\/(json|xml|yaml|x-yaml|[^;]*\+json|[^;]*\+xml)$)/;
 const typesByEnding: ReadonlyMap<string, string> = new Map([
   ['png', 'image/png'],
   ['jpg', 'image/jpeg'],
@@ -104,8 +103,8 @@ function toInlineFile(address: string, { at, dialect, title }: FileFacts): Part 
   if (data === undefined) throw refusal('a data: address without data', at);
   const { mediaType, base64 } = data;
   if (dialect.takesFile(mediaType)) return { type: 'file', mediaType, data: { type: 'data', data: base64 } };
-  if (!readable.test(mediaType)) throw refusal(`files of the type ${mediaType}`, at);
-  const text = Buffer.from(base64, 'base64').toString('utf8');
+  const text = textOf(data);
+  if (text === undefined) throw refusal(`files of the type ${mediaType}`, at);
   return { type: 'text', text: typeof title === 'string' ? `${title}:\n${text}` : text };
 }
 

@@ -5,16 +5,14 @@ import type {
   LanguageModelV4TextPart,
   LanguageModelV4ToolResultOutput,
 } from '@ai-sdk/provider';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import type { Message } from '#contract/message.ts';
-import { type Called, Calls } from './calls.ts';
+import { type Called, Calls } from '../prompt/calls.ts';
+import { type CallInMessage, callsOf } from '../prompt/calls-of.ts';
+import { noResult, opening } from '../prompt/stand-ins.ts';
 import type { Dialect } from './dialect.ts';
 import { fromExtraContent, toReasoningParts } from './signatures.ts';
 import { type Part, toParts, toTexts } from './to-content.ts';
 
-/** Stands where vendors want a message of the user and there is none. */
-const opening = '(The conversation begins.)';
-const noResult = 'No result was given.';
 const noOutput = '(The tool gave no output.)';
 
 type Turn<Role> = Extract<LanguageModelV4Message, { role: Role }>;
@@ -122,29 +120,6 @@ class Turns {
     const left = this.#calls.giveUp();
     if (this.#hasCalls) for (const called of left) this.#addOutput(called, { type: 'error-text', value: noResult });
   }
-}
-
-interface CallInMessage {
-  readonly given: JsonObject;
-  readonly id: string;
-  readonly name: string;
-  readonly input: JsonObject;
-}
-
-function callsOf({ tool_calls: calls }: Message): CallInMessage[] {
-  if (!Array.isArray(calls)) return [];
-  return calls.filter(isJsonObject).flatMap((given) => {
-    const { id, function: called } = given;
-    if (!isJsonObject(called) || typeof called.name !== 'string') return [];
-    return [{ given, id: typeof id === 'string' ? id : '', name: called.name, input: toInput(called.arguments) }];
-  });
-}
-
-/** Arguments that are no JSON object are told under a name of their own. */
-function toInput(given: unknown): JsonObject {
-  const value = typeof given === 'string' ? tryParseJson(given) : given;
-  if (isJsonObject(value)) return value;
-  return (given ?? '') === '' ? {} : { arguments: given };
 }
 
 /** Signed is the whole of the text, which its last part stands for. */

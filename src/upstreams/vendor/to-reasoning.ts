@@ -1,7 +1,7 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
-import { decidesItself, toBudget } from '../claude-thinking.ts';
+import { decidesItself, toBudget } from '../prompt/claude-thinking.ts';
 import type { Dialect } from './dialect.ts';
 
 type Effort = NonNullable<LanguageModelV4CallOptions['reasoning']>;

@@ -4,7 +4,7 @@ export interface Called {
   readonly name: string;
 }
 
-/** The calls of a conversation: ids in the form of the vendor, each once, and the names that results do not tell. */
+/** The calls of a conversation: ids in the form of the dialect, each once, and the names that results do not tell. */
 export class Calls {
   readonly #form: RegExp;
   readonly #used = new Set<string>();

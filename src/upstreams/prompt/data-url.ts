@@ -1,5 +1,7 @@
 import { toLatin1 } from '#base/latin1.ts';
 
+const textTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|[^;]*\+json|[^;]*\+xml)$)/;
+
 /** What a `data:` address holds. */
 export interface InlineData {
   /** Lower case, without parameters; `text/plain` where the address names none. */
@@ -15,6 +17,11 @@ export function readDataUrl(url: string): InlineData | undefined {
   const data = url.slice(comma + 1);
   const isBase64 = parameters.some((parameter) => parameter.trim() === 'base64');
   return { mediaType: toMediaType(type.trim()), base64: isBase64 ? data : toBase64(data) };
+}
+
+/** The text that such data is; undefined where its type does not say that it is one. */
+export function textOf({ mediaType, base64 }: InlineData): string | undefined {
+  return textTypes.test(mediaType) ? Buffer.from(base64, 'base64').toString('utf8') : undefined;
 }
 
 function toMediaType(type: string): string {

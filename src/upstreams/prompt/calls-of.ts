@@ -1,0 +1,29 @@
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import type { Message } from '#contract/message.ts';
+
+/** A call that a message of the assistant holds. */
+export interface CallInMessage {
+  /** As the caller sent it. */
+  readonly given: JsonObject;
+  /** Empty where it has none. */
+  readonly id: string;
+  readonly name: string;
+  readonly input: JsonObject;
+}
+
+/** The calls of a message, in their order, but for those that are no calls of a function. */
+export function callsOf({ tool_calls: calls }: Message): CallInMessage[] {
+  if (!Array.isArray(calls)) return [];
+  return calls.filter(isJsonObject).flatMap((given) => {
+    const { id, function: called } = given;
+    if (!isJsonObject(called) || typeof called.name !== 'string') return [];
+    return [{ given, id: typeof id === 'string' ? id : '', name: called.name, input: toInput(called.arguments) }];
+  });
+}
+
+/** Arguments that are no JSON object are told under a name of their own. */
+function toInput(given: unknown): JsonObject {
+  const value = typeof given === 'string' ? tryParseJson(given) : given;
+  if (isJsonObject(value)) return value;
+  return (given ?? '') === '' ? {} : { arguments: given };
+}
