@@ -1,11 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { checkCompletedControl } from '#contract/completed-control.ts';
 import type { Call, Complete, Reply } from '#domain/call.ts';
-import type { Catalog } from '#domain/catalog.ts';
-import { pathTo } from '#domain/chain.ts';
-import type { RequireConsent } from '#domain/consent.ts';
 import { keepsControls } from '#domain/deployment.ts';
-import type { Directory } from '#domain/directory.ts';
 import { estimatePromptTokens } from '#domain/estimate-tokens.ts';
 import { prepareRequest } from '#domain/prepare-request.ts';
 import { Tally } from '#domain/tally.ts';
@@ -14,27 +10,21 @@ import type { RunStates } from '#runtime/quick-app/run-state.ts';
 import type { Admit } from './admit.ts';
 import type { Answer } from './answer.ts';
 import { count, wasAtWork } from './count.ts';
-import { find } from './find.ts';
+import { type EnterTools, enter } from './enter.ts';
 import { ReplyOrder } from './reply-order.ts';
 import { openConversation } from './with-quick-apps.ts';
 
-export interface CompleteTools {
-  readonly directory: () => Directory;
-  readonly requireConsent: RequireConsent;
-  readonly catalog: Catalog;
+export interface CompleteTools extends EnterTools {
   readonly states: RunStates;
   readonly admit: Admit;
   readonly answer: Answer;
   readonly clock: Clock;
 }
 
-/** The way of every chat call: find → admit → answer → count. */
+/** The way of every chat call: enter → admit → answer → count. */
 export function createComplete(tools: CompleteTools): Complete {
   return async (call: Call): Promise<Reply> => {
-    const directory = tools.directory();
-    const deployment = await find(tools.catalog, directory, { call, type: 'chat' });
-    await tools.requireConsent({ caller: call.caller, deployment, directory });
-    const path = pathTo(deployment, call.caller);
+    const { directory, deployment, path } = await enter(tools, call, 'chat');
     const request = prepareRequest(call.read(deployment), deployment);
     if (keepsControls(deployment)) checkCompletedControl(request.messages);
     const conversation = openConversation(tools.states, { deployment, request, caller: call.caller });

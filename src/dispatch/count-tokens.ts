@@ -1,28 +1,15 @@
 import { ParleyError } from '#contract/errors.ts';
 import type { CountTokens } from '#domain/call.ts';
-import type { Catalog } from '#domain/catalog.ts';
-import { pathTo } from '#domain/chain.ts';
-import type { RequireConsent } from '#domain/consent.ts';
-import type { Directory } from '#domain/directory.ts';
 import { estimatePromptTokens, estimateTokens } from '#domain/estimate-tokens.ts';
 import { prepareRequest } from '#domain/prepare-request.ts';
 import { type AnswerTools, protocolOf, sentOn } from './answer.ts';
 import { attempt } from './attempts.ts';
-import { find } from './find.ts';
-
-export interface CountTokensTools extends AnswerTools {
-  readonly directory: () => Directory;
-  readonly catalog: Catalog;
-  readonly requireConsent: RequireConsent;
-}
+import { type EnterTools, enter } from './enter.ts';
 
 /** Tokens of a request: asked of an upstream that counts in the caller's dialect, else estimated. It is no use of the deployment: nothing is charged. */
-export function createCountTokens(tools: CountTokensTools): CountTokens {
+export function createCountTokens(tools: AnswerTools & EnterTools): CountTokens {
   return async (call) => {
-    const directory = tools.directory();
-    const deployment = await find(tools.catalog, directory, { call, type: 'chat' });
-    await tools.requireConsent({ caller: call.caller, deployment, directory });
-    pathTo(deployment, call.caller);
+    const { deployment } = await enter(tools, call, 'chat');
     const request = prepareRequest(call.read(deployment), deployment);
     const native = call.native?.();
     const upstreams = deployment.upstreams.filter(({ protocol }) => tools.protocols[protocol]?.countTokens !== undefined);

@@ -6,6 +6,7 @@ import type { Embed, EmbeddingsReply } from '#domain/call.ts';
 import type { Caller } from '#domain/caller.ts';
 import type { Deployment } from '#domain/deployment.ts';
 import type { Telemetry } from '#domain/telemetry.ts';
+import { toInnerEnd } from './to-inner-end.ts';
 
 export interface ServiceEmbedTools {
   readonly embed: Embed;
@@ -42,15 +43,6 @@ export async function embedForService(
     error = toParleyError(thrown);
     throw thrown;
   } finally {
-    const outcome = error === undefined ? 'ok' : error.status < 500 ? 'refused' : 'failed';
-    const promptTokens = reply?.used.reduce((sum, { prompt_tokens }) => sum + prompt_tokens, 0) ?? 0;
-    record.end({
-      outcome: signal.aborted ? 'left' : outcome,
-      status: signal.aborted ? 499 : (error?.status ?? 200),
-      error,
-      promptTokens,
-      completionTokens: 0,
-      atMs: clock.nowMs(),
-    });
+    record.end(toInnerEnd({ error, used: reply?.used ?? [], signal, atMs: clock.nowMs() }));
   }
 }

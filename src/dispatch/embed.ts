@@ -3,33 +3,23 @@ import type { ModelUsage } from '#contract/chunk.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Embed, EmbeddingsCall, EmbeddingsReply } from '#domain/call.ts';
-import type { Catalog } from '#domain/catalog.ts';
-import { pathTo } from '#domain/chain.ts';
-import type { RequireConsent } from '#domain/consent.ts';
 import { costOf } from '#domain/cost.ts';
 import type { Deployment } from '#domain/deployment.ts';
-import type { Directory } from '#domain/directory.ts';
 import { estimateInputTokens } from '#domain/estimate-tokens.ts';
 import { toCount } from '#domain/usage.ts';
 import type { Admission, Admit } from './admit.ts';
 import { type AnswerTools, protocolOf, sentOn } from './answer.ts';
 import { attempt } from './attempts.ts';
-import { find } from './find.ts';
+import { type EnterTools, enter } from './enter.ts';
 
-export interface EmbedTools extends AnswerTools {
-  readonly directory: () => Directory;
-  readonly requireConsent: RequireConsent;
-  readonly catalog: Catalog;
+export interface EmbedTools extends AnswerTools, EnterTools {
   readonly admit: Admit;
 }
 
-/** The way of every embeddings call: find → admit → answer → count. */
+/** The way of every embeddings call: enter → admit → answer → count. */
 export function createEmbed(tools: EmbedTools): Embed {
   return async (call: EmbeddingsCall): Promise<EmbeddingsReply> => {
-    const directory = tools.directory();
-    const deployment = await find(tools.catalog, directory, { call, type: 'embedding' });
-    await tools.requireConsent({ caller: call.caller, deployment, directory });
-    pathTo(deployment, call.caller);
+    const { directory, deployment } = await enter(tools, call, 'embedding');
     const request = { ...deployment.defaults, ...call.read(deployment) };
     const { headers, charge } = await tools.admit({ caller: call.caller, deployment, directory });
     let used: ModelUsage | undefined;

@@ -4,9 +4,9 @@ import { type ParleyError, toParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Call, Complete, Reply } from '#domain/call.ts';
 import type { CallRecord, Telemetry } from '#domain/telemetry.ts';
-import { addUp } from '#domain/usage.ts';
 import { toHolder } from './answer.ts';
 import type { Answering } from './answering.ts';
+import { toInnerEnd } from './to-inner-end.ts';
 
 export interface InnerCallTools {
   readonly complete: Complete;
@@ -71,15 +71,6 @@ class InnerEnd {
   }
 
   end(used: ReturnType<Reply['used']>, error: ParleyError | undefined): void {
-    const { prompt_tokens, completion_tokens } = addUp(used);
-    const outcome = error === undefined ? 'ok' : error.status < 500 ? 'refused' : 'failed';
-    this.#record.end({
-      outcome: this.#signal.aborted ? 'left' : outcome,
-      status: this.#signal.aborted ? 499 : (error?.status ?? 200),
-      error,
-      promptTokens: prompt_tokens,
-      completionTokens: completion_tokens,
-      atMs: this.#clock.nowMs(),
-    });
+    this.#record.end(toInnerEnd({ error, used, signal: this.#signal, atMs: this.#clock.nowMs() }));
   }
 }

@@ -8,6 +8,12 @@ export type Operation = 'chat' | 'embeddings';
 /** How a call ended: answered; refused for the caller's own fault or limits; failed for ours or an upstream's; left by its caller. */
 export type CallOutcome = 'ok' | 'refused' | 'failed' | 'left';
 
+/** How a call ended that nobody left. */
+export function toCallOutcome(error: ParleyError | undefined): CallOutcome {
+  if (error === undefined) return 'ok';
+  return error.status < 500 ? 'refused' : 'failed';
+}
+
 /** How one try at an upstream ended. */
 export type TryOutcome = 'ok' | 'rate_limited' | 'left' | UpstreamFaultKind;
 

@@ -3,7 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import { toLatin1 } from '#base/latin1.ts';
 import { type ParleyError, toParleyError } from '#contract/errors.ts';
 import type { Reply } from '#domain/call.ts';
-import type { CallOutcome, CallRecord } from '#domain/telemetry.ts';
+import { type CallRecord, toCallOutcome } from '#domain/telemetry.ts';
 import { addUp } from '#domain/usage.ts';
 import { sendJson } from './send-json.ts';
 import type { Speech } from './speech.ts';
@@ -87,19 +87,13 @@ export class Visit {
   end(): void {
     const { prompt_tokens, completion_tokens } = addUp(this.#reply?.used() ?? []);
     this.record.end({
-      outcome: this.#outcome(),
+      outcome: this.hasLeft ? 'left' : toCallOutcome(this.#error),
       status: this.hasLeft && !this.response.headersSent ? 499 : this.response.statusCode,
       error: this.hasLeft ? undefined : this.#error,
       promptTokens: prompt_tokens,
       completionTokens: completion_tokens,
       atMs: this.clock.nowMs(),
     });
-  }
-
-  #outcome(): CallOutcome {
-    if (this.hasLeft) return 'left';
-    if (this.#error === undefined) return 'ok';
-    return this.#error.status < 500 ? 'refused' : 'failed';
   }
 
   /** A caller in the middle of a long body reads the answer only if the connection outlives it: what comes is let run for a moment. */
