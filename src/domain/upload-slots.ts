@@ -12,7 +12,7 @@ export class UploadSlots {
   /** Gives what the work of one upload gives. Throws StoreFault where the bucket has no slot for it. */
   async within<Result>(bucket: string, work: () => Promise<Result>): Promise<Result> {
     const taken = this.#taken.get(bucket) ?? 0;
-    if (taken >= this.#maxUploads) throw tooManyUploads();
+    if (taken >= this.#maxUploads) throw new StoreFault('too many files are being stored');
     this.#taken.set(bucket, taken + 1);
     try {
       return await work();
@@ -26,8 +26,4 @@ export class UploadSlots {
     if (left > 0) this.#taken.set(bucket, left);
     else this.#taken.delete(bucket);
   }
-}
-
-export function tooManyUploads(): StoreFault {
-  return new StoreFault('too many files are being stored');
 }

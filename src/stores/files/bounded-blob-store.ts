@@ -1,26 +1,19 @@
 import type { Readable } from 'node:stream';
 import type { BlobStore, ByteRange } from '#domain/blob-store.ts';
-import { tooManyUploads } from '#domain/upload-slots.ts';
+import { UploadSlots } from '#domain/upload-slots.ts';
 
 /** A store of contents that takes so many at once; further ones are a StoreFault. */
 export class BoundedBlobStore implements BlobStore {
   readonly #store: BlobStore;
-  readonly #maxWrites: number;
-  #writes = 0;
+  readonly #slots: UploadSlots;
 
   constructor(store: BlobStore, maxWrites: number) {
     this.#store = store;
-    this.#maxWrites = maxWrites;
+    this.#slots = new UploadSlots(maxWrites);
   }
 
-  async write(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-    if (this.#writes >= this.#maxWrites) throw tooManyUploads();
-    this.#writes += 1;
-    try {
-      await this.#store.write(name, bytes);
-    } finally {
-      this.#writes -= 1;
-    }
+  write(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+    return this.#slots.within('all', () => this.#store.write(name, bytes));
   }
 
   read(name: string, range: ByteRange | undefined): Promise<Readable | undefined> {

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Exchange, HttpFault, ReplyHeaders, ReplyListener } from '#base/http/client.ts';
+import { stalledMs } from '../http/end-response.ts';
 import { type OwnAnswer, refusal, sendOwn } from './own-answer.ts';
 import { toCallerFields } from './reply-fields.ts';
 
-const stalledMs = 300_000;
 const timeouts: ReadonlySet<string> = new Set(['connect_timeout', 'first_byte_timeout', 'idle_timeout']);
 const unreachable = refusal(502, 'api_error', 'The service behind this gateway cannot be reached, or broke off; try again.');
 const tooSlow = refusal(504, 'api_error', 'The service behind this gateway did not answer in time; try again.');

@@ -3,7 +3,7 @@ import { httpRefusal } from '#contract/errors.ts';
 import type { FileFacts } from '#domain/file-index.ts';
 import type { OpenedFile, Selection } from '#domain/stored-files.ts';
 import { isKnown, isOfRange } from '../http/conditions.ts';
-import { stalledMs } from '../http/end-response.ts';
+import { letGoOfStalled } from '../http/end-response.ts';
 import { toRange } from './range.ts';
 
 /** Which part of a file a GET or HEAD asks for. Throws `precondition_failed`, and 416 for a range behind its end. */
@@ -37,7 +37,7 @@ export function sendFile(request: FastifyRequest, reply: FastifyReply, { file, s
       'content-length': last - first + 1,
     });
   }
-  reply.raw.setTimeout(stalledMs, () => reply.raw.destroy());
+  letGoOfStalled(reply.raw);
   return reply.send(content);
 }
 

@@ -6,5 +6,10 @@ export const stalledMs = 300_000;
 /** Ends an answer with latin1 bytes; a reader that does not take what is left of it is let go. */
 export function endResponse(response: ServerResponse, bytes: string): void {
   response.end(bytes, 'latin1');
-  if (response.socket !== null && response.socket.writableLength > 0) response.setTimeout(stalledMs, () => response.destroy());
+  if (response.socket !== null && response.socket.writableLength > 0) letGoOfStalled(response);
+}
+
+/** Ends the connection of a reader that takes nothing for `stalledMs`. */
+export function letGoOfStalled(response: ServerResponse): void {
+  response.setTimeout(stalledMs, () => response.destroy());
 }
