@@ -1,5 +1,5 @@
 import { isJsonObject } from '#base/json.ts';
-import type { Chunk, ChunkChoice, Delta, FinishReason, FunctionCallDelta, ToolCallDelta } from './chunk.ts';
+import type { Chunk, ChunkChoice, Delta, FunctionCallDelta, ToolCallDelta } from './chunk.ts';
 
 type PlacedCall = ToolCallDelta & { readonly index: number };
 
@@ -18,16 +18,16 @@ export class FunctionCallReply {
     const { tool_calls, ...rest } = choice.delta ?? {};
     const call = this.#functionCall(choice.index, Array.isArray(tool_calls) ? tool_calls.filter(isJsonObject) : []);
     const delta: Delta = call === undefined ? rest : { ...rest, function_call: call };
-    return { ...choice, delta, finish_reason: this.#toReason(choice) };
+    return { ...choice, delta, finish_reason: this.#endsInCall(choice) ? 'function_call' : choice.finish_reason };
+  }
+
+  #isToTell(choice: ChunkChoice): boolean {
+    return (choice.delta?.tool_calls ?? null) !== null || this.#endsInCall(choice);
   }
 
   /** Some upstreams stop where they called. */
-  #toReason({ index, finish_reason: reason }: ChunkChoice): FinishReason | null {
-    return reason === 'tool_calls' || (reason === 'stop' && this.#told.has(index)) ? 'function_call' : reason;
-  }
-
-  #isToTell({ index, delta, finish_reason: reason }: ChunkChoice): boolean {
-    return reason === 'tool_calls' || (delta?.tool_calls ?? null) !== null || (reason === 'stop' && this.#told.has(index));
+  #endsInCall({ index, finish_reason: reason }: ChunkChoice): boolean {
+    return reason === 'tool_calls' || (reason === 'stop' && this.#told.has(index));
   }
 
   #functionCall(choice: number, calls: readonly ToolCallDelta[]): FunctionCallDelta | undefined {

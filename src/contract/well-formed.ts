@@ -30,8 +30,7 @@ export function toWellFormedChunk(chunk: Chunk, identity: ReplyIdentity): Chunk 
     choices: chunk.choices.map((choice, position) => {
       const delta = isJsonObject(choice.delta) ? toSaid(choice.delta) : {};
       return {
-        ...choice,
-        index: Number.isInteger(choice.index) ? choice.index : position,
+        ...toPlaced(choice, position),
         delta: isAssistants(delta.role) ? delta : { ...delta, role: 'assistant' as const },
         finish_reason: choice.finish_reason ?? null,
       };
@@ -47,12 +46,15 @@ export function toWellFormedCompletion(completion: Completion, identity: ReplyId
     ...identityOf(completion, identity),
     object: 'chat.completion',
     choices: completion.choices.map((choice, position) => ({
-      ...choice,
-      index: Number.isInteger(choice.index) ? choice.index : position,
+      ...toPlaced(choice, position),
       message: { ...(isJsonObject(choice.message) ? toSaid(choice.message) : { content: '' }), role: 'assistant' as const },
       finish_reason: choice.finish_reason ?? 'stop',
     })),
   };
+}
+
+function toPlaced<Choice extends { readonly index: number }>(choice: Choice, position: number): Choice {
+  return Number.isInteger(choice.index) ? choice : { ...choice, index: position };
 }
 
 function isOwnHead({ id, created }: Head): boolean {

@@ -45,7 +45,10 @@ export class Turn {
     if (choice.finish_reason) this.finishReason = choice.finish_reason;
     const { role: _role, tool_calls, ...delta } = choice.delta ?? {};
     if (Array.isArray(tool_calls)) for (const [at, part] of tool_calls.entries()) this.#takeCall(part, at);
-    if (typeof delta.content === 'string') this.#takeText(delta.content);
+    if (typeof delta.content === 'string') {
+      this.#count(delta.content.length);
+      this.text += delta.content;
+    }
     this.#takeReasoning(delta);
     for (const key in delta) if (delta[key] === null || delta[key] === '') delete delta[key];
     return Object.keys(delta).length === 0 ? undefined : delta;
@@ -67,18 +70,13 @@ export class Turn {
     return { role: 'assistant', content: this.text || null, ...this.#reasoning, tool_calls: this.calls };
   }
 
-  #takeText(text: string): void {
-    this.#count(text.length);
-    this.text += text;
-  }
-
   /** A whole reply has no `index` in its calls: they are numbered as they stand. */
   #takeCall(part: ToolCallDelta, at: number): void {
     if (!isJsonObject(part)) return;
     const { index, id, type: _type, function: said, ...rest } = part;
     const key = typeof index === 'number' ? index : at;
-    const call = this.#calls.get(key) ?? { id: '', name: '', arguments: '', rest: {} };
     if (!this.#calls.has(key) && this.#calls.size >= maxCalls) return;
+    const call = this.#calls.get(key) ?? { id: '', name: '', arguments: '', rest: {} };
     if (id) call.id = String(id);
     const name = textOf(said?.name);
     this.#count(name.length + JSON.stringify(rest).length);

@@ -17,6 +17,7 @@ const maxHeldBytes = 1024 * 1024;
  * the others the counts are noted. The beginning waits for what follows it, so that an error ahead of everything else comes first.
  */
 export class RelayedEvents implements EventReader {
+  readonly isEndMark = isMessageStop;
   readonly #run = new DeltaRun();
   #usage: Partial<MessagesUsage> | undefined;
   #held = '';
@@ -28,10 +29,6 @@ export class RelayedEvents implements EventReader {
 
   constructor(headers?: Relayed['headers']) {
     this.#headers = headers;
-  }
-
-  isEndMark(event: string): boolean {
-    return isMessageStop(event);
   }
 
   *take(events: string): Generator<Frame, void> {

@@ -23,6 +23,7 @@ const noSlot: Slot = { block: undefined, before: '', after: '' };
  * dialects. The role waits for what follows it, so that an error ahead of everything else comes first.
  */
 export class TranslatedEvents implements EventReader {
+  readonly isEndMark = isMessageStop;
   readonly #reader: MessageReader;
   readonly #run = new DeltaRun();
   #slot = noSlot;
@@ -35,10 +36,6 @@ export class TranslatedEvents implements EventReader {
 
   get hasEnded(): boolean {
     return this.#reader.hasEnded;
-  }
-
-  isEndMark(event: string): boolean {
-    return isMessageStop(event);
   }
 
   *take(events: string): Generator<Frame, void> {

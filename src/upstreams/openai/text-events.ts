@@ -4,6 +4,7 @@ import { stringEnd } from '../string-end.ts';
 
 const contentKey = '"content":"';
 const nobody = { id: '', created: 0 };
+
 /**
  * Knows the events of one stream that bring a piece of text and nothing else: token after token, they differ only in the
  * text, so the bytes before and after it are learned once and compared.
