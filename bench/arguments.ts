@@ -20,7 +20,7 @@ export class UsageError extends Error {}
 /** The text of `--help`. */
 export const helpText = `npm run bench -- [options]
 
-Measures direct, nginx, Portkey and Parley in turns on one core and prints a report in Markdown.
+Measures direct, nginx, bare Node, Portkey and Parley in turns on one core and prints a report in Markdown.
 
   --only NAME       a contender, or several with commas: ${contenderNames.join(', ')}
   --scenario NAME   a load, or several with commas: ${scenarios.map(({ name }) => name).join(', ')}

@@ -6,8 +6,8 @@ import { toAddinNginxConfig, toNginxConfig } from './nginx-config.ts';
 import { type Command, contenderCore, findFreePort, type ProcessGroup, waitForReply } from './processes.ts';
 import { type Call, claude, type Manner, manners } from './requests.ts';
 
-/** Who is measured; `direct` is the load generator on the upstream with nothing between. */
-export const contenderNames = ['direct', 'nginx', 'portkey', 'parley'] as const;
+/** Who is measured; `direct` is the load generator on the upstream with nothing between, `bare` what Node itself takes. */
+export const contenderNames = ['direct', 'nginx', 'bare', 'portkey', 'parley'] as const;
 export type ContenderName = (typeof contenderNames)[number];
 
 /** Where things are: the repository, this folder, a temporary folder, the upstream's port of each manner. */
@@ -53,6 +53,16 @@ function nginxCommand(folder: string, config: string): Plan['command'] {
 function nginxPlan(grounds: Grounds, folder: string, port: number): Plan {
   const config = toNginxConfig({ folder, port, upstreamPorts: grounds.upstreamPorts, isRoot: process.getuid?.() === 0 });
   return { command: nginxCommand(folder, config), readyPath: '/ready', pathFor: gatewayPath, headersFor: () => callerKey };
+}
+
+function barePlan(grounds: Grounds, port: number): Plan {
+  const words = ['bench/bare-relay.ts', String(port), String(grounds.upstreamPorts['at-once'])];
+  return {
+    command: { program: grounds.node, words, cwd: grounds.root, environment: { NODE_ENV: 'production' } },
+    readyPath: '/',
+    pathFor: gatewayPath,
+    headersFor: () => callerKey,
+  };
 }
 
 function portkeyPlan(grounds: Grounds, port: number): Plan {
@@ -135,6 +145,7 @@ function toPlan(name: Exclude<ContenderName, 'direct'>, place: Place): Plan {
   const { grounds, folder, port, addinManner } = place;
   if (addinManner !== undefined) return addinPlan(name, place, grounds.upstreamPorts[addinManner]);
   if (name === 'nginx') return nginxPlan(grounds, folder, port);
+  if (name === 'bare') return barePlan(grounds, port);
   return name === 'portkey' ? portkeyPlan(grounds, port) : parleyPlan(grounds, folder, port);
 }
 
@@ -142,7 +153,7 @@ function toPlan(name: Exclude<ContenderName, 'direct'>, place: Place): Plan {
 export function prepareContender(name: ContenderName, grounds: Grounds): void {
   if (name === 'nginx' && spawnSync('nginx', ['-v']).error) {
     throw new Error(
-      'nginx is not installed (Debian: apt-get install nginx-light); or leave it out: --only direct,portkey,parley',
+      'nginx is not installed (Debian: apt-get install nginx-light); or leave it out: --only direct,bare,portkey,parley',
     );
   }
   const folder = join(grounds.bench, 'peers/portkey');

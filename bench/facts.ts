@@ -31,6 +31,6 @@ export function gatherFacts(grounds: Grounds, wish: Wish, minutes: number): stri
     `${new Date().toISOString().slice(0, 10)}; ${wish.rounds} round${wish.rounds === 1 ? '' : 's'}${length}; ${minutes.toFixed(0)} minutes${niceness}`,
     `${cores[0]?.model.trim()}, ${cores.length} cores, ${memory} GB, Linux ${release()}`,
     programs.join(', '),
-    'nginx: one worker, kept-alive upstreams, key check, 15-field log, replies unbuffered. Parley: validation, keys, limits, metrics and logs on.',
+    'nginx: one worker, kept-alive upstreams, key check, 15-field log, replies unbuffered. Bare Node: `node:http` before the client of Parley, bodies parsed and written, nothing else. Parley: validation, keys, limits, metrics and logs on.',
   ];
 }

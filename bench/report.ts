@@ -4,7 +4,13 @@ import type { Samples } from './samples.ts';
 import { type Metric, type Scenario, scenarios } from './scenarios.ts';
 import type { Spread } from './statistics.ts';
 
-const titles: Record<ContenderName, string> = { direct: 'direct', nginx: 'nginx', portkey: 'Portkey', parley: 'Parley' };
+const titles: Record<ContenderName, string> = {
+  direct: 'direct',
+  nginx: 'nginx',
+  bare: 'bare Node',
+  portkey: 'Portkey',
+  parley: 'Parley',
+};
 
 function toNumber(value: number, digits: number): string {
   return value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });

@@ -36,6 +36,8 @@ export interface Scenario {
   only?: ContenderName;
   /** Who cannot do it. */
   without?: ContenderName;
+  /** Whether it tells what Node itself takes. */
+  hasBare?: boolean;
   run(stage: Stage): Promise<Values>;
 }
 
@@ -165,8 +167,9 @@ function heldScenario(plan: {
 }
 
 /** Whether a contender has what the scenario asks for: Portkey is no gateway for add-ins. */
-export function mayRun(contender: ContenderName, { addinManner, only, without }: Scenario): boolean {
+export function mayRun(contender: ContenderName, { addinManner, only, without, hasBare }: Scenario): boolean {
   if (only !== undefined) return contender === only;
+  if (contender === 'bare') return hasBare === true && addinManner === undefined;
   return contender !== without && (addinManner === undefined || contender !== 'portkey');
 }
 
@@ -213,9 +216,9 @@ function messagesScenario(wire: 'relayed' | 'translated', title: string): Scenar
 
 /** All kinds of load, in the order of their tables. */
 export const scenarios: readonly Scenario[] = [
-  unaryScenario,
-  streamsScenario,
-  latencyScenario,
+  { ...unaryScenario, hasBare: true },
+  { ...streamsScenario, hasBare: true },
+  { ...latencyScenario, hasBare: true },
   pacedScenario,
   heldScenario({
     name: 'paced-5000',
