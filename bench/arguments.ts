@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type ContenderName, contenderNames } from './contenders.ts';
-import { type Scenario, scenarios } from './scenarios.ts';
+import type { Scenario } from './scenario.ts';
+import { scenarios } from './scenarios.ts';
 
 /** What the command line asks for. */
 export interface Wish {

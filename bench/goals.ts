@@ -1,6 +1,7 @@
 import type { ContenderName } from './contenders.ts';
 import type { Samples } from './samples.ts';
-import { type Scenario, scenarios } from './scenarios.ts';
+import type { Scenario } from './scenario.ts';
+import { scenarios } from './scenarios.ts';
 import type { Spread } from './statistics.ts';
 
 /** A goal with what was measured; `isMet` is undefined when its contenders were not run. */

@@ -14,7 +14,8 @@ import { toReport } from './report.ts';
 import { type Manner, manners } from './requests.ts';
 import { InvalidRun } from './run-load.ts';
 import { type Sample, Samples } from './samples.ts';
-import { mayRun, type Scenario } from './scenarios.ts';
+import type { Scenario } from './scenario.ts';
+import { mayRun } from './scenarios.ts';
 
 const bench = dirname(fileURLToPath(import.meta.url));
 const root = dirname(bench);

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { InvalidRun } from './run-load.ts';
-import type { Metric, Scenario, Values } from './scenarios.ts';
+import type { Metric, Scenario, Values } from './scenario.ts';
 
 const loop: Metric = { key: 'loopMicros', title: 'the loop alone, µs CPU a turn', digits: 0 };
 

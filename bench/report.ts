@@ -1,7 +1,8 @@
 import { type ContenderName, contenderNames } from './contenders.ts';
 import { judgeGoals, type Verdict } from './goals.ts';
 import type { Samples } from './samples.ts';
-import { type Metric, type Scenario, scenarios } from './scenarios.ts';
+import type { Metric, Scenario } from './scenario.ts';
+import { scenarios } from './scenarios.ts';
 import type { Spread } from './statistics.ts';
 
 const titles: Record<ContenderName, string> = {

@@ -1,5 +1,5 @@
 import type { ContenderName } from './contenders.ts';
-import type { Scenario, Values } from './scenarios.ts';
+import type { Scenario, Values } from './scenario.ts';
 import { type Spread, toSpread } from './statistics.ts';
 
 /** One run of one contender; `fault` instead of values when it was invalid. */
