@@ -1,3 +1,5 @@
+import { stringEnd } from './string-end.ts';
+
 export type JsonObject = { [key: string]: unknown };
 
 /** The text is not JSON, or breaks a bound. The message may be shown. */
@@ -11,13 +13,13 @@ export class JsonFault extends Error {
 export interface JsonBounds {
   /** How deep arrays and objects may be nested. */
   readonly maxDepth: number;
-  /** How many keys and items the whole value may have. */
+  /** How many keys, values and items the whole may have. */
   readonly maxNodes: number;
   /** Whether a key may be `__proto__`: for readers that keep such keys. */
   readonly allowsProto?: boolean;
 }
 
-export const defaultJsonBounds: JsonBounds = { maxDepth: 64, maxNodes: 1_000_000 };
+export const defaultJsonBounds: JsonBounds = { maxDepth: 64, maxNodes: 500_000 };
 
 /** Not in the types of the language yet: a value that is written as that text. */
 const { rawJSON, isRawJSON } = JSON as unknown as { rawJSON(text: string): object; isRawJSON(value: unknown): boolean };
@@ -32,6 +34,8 @@ const integer = /^-?\d+$/;
  * numbers beyond 1.8e308 become what is written as they came, and is no number. Throws JsonFault.
  */
 export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds): unknown {
+  // As many nodes take as many chars.
+  if (text.length > bounds.maxNodes) requireFew(text, bounds);
   const value = parse(text);
   const survey = new Survey(bounds);
   survey.look(value, 0);
@@ -70,35 +74,57 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Counts in the text what would be made of it: to make it can take thirty times the room of the text. */
+function requireFew(text: string, { maxDepth, maxNodes }: JsonBounds): void {
+  let nodes = 0;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text[at]) {
+      case '"':
+        at = stringEnd(text, at + 1);
+        break;
+      case '{':
+      case '[':
+        nodes += 1;
+        depth += 1;
+        break;
+      case '}':
+      case ']':
+        depth -= 1;
+        break;
+      case ',':
+      case ':':
+        nodes += 1;
+    }
+    if (depth > maxDepth) throw tooDeep();
+    if (nodes > maxNodes) throw new JsonFault('the JSON has too many keys and items');
+  }
+}
+
+function tooDeep(): JsonFault {
+  return new JsonFault('the JSON is nested too deeply');
+}
+
 /** Goes through a parsed value once, within its bounds. */
 class Survey {
   readonly #bounds: JsonBounds;
-  #nodesLeft: number;
   hasUnheld = false;
 
   constructor(bounds: JsonBounds) {
     this.#bounds = bounds;
-    this.#nodesLeft = bounds.maxNodes;
   }
 
   look(value: unknown, depth: number): void {
     if (typeof value === 'number' && !isHeld(value)) this.hasUnheld = true;
     if (typeof value !== 'object' || value === null) return;
-    if (depth === this.#bounds.maxDepth) throw new JsonFault('the JSON is nested too deeply');
+    if (depth === this.#bounds.maxDepth) throw tooDeep();
     if (Array.isArray(value)) {
-      this.#count(value.length);
       for (const item of value) this.look(item, depth + 1);
       return;
     }
     for (const key in value) {
       if (key === '__proto__' && this.#bounds.allowsProto !== true) throw new JsonFault('the JSON has a key named __proto__');
-      this.#count(1);
       this.look((value as JsonObject)[key], depth + 1);
     }
-  }
-
-  #count(nodes: number): void {
-    this.#nodesLeft -= nodes;
-    if (this.#nodesLeft < 0) throw new JsonFault('the JSON has too many keys and items');
   }
 }

@@ -1,5 +1,5 @@
+import { stringEnd } from '#base/string-end.ts';
 import type { BlockDelta } from '#contract/messages/dialect.ts';
-import { stringEnd } from '../string-end.ts';
 
 const space = 32;
 const keys: ReadonlyMap<unknown, string> = new Map<BlockDelta['type'], string>([

@@ -6,7 +6,7 @@ import { toPlainMessages } from '#contract/content.ts';
 import type { Frame } from '#contract/frame.ts';
 import { type Ask, type ChatProtocol, type EmbeddingsAsk, type Upstream, UpstreamFault } from '#domain/upstream.ts';
 import { send, toBytes } from '../send.ts';
-import { readChatReply, readJsonReply } from './read-reply.ts';
+import { readChatReply, readEmbeddingsReply } from './read-reply.ts';
 
 type Operation = 'chat/completions' | 'embeddings';
 
@@ -89,7 +89,7 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
     async embed(ask: EmbeddingsAsk): Promise<JsonObject> {
       const { upstream, request, signal } = ask;
       const body = { ...request, model: upstream.model };
-      return await readJsonReply(await send(http, toRequest(embeddings.of(upstream), ask, body), signal));
+      return await readEmbeddingsReply(await send(http, toRequest(embeddings.of(upstream), ask, body), signal));
     },
   };
 }

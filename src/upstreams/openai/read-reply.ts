@@ -1,5 +1,5 @@
 import type { HttpReply } from '#base/http/read-reply.ts';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { defaultJsonBounds, isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1 } from '#base/latin1.ts';
 import { One } from '#base/one.ts';
 import type { Completion } from '#contract/chunk.ts';
@@ -11,6 +11,8 @@ import { ChatEvents } from './chat-events.ts';
 import { tellsOfError, toErrorFault, toSaid } from './to-fault.ts';
 
 const maxReplyBytes = 64 * 1024 * 1024;
+/** Thousands of vectors of thousands of numbers. */
+const embeddingBounds = { ...defaultJsonBounds, maxNodes: 10_000_000 };
 
 /** The frames of a chat reply, streamed or in one JSON text, at once where they can be had. Throws UpstreamFault, also while they are read. */
 export function readChatReply(reply: HttpReply): AsyncIterable<Frame> | Promise<AsyncIterable<Frame>> {
@@ -32,10 +34,10 @@ function toWhole(bytes: string): One<Frame> {
   return new One(Frame.ofCompletion(completion as Completion, bytes));
 }
 
-/** The JSON object of a reply. Throws UpstreamFault. */
-export async function readJsonReply(reply: HttpReply): Promise<JsonObject> {
+/** The JSON object of a reply with embeddings. Throws UpstreamFault. */
+export async function readEmbeddingsReply(reply: HttpReply): Promise<JsonObject> {
   if (reply.status !== 200) throw await toRefusal(reply);
-  return toJsonObject(await readWhole(reply, maxReplyBytes));
+  return toJsonObject(await readWhole(reply, maxReplyBytes), embeddingBounds);
 }
 
 async function toRefusal(reply: HttpReply): Promise<UpstreamFault> {

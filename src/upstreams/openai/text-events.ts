@@ -1,6 +1,6 @@
+import { stringEnd } from '#base/string-end.ts';
 import type { Chunk } from '#contract/chunk.ts';
 import { toWellFormedChunk } from '#contract/well-formed.ts';
-import { stringEnd } from '../string-end.ts';
 
 const contentKey = '"content":"';
 const nobody = { id: '', created: 0 };

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { defaultJsonBounds, JsonFault, parseJson, tryParseJson } from './json.ts';
+
+const bounds = { ...defaultJsonBounds, maxNodes: 20 };
+
+describe('JSON from outside', () => {
+  it.each([
+    ['lists in a list', `[${'[],'.repeat(20)}[]]`],
+    ['numbers', `[${'1,'.repeat(20)}1]`],
+    ['keys', `{${Array.from({ length: 15 }, (_, at) => `"${at}":1`).join(',')}}`],
+    ['what is no JSON in the end', `[${'[],'.repeat(20)}`],
+  ])('is refused before it is parsed where it has too many nodes: %s', (_what, text) => {
+    expect(() => parseJson(text, bounds)).toThrow('too many keys and items');
+  });
+
+  it('is refused where it is nested too deeply, long or short, closed or not', () => {
+    for (const text of ['['.repeat(65), `${'['.repeat(65)}${']'.repeat(65)}`, '{"a":'.repeat(70)])
+      expect(() => parseJson(text, { ...defaultJsonBounds, maxNodes: 60 })).toThrow(JsonFault);
+    const deep = `${'['.repeat(65)}${']'.repeat(65)}`;
+    expect(() => parseJson(deep)).toThrow('nested too deeply');
+    expect(parseJson(deep.slice(1, -1))).toHaveLength(1);
+  });
+
+  it('may have any number of signs inside its texts', () => {
+    const text = JSON.stringify({ a: '[{,:'.repeat(100), '\\"[': ['\\', '\\\\"', '{'.repeat(100)] });
+    expect(parseJson(text, bounds)).toEqual(JSON.parse(text));
+  });
+
+  it('costs little where it has too many nodes', () => {
+    const startMs = performance.now();
+    expect(tryParseJson(`[${'[],'.repeat(5_000_000)}[]]`)).toBeUndefined();
+    expect(performance.now() - startMs).toBeLessThan(1000);
+  });
+
+  it('keeps numbers that JavaScript has none for as they were written', () => {
+    const text = '{"a":[12345678901234567890,-9007199254740993,1e400],"b":[1.5,9007199254740991,-0,1e20,0.1]}';
+    expect(JSON.stringify(parseJson(text))).toBe(
+      '{"a":[12345678901234567890,-9007199254740993,1e400],"b":[1.5,9007199254740991,0,100000000000000000000,0.1]}',
+    );
+  });
+});
