@@ -93,6 +93,12 @@ describe('an application that is saved', () => {
     expect((await save(service, pathOf('__proto__'), quickApp())).status).toBe(201);
     expect((await show(service, pathOf('constructor'))).status).toBe(404);
   });
+
+  it.each(['features', 'defaults', 'applicationProperties'])('has no key __proto__ in its %s', async (field) => {
+    const body = JSON.stringify({ ...quickApp(), [field]: { odd: 1 } }).replace('"odd"', '"__proto__"');
+    const { status, error } = await save(service, pathOf('odd'), body);
+    expect([status, error.code]).toEqual([400, 'invalid_json']);
+  });
 });
 
 describe('a condition', () => {

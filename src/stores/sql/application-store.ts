@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import { parseJson } from '#base/json.ts';
+import { defaultJsonBounds, parseJson } from '#base/json.ts';
 import type { Seal } from '#base/seal.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import type { ApplicationStore, ApplicationVersion, StoredApplication } from '#domain/application-store.ts';
@@ -138,7 +138,9 @@ export class SqlApplicationStore implements ApplicationStore {
   }
 
   #toApplication({ id, owner, sealed_entry, etag, created_at_ms, updated_at_ms }: SealedRow): StoredApplication {
-    const entry = parseJson(openEntry(this.#seal, sealed_entry, id)) as ApplicationEntry;
+    // What was let in once can be read, whatever is let in today: one row must not keep a whole list from its readers.
+    const bounds = { ...defaultJsonBounds, maxNodes: Number.POSITIVE_INFINITY, allowsProto: true };
+    const entry = parseJson(openEntry(this.#seal, sealed_entry, id), bounds) as ApplicationEntry;
     return { id, owner, entry, etag, createdAtMs: created_at_ms, updatedAtMs: updated_at_ms };
   }
 }

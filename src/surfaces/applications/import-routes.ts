@@ -45,7 +45,7 @@ export function importRoutes(app: FastifyInstance, { directory, identify, import
     refuseLargeBody(raw, maxBytes);
     requireOwn(await identify(readCredentials(raw)), 'import documents');
     requireJson(raw);
-    const body = await readJsonBody(raw, maxBytes);
+    const body = await readJsonBody(raw, maxBytes, { allowsProto: true });
     const { url = nowhere, document, include, exclude } = parseImportRequest(body());
     const text = typeof document === 'object' ? JSON.stringify(document) : document;
     try {

@@ -47,7 +47,7 @@ async function accept(tools: ConsentSurfaceTools, request: FastifyRequest): Prom
   refuseLargeBody(request.raw, maxBodyBytes);
   const caller = await identifyUser(tools, request);
   requireJson(request.raw);
-  const body = await readJsonBody(request.raw, maxBodyBytes);
+  const body = await readJsonBody(request.raw, maxBodyBytes, { allowsProto: true });
   const consenting = await find(tools, caller, idOf(request));
   const form = parseConsentForm(body());
   const { id: deployment } = consenting.deployment;

@@ -2,8 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { parseBody } from './parse-body.ts';
 import { readBody } from './read-body.ts';
 
-/** The whole body, parsed when it is asked for; keys such as `__proto__` are keys. Throws `payload_too_large`; what it gives throws `invalid_json`. */
-export async function readJsonBody(request: IncomingMessage, maxBytes: number): Promise<() => unknown> {
+/** The whole body, parsed when it is asked for, by the rules of `parseBody`. Throws `payload_too_large`; what it gives throws `invalid_json`. */
+export async function readJsonBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  rules?: { readonly allowsProto: boolean },
+): Promise<() => unknown> {
   const text = await readBody(request, maxBytes);
-  return () => parseBody(text, { allowsProto: true });
+  return () => parseBody(text, rules);
 }

@@ -37,6 +37,16 @@ describeOnEach('applications made by users', (node) => {
     expect(await store().find(`${saved.id}x`)).toBeUndefined();
   });
 
+  it('are read and listed whatever they hold that is no longer let in', async () => {
+    const owner = randomUUID();
+    const odd = application({ owner });
+    const features = JSON.parse('{"__proto__":{"a":1}}');
+    await store().put({ ...odd, entry: { ...odd.entry, features } }, undefined);
+    expect((await store(node.other).list(owner)).map(({ id }) => id)).toEqual([odd.id]);
+    expect(Object.keys((await store(node.other).find(odd.id))?.entry.features ?? {})).toEqual(['__proto__']);
+    expect(await store(node.other).delete(odd.id, undefined)).toBe('deleted');
+  });
+
   it('keep who made them, and when', async () => {
     const saved = application();
     const again = { ...saved, owner: 'somebody else', etag: 'two', createdAtMs: 5, updatedAtMs: 9 };
