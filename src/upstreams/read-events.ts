@@ -2,7 +2,7 @@ import { EventSplitter, EventTooLarge } from '#base/event-splitter.ts';
 import type { Frame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
 import { linger } from './linger.ts';
-import { toUpstreamFault } from './send.ts';
+import { toEarlyFault, toUpstreamFault, unanswered } from './send.ts';
 
 /** What the events of one reply mean, in one dialect. */
 export interface EventReader {
@@ -14,7 +14,10 @@ export interface EventReader {
   isEndMark(event: string): boolean;
 }
 
-/** The events of a reply as frames, up to its end mark. A stream that closes without it, or brings an error event, is a fault. */
+/**
+ * The events of a reply as frames, up to its end mark. A stream that closes without it, or brings an error event, is a fault;
+ * one that closes ahead of its first event counts as no answer.
+ */
 export function readEvents(body: AsyncIterable<string>, reader: EventReader): AsyncIterable<Frame> {
   return new ReadEvents(body[Symbol.asyncIterator](), reader);
 }
@@ -31,6 +34,7 @@ class ReadEvents implements AsyncIterable<Frame>, AsyncIterator<Frame, undefined
   readonly #splitter = new EventSplitter();
   /** Those of the last read that are still to be given. */
   #frames = none;
+  #hasBegun = false;
   #isOver = false;
 
   readonly #came = (piece: IteratorResult<string>): Result | Promise<Result> => {
@@ -45,7 +49,7 @@ class ReadEvents implements AsyncIterable<Frame>, AsyncIterator<Frame, undefined
     await this.#leave();
     if (thrown instanceof EventTooLarge)
       throw new UpstreamFault('broken', 'The upstream sent an event that is too large.', { cause: thrown });
-    throw toUpstreamFault(thrown);
+    throw this.#hasBegun ? toUpstreamFault(thrown) : toEarlyFault(thrown);
   };
 
   constructor(pieces: AsyncIterator<string>, reader: EventReader) {
@@ -92,7 +96,10 @@ class ReadEvents implements AsyncIterable<Frame>, AsyncIterator<Frame, undefined
   #ready(): Result | undefined {
     if (this.#isOver) return over;
     const frame = this.#frames.next();
-    if (frame.done !== true) return frame;
+    if (frame.done !== true) {
+      this.#hasBegun = true;
+      return frame;
+    }
     this.#frames = none;
     if (!this.#reader.hasEnded) return undefined;
     void this.#leave();
@@ -102,6 +109,7 @@ class ReadEvents implements AsyncIterable<Frame>, AsyncIterator<Frame, undefined
   #toEvents(piece: IteratorResult<string>): string {
     if (piece.done !== true) return this.#splitter.push(piece.value);
     const { rest } = this.#splitter;
+    if (!this.#hasBegun && rest.trim() === '') throw unanswered();
     if (!this.#reader.isEndMark(rest)) throw new UpstreamFault('broken', 'The upstream closed its answer before the end.');
     return `${rest.trimEnd()}\n\n`;
   }

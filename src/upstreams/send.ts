@@ -6,16 +6,23 @@ import { UpstreamFault } from '#domain/upstream.ts';
 
 const maxJoinedChars = 12 * 1024;
 
-/** Sends a request and waits for the head of its reply. Throws UpstreamFault; a connection that ends before the head counts as none. */
+/** Sends a request and waits for the head of its reply. Throws UpstreamFault. */
 export function send(http: HttpClient, request: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
   return openReply(http, request, signal).catch(failed);
 }
 
 function failed(thrown: unknown): never {
-  if (thrown instanceof HttpFault && thrown.kind === 'closed') {
-    throw new UpstreamFault('unreachable', 'The upstream closed the connection without an answer.', { cause: thrown });
-  }
-  throw toUpstreamFault(thrown);
+  throw toEarlyFault(thrown);
+}
+
+/** The fault of an upstream of whose answer nothing came, whether it broke off or ended. */
+export function unanswered(cause?: unknown): UpstreamFault {
+  return new UpstreamFault('unreachable', 'The upstream closed the connection without an answer.', { cause });
+}
+
+/** What went wrong on the wire before anything of the answer came: a connection that ends then counts as none. */
+export function toEarlyFault(thrown: unknown): unknown {
+  return thrown instanceof HttpFault && thrown.kind === 'closed' ? unanswered(thrown) : toUpstreamFault(thrown);
 }
 
 /** The JSON of a body; small ones as latin1 text, which goes out in one write with the head. */

@@ -16,9 +16,9 @@ let service: TestService;
 
 beforeAll(async () => {
   upstream = await startScriptedUpstream();
-  const upstreams = [{ endpoint: upstream.endpoint, timeouts: { idleMs: 300 } }];
+  const upstreams = [{ endpoint: upstream.endpoint, timeouts: { firstByteMs: 300, idleMs: 300 } }];
   service = await startService({
-    models: { m: { upstreams, maxRetryAttempts: 1 } },
+    models: { m: { upstreams, maxRetryAttempts: 1 }, again: { upstreams, maxRetryAttempts: 2 } },
     applications: { app: { endpoint: `${upstream.url}/app` } },
   });
 });
@@ -86,15 +86,38 @@ describe('a stream whose upstream', () => {
     expect(answer.text).not.toContain('half a re');
   });
 
-  it('is silent from the head on counts as broken before the first byte', async () => {
-    upstream.script((answering) => answering.head());
-    const reader = await service.stream('m', { messages: hello });
-    expect(reader.status).toBe(500);
+  it.each<[string, Reply]>([
+    ['is silent from the head on', (answering) => answering.head()],
+    ['closes at once', piecesReply()],
+    ['sends comments only', piecesReply(': hello\n\n', ': there\n\n')],
+    [
+      'is cut behind its head',
+      (answering) => {
+        answering.head();
+        answering.cut();
+      },
+    ],
+    [
+      'answers with JSON of no length',
+      ({ response }) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end();
+      },
+    ],
+  ])('%s has not answered: another try is made, and then it is unavailable', async (_how, reply) => {
+    for (const body of [{ stream: true }, { stream: false }]) {
+      upstream.script(reply);
+      const answer = await service.chat('m', { messages: hello, ...body });
+      expect([answer.status, answer.error.code]).toEqual([503, 'upstream_unavailable']);
+      service.forgetFailures();
+      upstream.script(reply, eventsReply(...plainReply('fine')));
+      const { completion } = await service.chat('again', { messages: hello });
+      expect(completion.choices[0]?.message.content).toBe('fine');
+      service.forgetFailures();
+    }
   });
 
   it.each([
-    ['closes at once', piecesReply()],
-    ['sends comments only', piecesReply(': hello\n\n', ': there\n\n')],
     ['sends the end mark only', piecesReply('data: [DONE]\n\n')],
     ['sends what is not JSON', piecesReply('data: oops\n\n', 'data: [DONE]\n\n')],
     ['is cut in its first event', piecesReply(bytesOf(start).slice(0, 20))],
@@ -109,10 +132,17 @@ describe('a stream whose upstream', () => {
     }
   });
 
-  it('sends an error with a status first is refused with that', async () => {
-    upstream.script(eventsReply({ error: { message: 'slow down', code: 429 } }));
+  it.each([
+    [{ code: 429 }, 429, 'upstream_rate_limited'],
+    [{ type: 'rate_limit_error', code: null }, 429, 'upstream_rate_limited'],
+    [{ type: 'requests', code: 'rate_limit_exceeded' }, 429, 'upstream_rate_limited'],
+    [{ type: 'invalid_request_error', code: 'odd' }, 400, 'odd'],
+    [{ type: 'overloaded_error' }, 503, 'upstream_unavailable'],
+    [{ type: 'server_error', code: 'constructor' }, 500, 'upstream_failed'],
+  ])('sends an error first is refused with what that means: %j', async (error, status, code) => {
+    upstream.script(eventsReply({ error: { message: 'slow down', ...error } }));
     const answer = await service.chat('m', { messages: hello, stream: true });
-    expect([answer.status, answer.error.code]).toEqual([429, 'upstream_rate_limited']);
+    expect([answer.status, answer.error.code]).toEqual([status, code]);
   });
 
   it('breaks off inside tool arguments never looks whole', async () => {
@@ -178,13 +208,6 @@ describe('a JSON reply', () => {
     ['is a list', jsonReply([])],
     ['is null', jsonReply(null)],
     ['has choices that are no list', jsonReply({ choices: { 0: 'x' } })],
-    [
-      'is empty',
-      (({ response }) => {
-        response.writeHead(200, { 'content-type': 'application/json' });
-        response.end();
-      }) as Reply,
-    ],
   ])('that %s is a fault', async (_how, reply) => {
     upstream.script(reply);
     for (const body of [{ stream: true }, { stream: false }]) {

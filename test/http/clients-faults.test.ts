@@ -33,7 +33,8 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     ['no byte', ''],
     ['half a head', 'HTTP/1.1 200 OK\r\n'],
     ['an interim reply only', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
-  ])('limits the time to the head: %s', async (_what, part) => {
+    ['a head alone', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n'],
+  ])('limits the time to the first byte: %s', async (_what, part) => {
     await using servers = new Servers();
     const url = await servers.raw((socket) => {
       socket.once('data', () => void socket.write(part));

@@ -158,11 +158,16 @@ describe('a reply of an upstream of the Messages dialect', () => {
     ['no JSON', ({ response }) => void response.writeHead(200, { 'content-type': 'application/json' }).end('<html>')],
     ['another JSON', jsonReply({ choices: [] })],
     ['content of another form', jsonReply({ ...message, content: ['x'] })],
-    ['nothing', ({ response }) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end()],
   ] satisfies [string, Reply][])('that is %s is a failure of the upstream', async (_what, reply) => {
     first.script(reply);
     const { status, error } = await service.chat('claude', { messages: hello });
     expect([status, error.code]).toEqual([500, 'upstream_failed']);
+  });
+
+  it('that is nothing is asked of the next upstream', async () => {
+    first.script(({ response }) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end());
+    second.script(fine);
+    expect((await service.chat('two', { messages: hello })).completion.choices[0]?.message.content).toBe('Hi.');
   });
 
   it('is asked of the next upstream where the first is overloaded, also in its first events', async () => {

@@ -14,7 +14,7 @@ export abstract class TimedExchange implements Exchange, Swept {
   protected paused = false;
   readonly #timeouts: HttpTimeouts;
   readonly #sweep: Sweep;
-  #limitMs = 0;
+  #limit: keyof HttpTimeouts = 'connectMs';
   #leftMs = 0;
   #rearmed = false;
 
@@ -22,7 +22,7 @@ export abstract class TimedExchange implements Exchange, Swept {
     this.#timeouts = timeouts;
     this.#sweep = sweep;
     this.listener = listener;
-    this.#arm(timeouts.connectMs);
+    this.#arm('connectMs');
     sweep.add(this);
   }
 
@@ -60,7 +60,7 @@ export abstract class TimedExchange implements Exchange, Swept {
     if (this.paused && this.stage === 'body') return;
     if (this.#rearmed) {
       this.#rearmed = false;
-      this.#leftMs = this.#limitMs;
+      this.#leftMs = this.#timeouts[this.#limit];
       return;
     }
     this.#leftMs -= elapsedMs;
@@ -69,23 +69,23 @@ export abstract class TimedExchange implements Exchange, Swept {
 
   protected startConnecting(): void {
     this.stage = 'connecting';
-    this.#arm(this.#timeouts.connectMs);
+    this.#arm('connectMs');
   }
 
   protected startWaiting(): void {
     this.stage = 'waiting';
-    this.#arm(this.#timeouts.firstByteMs);
+    this.#arm('firstByteMs');
   }
 
+  /** The head came. Some servers send it at once: the limit of the first byte goes on until one of the content comes. */
   protected startBody(): void {
     this.stage = 'body';
-    this.#arm(this.#timeouts.idleMs);
     if (this.paused) this.applyPause(true);
   }
 
-  /** A read came: the idle limit starts anew. */
+  /** Content came: the idle limit starts anew. */
   protected heard(): void {
-    this.#rearmed = true;
+    this.#arm('idleMs');
   }
 
   protected finish(): void {
@@ -93,15 +93,20 @@ export abstract class TimedExchange implements Exchange, Swept {
     this.#sweep.delete(this);
   }
 
-  #arm(limitMs: number): void {
-    this.#limitMs = limitMs;
+  #arm(limit: keyof HttpTimeouts): void {
+    this.#limit = limit;
     this.#rearmed = true;
   }
 
   #timeoutFault(): HttpFault {
     const { connectMs, firstByteMs, idleMs } = this.#timeouts;
-    if (this.stage === 'connecting') return new HttpFault('connect_timeout', `no connection within ${connectMs} ms`);
-    if (this.stage === 'waiting') return new HttpFault('first_byte_timeout', `no reply within ${firstByteMs} ms`);
-    return new HttpFault('idle_timeout', `the reply stood still for ${idleMs} ms`);
+    switch (this.#limit) {
+      case 'connectMs':
+        return new HttpFault('connect_timeout', `no connection within ${connectMs} ms`);
+      case 'firstByteMs':
+        return new HttpFault('first_byte_timeout', `no reply within ${firstByteMs} ms`);
+      case 'idleMs':
+        return new HttpFault('idle_timeout', `the reply stood still for ${idleMs} ms`);
+    }
   }
 }

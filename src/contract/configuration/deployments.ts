@@ -7,7 +7,8 @@ const Timeouts = strict(
     connectMs: milliseconds({ default: 10_000, description: 'Milliseconds until the connection stands, TLS included.' }),
     firstByteMs: milliseconds({
       default: 300_000,
-      description: 'Milliseconds from the request being sent to the first byte of the reply.',
+      description:
+        'Milliseconds from the request being sent to the first byte of the reply’s content; some servers send its head at once.',
     }),
     idleMs: milliseconds({ default: 120_000, description: 'Milliseconds between two pieces of a reply.' }),
   },

@@ -2,6 +2,19 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { UpstreamFault } from '#domain/upstream.ts';
 import { isSaid } from '../read-whole.ts';
 
+/** What types and codes of errors mean where no number says it. */
+const statuses: ReadonlyMap<unknown, number> = new Map([
+  ['invalid_request_error', 400],
+  ['authentication_error', 401],
+  ['permission_error', 403],
+  ['not_found_error', 404],
+  ['rate_limit_error', 429],
+  ['rate_limit_exceeded', 429],
+  ['insufficient_quota', 429],
+  ['overloaded_error', 503],
+  ['server_overloaded', 503],
+]);
+
 interface Said {
   readonly message: string | undefined;
   readonly param: string | null;
@@ -31,6 +44,10 @@ export function tellsOfError({ error, choices }: JsonObject): boolean {
 /** The fault that such an event or reply tells of. */
 export function toErrorFault(value: JsonObject): UpstreamFault {
   const { message = 'The upstream sent an error.', param, code } = toSaid(value);
-  const status = isJsonObject(value.error) && typeof value.error.code === 'number' ? value.error.code : undefined;
+  const status = isJsonObject(value.error) ? statusOf(value.error) : undefined;
   return new UpstreamFault('refused', message, { param, code, ...(status !== undefined && { status }) });
+}
+
+function statusOf({ code, type }: JsonObject): number | undefined {
+  return typeof code === 'number' ? code : (statuses.get(code) ?? statuses.get(type));
 }
