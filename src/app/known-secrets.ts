@@ -2,6 +2,7 @@ import { Secret } from '#base/secret.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { readUpstreamKey, secretsOfKey } from '#contract/configuration/upstream-key.ts';
 import { secretsOf } from '#contract/quick-app/secrets.ts';
+import { secretsOfFields } from '#domain/upstream-error.ts';
 
 const shortest = 6;
 
@@ -10,7 +11,7 @@ export function knownSecrets(configuration: Configuration): readonly Secret[] {
   const values: (string | undefined)[] = [];
   for (const { upstreams } of Object.values(configuration.models)) {
     for (const { protocol, key, headers, endpoint } of upstreams)
-      values.push(...keySecrets(protocol, key), ...Object.values(headers), ...valuesInQuery(endpoint));
+      values.push(...keySecrets(protocol, key), ...secretsOfFields(headers), ...valuesInQuery(endpoint));
   }
   for (const [name, { key }] of Object.entries(configuration.keys)) values.push(key ?? name);
   for (const { url, authorization } of Object.values(configuration.addons))

@@ -7,7 +7,7 @@ const upstream: Upstream = {
   ...{ id: 'u', protocol: 'openai', apiVersion: undefined, region: undefined, model: 'm', weight: 1, tier: 0 },
   endpoint: new URL('http://u.example/v1?token=in-the-address'),
   key: new Secret('sk-key'),
-  headers: { 'x-team': 'in-a-header', 'x-short': 'abc' },
+  headers: { 'x-team': 'in-a-header', 'x-short': 'abc', authorization: 'Bearer behind-a-scheme', 'x-odd': 'a key/with=signs' },
   timeouts: { connectMs: 1, firstByteMs: 1, idleMs: 1 },
 };
 
@@ -36,14 +36,17 @@ describe('what is told of the failure of an upstream', () => {
 });
 
 describe('a fault that says back what its upstream was sent', () => {
-  it.each(['sk-key', 'in-a-header', 'in-the-address', 'per-request-key'])('is told without %s', (secret) => {
-    const details = { status: 400, param: `p ${secret}`, code: `c ${secret}`, retryAfterSeconds: 3, cause: new Error(secret) };
-    const fault = withoutSecrets(new UpstreamFault('refused', `key ${secret} of ${secret}`, details), upstream, [
-      'per-request-key',
-    ]);
-    expect(fault).toMatchObject({ kind: 'refused', status: 400, retryAfterSeconds: 3, cause: undefined });
-    expect([fault.message, fault.param, fault.code]).toEqual(['key *** of ***', 'p ***', 'c ***']);
-  });
+  it.each(['sk-key', 'in-a-header', 'behind-a-scheme', 'a%20key%2Fwith%3Dsigns', 'in-the-address', 'per-request-key'])(
+    'is told without %s',
+    (secret) => {
+      const details = { status: 400, param: `p ${secret}`, code: `c ${secret}`, retryAfterSeconds: 3, cause: new Error(secret) };
+      const fault = withoutSecrets(new UpstreamFault('refused', `key ${secret} of ${secret}`, details), upstream, [
+        'per-request-key',
+      ]);
+      expect(fault).toMatchObject({ kind: 'refused', status: 400, retryAfterSeconds: 3, cause: undefined });
+      expect([fault.message, fault.param, fault.code]).toEqual(['key *** of ***', 'p ***', 'c ***']);
+    },
+  );
 
   it('is the same one where it says none of it', () => {
     const fault = refused(400, 'abc is too short to be told from a word');

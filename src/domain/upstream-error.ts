@@ -8,6 +8,8 @@ const longestMessage = 2000;
 const shortestSecret = 6;
 /** Statuses that say the caller is at fault: the words behind them are meant for it. */
 const ofCaller: ReadonlySet<number | undefined> = new Set([400, 404, 413, 422]);
+/** What stands ahead of the secret in a field such as Authorization. */
+const scheme = /^(?:bearer|basic|token|key|apikey|api-key) +/i;
 const stackFrame = /\s+at [\w.$<>]+ ?\(.*$/;
 const pathOfMachine =
   /(?<![\w.])(?:file:\/\/)?(?:[A-Za-z]:\\|\/(?:home|Users|root|usr|opt|var|srv|app|tmp|etc|mnt|proc|lib|private|workspace|build|src|data)\/)[^\s'",;)]+/g;
@@ -98,8 +100,15 @@ function toSentence({ message, status }: UpstreamFault): string {
 }
 
 function secretsOf({ key, headers, endpoint }: Upstream): string[] {
-  const values = [...Object.values(headers), ...(endpoint?.searchParams.values() ?? [])];
-  return [key?.reveal() ?? '', ...values].filter(({ length }) => length >= shortestSecret);
+  const values = [key?.reveal() ?? '', ...secretsOfFields(headers), ...(endpoint?.searchParams.values() ?? [])];
+  return values
+    .flatMap((value) => [value, encodeURIComponent(value.toWellFormed())])
+    .filter(({ length }) => length >= shortestSecret);
+}
+
+/** What header fields must not tell: their values, and what stands in them behind a scheme such as `Bearer`. */
+export function secretsOfFields(headers: Readonly<Record<string, string>>): string[] {
+  return Object.values(headers).flatMap((value) => [value, value.replace(scheme, '')]);
 }
 
 function shortened(message: string): string {

@@ -127,6 +127,8 @@ const doors: Readonly<Record<string, (service: TestService, url: string) => Prom
   'a document to import': async (service, url) =>
     (await service.ask({ path: '/v1/import-openapi', headers: withKey(), body: { url } })).text,
   'the document of an addon': async (service, url) => {
+    // The configuration itself refuses it.
+    if (url.includes('user:pw@')) return '';
     service.reload(configuration({ addons: { a: { url } }, ...allowed(service) }));
     return (await service.chat('gpt', { ...user, addons: [{ name: 'a' }] })).text;
   },

@@ -1,6 +1,6 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import { isApiVersion } from '../api-version.ts';
-import { isHeaderValue, isHostName, isHttpUrl, isNetwork } from './values.ts';
+import { isHeaderValue, isHostName, isHttpUrl, isNetwork, isWithoutUser } from './values.ts';
 
 interface FieldOptions {
   readonly description: string;
@@ -48,7 +48,8 @@ export function milliseconds(options: { readonly description: string; readonly d
 export function httpUrl(description: string) {
   const errorMessage = 'must be an address that begins with http:// or https://';
   const written = Type.String({ minLength: 1, description, pattern: '^[hH][tT][tT][pP][sS]?://', errorMessage });
-  return Type.Refine(written, isHttpUrl, () => errorMessage);
+  const whole = Type.Refine(written, isHttpUrl, () => errorMessage);
+  return Type.Refine(whole, isWithoutUser, () => 'must not carry a user name or password: they are not sent');
 }
 
 export function apiVersion(description: string) {

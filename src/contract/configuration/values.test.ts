@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isApiVersion } from '../api-version.ts';
 import { formatPath } from './fault.ts';
-import { isHeaderName, isHeaderValue, isHostName, isHttpUrl, isNetwork, isPathPrefix } from './values.ts';
+import { isHeaderName, isHeaderValue, isHostName, isHttpUrl, isNetwork, isPathPrefix, isWithoutUser } from './values.ts';
 
 /** The values of which a claim holds. */
 const holds = (claim: (value: string) => boolean, values: readonly string[]) => values.filter(claim);
@@ -24,6 +24,11 @@ describe('values of fields', () => {
         'http://x:99999',
       ]),
     ).toEqual(good);
+  });
+
+  it('are addresses that name nobody', () => {
+    const good = ['http://x/a@b', 'https://x.example/?u=a:b@c', 'http://{host}/x', 'no address'];
+    expect(holds(isWithoutUser, [...good, 'http://user@x', 'http://user:pw@x/', 'http://:pw@x'])).toEqual(good);
   });
 
   it('are versions of an API', () => {
