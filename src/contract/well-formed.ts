@@ -47,7 +47,7 @@ export function toWellFormedCompletion(completion: Completion, identity: ReplyId
     object: 'chat.completion',
     choices: completion.choices.map((choice, position) => ({
       ...toPlaced(choice, position),
-      message: { ...(isJsonObject(choice.message) ? toSaid(choice.message) : { content: '' }), role: 'assistant' as const },
+      message: toWholeMessage(choice.message),
       finish_reason: choice.finish_reason ?? 'stop',
     })),
   };
@@ -72,7 +72,17 @@ function isWellFormed({ index, delta, finish_reason: reason }: ChunkChoice): boo
 }
 
 function isWhole({ index, message, finish_reason: reason }: CompletionChoice): boolean {
-  return Number.isInteger(index) && message?.role === 'assistant' && isTextOrNone(message.content) && (reason ?? null) !== null;
+  return Number.isInteger(index) && message?.role === 'assistant' && hasContent(message) && (reason ?? null) !== null;
+}
+
+/** A reply without a word has an empty one (spec 2.8), unless it calls something. */
+function toWholeMessage(message: unknown): CompletionChoice['message'] {
+  const said = { ...(isJsonObject(message) && toSaid(message)), role: 'assistant' as const };
+  return hasContent(said) ? said : { ...said, content: '' };
+}
+
+function hasContent({ content, tool_calls, function_call }: CompletionChoice['message']): boolean {
+  return typeof content === 'string' || (isTextOrNone(content) && (tool_calls ?? function_call ?? null) !== null);
 }
 
 /** Some upstreams say what they say in parts; content is a string (spec 2.8), and thoughts stand beside it. */

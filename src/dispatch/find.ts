@@ -5,6 +5,9 @@ import type { Catalog } from '#domain/catalog.ts';
 import type { Deployment } from '#domain/deployment.ts';
 import type { Directory } from '#domain/directory.ts';
 
+/** Chars of a made up name that are told back. */
+const longestName = 200;
+
 interface Finding {
   readonly call: Pick<Call, 'deployment' | 'caller'>;
   readonly type: Deployment['type'];
@@ -18,7 +21,10 @@ export function find(catalog: Catalog, directory: Directory, finding: Finding): 
 
 function checked(deployment: Deployment | undefined, directory: Directory, { call, type }: Finding): Deployment {
   if (deployment === undefined) {
-    throw new ParleyError('deployment_not_found', `There is no deployment ${call.deployment}; GET /v1/models lists yours.`);
+    throw new ParleyError(
+      'deployment_not_found',
+      `There is no deployment ${call.deployment.slice(0, longestName)}; GET /v1/models lists yours.`,
+    );
   }
   requireAccess(directory, call.caller, deployment);
   if (deployment.type !== type) {

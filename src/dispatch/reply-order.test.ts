@@ -85,7 +85,9 @@ describe('ReplyOrder, of a stream', () => {
     };
     expect(endlessly).toThrow('ahead of a first choice');
     const choices = Array.from({ length: 10_001 }, (_, index) => ({ index, delta: {}, finish_reason: null }));
-    expect(() => run([event({ choices })])).toThrow('more than 10000 choices');
+    expect(() => run([event({ choices })])).toThrow('a choice with the index 10000');
+    const below = { choices: [{ index: -1, delta: {}, finish_reason: null }] };
+    expect(() => run([event(below)])).toThrow('a choice with the index -1');
     const stages = Array.from({ length: 10_001 }, (_, index) => ({ index, name: 'x', status: null }));
     expect(() => run([event(choice({ custom_content: { stages } }))])).toThrow('more than 10000 open stages');
   });

@@ -172,9 +172,12 @@ export class ReplyOrder {
     // What comes ahead of the first choice is told under the name that the reply will have.
     const chunk = given.choices.length > 0 || this.#hasStarted ? toWellFormedChunk(given, this.#identity) : given;
     const fresh = chunk.choices.filter((choice) => !this.#choices.has(choice.index));
+    for (const { index } of fresh) {
+      if (index < 0 || index >= maxItems)
+        throw new UpstreamFault('broken', `The upstream sent a choice with the index ${index}.`);
+      this.#choices.set(index, false);
+    }
     for (const choice of chunk.choices) {
-      if (!this.#choices.has(choice.index)) this.#choices.set(choice.index, false);
-      if (this.#choices.size > maxItems) throw tooMuch(`${maxItems} choices`);
       this.#totals.said(charsSaid(choice.delta));
       this.#noteStages(choice);
     }

@@ -1,5 +1,8 @@
 import type { ModelUsage, Usage } from '#contract/chunk.ts';
 
+/** Of one call; more is a fault of who counted. */
+const mostTokens = 1_000_000_000;
+
 export interface TokenCounts {
   prompt_tokens: number;
   completion_tokens: number;
@@ -13,9 +16,10 @@ export function toUsage(reported: Usage): Usage {
   return { ...reported, prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens };
 }
 
-/** Whether an upstream said anything of its tokens. */
+/** Whether an upstream said anything of its tokens, and nothing that cannot be. */
 export function isReported({ prompt_tokens, completion_tokens }: Partial<TokenCounts>): boolean {
-  return typeof prompt_tokens === 'number' || typeof completion_tokens === 'number';
+  const counts: unknown[] = [prompt_tokens, completion_tokens].filter((count) => typeof count === 'number');
+  return counts.length > 0 && counts.every((count) => Number(count) <= mostTokens);
 }
 
 /** Items of `usage_per_model`, one a model, summed and numbered anew (contract 5). Items without a name are left out. */
@@ -53,5 +57,5 @@ export function addUp(items: readonly TokenCounts[]): TokenCounts {
 
 /** A count that an upstream reports: whole, 0 for anything else. */
 export function toCount(value: unknown): number {
-  return typeof value === 'number' && value > 0 && Number.isFinite(value) ? Math.round(value) : 0;
+  return typeof value === 'number' && value > 0 && value <= mostTokens ? Math.round(value) : 0;
 }

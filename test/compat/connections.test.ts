@@ -146,6 +146,7 @@ describe('a connection', () => {
     ['a length and chunks', ['transfer-encoding: chunked']],
     ['a folded header', ['x-a: b', ' folded']],
     ['an unknown transfer coding', ['transfer-encoding: gzip, chunked, x']],
+    ['two hosts', ['Host: y']],
   ])('with %s is refused: nobody can hide a request in a request', async (_what, more) => {
     const before = upstream.requests.length;
     const text = await readAll(raw(...toLines({ messages: hello }, [...more, 'connection: close'])));

@@ -38,11 +38,22 @@ export function refuseOddHeads(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, _reply, done) => done(oddityOf(raw)));
 }
 
-function oddityOf({ headers: { host, expect }, httpVersion }: IncomingMessage): ParleyError | undefined {
+function oddityOf({ rawHeaders, headers: { host, expect }, httpVersion }: IncomingMessage): ParleyError | undefined {
+  if (hasSeveralHosts(rawHeaders)) return new ParleyError('invalid_request', 'The header field Host stands there twice.');
   if (httpVersion !== '1.1') return undefined;
   if (host === undefined) return new ParleyError('invalid_request', 'The header field Host is missing.');
   if (expect === undefined || /100-continue/i.test(expect)) return undefined;
   return httpRefusal(417, 'Expect can only be 100-continue.');
+}
+
+/** Node takes the first; who stands before this service may have taken another (RFC 9112, 3.2). */
+export function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
 }
 
 function toAnswer(code: string | undefined, id: string): string {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import { hasSeveralHosts } from './answer-malformed.ts';
 import { requestIdOf } from './request-id.ts';
 import type { RawConfig, ServeRaw } from './serve-raw.ts';
 
@@ -43,7 +44,7 @@ export class ShortWay {
     const { method, url = '', headers } = request;
     if (method !== 'POST' || headers.host === undefined || headers.expect !== undefined || !plainUrl.test(url)) return false;
     const serve = this.#exact.get(url) ?? this.#below.find(({ prefix }) => url.startsWith(prefix))?.serve;
-    if (serve === undefined || this.#isReserved(request)) return false;
+    if (serve === undefined || this.#isReserved(request) || hasSeveralHosts(request.rawHeaders)) return false;
     serve({ id: requestIdOf(request, this.#newId), request, response });
     return true;
   }
