@@ -1,4 +1,4 @@
-import { constants, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { chmodSync, constants, copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -38,6 +38,7 @@ function copyDatabase(from: string, to: string): void {
   database.exec('pragma busy_timeout = 5000');
   database.prepare('vacuum into ?').run(`${to}.part`);
   database.close();
+  chmodSync(`${to}.part`, 0o600);
   renameSync(`${to}.part`, to);
 }
 

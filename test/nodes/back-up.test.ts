@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, readdir } from 'node:fs/promises';
+import { cp, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -48,6 +48,7 @@ it('A copy that is made while a node works is a whole node of that moment', asyn
   for (const wrong of [data, `${data}/.`, join(folder, 'none'), target])
     await expect(backUp(wrong, data)).rejects.toMatchObject({ code: 2 });
 
+  expect((await stat(join(target, 'parley.db'))).mode & 0o777).toBe(0o600);
   await cp(target, restored, { recursive: true });
   await using again = await startProcess({ configuration, flags: ['--data', restored] });
   expect((await get(again, consentPath)).json).toEqual({ accepted: true });
