@@ -149,13 +149,13 @@ describe('a run', () => {
     expect((await stream.rest()).isDone).toBe(true);
   });
 
-  it('that its model breaks closes its stages, says so, and ends', async () => {
+  it('that its model leaves without an answer closes its stages, says so, and ends', async () => {
     await using rig = await rigOf(tools('one'), calls(['one', {}]), (answering) => {
       answering.head();
       answering.cut();
     });
     const streamed = await (await rig.service.stream('app', { messages: [user('Do it.')] })).rest();
-    expect([streamed.error?.code, streamed.isDone]).toEqual(['upstream_failed', true]);
+    expect([streamed.error?.code, streamed.isDone]).toEqual(['upstream_unavailable', true]);
     const stages = streamed.deltas().flatMap(({ custom_content: custom }) => custom?.stages ?? []);
     expect(stages.at(-1)?.status).toBe('completed');
   });
