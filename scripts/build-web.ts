@@ -6,7 +6,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 /**
  * Builds the page into web/dist, with packed copies beside each file. `--when-needed`: only where a source has changed since;
- * `--at-start`: the same, and a failure is told and no more, since the service can do without the page.
+ * `--at-start`: the same, at an installation too, and a failure is told and no more, since the service can do without the page.
  */
 const root = fileURLToPath(new URL('..', import.meta.url));
 const out = join(root, 'web/dist');
