@@ -38,6 +38,26 @@ describe('a chunk of an upstream', () => {
 });
 
 describe('a whole reply of an upstream', () => {
+  it.each([
+    [{ content: null }, { content: '' }],
+    [
+      { content: null, refusal: 'No.' },
+      { content: '', refusal: 'No.' },
+    ],
+    [
+      { content: null, tool_calls: [{ id: 'c' }] },
+      { content: null, tool_calls: [{ id: 'c' }] },
+    ],
+    [{ function_call: { name: 'f' } }, { function_call: { name: 'f' } }],
+  ])('has a content unless it calls something: %j', (said, told) => {
+    const message = { role: 'assistant', ...said };
+    const given = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }] };
+    expect(toWellFormedCompletion(given as unknown as Completion, own).choices[0]?.message).toEqual({
+      role: 'assistant',
+      ...told,
+    });
+  });
+
   it('gets what it leaves out, and one text', () => {
     const given = { choices: [{ message: { content: parts } }, {}] } as unknown as Completion;
     expect(toWellFormedCompletion(given, own)).toEqual({
