@@ -134,7 +134,7 @@ function heldScenario(plan: {
 /** Whether a contender has what the scenario asks for: Portkey is no gateway for add-ins. */
 export function mayRun(contender: ContenderName, { addinManner, only, without, hasBare }: Scenario): boolean {
   if (only !== undefined) return contender === only;
-  if (contender === 'bare') return hasBare === true && addinManner === undefined;
+  if (contender === 'bare') return hasBare === true;
   return contender !== without && (addinManner === undefined || contender !== 'portkey');
 }
 

@@ -37,9 +37,7 @@ export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds):
   // As many nodes take as many chars.
   if (text.length > bounds.maxNodes) requireFew(text, bounds);
   const value = parse(text);
-  const survey = new Survey(bounds);
-  survey.look(value, 0);
-  return survey.hasUnheld ? parse(text, keepUnheld) : value;
+  return hasUnheld(value, bounds) ? parse(text, keepUnheld) : value;
 }
 
 function parse(text: string, revive?: (this: unknown, key: string, value: unknown) => unknown): unknown {
@@ -105,26 +103,19 @@ function tooDeep(): JsonFault {
   return new JsonFault('the JSON is nested too deeply');
 }
 
-/** Goes through a parsed value once, within its bounds. */
-class Survey {
-  readonly #bounds: JsonBounds;
-  hasUnheld = false;
-
-  constructor(bounds: JsonBounds) {
-    this.#bounds = bounds;
+/** Whether a parsed value has a number that JavaScript has none for. Throws JsonFault where it breaks a bound. */
+function hasUnheld(value: unknown, bounds: JsonBounds, depth = 0): boolean {
+  if (typeof value === 'number') return !isHeld(value);
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth === bounds.maxDepth) throw tooDeep();
+  let isFound = false;
+  if (Array.isArray(value)) {
+    for (const item of value) if (hasUnheld(item, bounds, depth + 1)) isFound = true;
+    return isFound;
   }
-
-  look(value: unknown, depth: number): void {
-    if (typeof value === 'number' && !isHeld(value)) this.hasUnheld = true;
-    if (typeof value !== 'object' || value === null) return;
-    if (depth === this.#bounds.maxDepth) throw tooDeep();
-    if (Array.isArray(value)) {
-      for (const item of value) this.look(item, depth + 1);
-      return;
-    }
-    for (const key in value) {
-      if (key === '__proto__' && this.#bounds.allowsProto !== true) throw new JsonFault('the JSON has a key named __proto__');
-      this.look((value as JsonObject)[key], depth + 1);
-    }
+  for (const key in value) {
+    if (key === '__proto__' && bounds.allowsProto !== true) throw new JsonFault('the JSON has a key named __proto__');
+    if (hasUnheld((value as JsonObject)[key], bounds, depth + 1)) isFound = true;
   }
+  return isFound;
 }

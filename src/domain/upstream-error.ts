@@ -101,14 +101,13 @@ function toSentence({ message, status }: UpstreamFault): string {
 
 function secretsOf({ key, headers, endpoint }: Upstream): string[] {
   const values = [key?.reveal() ?? '', ...secretsOfFields(headers), ...(endpoint?.searchParams.values() ?? [])];
-  return values
-    .flatMap((value) => [value, encodeURIComponent(value.toWellFormed())])
-    .filter(({ length }) => length >= shortestSecret);
+  const forms = new Set(values.flatMap((value) => [value, encodeURIComponent(value.toWellFormed())]));
+  return [...forms].filter(({ length }) => length >= shortestSecret);
 }
 
 /** What header fields must not tell: their values, and what stands in them behind a scheme such as `Bearer`. */
 export function secretsOfFields(headers: Readonly<Record<string, string>>): string[] {
-  return Object.values(headers).flatMap((value) => [value, value.replace(scheme, '')]);
+  return [...new Set(Object.values(headers).flatMap((value) => [value, value.replace(scheme, '')]))];
 }
 
 function shortened(message: string): string {

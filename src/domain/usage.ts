@@ -18,8 +18,8 @@ export function toUsage(reported: Usage): Usage {
 
 /** Whether an upstream said anything of its tokens, and nothing that cannot be. */
 export function isReported({ prompt_tokens, completion_tokens }: Partial<TokenCounts>): boolean {
-  const counts: unknown[] = [prompt_tokens, completion_tokens].filter((count) => typeof count === 'number');
-  return counts.length > 0 && counts.every((count) => Number(count) <= mostTokens);
+  const counts = [prompt_tokens, completion_tokens].filter((count) => typeof count === 'number');
+  return counts.length > 0 && counts.every((count) => count <= mostTokens);
 }
 
 /** Items of `usage_per_model`, one a model, summed and numbered anew (contract 5). Items without a name are left out. */

@@ -16,6 +16,9 @@ import type { Schema, SealedRow } from './schema.ts';
 import { openEntry, sealApplicationsAnew } from './seal-applications.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
+/** What was let in once can be read, whatever is let in today: one row must not keep a whole list from its readers. */
+const storedBounds = { ...defaultJsonBounds, maxNodes: Number.POSITIVE_INFINITY, allowsProto: true };
+
 /** Applications made by users, a row each; the whole entry is sealed. What has not changed is opened once. */
 export class SqlApplicationStore implements ApplicationStore {
   readonly #database: SqlDatabase;
@@ -138,9 +141,7 @@ export class SqlApplicationStore implements ApplicationStore {
   }
 
   #toApplication({ id, owner, sealed_entry, etag, created_at_ms, updated_at_ms }: SealedRow): StoredApplication {
-    // What was let in once can be read, whatever is let in today: one row must not keep a whole list from its readers.
-    const bounds = { ...defaultJsonBounds, maxNodes: Number.POSITIVE_INFINITY, allowsProto: true };
-    const entry = parseJson(openEntry(this.#seal, sealed_entry, id), bounds) as ApplicationEntry;
+    const entry = parseJson(openEntry(this.#seal, sealed_entry, id), storedBounds) as ApplicationEntry;
     return { id, owner, entry, etag, createdAtMs: created_at_ms, updatedAtMs: updated_at_ms };
   }
 }
