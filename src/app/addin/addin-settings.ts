@@ -1,4 +1,4 @@
-import { isHttpUrl, isNetwork, isOrigin } from '#contract/configuration/values.ts';
+import { isHttpUrl, isNetwork, isOrigin, isWithoutUser } from '#contract/configuration/values.ts';
 import { type AddinModel, type AddinRules, toRules } from '#surfaces/addin/rules.ts';
 import type { AddinFlags } from '../cli.ts';
 import type { Environment } from '../configuration/substitute.ts';
@@ -38,9 +38,8 @@ async function modelsOf(file: string | undefined): Promise<readonly AddinModel[]
 
 function toUpstream(text: string): URL {
   if (!isHttpUrl(text)) throw new SettingFault('--upstream must be an address that begins with http:// or https://');
+  if (!isWithoutUser(text)) throw new SettingFault('--upstream must not carry a user name or password; the key is the caller’s');
   const url = new URL(text);
-  if (url.username !== '' || url.password !== '')
-    throw new SettingFault('--upstream must not carry a user name or password; the key is the caller’s');
   if (url.search !== '' || url.hash !== '') throw new SettingFault('--upstream must end with its path, without ? or #');
   if (/\/msgapi(\/v1)?\/*$/.test(url.pathname))
     throw new SettingFault('--upstream is the service’s base address, without /msgapi: the gateway appends that itself');

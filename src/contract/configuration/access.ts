@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { named, strict, text, texts } from './fields.ts';
-import { isHttpUrl } from './values.ts';
+import { isHttpUrl, isWithoutUser } from './values.ts';
 
 /** Who holds a key. Its name in `keys` is the key itself, unless `key` says it. */
 export const KeyEntry = strict(
@@ -59,9 +59,9 @@ export type RoleEntry = Static<typeof RoleEntry>;
 /** An https: address, or an http: one of this machine: what comes from elsewhere could be anybody's. */
 export function isSecureUrl(text: string): boolean {
   if (!isHttpUrl(text)) return false;
-  const { protocol, hostname, username, password } = new URL(text);
+  const { protocol, hostname } = new URL(text);
   const isLoopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
-  return (protocol === 'https:' || isLoopback) && username === '' && password === '';
+  return (protocol === 'https:' || isLoopback) && isWithoutUser(text);
 }
 
 const secureUrl = (description: string) =>

@@ -1,12 +1,12 @@
 import ipaddr from 'ipaddr.js';
 
-/** An absolute http: or https: address. */
 /** Whether an address names nobody; true of what is no address. */
 export function isWithoutUser(text: string): boolean {
   const { username, password } = URL.parse(text) ?? { username: '', password: '' };
   return username === '' && password === '';
 }
 
+/** An absolute http: or https: address. */
 export function isHttpUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
