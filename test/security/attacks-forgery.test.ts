@@ -127,9 +127,12 @@ const doors: Readonly<Record<string, (service: TestService, url: string) => Prom
   'a document to import': async (service, url) =>
     (await service.ask({ path: '/v1/import-openapi', headers: withKey(), body: { url } })).text,
   'the document of an addon': async (service, url) => {
-    // The configuration itself refuses it.
-    if (url.includes('user:pw@')) return '';
-    service.reload(configuration({ addons: { a: { url } }, ...allowed(service) }));
+    const reload = (): unknown => service.reload(configuration({ addons: { a: { url } }, ...allowed(service) }));
+    if (url.includes('user:pw@')) {
+      expect(reload).toThrow('must not carry a user name or password');
+      return '';
+    }
+    reload();
     return (await service.chat('gpt', { ...user, addons: [{ name: 'a' }] })).text;
   },
 };
