@@ -1,5 +1,6 @@
 // The floors of the house: a room imports itself and anything below, never a neighbour, never up (docs/straight-line.md).
-const floors = ['base', 'contract', 'domain', '(surfaces|stores|upstreams|tools|identity)', 'runtime', 'dispatch', 'app'];
+const borders = 'surfaces|stores|upstreams|tools|identity|configuration|telemetry';
+const floors = ['base', 'contract', 'domain', `(${borders})`, 'runtime', 'calls', 'app'];
 
 const upward = floors.slice(0, -1).map((floor, height) => ({
   name: `no-way-up-from-${floor.replace(/[()]/g, '').replaceAll('|', '-')}`,
@@ -14,8 +15,8 @@ const strangers = [
   {
     name: 'rooms-of-one-floor-are-strangers',
     severity: 'error',
-    from: { path: '^src/(surfaces|stores|upstreams|tools|identity)/' },
-    to: { path: '^src/(surfaces|stores|upstreams|tools|identity)/', pathNot: '^src/$1/' },
+    from: { path: `^src/(${borders})/` },
+    to: { path: `^src/(${borders})/`, pathNot: '^src/$1/' },
   },
   {
     name: 'siblings-are-strangers',
@@ -37,12 +38,12 @@ const owners = {
   '@scalar/fastify-api-reference|@fastify/swagger': 'surfaces/ops|app',
   '@scalar/openapi-parser': 'tools/openapi',
   'ipaddr\\.js': 'base|contract/configuration',
-  pino: 'app',
-  chokidar: 'app',
+  pino: 'telemetry',
+  chokidar: 'configuration|app',
   citty: 'app',
-  yaml: 'app|tools/openapi',
-  'jsonc-parser': 'app',
-  '@opentelemetry/[^/]+': 'app',
+  yaml: 'configuration|tools/openapi',
+  'jsonc-parser': 'configuration',
+  '@opentelemetry/[^/]+': 'telemetry',
   '@lat\\.md/[^/]+': 'base/embedding',
   'gpt-tokenizer': 'upstreams/demo',
   'ajv|ajv-formats': 'contract',
@@ -68,10 +69,10 @@ module.exports = {
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
     { name: 'no-unresolved', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
-      name: 'surfaces-do-not-know-dispatch',
+      name: 'surfaces-do-not-know-calls',
       severity: 'error',
       from: { path: '^src/surfaces/' },
-      to: { path: '^src/(dispatch|runtime)/' },
+      to: { path: '^src/(calls|runtime)/' },
     },
     {
       name: 'web-sees-contract-and-base',

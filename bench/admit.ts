@@ -8,20 +8,20 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { checkConfiguration } from '#app/configuration/check.ts';
 import { openRedisStores } from '#app/open-redis-stores.ts';
 import { systemClock } from '#base/clock.ts';
 import { Secret } from '#base/secret.ts';
-import { createAdmit } from '#dispatch/admit.ts';
-import { find } from '#dispatch/find.ts';
-import type { Caller } from '#domain/caller.ts';
-import { Catalog } from '#domain/catalog.ts';
-import { createRequireConsent } from '#domain/consent.ts';
-import { type Directory, toDirectory } from '#domain/directory.ts';
-import { createIdentify } from '#domain/identify.ts';
-import { LimitCounters } from '#domain/limit-counters.ts';
-import type { LimitStore } from '#domain/limit-store.ts';
-import type { PerRequestKeys } from '#domain/per-request-keys.ts';
+import { find } from '#calls/find.ts';
+import { createReserveLimits } from '#calls/reserve-limits.ts';
+import { checkConfiguration } from '#configuration/check.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import { createIdentify } from '#domain/callers/identify.ts';
+import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
+import { createRequireConsent } from '#domain/consent/require-consent.ts';
+import { Catalog } from '#domain/deployments/catalog.ts';
+import { type ConfigSnapshot, toSnapshot } from '#domain/deployments/config-snapshot.ts';
+import { LimitCounters } from '#domain/limits/limit-counters.ts';
+import type { LimitStore } from '#domain/limits/limit-store.ts';
 import { dependenciesFor } from '#domain/quick-app/deployments-as-tools.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
@@ -52,10 +52,10 @@ function manyKeys(): object {
   return Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`key-${index}-of-many`, { project: `p-${index}` }]));
 }
 
-function readDirectory(): Directory {
+function readSnapshot(): ConfigSnapshot {
   const checked = checkConfiguration(configuration);
   if ('faults' in checked) throw new Error(JSON.stringify(checked.faults));
-  return toDirectory(checked.configuration);
+  return toSnapshot(checked.configuration);
 }
 
 type LetIn = (key: string, deployment: string) => Promise<unknown>;
@@ -65,19 +65,23 @@ function gate(
   { limits, perRequestKeys }: { limits: LimitStore; perRequestKeys: PerRequestKeys },
   consents = new MemoryConsentStore(),
 ): LetIn {
-  const directory = readDirectory();
-  const now = (): Directory => directory;
+  const snapshot = readSnapshot();
+  const now = (): ConfigSnapshot => snapshot;
   const identify = createIdentify(now, perRequestKeys, { verifyToken: () => Promise.reject(new Error('no token is sent')) });
   const catalog = new Catalog(new MemoryApplicationStore());
-  const dependencies = (now: Directory, caller: Caller) => dependenciesFor({ catalog, directory: now, caller });
+  const dependencies = (now: ConfigSnapshot, caller: Caller) => dependenciesFor({ catalog, snapshot: now, caller });
   const requireConsent = createRequireConsent({ store: consents, dependencies, noteGraph: () => undefined });
   const counters = new LimitCounters(limits, systemClock);
-  const admit = createAdmit({ counters, clock: systemClock, noteFault: (message, thrown) => console.error(message, thrown) });
+  const admit = createReserveLimits({
+    counters,
+    clock: systemClock,
+    noteFault: (message, thrown) => console.error(message, thrown),
+  });
   return async (key, id) => {
     const caller = await identify(key);
-    const deployment = await find(catalog, directory, { call: { deployment: id, caller }, type: 'chat' });
-    await requireConsent({ caller, deployment, directory });
-    return admit({ caller, deployment, directory });
+    const deployment = await find(catalog, snapshot, { call: { deployment: id, caller }, type: 'chat' });
+    await requireConsent({ caller, deployment, snapshot });
+    return admit({ caller, deployment, snapshot });
   };
 }
 

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '#base/clock.ts';
 import { Seal } from '#base/seal.ts';
 import { Secret } from '#base/secret.ts';
-import type { Tool } from '#domain/tool.ts';
+import type { Tool } from '#domain/tools/tool.ts';
 import { type RunMemory, runLoop } from '#runtime/loop.ts';
 import { RunStates } from '#runtime/quick-app/run-state.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';

@@ -7,12 +7,12 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import { pino } from 'pino';
-import { openLog } from '#app/open-log.ts';
-import { openTelemetry } from '#app/telemetry/node-telemetry.ts';
 import { systemClock } from '#base/clock.ts';
-import type { Deployment } from '#domain/deployment.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { Telemetry } from '#domain/telemetry.ts';
 import { silentTelemetry } from '#domain/telemetry.ts';
+import { openTelemetry } from '#telemetry/node-telemetry.ts';
+import { openLog } from '#telemetry/open-log.ts';
 
 const calls = 100_000;
 const rounds = 7;

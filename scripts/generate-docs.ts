@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { configurationJsonSchema } from '#app/configuration/json-schema.ts';
-import { configurationReference } from '#app/configuration/reference.ts';
+import { configurationJsonSchema } from '#configuration/json-schema.ts';
+import { configurationReference } from '#configuration/reference.ts';
 import { errorReference } from './error-reference.ts';
 import { upstreamReference } from './upstream-reference.ts';
 

@@ -1,4 +1,4 @@
-import type { IndexedDocument, Passage, PassageIndex } from '#domain/passage-index.ts';
+import type { IndexedDocument, Passage, PassageIndex } from '#domain/tools/passage-index.ts';
 import { makeCorpus } from './corpus/corpus.ts';
 import { Dice } from './corpus/paper.ts';
 

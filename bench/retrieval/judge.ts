@@ -1,4 +1,4 @@
-import type { Passage, PassageHit } from '#domain/passage-index.ts';
+import type { Passage, PassageHit } from '#domain/tools/passage-index.ts';
 
 /** One of the golden questions; without answers where the documents do not tell. */
 export interface GoldenQuestion {

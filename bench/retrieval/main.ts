@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { IndexedDocument, PassageHit } from '#domain/passage-index.ts';
+import type { IndexedDocument, PassageHit } from '#domain/tools/passage-index.ts';
 import { type PassageQuery, PassageSearch } from '#tools/retrieval/searching/passage-search.ts';
 import { makeCorpus } from './corpus/corpus.ts';
 import { fillIndex } from './fill-index.ts';
@@ -88,12 +88,12 @@ async function tellUnanswerable(
 function toLine(name: string, verdicts: readonly Verdict[]): string {
   const kinds = [...new Set(verdicts.map(({ kind }) => kind))];
   const perKind = kinds.map((kind) => {
-    const recall = mean(verdicts.filter((verdict) => verdict.kind === kind).map(({ recallAt5 }) => recallAt5));
-    return `${kind} ${recall.toFixed(2)}`;
+    const rehydrate = mean(verdicts.filter((verdict) => verdict.kind === kind).map(({ recallAt5 }) => recallAt5));
+    return `${kind} ${rehydrate.toFixed(2)}`;
   });
-  const recall = mean(verdicts.map(({ recallAt5 }) => recallAt5)).toFixed(3);
+  const rehydrate = mean(verdicts.map(({ recallAt5 }) => recallAt5)).toFixed(3);
   const rank = mean(verdicts.map(({ reciprocalRank }) => reciprocalRank)).toFixed(3);
-  return `${name.padEnd(14)} recall@5 ${recall}  MRR ${rank}  (${perKind.join(', ')})`;
+  return `${name.padEnd(14)} recall@5 ${rehydrate}  MRR ${rank}  (${perKind.join(', ')})`;
 }
 
 async function measureSpeed({ index, embedder }: Library, chunks: number): Promise<void> {

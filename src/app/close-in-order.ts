@@ -1,4 +1,4 @@
-import type { Log } from './log.ts';
+import type { Log } from '#telemetry/log.ts';
 
 export interface Closable {
   close(): unknown;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { HttpClient } from '#base/http/client.ts';
-import type { ChatProtocol, ProtocolName } from '#domain/upstream.ts';
+import type { ChatProtocol, ProtocolName } from '#domain/upstreams/upstream.ts';
 import { createAnthropicProtocol } from '#upstreams/anthropic/anthropic-protocol.ts';
 import { createDemoProtocol } from '#upstreams/demo/demo-protocol.ts';
 import { createOpenAiProtocol } from '#upstreams/openai/openai-protocol.ts';
@@ -8,13 +8,13 @@ import type { VendorName } from '#upstreams/vendor/dialect.ts';
 import { createVendorProtocol } from '#upstreams/vendor/vendor-protocol.ts';
 import { withChoices } from '#upstreams/with-choices.ts';
 import { withFunctions } from '#upstreams/with-functions.ts';
-import type { ServiceParts } from './service-parts.ts';
+import type { ServiceDeps } from './service-parts.ts';
 
 const demoPaceMs = 15;
 
 /** How upstreams are spoken to; `guarded` reaches what users may steer. */
 export function composeProtocols(
-  { http, embedder, clock, noteLost = () => undefined }: ServiceParts,
+  { http, embedder, clock, noteLost = () => undefined }: ServiceDeps,
   guarded: HttpClient,
 ): Partial<Record<ProtocolName, ChatProtocol>> {
   const demo = createDemoProtocol({ embedder, now: () => clock.epochMs(), newId: randomUUID, paceMs: demoPaceMs });

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import fastify, { type FastifyInstance } from 'fastify';
-import { Balance } from '#domain/balance.ts';
-import { createIdentify, type Identify } from '#domain/identify.ts';
-import type { NoteAudit } from '#domain/journal.ts';
-import { defaultFileLimits, StoredFiles } from '#domain/stored-files.ts';
+import { createIdentify, type Identify } from '#domain/callers/identify.ts';
+import { defaultFileLimits, StoredFiles } from '#domain/files/stored-files.ts';
+import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
+import type { NoteAudit } from '#domain/usage/journal.ts';
 import { createSignInWays } from '#identity/sign-in-ways.ts';
 import { createTokenVerifier } from '#identity/token-verifier.ts';
 import { AddinMount } from '#surfaces/addin/mount.ts';
@@ -17,22 +17,22 @@ import { consentRoutes } from '#surfaces/consent/routes.ts';
 import { fileRoutes } from '#surfaces/files/routes.ts';
 import { answersToMalformed, refuseOddHeads } from '#surfaces/http/answer-malformed.ts';
 import { headPatience, paceBodies } from '#surfaces/http/body-pace.ts';
-import { Door } from '#surfaces/http/door.ts';
+import { FastPath } from '#surfaces/http/fast-path.ts';
+import { InFlightCalls } from '#surfaces/http/in-flight-calls.ts';
 import { answerErrors } from '#surfaces/http/on-error.ts';
-import { OpenCalls } from '#surfaces/http/open-calls.ts';
-import { ShortWay } from '#surfaces/http/short-way.ts';
+import { RequestHandler } from '#surfaces/http/request-handler.ts';
 import { callerRoutes } from '#surfaces/listings/caller-routes.ts';
 import { listingRoutes } from '#surfaces/listings/routes.ts';
 import { schemaRoutes } from '#surfaces/listings/schema-routes.ts';
 import { mcpRoutes } from '#surfaces/mcp/routes.ts';
-import { messagesRoutes } from '#surfaces/msgapi/routes.ts';
-import { speechAt } from '#surfaces/msgapi/speech.ts';
+import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
+import { messagesRoutes } from '#surfaces/messages/routes.ts';
 import { uiRoutes } from '#surfaces/ui/routes.ts';
 import { signInRoutes } from '#surfaces/ui/sign-in-routes.ts';
 import { mountedAddin } from './addin/mounted.ts';
-import { composeLine, type Line, type WholeParts } from './compose-line.ts';
+import { type CompleteServiceDeps, composeLine, type Line } from './compose-line.ts';
 import { createImportDocument } from './import-document.ts';
-import type { ServiceParts } from './service-parts.ts';
+import type { ServiceDeps } from './service-parts.ts';
 
 const routerOptions = { maxParamLength: 4096 };
 /** Connections are kept long enough for balancers in front. */
@@ -40,104 +40,104 @@ const httpOptions = { ...headPatience, requireHostHeader: false, keepAliveTimeou
 
 export interface Service {
   readonly app: FastifyInstance;
-  readonly openCalls: OpenCalls;
-  readonly balance: Balance;
+  readonly inFlightCalls: InFlightCalls;
+  readonly loadBalancer: LoadBalancer;
   /** Has the documents of the configuration in force read, in the background. */
   readonly prepareDocuments: () => void;
 }
 
 /** Builds everything a node serves out of its parts; listens to nothing yet. */
-export function composeService(given: ServiceParts): Service {
+export function composeService(given: ServiceDeps): Service {
   const nothing = (): void => undefined;
-  const balance = given.balance ?? new Balance();
-  const parts: WholeParts = { noteFault: nothing, noteGraph: nothing, noteAudit: nothing, ...given, balance };
-  const { directory } = parts;
-  const openCalls = new OpenCalls();
+  const loadBalancer = given.loadBalancer ?? new LoadBalancer();
+  const parts: CompleteServiceDeps = { noteFault: nothing, noteGraph: nothing, noteAudit: nothing, ...given, loadBalancer };
+  const { snapshot } = parts;
+  const inFlightCalls = new InFlightCalls();
   const line = composeLine(parts);
   const app = createServer(parts);
   app.addHook('onClose', () => line.mcp.close());
   app.addHook('onClose', () => line.documents.close());
   parts.prepare?.(app);
   const identify = composeIdentify(parts);
-  addCallRoutes(app, parts, { ...line, identify, openCalls });
+  addCallRoutes(app, parts, { ...line, identify, inFlightCalls });
   addOtherRoutes(app, parts, { ...line, identify });
-  const prepareDocuments = (): void => line.documents.prepare(() => directory().deployments.values());
-  return { app, openCalls, balance, prepareDocuments };
+  const prepareDocuments = (): void => line.documents.prepare(() => snapshot().deployments.values());
+  return { app, inFlightCalls, loadBalancer, prepareDocuments };
 }
 
 /** A server that answers what no route takes. */
-function createServer({ directory, noteFault, tls }: WholeParts): FastifyInstance {
-  const addin = new AddinMount(mountedAddin(directory));
-  const shortWay = new ShortWay(randomUUID, addin.takes);
+function createServer({ snapshot, noteFault, tls }: CompleteServiceDeps): FastifyInstance {
+  const addin = new AddinMount(mountedAddin(snapshot));
+  const fastPath = new FastPath(randomUUID, addin.takes);
   const app: FastifyInstance = fastify({
     routerOptions,
     rewriteUrl: addin.rewriteUrl,
     ...answersToMalformed(randomUUID),
     serverFactory(framework) {
-      const listener = shortWay.before(framework);
+      const listener = fastPath.before(framework);
       return tls === undefined
         ? createHttpServer(httpOptions, listener)
         : createHttpsServer({ ...httpOptions, ...tls }, listener);
     },
   });
   paceBodies(app.server);
-  shortWay.learn(app);
+  fastPath.learn(app);
   addin.guard(app);
   refuseOddHeads(app);
   answerErrors(app, {
     noteFault: (error, id) => noteFault(`request ${id} failed`, error),
-    speechAt: speechAt(directory().configuration.aliases.msgapi),
+    errorDialectAt: errorDialectAt(snapshot().configuration.aliases.msgapi),
   });
   return app;
 }
 
-function composeIdentify({ directory, http, clock, stores, noteFault, noteAudit }: WholeParts): Identify {
+function composeIdentify({ snapshot, http, clock, stores, noteFault, noteAudit }: CompleteServiceDeps): Identify {
   const noteRefusal = (code: string): void =>
     noteAudit({ action: 'credentials.refused', subject: undefined, object: undefined, details: { code } });
-  const verifyToken = createTokenVerifier({ directory, http, clock, noteFault });
-  return createIdentify(directory, stores.perRequestKeys, { verifyToken, noteRefusal });
+  const verifyToken = createTokenVerifier({ snapshot, http, clock, noteFault });
+  return createIdentify(snapshot, stores.perRequestKeys, { verifyToken, noteRefusal });
 }
 
 type Behind = Line & { readonly identify: Identify };
 
 /** Where deployments are called, in each dialect, and listed. */
-function addCallRoutes(app: FastifyInstance, parts: WholeParts, behind: Behind & Pick<Service, 'openCalls'>): void {
-  const { directory, clock, telemetry } = parts;
-  const { identify, catalog, complete, embed, countTokens, openCalls } = behind;
-  const { aliases } = directory().configuration;
-  const maxBodyBytes = () => directory().configuration.security.maxBodyBytes;
-  const door = new Door({ clock, identify, maxBodyBytes, openCalls, telemetry });
+function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind: Behind & Pick<Service, 'inFlightCalls'>): void {
+  const { snapshot, clock, telemetry } = parts;
+  const { identify, catalog, complete, embed, countTokens, inFlightCalls } = behind;
+  const { aliases } = snapshot().configuration;
+  const maxBodyBytes = () => snapshot().configuration.security.maxBodyBytes;
+  const handler = new RequestHandler({ clock, identify, maxBodyBytes, inFlightCalls, telemetry });
   const prefixes = ['compat', ...aliases.compat];
   const createdSeconds = Math.floor(clock.epochMs() / 1000);
-  compatRoutes(app, { door, complete, embed, prefixes });
-  messagesRoutes(app, { door, complete, countTokens, directory, catalog, identify, aliases: aliases.msgapi, createdSeconds });
-  mcpRoutes(app, { door, complete, directory, catalog });
-  listingRoutes(app, { directory, catalog, identify, prefixes, createdSeconds });
+  compatRoutes(app, { handler, complete, embed, prefixes });
+  messagesRoutes(app, { handler, complete, countTokens, snapshot, catalog, identify, aliases: aliases.msgapi, createdSeconds });
+  mcpRoutes(app, { handler, complete, snapshot, catalog });
+  listingRoutes(app, { snapshot, catalog, identify, prefixes, createdSeconds });
 }
 
 /** What belongs to callers and makers: limits, applications, files, consent, the page. */
-function addOtherRoutes(app: FastifyInstance, parts: WholeParts, behind: Behind): void {
-  const { directory, clock, noteFault, noteAudit } = parts;
+function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind: Behind): void {
+  const { snapshot, clock, noteFault, noteAudit } = parts;
   const { identify, catalog, counters, consent, documents, guarded } = behind;
   const store = parts.stores.applications;
-  callerRoutes(app, { directory, catalog, identify, counters, clock, documents: (deployment) => documents.progress(deployment) });
+  callerRoutes(app, { snapshot, catalog, identify, counters, clock, documents: (deployment) => documents.progress(deployment) });
   schemaRoutes(app, { identify });
   importRoutes(app, {
-    directory,
+    snapshot,
     identify,
-    importDocument: createImportDocument(guarded, () => directory().configuration.tools),
+    importDocument: createImportDocument(guarded, () => snapshot().configuration.tools),
   });
   const prepareSaved = (id: string): void =>
-    documents.prepare(async () => [await catalog.find(directory(), id)].filter((saved) => saved !== undefined));
+    documents.prepare(async () => [await catalog.find(snapshot(), id)].filter((saved) => saved !== undefined));
   const noteSaved = hearingOfSaves(noteAudit, prepareSaved);
-  applicationRoutes(app, { directory, identify, store, catalog, clock, newId: randomUUID, noteAudit: noteSaved });
+  applicationRoutes(app, { snapshot, identify, store, catalog, clock, newId: randomUUID, noteAudit: noteSaved });
   if (parts.files !== undefined) {
     const files = new StoredFiles({ ...defaultFileLimits, ...parts.files, clock, newId: randomUUID, noteFault });
     fileRoutes(app, { files, identify });
   }
   if (parts.admin !== undefined) adminRoutes(app, { ...parts.admin, identify, clock });
-  consentRoutes(app, { ...consent, directory, identify, clock, noteAudit });
-  const listWays = createSignInWays({ directory, http: parts.http, clock, noteFault });
+  consentRoutes(app, { ...consent, snapshot, identify, clock, noteAudit });
+  const listWays = createSignInWays({ snapshot, http: parts.http, clock, noteFault });
   signInRoutes(app, { listWays });
   uiRoutes(app, { listWays });
 }

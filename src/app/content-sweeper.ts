@@ -1,8 +1,8 @@
 import type { Clock } from '#base/clock.ts';
-import type { StoreTools } from './stores.ts';
+import type { StoreDeps } from './stores.ts';
 import { type Sweeping, sweepContents } from './sweep-contents.ts';
 
-export interface ContentSweeperParts extends Pick<Sweeping, 'store' | 'index'>, Pick<StoreTools, 'note' | 'noteFault'> {
+export interface ContentSweeperDeps extends Pick<Sweeping, 'store' | 'index'>, Pick<StoreDeps, 'note' | 'noteFault'> {
   readonly clock: Clock;
   /** Whether it is this node's turn; of nodes that share a store one is enough. Only what was written before `beforeMs` is looked at. */
   readonly isDue: (nowMs: number, beforeMs: number) => Promise<boolean>;
@@ -14,10 +14,10 @@ const everyMs = 86_400_000;
 
 /** Deletes contents that no file uses, at the start and once a day. Nobody waits for it, and no fault of it ends anything. */
 export class ContentSweeper {
-  readonly #parts: ContentSweeperParts;
+  readonly #parts: ContentSweeperDeps;
   readonly #stop = new AbortController();
 
-  constructor(parts: ContentSweeperParts) {
+  constructor(parts: ContentSweeperDeps) {
     this.#parts = parts;
   }
 

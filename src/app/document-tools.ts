@@ -1,14 +1,14 @@
 import type { Clock } from '#base/clock.ts';
+import { embedForService, type ServiceEmbedDeps } from '#calls/embed-for-service.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import { embedForService, type ServiceEmbedTools } from '#dispatch/embed-for-service.ts';
-import type { BlobStore } from '#domain/blob-store.ts';
-import type { Deployment } from '#domain/deployment.ts';
-import type { Directory } from '#domain/directory.ts';
-import type { DocumentProgress } from '#domain/document-progress.ts';
-import type { Embedder } from '#domain/embedder.ts';
-import type { FileIndex } from '#domain/file-index.ts';
-import type { PassageIndex } from '#domain/passage-index.ts';
-import { ToolFault } from '#domain/tool.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import type { BlobStore } from '#domain/files/blob-store.ts';
+import type { FileIndex } from '#domain/files/file-index.ts';
+import type { DocumentProgress } from '#domain/tools/document-progress.ts';
+import type { Embedder } from '#domain/tools/embedder.ts';
+import type { PassageIndex } from '#domain/tools/passage-index.ts';
+import { ToolFault } from '#domain/tools/tool.ts';
 import type { LoadContext, LoadedTools } from '#runtime/quick-app/load-tools.ts';
 import { DeploymentEmbedder } from '#tools/retrieval/deployment-embedder.ts';
 import { loadDocumentTools } from '#tools/retrieval/document-source.ts';
@@ -25,13 +25,13 @@ export interface PassageStore {
   readonly owner: string;
 }
 
-export interface DocumentToolsParts {
+export interface DocumentToolsDeps {
   readonly files: { readonly index: FileIndex; readonly blobs: BlobStore } | undefined;
   readonly passages: PassageStore | undefined;
   /** For configurations that name no embedding model. */
   readonly embedder: Embedder;
-  readonly directory: () => Directory;
-  readonly serviceEmbed: ServiceEmbedTools;
+  readonly snapshot: () => ConfigSnapshot;
+  readonly serviceEmbed: ServiceEmbedDeps;
   readonly clock: Clock;
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
@@ -48,12 +48,12 @@ interface Shelves {
 
 /** Lets quick apps look things up in stored files. One for the process. */
 export class DocumentTools {
-  readonly #parts: DocumentToolsParts;
+  readonly #parts: DocumentToolsDeps;
   readonly #shelves: Shelves | undefined;
   #preparing: Promise<void> = Promise.resolve();
   #isClosed = false;
 
-  constructor(parts: DocumentToolsParts) {
+  constructor(parts: DocumentToolsDeps) {
     this.#parts = parts;
     const { files, passages, clock, noteFault } = parts;
     if (files === undefined || passages === undefined) return;
@@ -85,8 +85,8 @@ export class DocumentTools {
   async progress(deployment: Deployment): Promise<readonly DocumentProgress[]> {
     const references = documentsOf(deployment);
     if (this.#shelves === undefined || references.length === 0) return [];
-    const shelf = await openShelf(references, deployment.made?.owner ?? null, this.#shelves.files);
-    const { configuration } = this.#parts.directory();
+    const shelf = await openShelf(references, deployment.ownership?.owner ?? null, this.#shelves.files);
+    const { configuration } = this.#parts.snapshot();
     return readProgress(shelf, { ...this.#shelves, embedder: this.#embedder(configuration) });
   }
 
@@ -103,8 +103,8 @@ export class DocumentTools {
   }
 
   #embedder({ retrieval }: Configuration): TextEmbedder {
-    const { embedder, directory, serviceEmbed } = this.#parts;
-    const deployment = directory().deployments.get(retrieval.embeddingModel ?? '');
+    const { embedder, snapshot, serviceEmbed } = this.#parts;
+    const deployment = snapshot().deployments.get(retrieval.embeddingModel ?? '');
     if (deployment === undefined) return embedder;
     // Another model of an upstream makes other vectors.
     const models = deployment.upstreams.map(({ model }) => model).sort();

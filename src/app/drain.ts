@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { ParleyError } from '#contract/errors.ts';
+import type { Log } from '#telemetry/log.ts';
 import { type Closing, closeInOrder } from './close-in-order.ts';
-import type { Log } from './log.ts';
 
 /** The part of an HTTP server that a stop needs; Node's has it. */
 interface StoppableServer {
@@ -18,7 +18,7 @@ interface StoppableCalls {
   abort(reason: unknown): void;
 }
 
-export interface DrainParts {
+export interface DrainDeps {
   readonly server: StoppableServer;
   readonly calls: StoppableCalls;
   readonly clock: Clock;
@@ -44,10 +44,10 @@ const interrupted = 130;
  * those left get `shutting_down` as their last event. A second signal ends the process at once.
  */
 export class Drain {
-  readonly #parts: DrainParts;
+  readonly #parts: DrainDeps;
   #isDraining = false;
 
-  constructor(parts: DrainParts) {
+  constructor(parts: DrainDeps) {
     this.#parts = parts;
   }
 

@@ -1,11 +1,11 @@
 import type { HttpClient } from '#base/http/client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
 import { tryParseJson } from '#base/json.ts';
-import type { Accepted, Refused } from './configuration/check.ts';
-import { defaultConfiguration, type Local } from './configuration/default-configuration.ts';
-import { ollamaTagsUrl } from './configuration/found-upstreams.ts';
-import { loadConfiguration } from './configuration/load.ts';
-import type { Environment } from './configuration/substitute.ts';
+import type { Accepted, Refused } from '#configuration/check.ts';
+import { ollamaTagsUrl } from '#configuration/found-upstreams.ts';
+import { loadConfiguration } from '#configuration/load.ts';
+import type { Environment } from '#configuration/substitute.ts';
+import { defaultConfiguration, type Local } from './default-configuration.ts';
 
 const probeMs = 500;
 const maxTagsBytes = 1024 * 1024;

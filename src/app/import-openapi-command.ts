@@ -5,7 +5,7 @@ import { LeanClient } from '#base/http/lean-client.ts';
 import { isJsonObject } from '#base/json.ts';
 import { NetGuard } from '#base/net-guard.ts';
 import type { RestToolset } from '#contract/quick-app/web-toolset.ts';
-import { ToolFault } from '#domain/tool.ts';
+import { ToolFault } from '#domain/tools/tool.ts';
 import { importOpenApi } from '#tools/openapi/import-openapi.ts';
 import type { Choice, ImportedApi } from '#tools/openapi/to-toolsets.ts';
 

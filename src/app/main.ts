@@ -15,7 +15,7 @@ switch (command.name) {
     break;
   }
   case 'check': {
-    const { checkCommand } = await import('./configuration/check-command.ts');
+    const { checkCommand } = await import('./check-command.ts');
     const { exitCode, lines } = await checkCommand(command.files, process.env);
     for (const line of lines) console.log(line);
     process.exitCode = exitCode;

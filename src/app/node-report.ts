@@ -1,12 +1,12 @@
 import type { Clock } from '#base/clock.ts';
-import type { Balance } from '#domain/balance.ts';
-import type { Deployment } from '#domain/deployment.ts';
-import type { Upstream } from '#domain/upstream.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
+import type { Upstream } from '#domain/upstreams/upstream.ts';
 import type { NodeReport, StoreReport, UpstreamReport } from '#surfaces/admin/node-report.ts';
-import type { NodeParts } from './open-node.ts';
+import type { NodeDeps } from './open-node.ts';
 import type { SharedStore } from './stores.ts';
 
-export interface NodeReportParts extends Pick<NodeParts, 'settings' | 'directory' | 'balance' | 'state'> {
+export interface NodeReportDeps extends Pick<NodeDeps, 'settings' | 'snapshot' | 'loadBalancer' | 'state'> {
   readonly clock: Clock;
   /** Of the program. */
   readonly version: string;
@@ -14,8 +14,8 @@ export interface NodeReportParts extends Pick<NodeParts, 'settings' | 'directory
 }
 
 /** What is told of a node to those who administer it; nothing of its secrets, nor of folders that the configuration does not name. */
-export function createReadNode(parts: NodeReportParts): () => NodeReport {
-  const { settings, directory, state, clock, version, uptimeSeconds } = parts;
+export function createReadNode(parts: NodeReportDeps): () => NodeReport {
+  const { settings, snapshot, state, clock, version, uptimeSeconds } = parts;
   return () => {
     const reasons = state.troubles();
     const now = clock.epochMs();
@@ -24,13 +24,13 @@ export function createReadNode(parts: NodeReportParts): () => NodeReport {
       health: { status: reasons.length === 0 ? 'ok' : 'degraded', reasons },
       hindrances: state.hindrances(),
       stores: toStores(parts),
-      upstreams: [...directory.current().deployments.values()].flatMap((deployment) => toUpstreams(parts, deployment)),
+      upstreams: [...snapshot.current().deployments.values()].flatMap((deployment) => toUpstreams(parts, deployment)),
       configuration: { files: settings.configurationFiles, ...state.configuration },
     };
   };
 }
 
-function toStores({ settings: { shared }, state }: NodeReportParts): readonly StoreReport[] {
+function toStores({ settings: { shared }, state }: NodeReportDeps): readonly StoreReport[] {
   const isAway = (name: SharedStore['name']): boolean => state.isAway(name);
   return [
     { holds: 'records', kind: shared.databaseUrl === undefined ? 'sqlite' : 'postgres', isAway: isAway('database') },
@@ -39,15 +39,15 @@ function toStores({ settings: { shared }, state }: NodeReportParts): readonly St
   ];
 }
 
-function toUpstreams({ balance, clock }: NodeReportParts, { id, upstreams }: Deployment): readonly UpstreamReport[] {
-  return upstreams.map((upstream) => toUpstream(upstream, { deployment: id, balance, clock }));
+function toUpstreams({ loadBalancer, clock }: NodeReportDeps, { id, upstreams }: Deployment): readonly UpstreamReport[] {
+  return upstreams.map((upstream) => toUpstream(upstream, { deployment: id, loadBalancer, clock }));
 }
 
 function toUpstream(
   upstream: Upstream,
-  { deployment, balance, clock }: { deployment: string; balance: Balance; clock: Clock },
+  { deployment, loadBalancer, clock }: { deployment: string; loadBalancer: LoadBalancer; clock: Clock },
 ): UpstreamReport {
-  const { reason, failuresInARow, offForMs } = balance.backOff(upstream, clock.nowMs());
+  const { reason, failuresInARow, offForMs } = loadBalancer.backOff(upstream, clock.nowMs());
   return {
     id: upstream.id,
     deployment,

@@ -1,18 +1,18 @@
 import { basename } from 'node:path';
 import type { Clock } from '#base/clock.ts';
-import { madeByUsers } from '#domain/application-place.ts';
-import type { Balance, UpstreamState } from '#domain/balance.ts';
-import type { Dangling, DependencyGraph } from '#domain/dependency-graph.ts';
-import type { Directory } from '#domain/directory.ts';
+import { type ConfigurationFault, formatFault } from '#configuration/configuration-fault.ts';
+import type { Dangling, DependencyGraph } from '#domain/consent/dependency-graph.ts';
+import { madeByUsers } from '#domain/deployments/application-place.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { declaredDependencies } from '#domain/quick-app/deployments-as-tools.ts';
+import type { LoadBalancer, UpstreamState } from '#domain/upstreams/load-balancer.ts';
 import type { ConfigurationReport } from '#surfaces/admin/node-report.ts';
 import type { Reason } from '#surfaces/ops/routes.ts';
-import { type ConfigurationFault, formatFault } from './configuration/configuration-fault.ts';
 import type { SharedStore } from './stores.ts';
 
-export interface NodeStateParts {
-  readonly directory: () => Directory;
-  readonly balance: Balance;
+export interface NodeStateDeps {
+  readonly snapshot: () => ConfigSnapshot;
+  readonly loadBalancer: LoadBalancer;
   readonly clock: Clock;
 }
 
@@ -44,10 +44,10 @@ export class NodeState {
   #refusedAtMs: number | undefined;
   /** By the id that is missing. */
   readonly #dangling = new Map<string, Dangling>();
-  readonly #parts: NodeStateParts;
+  readonly #parts: NodeStateDeps;
   #stores = noStores;
 
-  constructor(parts: NodeStateParts) {
+  constructor(parts: NodeStateDeps) {
     this.#parts = parts;
   }
 
@@ -100,10 +100,10 @@ export class NodeState {
 
   /** Upstreams of the configuration in force. */
   *upstreams(): Iterable<UpstreamState> {
-    const { balance, clock, directory } = this.#parts;
+    const { loadBalancer, clock, snapshot } = this.#parts;
     const nowMs = clock.nowMs();
-    for (const { upstreams } of directory().deployments.values()) {
-      for (const upstream of upstreams) yield balance.state(upstream, nowMs);
+    for (const { upstreams } of snapshot().deployments.values()) {
+      for (const upstream of upstreams) yield loadBalancer.state(upstream, nowMs);
     }
   }
 
@@ -135,7 +135,7 @@ export class NodeState {
 
   /** Whether it dangles in the configuration in force too, as far as that can tell. */
   #isStillNamed(each: Dangling): boolean {
-    const { deployments } = this.#parts.directory();
+    const { deployments } = this.#parts.snapshot();
     const named = deployments.get(each.deployment);
     if (deployments.has(each.dependency) || this.#isWarnedOf(each)) return false;
     return named === undefined ? isMadeByUser(each) : declaredDependencies(named).includes(each.dependency);
@@ -144,7 +144,7 @@ export class NodeState {
   /** Of ids that the API may give, and of what only a walk finds out about, the configuration cannot know. */
   #isWarnedOf({ deployment, dependency }: Dangling): boolean {
     if (dependency.startsWith('applications/')) return false;
-    const named = this.#parts.directory().deployments.get(deployment);
+    const named = this.#parts.snapshot().deployments.get(deployment);
     return named !== undefined && declaredDependencies(named).includes(dependency);
   }
 }

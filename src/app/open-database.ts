@@ -4,7 +4,7 @@ import { NewerDatabase } from '#stores/sql/migrate.ts';
 import { openSqlite } from '#stores/sql/open-sqlite.ts';
 import type { OpenDatabase } from '#stores/sql/sql-database.ts';
 import { SettingFault, type Settings } from './settings.ts';
-import type { SharedStore, StoreTools } from './stores.ts';
+import type { SharedStore, StoreDeps } from './stores.ts';
 
 interface NodeDatabase extends OpenDatabase {
   /** Resolves once it can be used. */
@@ -15,7 +15,7 @@ interface NodeDatabase extends OpenDatabase {
 }
 
 /** The database that the settings name. One on another machine may be away: it is looked for again. Throws SettingFault. */
-export async function openDatabase(settings: Settings, tools: StoreTools): Promise<NodeDatabase> {
+export async function openDatabase(settings: Settings, tools: StoreDeps): Promise<NodeDatabase> {
   const { dataFolder, shared } = settings;
   try {
     if (shared.databaseUrl !== undefined) return await openShared(shared.databaseUrl, tools);
@@ -38,7 +38,7 @@ export async function openDatabase(settings: Settings, tools: StoreTools): Promi
 }
 
 /** The client of PostgreSQL is loaded only where it is used. */
-async function openShared(url: NonNullable<Settings['shared']['databaseUrl']>, tools: StoreTools): Promise<NodeDatabase> {
+async function openShared(url: NonNullable<Settings['shared']['databaseUrl']>, tools: StoreDeps): Promise<NodeDatabase> {
   const { attendPostgres } = await import('#stores/sql/open-postgres.ts');
   let wasReached = false;
   const attended = await attendPostgres(url, {

@@ -1,30 +1,30 @@
 import { systemClock } from '#base/clock.ts';
 import { parseJson } from '#base/json.ts';
-import { Balance } from '#domain/balance.ts';
-import type { NoteAudit } from '#domain/journal.ts';
+import { type Accepted, checkConfiguration } from '#configuration/check.ts';
+import { formatFault } from '#configuration/configuration-fault.ts';
+import { LiveConfig } from '#configuration/live-config.ts';
+import type { Environment } from '#configuration/substitute.ts';
+import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
+import type { NoteAudit } from '#domain/usage/journal.ts';
+import { openJournal } from '#telemetry/journal/open-journal.ts';
+import type { Log } from '#telemetry/log.ts';
+import { type NodeTelemetry, openTelemetry } from '#telemetry/node-telemetry.ts';
+import { openLog } from '#telemetry/open-log.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Closing } from './close-in-order.ts';
-import { type Accepted, checkConfiguration } from './configuration/check.ts';
-import { formatFault } from './configuration/configuration-fault.ts';
-import type { Environment } from './configuration/substitute.ts';
-import { openJournal } from './journal/open-journal.ts';
-import { LiveDirectory } from './live-directory.ts';
-import type { Log } from './log.ts';
 import { NodeState } from './node-state.ts';
-import { openLog } from './open-log.ts';
 import { openStores, type Stores } from './open-stores.ts';
 import { type Settings, secretsIn } from './settings.ts';
 import { warningsOf } from './settings-warnings.ts';
-import { type NodeTelemetry, openTelemetry } from './telemetry/node-telemetry.ts';
 
 const clock = systemClock;
 const sealedFor = 'configuration notice';
 
 /** What a node knows of itself, apart from what it serves. */
-export interface NodeParts {
+export interface NodeDeps {
   readonly settings: Settings;
-  readonly directory: LiveDirectory;
-  readonly balance: Balance;
+  readonly snapshot: LiveConfig;
+  readonly loadBalancer: LoadBalancer;
   readonly state: NodeState;
   readonly stores: Stores;
   readonly telemetry: NodeTelemetry;
@@ -39,11 +39,11 @@ export interface NodeParts {
 }
 
 /** Opens what a node needs before it serves anything. Throws SettingFault. */
-export async function openNode(settings: Settings, environment: Environment, accepted: Accepted): Promise<NodeParts> {
-  const directory = new LiveDirectory(accepted.configuration);
-  const balance = new Balance();
-  const state = new NodeState({ directory: directory.current, balance, clock });
-  const { log, lines } = openLog(settings.logLevel, () => [...directory.secrets(), ...secretsIn(settings)]);
+export async function openNode(settings: Settings, environment: Environment, accepted: Accepted): Promise<NodeDeps> {
+  const snapshot = new LiveConfig(accepted.configuration);
+  const loadBalancer = new LoadBalancer();
+  const state = new NodeState({ snapshot: snapshot.current, loadBalancer, clock });
+  const { log, lines } = openLog(settings.logLevel, () => [...snapshot.secrets(), ...secretsIn(settings)]);
   const noteFault = (message: string, thrown: unknown): void => log.error(message, thrown);
   const note = (message: string): void => log.info(message);
   for (const warning of warningsOf(settings)) log.warn(warning);
@@ -60,22 +60,22 @@ export async function openNode(settings: Settings, environment: Environment, acc
     version: packageJson.version,
     secret: stores.seal.sign('users', 'pseudonyms of the log'),
   });
-  const put = toPut({ directory, state, telemetry, log, noteAudit });
+  const put = toPut({ snapshot, state, telemetry, log, noteAudit });
   put(accepted);
-  const tell = shareConfiguration({ stores, put, log, directory });
+  const tell = shareConfiguration({ stores, put, log, snapshot });
   const closing = [[telemetry, { close: closeJournal }], [stores], [lines]];
-  return { settings, directory, balance, state, stores, telemetry, log, noteAudit, put, tell, closing };
+  return { settings, snapshot, loadBalancer, state, stores, telemetry, log, noteAudit, put, tell, closing };
 }
 
-type PutParts = Pick<NodeParts, 'directory' | 'state' | 'telemetry' | 'log' | 'noteAudit'>;
+type PutDeps = Pick<NodeDeps, 'snapshot' | 'state' | 'telemetry' | 'log' | 'noteAudit'>;
 
-function toPut({ directory, state, telemetry, log, noteAudit }: PutParts): NodeParts['put'] {
+function toPut({ snapshot, state, telemetry, log, noteAudit }: PutDeps): NodeDeps['put'] {
   return ({ configuration, warnings }) => {
-    const { aliases } = directory.current().configuration;
+    const { aliases } = snapshot.current().configuration;
     if (JSON.stringify(aliases) !== JSON.stringify(configuration.aliases))
       log.warn('changed aliases hold from the next start on');
-    directory.replace(configuration);
-    telemetry.configure(directory.current().deployments.values());
+    snapshot.replace(configuration);
+    telemetry.configure(snapshot.current().deployments.values());
     state.configurationAccepted(warnings);
     noteAudit({ action: 'configuration.loaded', subject: undefined, object: undefined });
     for (const warning of warnings) log.warn(`configuration: ${formatFault(warning)}`);
@@ -87,15 +87,15 @@ function shareConfiguration({
   stores,
   put,
   log,
-  directory,
-}: Pick<NodeParts, 'stores' | 'put' | 'log' | 'directory'>): NodeParts['tell'] {
-  const { bulletin, seal } = stores;
-  if (bulletin === undefined) return () => undefined;
-  bulletin.onNotice(({ topic, text }) => {
+  snapshot,
+}: Pick<NodeDeps, 'stores' | 'put' | 'log' | 'snapshot'>): NodeDeps['tell'] {
+  const { broadcast, seal } = stores;
+  if (broadcast === undefined) return () => undefined;
+  broadcast.onNotice(({ topic, text }) => {
     if (topic !== 'configuration') return;
     try {
       const told = seal.open(text, sealedFor);
-      if (told === JSON.stringify(directory.current().configuration)) return;
+      if (told === JSON.stringify(snapshot.current().configuration)) return;
       const checked = checkConfiguration(parseJson(told));
       if ('faults' in checked) {
         for (const fault of checked.faults)
@@ -110,7 +110,7 @@ function shareConfiguration({
   });
   return ({ configuration }) => {
     const text = seal.seal(JSON.stringify(configuration), sealedFor);
-    bulletin
+    broadcast
       .publish({ topic: 'configuration', text })
       .catch((thrown) => log.error('other nodes are told of the new configuration once Redis is back', thrown));
   };

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Secret } from '#base/secret.ts';
-import { RedisBulletin } from '#stores/redis/bulletin.ts';
 import { RedisLimitStore } from '#stores/redis/limit-store.ts';
+import { RedisNodeBroadcast } from '#stores/redis/node-broadcast.ts';
 import { openRedis } from '#stores/redis/open-redis.ts';
 import { RedisPerRequestKeys } from '#stores/redis/per-request-keys.ts';
 import { RedisAddressFault } from '#stores/redis/redis-address.ts';
 import { SettingFault } from './settings.ts';
-import type { Opened, PassingStores, StoreTools } from './stores.ts';
+import type { Opened, PassingStores, StoreDeps } from './stores.ts';
 
 /** What lives as long as a call or a window, in the Redis that nodes share. Throws SettingFault. */
-export async function openRedisStores(url: Secret, { clock, newKey, noteFault }: StoreTools): Promise<Opened<PassingStores>> {
+export async function openRedisStores(url: Secret, { clock, newKey, noteFault }: StoreDeps): Promise<Opened<PassingStores>> {
   const link = await openRedis(url, { noteFault, randomBytes }).catch((thrown) => {
     throw thrown instanceof RedisAddressFault ? new SettingFault(`PARLEY_REDIS_URL ${thrown.message}`) : thrown;
   });
@@ -21,7 +21,7 @@ export async function openRedisStores(url: Secret, { clock, newKey, noteFault }:
   return {
     perRequestKeys,
     limits: new RedisLimitStore(link, clock),
-    bulletin: new RedisBulletin(link),
+    broadcast: new RedisNodeBroadcast(link),
     shared: [{ name: 'redis', isAway: () => link.isAway, wasReached: () => wasReached }],
     async close() {
       await perRequestKeys.close();

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { Seal } from '#base/seal.ts';
-import type { BlobStore } from '#domain/blob-store.ts';
+import type { BlobStore } from '#domain/files/blob-store.ts';
 import { BoundedBlobStore } from '#stores/files/bounded-blob-store.ts';
 import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
@@ -16,7 +16,7 @@ import { openDatabase, reasonOf } from './open-database.ts';
 import { openOwnSecret } from './open-secrets.ts';
 import { openSweeper } from './open-sweeper.ts';
 import { SettingFault, type Settings } from './settings.ts';
-import type { DurableStores, Opened, PassingStores, SharedStore, StoreTools } from './stores.ts';
+import type { DurableStores, Opened, PassingStores, SharedStore, StoreDeps } from './stores.ts';
 import type { SweptStore } from './sweep-contents.ts';
 
 /** Where the state of a node rests. */
@@ -32,7 +32,7 @@ const maxUploads = 64;
 /** Opens the stores that the settings name. Throws SettingFault where one cannot be used. */
 export async function openStores(
   settings: Settings,
-  given: Omit<StoreTools, 'newKey'>,
+  given: Omit<StoreDeps, 'newKey'>,
 ): Promise<Opened<Stores & { readonly shared: readonly SharedStore[] }>> {
   const tools = { ...given, newKey: () => randomBytes(keyBytes).toString('base64url') };
   const lock = await openDataFolder(settings);
@@ -47,7 +47,7 @@ export async function openStores(
 
 async function openAll(
   settings: Settings,
-  tools: StoreTools,
+  tools: StoreDeps,
 ): Promise<Opened<Stores & { readonly shared: readonly SharedStore[] }>> {
   const secrets = settings.secrets.length > 0 ? settings.secrets : [await openOwnSecret(settings.dataFolder)];
   const seal = new Seal(secrets);
@@ -68,7 +68,7 @@ async function openAll(
   };
 }
 
-async function openDurable(settings: Settings, seal: Seal, tools: StoreTools): Promise<Opened<DurableStores>> {
+async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Promise<Opened<DurableStores>> {
   const { database, reached, shared, takesWrites, close: closeDatabase } = await openDatabase(settings, tools);
   const {
     blobs,
@@ -102,7 +102,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreTools): P
 }
 
 /** So that an older secret can be given up. Nobody waits for it: until it is done the older one opens what it sealed. */
-async function sealAnew(applications: SqlApplicationStore, { note, noteFault }: StoreTools): Promise<void> {
+async function sealAnew(applications: SqlApplicationStore, { note, noteFault }: StoreDeps): Promise<void> {
   try {
     const count = await applications.sealAnew();
     if (count > 0) note(`${count} applications were sealed with the newest secret; older ones are not needed for them any more`);
@@ -132,11 +132,11 @@ async function openBlobs({ shared, dataFolder }: Settings): Promise<OpenedBlobs>
 }
 
 /** The client of Redis is loaded only where it is used. */
-async function openPassing({ shared }: Settings, tools: StoreTools): Promise<Opened<PassingStores>> {
+async function openPassing({ shared }: Settings, tools: StoreDeps): Promise<Opened<PassingStores>> {
   if (shared.redisUrl !== undefined) {
     const { openRedisStores } = await import('./open-redis-stores.ts');
     return openRedisStores(shared.redisUrl, tools);
   }
   const perRequestKeys = new MemoryPerRequestKeys(tools.newKey);
-  return { perRequestKeys, limits: new MemoryLimitStore(), bulletin: undefined, shared: [], close: async () => undefined };
+  return { perRequestKeys, limits: new MemoryLimitStore(), broadcast: undefined, shared: [], close: async () => undefined };
 }

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { BlobStore } from '#domain/blob-store.ts';
-import type { PassageIndex } from '#domain/passage-index.ts';
+import type { BlobStore } from '#domain/files/blob-store.ts';
+import type { PassageIndex } from '#domain/tools/passage-index.ts';
 import { claimPlace } from '#stores/files/claim-place.ts';
 import type { SqlFileIndex } from '#stores/sql/file-index.ts';
 import { ContentSweeper } from './content-sweeper.ts';
-import type { StoreTools } from './stores.ts';
+import type { StoreDeps } from './stores.ts';
 import type { SweptStore } from './sweep-contents.ts';
 
-export interface SweeperParts {
+export interface SweeperDeps {
   readonly store: BlobStore & SweptStore;
   readonly index: SqlFileIndex;
   readonly leases: Pick<PassageIndex, 'claim'>;
@@ -20,7 +20,7 @@ const turn = 'sweep of contents';
 const turnMs = 72_000_000;
 
 /** Makes what sweeps the contents of a node's store. */
-export function openSweeper({ store, index, leases, isShared }: SweeperParts, tools: StoreTools): ContentSweeper {
+export function openSweeper({ store, index, leases, isShared }: SweeperDeps, tools: StoreDeps): ContentSweeper {
   const owner = randomUUID();
   const isDue = async (nowMs: number, beforeMs: number): Promise<boolean> => {
     const claimedAtMs = await claimPlace(store, { database: await index.databaseName(), nowMs });

@@ -5,30 +5,30 @@ import { systemClock } from '#base/clock.ts';
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
+import type { Accepted } from '#configuration/check.ts';
+import { formatFault } from '#configuration/configuration-fault.ts';
+import { loadConfiguration } from '#configuration/load.ts';
+import type { Environment } from '#configuration/substitute.ts';
+import { watchConfiguration } from '#configuration/watch.ts';
 import { opsRoutes } from '#surfaces/ops/routes.ts';
+import type { NodeTelemetry } from '#telemetry/node-telemetry.ts';
+import { prometheusContentType } from '#telemetry/prometheus-text.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { apiOperations } from './api-operations.ts';
 import type { ServeFlags } from './cli.ts';
 import type { Closable, Closing } from './close-in-order.ts';
 import { composeService, type Service } from './compose.ts';
-import type { Accepted } from './configuration/check.ts';
-import { formatFault } from './configuration/configuration-fault.ts';
-import { loadConfiguration } from './configuration/load.ts';
-import type { Environment } from './configuration/substitute.ts';
-import { watchConfiguration } from './configuration/watch.ts';
 import { Drain } from './drain.ts';
 import { firstConfiguration } from './first-configuration.ts';
 import { addressOnce } from './listening.ts';
+import { measureHttp } from './measure-http.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { createReadNode } from './node-report.ts';
 import { formatDangling } from './node-state.ts';
-import { type NodeParts, openNode } from './open-node.ts';
+import { type NodeDeps, openNode } from './open-node.ts';
 import { refuseWhileDraining } from './refuse-while-draining.ts';
 import { startSample } from './sample/sample.ts';
 import { readSettings, SettingFault } from './settings.ts';
-import { measureHttp } from './telemetry/measure-http.ts';
-import type { NodeTelemetry } from './telemetry/node-telemetry.ts';
-import { prometheusContentType } from './telemetry/prometheus-text.ts';
 import { readTls, watchTls } from './tls.ts';
 import { withoutEchoes } from './without-echoes.ts';
 
@@ -61,15 +61,15 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
   const service = composeNode(node, http);
   const reload = await keepConfiguration(node, environment, accepted);
   const address = await addressOnce(() => service.app.listen({ host, port }), service.app.server, settings);
-  const beside = await openDoorsBeside(node, service.app);
+  const beside = await openSideListeners(node, service.app);
   const serving = [http, reload, service.embedder, service.app, ...beside, ...(sample?.server ? [sample.server] : [])];
   const drain = drainOf(node, service, [serving, ...node.closing]);
   const hear = withoutEchoes(drain.signalled, environment, clock);
   process.on('SIGTERM', hear).on('SIGINT', hear);
   node.state.started(() => drain.isDraining);
-  node.log.info('listening', { address, version: packageJson.version, deployments: node.directory.current().deployments.size });
+  node.log.info('listening', { address, version: packageJson.version, deployments: node.snapshot.current().deployments.size });
   service.prepareDocuments();
-  node.directory.onReplaced(service.prepareDocuments);
+  node.snapshot.onReplaced(service.prepareDocuments);
   greet(address, isDefault ? localKey : undefined);
 }
 
@@ -78,13 +78,13 @@ function newSecret(): string {
 }
 
 function composeNode(
-  { settings, directory, balance, state, stores, telemetry, log, noteAudit }: NodeParts,
+  { settings, snapshot, loadBalancer, state, stores, telemetry, log, noteAudit }: NodeDeps,
   http: HttpClient,
 ): Service & { embedder: LocalEmbedder } {
   const embedder = new LocalEmbedder();
   const service: Service = composeService({
-    directory: directory.current,
-    balance,
+    snapshot: snapshot.current,
+    loadBalancer,
     http,
     embedder,
     clock,
@@ -92,7 +92,7 @@ function composeNode(
     stores,
     files: stores.files,
     passages: stores.passages,
-    admin: { journal: stores.journal, readNode: createReadNode({ settings, directory, balance, state, clock, ...program }) },
+    admin: { journal: stores.journal, readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }) },
     noteFault: (message, thrown) => log.error(message, thrown),
     noteLost: ({ id }, what) => log.debug('left out: the dialect of the upstream has nothing for it', { upstream: id, what }),
     noteAudit,
@@ -101,7 +101,7 @@ function composeNode(
     },
     ...(settings.tls && { tls: readTls(settings.tls) }),
     prepare(app) {
-      refuseWhileDraining(app, () => service.openCalls.isClosed);
+      refuseWhileDraining(app, () => service.inFlightCalls.isClosed);
       measureHttp(app, telemetry);
     },
   });
@@ -110,7 +110,7 @@ function composeNode(
     troubles: state.troubles,
     hindrances: state.hindrances,
     metrics: settings.metricsPort === undefined ? metricsOf(telemetry) : undefined,
-    operations: apiOperations(directory.current().configuration),
+    operations: apiOperations(snapshot.current().configuration),
   });
   return { ...service, embedder };
 }
@@ -121,7 +121,7 @@ function metricsOf(telemetry: NodeTelemetry): { contentType: string; read: () =>
 
 /** Reads files anew that have changed since they were accepted, for as long as the node runs. */
 function keepConfiguration(
-  { settings, log, put, tell, state, noteAudit }: NodeParts,
+  { settings, log, put, tell, state, noteAudit }: NodeDeps,
   environment: Environment,
   accepted: Accepted,
 ): Promise<Closable> {
@@ -142,7 +142,7 @@ function keepConfiguration(
 }
 
 /** The watch over the certificate, and the port of the metrics, where there are such. */
-async function openDoorsBeside({ settings, log, telemetry }: NodeParts, app: FastifyInstance): Promise<Closable[]> {
+async function openSideListeners({ settings, log, telemetry }: NodeDeps, app: FastifyInstance): Promise<Closable[]> {
   const { host, metricsPort, tls } = settings;
   const opened: Closable[] = [];
   if (tls !== undefined) opened.push(watchTls(tls, app.server as unknown as Server, log));
@@ -150,11 +150,11 @@ async function openDoorsBeside({ settings, log, telemetry }: NodeParts, app: Fas
   return opened;
 }
 
-function drainOf({ settings, log }: NodeParts, { app, openCalls }: Service, closing: Closing): Drain {
+function drainOf({ settings, log }: NodeDeps, { app, inFlightCalls }: Service, closing: Closing): Drain {
   const exit = (code: number): void => process.exit(code);
   const { drainMs, lameDuckMs } = settings;
   process.on('unhandledRejection', (reason) => log.error('a promise failed unheard', reason));
-  return new Drain({ server: app.server, calls: openCalls, clock, log, drainMs, lameDuckMs, closing, exit });
+  return new Drain({ server: app.server, calls: inFlightCalls, clock, log, drainMs, lameDuckMs, closing, exit });
 }
 
 /** The configuration to start with. Throws SettingFault with every fault of it. */

@@ -1,36 +1,36 @@
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
-import type { Balance } from '#domain/balance.ts';
-import type { DependencyGraph } from '#domain/dependency-graph.ts';
-import type { Directory } from '#domain/directory.ts';
-import type { Embedder } from '#domain/embedder.ts';
-import type { NoteAudit } from '#domain/journal.ts';
-import type { defaultFileLimits, StoredFilesParts } from '#domain/stored-files.ts';
+import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { defaultFileLimits, StoredFilesDeps } from '#domain/files/stored-files.ts';
 import type { Telemetry } from '#domain/telemetry.ts';
-import type { Upstream } from '#domain/upstream.ts';
-import type { AdminTools } from '#surfaces/admin/routes.ts';
+import type { Embedder } from '#domain/tools/embedder.ts';
+import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
+import type { Upstream } from '#domain/upstreams/upstream.ts';
+import type { NoteAudit } from '#domain/usage/journal.ts';
+import type { AdminDeps } from '#surfaces/admin/routes.ts';
 import type { PassageStore } from './document-tools.ts';
 import type { Stores } from './open-stores.ts';
 
 /** What a service is built of. */
-export interface ServiceParts {
-  readonly directory: () => Directory;
+export interface ServiceDeps {
+  readonly snapshot: () => ConfigSnapshot;
   readonly http: HttpClient;
   readonly embedder: Embedder;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   /** Health of the upstreams, where others look at it too. */
-  readonly balance?: Balance;
-  readonly stores: Omit<Stores, 'files' | 'passages' | 'journal' | 'bulletin' | 'takesWrites'>;
+  readonly loadBalancer?: LoadBalancer;
+  readonly stores: Omit<Stores, 'files' | 'passages' | 'journal' | 'broadcast' | 'takesWrites'>;
   /** Where files are stored, and how much of them. Absent: none are, and their paths are not served. */
-  readonly files?: Pick<StoredFilesParts, 'index' | 'blobs'> & Partial<typeof defaultFileLimits>;
+  readonly files?: Pick<StoredFilesDeps, 'index' | 'blobs'> & Partial<typeof defaultFileLimits>;
   /** Where it is kept what stands in them. Absent: quick apps cannot look anything up. */
   readonly passages?: PassageStore;
   /** Hears of each dependency graph that is walked, and what dangles in it. */
   readonly noteGraph?: (graph: DependencyGraph) => void;
   /** What those with the role `admin` are shown. Absent: its paths are not served. */
-  readonly admin?: Pick<AdminTools, 'journal' | 'readNode'>;
+  readonly admin?: Pick<AdminDeps, 'journal' | 'readNode'>;
   /** Hears of what the audit log should have. */
   readonly noteAudit?: NoteAudit;
   /** Hears of faults that callers are told nothing of. */

@@ -1,8 +1,8 @@
 import { toSecrets } from '#base/seal.ts';
 import { Secret } from '#base/secret.ts';
 import { type S3Address, toS3Address } from '#stores/files/s3-address.ts';
+import { type LogLevel, logLevels, toLogLevel } from '#telemetry/log.ts';
 import type { ServeFlags } from './cli.ts';
-import { type LogLevel, logLevels, toLogLevel } from './log.ts';
 
 /** What a node is told on its command line and in its environment (contract 1). */
 export interface Settings {

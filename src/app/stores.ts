@@ -1,12 +1,12 @@
 import type { Clock } from '#base/clock.ts';
-import type { ApplicationStore } from '#domain/application-store.ts';
-import type { BlobStore } from '#domain/blob-store.ts';
-import type { Bulletin } from '#domain/bulletin.ts';
-import type { ConsentStore } from '#domain/consent-store.ts';
-import type { FileIndex } from '#domain/file-index.ts';
-import type { Journal } from '#domain/journal.ts';
-import type { LimitStore } from '#domain/limit-store.ts';
-import type { PerRequestKeys } from '#domain/per-request-keys.ts';
+import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
+import type { ConsentStore } from '#domain/consent/consent-store.ts';
+import type { ApplicationStore } from '#domain/deployments/application-store.ts';
+import type { BlobStore } from '#domain/files/blob-store.ts';
+import type { FileIndex } from '#domain/files/file-index.ts';
+import type { LimitStore } from '#domain/limits/limit-store.ts';
+import type { NodeBroadcast } from '#domain/node-broadcast.ts';
+import type { Journal } from '#domain/usage/journal.ts';
 import type { PassageStore } from './document-tools.ts';
 
 /** What survives everything: in a database and in files. */
@@ -26,7 +26,7 @@ export interface PassingStores {
   readonly perRequestKeys: PerRequestKeys;
   readonly limits: LimitStore;
   /** Undefined where there are no other nodes. */
-  readonly bulletin: Bulletin | undefined;
+  readonly broadcast: NodeBroadcast | undefined;
   readonly shared: readonly SharedStore[];
 }
 
@@ -38,7 +38,7 @@ export interface SharedStore {
   readonly wasReached: () => boolean;
 }
 
-export interface StoreTools {
+export interface StoreDeps {
   readonly clock: Clock;
   /** Makes per-request keys. */
   readonly newKey: () => string;

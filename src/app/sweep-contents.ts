@@ -1,4 +1,4 @@
-import type { BlobStore } from '#domain/blob-store.ts';
+import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { SqlFileIndex } from '#stores/sql/file-index.ts';
 
 /** Each asks the index once. */

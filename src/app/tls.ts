@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Server } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import { watch } from 'chokidar';
-import type { Log } from './log.ts';
+import type { Log } from '#telemetry/log.ts';
 import { SettingFault, type Settings } from './settings.ts';
 
 type TlsFiles = NonNullable<Settings['tls']>;

@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import type { Environment } from './configuration/substitute.ts';
+import type { Environment } from '#configuration/substitute.ts';
 
 type Hear = (signal: NodeJS.Signals) => void;
 

@@ -3,10 +3,10 @@ import type { ChatRequest } from '#contract/chat-request.ts';
 import type { ModelUsage } from '#contract/chunk.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { Frame } from '#contract/frame.ts';
-import type { Caller } from './caller.ts';
-import type { Deployment } from './deployment.ts';
+import type { Caller } from './callers/caller.ts';
+import type { Deployment } from './deployments/deployment.ts';
 import type { CallRecord } from './telemetry.ts';
-import type { NativeRequest } from './upstream.ts';
+import type { NativeRequest } from './upstreams/upstream.ts';
 
 /** One request to one deployment. */
 export interface Call<Request = ChatRequest> {

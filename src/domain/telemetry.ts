@@ -1,7 +1,7 @@
 import type { ParleyError } from '#contract/errors.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from './callers/caller.ts';
 import type { TraceContext } from './trace.ts';
-import type { UpstreamFaultKind } from './upstream.ts';
+import type { UpstreamFaultKind } from './upstreams/upstream.ts';
 
 export type Operation = 'chat' | 'embeddings';
 

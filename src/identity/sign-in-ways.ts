@@ -3,7 +3,7 @@ import { ExpiringCache } from '#base/expiring-cache.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import type { IdentityProviderEntry, SignInEntry } from '#contract/configuration/access.ts';
 import type { ListSignInWays, SignInEndpoints, SignInWay } from '#contract/sign-in-way.ts';
-import type { Directory } from '#domain/directory.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { isEndpointOf, ProviderFault, readOpenIdConfiguration } from './openid-configuration.ts';
 
 const totalMs = 10_000;
@@ -13,8 +13,8 @@ const freshMs = 600_000;
 const failureFreshMs = 10_000;
 const maxProviders = 100;
 
-export interface SignInWaysTools {
-  readonly directory: () => Pick<Directory, 'configuration'>;
+export interface SignInWaysDeps {
+  readonly snapshot: () => Pick<ConfigSnapshot, 'configuration'>;
   readonly http: HttpClient;
   readonly clock: Clock;
   /** Hears of a provider that cannot be asked, once until it can be asked again. */
@@ -33,7 +33,7 @@ interface Provider {
  * Lists the providers that people may sign in with. Endpoints that are not configured are found through the OpenID
  * configuration of the issuer, which is asked for every ten minutes at most. One for the process.
  */
-export function createSignInWays({ directory, http, clock, noteFault }: SignInWaysTools): ListSignInWays {
+export function createSignInWays({ snapshot, http, clock, noteFault }: SignInWaysDeps): ListSignInWays {
   const known = new ExpiringCache<Discovered>({ clock, maxEntries: maxProviders, failureFreshMs });
   const failing = new Set<string>();
   const discoverNow = async ({ name, entry: { issuer }, signIn }: Provider): Promise<{ value: Discovered; freshMs: number }> => {
@@ -55,10 +55,10 @@ export function createSignInWays({ directory, http, clock, noteFault }: SignInWa
     const { endpoints = null, sendsIssuer = false } = found ?? {};
     return { name, displayName, issuer: entry.issuer, clientId, scopes, token, parameters, sendsIssuer, endpoints };
   };
-  return () => Promise.all(offered(directory()).map(toWay));
+  return () => Promise.all(offered(snapshot()).map(toWay));
 }
 
-function offered({ configuration }: Pick<Directory, 'configuration'>): Provider[] {
+function offered({ configuration }: Pick<ConfigSnapshot, 'configuration'>): Provider[] {
   return Object.entries(configuration.identityProviders).flatMap(([name, entry]) =>
     entry.signIn === undefined ? [] : [{ name, entry, signIn: entry.signIn }],
   );

@@ -1,7 +1,7 @@
 import { isJsonObject } from '#base/json.ts';
 import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
-import type { Caller } from '#domain/caller.ts';
-import { unauthorized } from '#domain/identify.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import { unauthorized } from '#domain/callers/identify.ts';
 
 const fallbackRole = 'default';
 const longestSubject = 512;

@@ -3,8 +3,8 @@ import type { Clock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import type { Directory } from '#domain/directory.ts';
-import { unauthorized, type VerifyToken } from '#domain/identify.ts';
+import { unauthorized, type VerifyToken } from '#domain/callers/identify.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { fetchKeys } from './fetch-keys.ts';
 import { ProviderKeys } from './provider-keys.ts';
 import { toCaller } from './to-caller.ts';
@@ -13,8 +13,8 @@ import { readToken, verifySigned } from './verify-signed.ts';
 
 const maxTokenLength = 16_384;
 
-export interface TokenVerifierTools {
-  readonly directory: () => Pick<Directory, 'configuration'>;
+export interface TokenVerifierDeps {
+  readonly snapshot: () => Pick<ConfigSnapshot, 'configuration'>;
   readonly http: HttpClient;
   readonly clock: Clock;
   /** Hears of keys that cannot be had, once until they can be had again. */
@@ -39,10 +39,10 @@ interface Provider {
  * Verifies tokens (JWT) of the configured identity providers. Another configuration forgets the tokens that were verified;
  * the keys of a provider that stays are kept. One for the process.
  */
-export function createTokenVerifier(tools: TokenVerifierTools): VerifyToken {
+export function createTokenVerifier(tools: TokenVerifierDeps): VerifyToken {
   let last: Known | undefined;
   const known = (): Known => {
-    const { configuration } = tools.directory();
+    const { configuration } = tools.snapshot();
     if (last?.configuration !== configuration) last = toKnown(configuration, tools, last);
     return last;
   };
@@ -66,7 +66,7 @@ export function createTokenVerifier(tools: TokenVerifierTools): VerifyToken {
   };
 }
 
-function toKnown(configuration: Configuration, tools: TokenVerifierTools, last: Known | undefined): Known {
+function toKnown(configuration: Configuration, tools: TokenVerifierDeps, last: Known | undefined): Known {
   const providers = new Map<string, Provider>();
   for (const [name, entry] of Object.entries(configuration.identityProviders)) {
     const before = last?.providers.get(entry.issuer);
@@ -81,11 +81,7 @@ function toKnown(configuration: Configuration, tools: TokenVerifierTools, last: 
   return { configuration, providers, tokens: new VerifiedTokens(tools.clock) };
 }
 
-function toProviderKeys(
-  name: string,
-  entry: IdentityProviderEntry,
-  { http, clock, noteFault }: TokenVerifierTools,
-): ProviderKeys {
+function toProviderKeys(name: string, entry: IdentityProviderEntry, { http, clock, noteFault }: TokenVerifierDeps): ProviderKeys {
   return new ProviderKeys({
     fetchSet: () => fetchKeys(http, entry),
     clock,

@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import type { Caller } from '#domain/caller.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 
 const longestMs = 60_000;
 const maxTokens = 10_000;

@@ -3,7 +3,7 @@ import { ExpiringCache } from '#base/expiring-cache.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { AddonEntry } from '#contract/configuration/service.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { type Tool, ToolFault } from '#domain/tool.ts';
+import { type Tool, ToolFault } from '#domain/tools/tool.ts';
 import { loadOpenApi } from '#tools/openapi/load-openapi.ts';
 import type { OpenApiTools } from '#tools/openapi/to-rest-tools.ts';
 import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
@@ -15,7 +15,7 @@ const maxDocuments = 200;
 /** More than this, vendors refuse a request. */
 const maxTools = 128;
 
-export interface AddonToolsOptions extends RestSources {
+export interface AddonToolsDeps extends RestSources {
   readonly clock: Clock;
 }
 
@@ -36,10 +36,10 @@ export interface LoadedAddons {
 
 /** The tools of a request's addons. Documents are kept for five minutes, failures for ten seconds. One for the process. */
 export class AddonTools {
-  readonly #options: AddonToolsOptions;
+  readonly #options: AddonToolsDeps;
   readonly #documents: ExpiringCache<OpenApiTools>;
 
-  constructor(options: AddonToolsOptions) {
+  constructor(options: AddonToolsDeps) {
     this.#options = options;
     this.#documents = new ExpiringCache({ clock: options.clock, maxEntries: maxDocuments, failureFreshMs });
   }

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { OfferedControl } from '#contract/completed-control.ts';
 import type { CompletedControl } from '#contract/message.ts';
-import type { ToolQuestion } from '#domain/tool.ts';
+import type { ToolQuestion } from '#domain/tools/tool.ts';
 
 const declineLabel = 'Decline';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Attachment, Citable } from '#domain/tool.ts';
+import type { Attachment, Citable } from '#domain/tools/tool.ts';
 import { fromWordingOf } from './shared-wording.ts';
 
 /** What a model was given under a number. */

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import { isJsonObject } from '#base/json.ts';
 import type { Chunk, Delta, FinishReason, ResponseAttachment, ResponseCustomContent, StageDelta } from '#contract/chunk.ts';
-import type { Attachment } from '#domain/tool.ts';
+import type { Attachment } from '#domain/tools/tool.ts';
 
 /** What all chunks of a reply have in common. */
 export interface ReplyHead {

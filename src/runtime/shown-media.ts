@@ -4,9 +4,9 @@ import type { ChatRequest } from '#contract/chat-request.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
-import type { Deployment } from '#domain/deployment.ts';
-import { isTakenType } from '#domain/is-taken-type.ts';
-import type { Attachment } from '#domain/tool.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import { isTakenType } from '#domain/files/is-accepted-type.ts';
+import type { Attachment } from '#domain/tools/tool.ts';
 
 /** What a model reads beside text. */
 export interface TakenMedia {

@@ -5,7 +5,6 @@ import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { Chunk, ResponseCustomContent } from '#contract/chunk.ts';
 import { ParleyError } from '#contract/errors.ts';
-import type { Tally } from '#domain/tally.ts';
 import {
   type Attachment,
   type Citable,
@@ -16,7 +15,8 @@ import {
   type ToolProgress,
   type ToolQuestion,
   type ToolResult,
-} from '#domain/tool.ts';
+} from '#domain/tools/tool.ts';
+import type { Tally } from '#domain/usage/usage-sum.ts';
 import type { Citations } from './citations.ts';
 import { Renumbering, type Reply } from './reply.ts';
 import type { ToolMedia } from './shown-media.ts';

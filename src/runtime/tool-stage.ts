@@ -1,5 +1,5 @@
 import { tryParseJson } from '#base/json.ts';
-import type { Attachment, ToolResult } from '#domain/tool.ts';
+import type { Attachment, ToolResult } from '#domain/tools/tool.ts';
 
 /** Passages begin with a bracket as well, such as `[1] handbook.md`. */
 const looksLikeJson = /^\s*(?:\{|\[(?!\d+\] ))/;

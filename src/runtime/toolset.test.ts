@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import type { Tool } from '#domain/tool.ts';
+import type { Tool } from '#domain/tools/tool.ts';
 import { fitName, Toolset } from './toolset.ts';
 
 const named = (name: string): Tool => ({

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { JsonObject } from '#base/json.ts';
-import type { Tool } from '#domain/tool.ts';
+import type { Tool } from '#domain/tools/tool.ts';
 
 const maxNameLength = 64;
 const hashLength = 8;

@@ -1,5 +1,5 @@
 import type { Chunk, ModelUsage, Statistics, Usage } from '#contract/chunk.ts';
-import { toModelUsages, toUsage } from '#domain/usage.ts';
+import { toModelUsages, toUsage } from '#domain/usage/usage.ts';
 
 /** What one model call used: its statistics where it has some, else its usage under the model's name. */
 export class TurnUsage {

@@ -3,7 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Fetch } from '#base/guarded-fetch.ts';
 import { isJsonObject, tryParseJson } from '#base/json.ts';
 import type { UpstreamKey } from '#contract/configuration/upstream-key.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 
 const scope = 'https://www.googleapis.com/auth/cloud-platform';
 const grantType = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
@@ -14,7 +14,7 @@ const unauthorized = 401;
 
 type Account = Extract<UpstreamKey, { kind: 'account' }>;
 
-interface TokenTools {
+interface TokenDeps {
   readonly fetch: Fetch;
   readonly clock: Pick<Clock, 'epochMs'>;
 }
@@ -22,12 +22,12 @@ interface TokenTools {
 /** The access token of a service account of Google Cloud (RFC 7523), fetched when it is needed, one fetch at a time. */
 export class AccountToken {
   readonly #account: Account;
-  readonly #tools: TokenTools;
+  readonly #tools: TokenDeps;
   #coming: Promise<string> | undefined;
   #token: string | undefined;
   #endsAtMs = 0;
 
-  constructor(account: Account, tools: TokenTools) {
+  constructor(account: Account, tools: TokenDeps) {
     this.#account = account;
     this.#tools = tools;
   }

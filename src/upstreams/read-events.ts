@@ -1,6 +1,6 @@
 import { EventSplitter, EventTooLarge } from '#base/event-splitter.ts';
 import type { Frame } from '#contract/frame.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { linger } from './linger.ts';
 import { toEarlyFault, toUpstreamFault, unanswered } from './send.ts';
 

@@ -2,7 +2,7 @@ import type { ReplyHeaders } from '#base/http/client.ts';
 import type { HttpReply } from '#base/http/read-reply.ts';
 import { defaultJsonBounds, isJsonObject, type JsonObject, parseJson } from '#base/json.ts';
 import { fromLatin1 } from '#base/latin1.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toEarlyFault, toUpstreamFault, unanswered } from './send.ts';
 
 const maxRefusalBytes = 64 * 1024;

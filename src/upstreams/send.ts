@@ -2,7 +2,7 @@ import { type HttpClient, HttpFault, type HttpRequest } from '#base/http/client.
 import { type HttpReply, openReply } from '#base/http/read-reply.ts';
 import type { JsonObject } from '#base/json.ts';
 import { toLatin1 } from '#base/latin1.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 
 const maxJoinedChars = 12 * 1024;
 

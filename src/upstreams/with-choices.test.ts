@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Usage } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { fanOut } from './with-choices.ts';
 
 const head = { id: 'x', object: 'chat.completion.chunk' as const, created: 1 };

@@ -3,8 +3,8 @@ import { mergeIterables } from '#base/merge-iterables.ts';
 import { peek } from '#base/peek.ts';
 import type { Chunk, Usage } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
-import type { ChatProtocol } from '#domain/upstream.ts';
-import { addUp, toCount } from '#domain/usage.ts';
+import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
+import { addUp, toCount } from '#domain/usage/usage.ts';
 
 /** Gives a protocol without `n` several choices (contract 5). */
 export function withChoices(protocol: ChatProtocol): ChatProtocol {

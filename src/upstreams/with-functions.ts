@@ -2,7 +2,7 @@ import type { ChatRequest } from '#contract/chat-request.ts';
 import { Frame } from '#contract/frame.ts';
 import { FunctionCallReply } from '#contract/function-call-reply.ts';
 import { toToolsRequest, usesFunctions } from '#contract/function-calling.ts';
-import type { ChatProtocol } from '#domain/upstream.ts';
+import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
 
 /** Lets callers use `functions` with a protocol that only knows `tools` (contract 5). */
 export function withFunctions(protocol: ChatProtocol): ChatProtocol {

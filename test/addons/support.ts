@@ -6,7 +6,7 @@ import { guardClient } from '#base/guarded-client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import type { JsonObject } from '#base/json.ts';
 import { NetGuard } from '#base/net-guard.ts';
-import type { RestToolDefinition } from '#domain/rest-tool.ts';
+import type { RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import type { Authorizer } from '#tools/authorization/authorizer.ts';
 import { createAuthorizer } from '#tools/authorization/authorizer.ts';
 import { TokenCache } from '#tools/authorization/token-cache.ts';

@@ -60,7 +60,7 @@ describe('a node', () => {
 
   it('tells which upstreams it leaves alone, until when, and why', async () => {
     const before = await state();
-    expect(before.upstreams.map(({ deployment, state: standing, offUntil }) => [deployment, standing, offUntil])).toEqual([
+    expect(before.upstreams.map(({ deployment, state: status, offUntil }) => [deployment, status, offUntil])).toEqual([
       ['demo', 'ok', null],
       ['limited', 'ok', null],
     ]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { AuditRecord } from '#domain/journal.ts';
+import type { AuditRecord } from '#domain/usage/journal.ts';
 import type { Asking } from '#test/ask.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { pathOf, quickApp } from '../applications/support.ts';

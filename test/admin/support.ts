@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AuditRecord, UsageRecord } from '#domain/journal.ts';
+import type { AuditRecord, UsageRecord } from '#domain/usage/journal.ts';
 import { SqlJournal } from '#stores/sql/journal.ts';
 import type { NodeReport } from '#surfaces/admin/node-report.ts';
 import type { Answered } from '#test/ask.ts';

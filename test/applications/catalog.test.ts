@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { StoredApplication } from '#domain/application-store.ts';
-import { Catalog } from '#domain/catalog.ts';
+import type { StoredApplication } from '#domain/deployments/application-store.ts';
+import { Catalog } from '#domain/deployments/catalog.ts';
 import { MemoryApplicationStore } from '#test/memory-application-store.ts';
 import { startService } from '#test/start-service.ts';
 import { quickApp } from './support.ts';
@@ -30,15 +30,15 @@ const stored = (etag: string): StoredApplication => ({
 
 it('A deployment of the configuration is found at once, one that a user made is built once as long as it is as it was', async () => {
   await using service = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } });
-  const directory = service.directory.current();
+  const snapshot = service.snapshot.current();
   const store = new KeepingStore(stored('one'));
   const catalog = new Catalog(store);
-  expect(catalog.find(directory, 'demo')).toBe(directory.deployments.get('demo'));
-  expect(catalog.find(directory, 'none')).toBeUndefined();
-  const found = await catalog.find(directory, id);
-  const listed = await catalog.list(directory, { subject: 'ada', roles: [] });
-  expect(listed).toEqual([directory.deployments.get('demo'), found]);
+  expect(catalog.find(snapshot, 'demo')).toBe(snapshot.deployments.get('demo'));
+  expect(catalog.find(snapshot, 'none')).toBeUndefined();
+  const found = await catalog.find(snapshot, id);
+  const listed = await catalog.list(snapshot, { subject: 'ada', roles: [] });
+  expect(listed).toEqual([snapshot.deployments.get('demo'), found]);
   expect(listed[1]).toBe(found);
   store.kept = stored('two');
-  expect((await catalog.find(directory, id))?.displayName).toBe('two');
+  expect((await catalog.find(snapshot, id))?.displayName).toBe('two');
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { AuditRecord } from '#domain/journal.ts';
+import type { AuditRecord } from '#domain/usage/journal.ts';
 import { hello } from '#test/chunks.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { ownBucket, pathOf, quickApp, remove, save, show } from './support.ts';

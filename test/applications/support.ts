@@ -1,4 +1,4 @@
-import { bucketOf } from '#domain/bucket.ts';
+import { bucketOf } from '#domain/files/bucket.ts';
 import type { Answered } from '#test/ask.ts';
 import { callerKey, type TestService, withKey } from '#test/start-service.ts';
 

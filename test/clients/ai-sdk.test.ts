@@ -122,7 +122,7 @@ describe('the AI SDK', () => {
       maxRetries: 0,
     });
     for await (const _piece of result.textStream) leaving.abort();
-    await expect.poll(() => mocked.service.openCalls.size, { interval: 5 }).toBe(0);
+    await expect.poll(() => mocked.service.inFlightCalls.size, { interval: 5 }).toBe(0);
   });
 
   it('embeds', async () => {

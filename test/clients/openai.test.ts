@@ -153,7 +153,7 @@ describe.each(clients)('%s', (_name, client) => {
   it('stops a stream when it is told to', async () => {
     const stream = await client('demo').chat.completions.create({ model: 'demo', messages: said('Count to 1000'), stream: true });
     for await (const _chunk of stream) break;
-    await expect.poll(() => mocked.service.openCalls.size, { interval: 5 }).toBe(0);
+    await expect.poll(() => mocked.service.inFlightCalls.size, { interval: 5 }).toBe(0);
   });
 
   it('gets embeddings', async () => {

@@ -222,6 +222,6 @@ describe('after a broken reply', () => {
   it('the next call is answered', async () => {
     upstream.script(eventsReply(...plainReply('fine')));
     expect((await service.chat('m', { messages: hello })).completion.choices[0]?.message.content).toBe('fine');
-    expect(service.openCalls.size).toBe(0);
+    expect(service.inFlightCalls.size).toBe(0);
   });
 });

@@ -137,7 +137,7 @@ describe('a connection', () => {
     const socket = raw(...toLines({ messages: hello }).slice(0, -1), '{"messages"');
     socket.end();
     await once(socket.resume(), 'close');
-    await expect.poll(() => service.openCalls.size, { interval: 5 }).toBe(0);
+    await expect.poll(() => service.inFlightCalls.size, { interval: 5 }).toBe(0);
     expect(upstream.requests.length).toBe(before);
   });
 

@@ -141,7 +141,7 @@ describe('when the caller leaves', () => {
   });
 
   it('no call stays open', async () => {
-    expect(service.openCalls.size).toBe(0);
+    expect(service.inFlightCalls.size).toBe(0);
   });
 
   it('while others stay, they are served on', async () => {

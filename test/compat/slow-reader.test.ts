@@ -73,7 +73,7 @@ describe('a reader that takes nothing', () => {
     const { atMs, early } = await received.closed;
     expect(early).toBe(true);
     expect(atMs - leftAtMs).toBeLessThan(100);
-    await vi.waitUntil(() => service.openCalls.size === 0, { interval: 5 });
+    await vi.waitUntil(() => service.inFlightCalls.size === 0, { interval: 5 });
   }, 30_000);
 });
 

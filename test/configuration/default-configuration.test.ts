@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { defaultConfiguration } from '#app/default-configuration.ts';
 import { Secret } from '#base/secret.ts';
-import { defaultConfiguration } from '../../src/app/configuration/default-configuration.ts';
-import type { Surroundings } from '../../src/app/configuration/found-upstreams.ts';
+import type { Surroundings } from '#configuration/found-upstreams.ts';
 import type { SampleAddress } from '../../src/app/sample/sample-applications.ts';
 
 function accepted(surroundings: Partial<Surroundings>, sample?: SampleAddress) {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { checkCommand } from '../../src/app/configuration/check-command.ts';
-import { configurationJsonSchema } from '../../src/app/configuration/json-schema.ts';
-import { parseText } from '../../src/app/configuration/parse-text.ts';
-import { configurationReference } from '../../src/app/configuration/reference.ts';
+import { checkCommand } from '#app/check-command.ts';
+import { configurationJsonSchema } from '#configuration/json-schema.ts';
+import { parseText } from '#configuration/parse-text.ts';
+import { configurationReference } from '#configuration/reference.ts';
 
 const root = join(import.meta.dirname, '../..');
 const examples = await readdir(join(root, 'examples'));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkConfiguration } from '../../src/app/configuration/check.ts';
+import { checkConfiguration } from '#configuration/check.ts';
 import { doubts } from '../../src/contract/configuration/doubts.ts';
 import { formatPath } from '../../src/contract/configuration/fault.ts';
 

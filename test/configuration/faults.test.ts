@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { checkCommand } from '../../src/app/configuration/check-command.ts';
+import { checkCommand } from '#app/check-command.ts';
 import { checkFiles, checkValue, makeFolder } from './support.ts';
 
 const demo = { upstreams: [{ protocol: 'demo' }] };

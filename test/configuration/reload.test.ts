@@ -2,12 +2,12 @@ import { mkdir, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Accepted, Refused } from '#configuration/check.ts';
+import { checkConfiguration } from '#configuration/check.ts';
+import { formatFault } from '#configuration/configuration-fault.ts';
+import { loadConfiguration } from '#configuration/load.ts';
+import { type ConfigurationWatch, watchConfiguration } from '#configuration/watch.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import type { Accepted, Refused } from '../../src/app/configuration/check.ts';
-import { checkConfiguration } from '../../src/app/configuration/check.ts';
-import { formatFault } from '../../src/app/configuration/configuration-fault.ts';
-import { loadConfiguration } from '../../src/app/configuration/load.ts';
-import { type ConfigurationWatch, watchConfiguration } from '../../src/app/configuration/watch.ts';
 import { type Folder, makeFolder } from './support.ts';
 
 const withModels = (...ids: readonly string[]) =>

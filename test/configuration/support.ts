@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { checkCommand } from '../../src/app/configuration/check-command.ts';
-import type { Environment } from '../../src/app/configuration/substitute.ts';
+import { checkCommand } from '#app/check-command.ts';
+import type { Environment } from '#configuration/substitute.ts';
 
 /** A folder of its own that goes with the test. */
 export interface Folder extends AsyncDisposable {

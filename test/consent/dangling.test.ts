@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { formatDangling, NodeState } from '#app/node-state.ts';
 import { systemClock } from '#base/clock.ts';
-import type { Dangling } from '#domain/dependency-graph.ts';
+import type { Dangling } from '#domain/consent/dependency-graph.ts';
 import { startProcess } from '#test/start-process.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { getConsent, required } from './support.ts';
@@ -16,7 +16,7 @@ async function startNoting(applications: object): Promise<{ service: TestService
     { applications },
     { noteGraph: (graph) => added.push(...state.graphWalked(graph).map((each: Dangling) => formatDangling(each))) },
   );
-  const state = new NodeState({ directory: service.directory.current, balance: service.balance, clock: systemClock });
+  const state = new NodeState({ snapshot: service.snapshot.current, loadBalancer: service.loadBalancer, clock: systemClock });
   return { service, state, added };
 }
 

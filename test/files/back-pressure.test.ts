@@ -2,7 +2,7 @@ import { request as openRequest } from 'node:http';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
-import type { BlobStore } from '#domain/blob-store.ts';
+import type { BlobStore } from '#domain/files/blob-store.ts';
 import { callerKey } from '#test/start-service.ts';
 import { untilStill } from '#test/until-still.ts';
 import { openStore, startFiles } from './support.ts';

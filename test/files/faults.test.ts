@@ -1,7 +1,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { BlobStore } from '#domain/blob-store.ts';
+import type { BlobStore } from '#domain/files/blob-store.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
 import { toS3Address } from '#stores/files/s3-address.ts';

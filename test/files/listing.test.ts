@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FileIndex } from '#domain/file-index.ts';
+import type { FileIndex } from '#domain/files/file-index.ts';
 import { SqlFileIndex } from '#stores/sql/file-index.ts';
 import { openSqlite } from '#stores/sql/open-sqlite.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';

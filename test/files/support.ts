@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ServiceParts } from '#app/service-parts.ts';
-import type { BlobStore } from '#domain/blob-store.ts';
+import type { ServiceDeps } from '#app/service-parts.ts';
+import type { BlobStore } from '#domain/files/blob-store.ts';
 import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
 import { toS3Address } from '#stores/files/s3-address.ts';
 import { S3BlobStore } from '#stores/files/s3-blob-store.ts';
@@ -53,7 +53,7 @@ async function openS3(): Promise<TestStore> {
   };
 }
 
-type FileParts = NonNullable<ServiceParts['files']>;
+type FileParts = NonNullable<ServiceDeps['files']>;
 
 export interface FileService extends AsyncDisposable {
   readonly service: TestService;
@@ -98,7 +98,7 @@ export async function startFiles(
 ): Promise<FileService> {
   const index = new MemoryFileIndex();
   const faults: string[] = [];
-  const options: ServiceOptions & Pick<ServiceParts, 'files'> = {
+  const options: ServiceOptions & Pick<ServiceDeps, 'files'> = {
     files: { index, ...files },
     noteFault: (message) => faults.push(message),
   };

@@ -1,6 +1,6 @@
 import { request as openRequest } from 'node:http';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { bucketOf } from '#domain/bucket.ts';
+import { bucketOf } from '#domain/files/bucket.ts';
 import { callerKey } from '#test/start-service.ts';
 import { type StoredFileService, startFilesOnDisk } from './support.ts';
 

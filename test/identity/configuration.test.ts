@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { checkConfiguration } from '#app/configuration/check.ts';
-import { formatFault } from '#app/configuration/configuration-fault.ts';
+import { checkConfiguration } from '#configuration/check.ts';
+import { formatFault } from '#configuration/configuration-fault.ts';
 
 const demo = { m: { upstreams: [{ protocol: 'demo' }] } };
 const good = { issuer: 'https://id.example', audience: 'api' };

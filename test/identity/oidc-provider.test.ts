@@ -107,7 +107,7 @@ describe('the keys of an OpenID provider', () => {
     expect((await whoIs(node, before)).status).toBe(200);
     await own.rotate();
     expect((await whoIs(node, await own.robotToken())).status).toBe(200);
-    node.reload({ ...node.directory.current().configuration });
+    node.reload({ ...node.snapshot.current().configuration });
     const { error } = await whoIs(node, before);
     expect(error).toMatchObject({
       code: 'invalid_token',

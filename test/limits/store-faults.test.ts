@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Counter, LimitStore } from '#domain/limit-store.ts';
+import type { Counter, LimitStore } from '#domain/limits/limit-store.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { hello } from '#test/chunks.ts';
 import { startService } from '#test/start-service.ts';

@@ -1,6 +1,6 @@
 import { systemClock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
-import type { Tool, ToolContext } from '#domain/tool.ts';
+import type { Tool, ToolContext } from '#domain/tools/tool.ts';
 import { McpTools } from '#tools/mcp/mcp-tools.ts';
 import { openNetwork, toSettings } from './network.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Counter, LimitStore } from '#domain/limit-store.ts';
+import type { Counter, LimitStore } from '#domain/limits/limit-store.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { ask } from '#test/ask.ts';
 import { plainCompletion, plainReply } from '#test/chunks.ts';

@@ -4,11 +4,11 @@ import { NodeState } from '#app/node-state.ts';
 import { openDatabase } from '#app/open-database.ts';
 import { readSettings } from '#app/settings.ts';
 import { systemClock } from '#base/clock.ts';
-import { Balance } from '#domain/balance.ts';
-import { toDirectory } from '#domain/directory.ts';
+import { checkConfiguration } from '#configuration/check.ts';
+import { toSnapshot } from '#domain/deployments/config-snapshot.ts';
+import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import { SqlConsentStore } from '#stores/sql/consent-store.ts';
 import { openFolder } from '#test/temporary-folder.ts';
-import { checkConfiguration } from '../../src/app/configuration/check.ts';
 
 const noFlags = { config: undefined, host: undefined, port: undefined, tlsCert: undefined, tlsKey: undefined };
 const large = { deployment: 'app', form: { ['x'.repeat(100_000)]: { consentRequired: true } }, acceptedAtMs: 1 };
@@ -24,8 +24,8 @@ it('a node whose database finds no room says so in its log and its health, until
   });
   const checked = checkConfiguration({});
   if ('faults' in checked) throw new Error('the configuration has faults');
-  const directory = toDirectory(checked.configuration);
-  const state = new NodeState({ directory: () => directory, balance: new Balance(), clock: systemClock });
+  const snapshot = toSnapshot(checked.configuration);
+  const state = new NodeState({ snapshot: () => snapshot, loadBalancer: new LoadBalancer(), clock: systemClock });
   state.storesOpened({ shared: opened.shared, losses: () => [], takesWrites: opened.takesWrites });
   const setRoom = (pages: number) =>
     opened.database.run((kysely) => sql`pragma max_page_count = ${sql.lit(pages)}`.execute(kysely));

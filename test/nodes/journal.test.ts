@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { checkConfiguration } from '#app/configuration/check.ts';
-import { JournalWriter } from '#app/journal/journal-writer.ts';
-import { openJournal } from '#app/journal/open-journal.ts';
 import { NodeState } from '#app/node-state.ts';
 import { systemClock } from '#base/clock.ts';
-import { Balance } from '#domain/balance.ts';
-import { toDirectory } from '#domain/directory.ts';
-import type { AuditRecord, Journal, UsageRecord } from '#domain/journal.ts';
+import { checkConfiguration } from '#configuration/check.ts';
+import { toSnapshot } from '#domain/deployments/config-snapshot.ts';
+import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
+import type { AuditRecord, Journal, UsageRecord } from '#domain/usage/journal.ts';
+import { JournalWriter } from '#telemetry/journal/journal-writer.ts';
+import { openJournal } from '#telemetry/journal/open-journal.ts';
 
 /** A store that appends as it is told. */
 class ScriptedJournal implements Journal {
@@ -57,7 +57,7 @@ const away = (): Promise<never> => Promise.reject(new Error('away'));
 
 const checked = checkConfiguration({ keys: {} });
 if ('faults' in checked) throw new Error('the empty configuration is refused');
-const directory = toDirectory(checked.configuration);
+const snapshot = toSnapshot(checked.configuration);
 
 describe('records on their way to the journal', () => {
   beforeEach(() => {
@@ -102,7 +102,7 @@ describe('records on their way to the journal', () => {
     for (const id of ['1', '2', '3', '4', '5']) writer.usage(record(id));
     await vi.advanceTimersByTimeAsync(1_000);
     expect(writer.losses()).toEqual(['2 records of usage are lost: the store takes none, and no more can wait']);
-    const state = new NodeState({ directory: () => directory, balance: new Balance(), clock: systemClock });
+    const state = new NodeState({ snapshot: () => snapshot, loadBalancer: new LoadBalancer(), clock: systemClock });
     state.storesOpened({ shared: [], losses: () => writer.losses(), takesWrites: () => true });
     expect(state.troubles()).toMatchObject([
       { code: 'records_lost', message: expect.stringMatching(/^2 records of usage are lost/) },

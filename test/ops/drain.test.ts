@@ -3,10 +3,10 @@ import { createServer, request, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Drain } from '#app/drain.ts';
-import { createLog } from '#app/log.ts';
 import { systemClock } from '#base/clock.ts';
 import type { ParleyError } from '#contract/errors.ts';
-import { OpenCalls } from '#surfaces/http/open-calls.ts';
+import { InFlightCalls } from '#surfaces/http/in-flight-calls.ts';
+import { createLog } from '#telemetry/log.ts';
 
 const log = createLog({ level: 'silent', sink: { write() {} }, secrets: () => [] });
 const servers: Server[] = [];
@@ -17,7 +17,7 @@ afterEach(() => {
 
 /** A server whose answers are open calls until they are told to end, and its drain. */
 async function open(drainMs: number, closeDoor: () => Promise<void> = async () => {}) {
-  const calls = new OpenCalls();
+  const calls = new InFlightCalls();
   const ends: (() => void)[] = [];
   const server = createServer((_request, response) => {
     const controller = new AbortController();

@@ -1,15 +1,15 @@
 import { gunzipSync } from 'node:zlib';
 import fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
+import { measureHttp } from '#app/measure-http.ts';
 import { refuseWhileDraining } from '#app/refuse-while-draining.ts';
-import { measureHttp } from '#app/telemetry/measure-http.ts';
 import { toErrorBody, toParleyError } from '#contract/errors.ts';
 import { opsOperations } from '#surfaces/ops/api/ops-operations.ts';
-import { type OpsTools, opsRoutes } from '#surfaces/ops/routes.ts';
+import { type OpsDeps, opsRoutes } from '#surfaces/ops/routes.ts';
 
 const trouble = { code: 'configuration_refused', message: 'models.gpt.upstreams: at least one is needed.' };
 
-function open(tools: Partial<OpsTools> = {}) {
+function open(tools: Partial<OpsDeps> = {}) {
   const app = fastify();
   opsRoutes(app, {
     version: '0.1.0',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NodeState } from '#app/node-state.ts';
 import { systemClock } from '#base/clock.ts';
 import type { StageDelta } from '#contract/chunk.ts';
-import type { DependencyGraph } from '#domain/dependency-graph.ts';
+import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import { delta, finish, plainCompletion, text, usage } from '#test/chunks.ts';
 import { type Answering, eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { calls, messageOf, quickApp, type Rig, says, stagesOf, startRig, toldTo, user } from './support.ts';
@@ -213,8 +213,8 @@ describe('which deployments are tools', () => {
       configuration: { applications: applications() },
       options,
     });
-    const { directory, balance } = rig.service;
-    const state = new NodeState({ directory: directory.current, balance, clock: systemClock });
+    const { snapshot, loadBalancer } = rig.service;
+    const state = new NodeState({ snapshot: snapshot.current, loadBalancer, clock: systemClock });
     for (let nth = 0; nth < 2; nth += 1) await rig.chat('Hello');
     // Of the other one a warning of the configuration tells.
     expect([namesOf(rig), warned]).toEqual([['pets'], [lost]]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkConfiguration } from '#app/configuration/check.ts';
+import { checkConfiguration } from '#configuration/check.ts';
 import { quickApp, says, startRig } from './support.ts';
 
 const settings = { temperature: 0, instructions: '', model: 'm' };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
 import type { Clock } from '#base/clock.ts';
-import type { FileIndex } from '#domain/file-index.ts';
+import type { FileIndex } from '#domain/files/file-index.ts';
 import { KeptTexts } from '#domain/quick-app/kept-texts.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { SqlFileIndex } from '#stores/sql/file-index.ts';

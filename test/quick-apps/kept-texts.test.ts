@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '#base/clock.ts';
-import { toReference } from '#domain/file-references.ts';
+import { toReference } from '#domain/files/file-references.ts';
 import { KeptTexts } from '#domain/quick-app/kept-texts.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';

@@ -42,13 +42,13 @@ function rawZip(parts: readonly RawPart[], isShared = false): Buffer {
     locals.push(Buffer.concat([local, title, packed]));
     offset += 30 + title.length + packed.length;
   }
-  const directory = Buffer.concat(entries);
+  const snapshot = Buffer.concat(entries);
   const end = Buffer.alloc(22);
   end.writeUInt32LE(0x06054b50, 0);
   end.writeUInt16LE(parts.length, 10);
-  end.writeUInt32LE(directory.length, 12);
+  end.writeUInt32LE(snapshot.length, 12);
   end.writeUInt32LE(offset, 16);
-  return Buffer.concat([...locals, directory, end]);
+  return Buffer.concat([...locals, snapshot, end]);
 }
 
 /** Unpacks to 300 MB. */

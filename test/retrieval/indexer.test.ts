@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '#base/clock.ts';
-import type { IndexedFile } from '#domain/file-index.ts';
-import type { PassageIndex } from '#domain/passage-index.ts';
+import type { IndexedFile } from '#domain/files/file-index.ts';
+import type { PassageIndex } from '#domain/tools/passage-index.ts';
 import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
 import type { OpenDatabase } from '#stores/sql/sql-database.ts';
 import { DocumentIndexer } from '../../src/tools/retrieval/indexing/document-indexer.ts';

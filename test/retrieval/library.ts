@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { BlobStore } from '#domain/blob-store.ts';
-import type { IndexedFile } from '#domain/file-index.ts';
+import type { BlobStore } from '#domain/files/blob-store.ts';
+import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { TextEmbedder } from '../../src/tools/retrieval/text-embedder.ts';
 
 /** Contents that are gone with the test, and how often each was read. Reading can be held up. */

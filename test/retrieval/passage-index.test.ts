@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { IndexedDocument, Passage } from '#domain/passage-index.ts';
+import type { IndexedDocument, Passage } from '#domain/tools/passage-index.ts';
 import { SqlFileIndex } from '#stores/sql/file-index.ts';
 import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
 import { describeOnEach } from '../stores/sql/engines.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
-import { bucketOf } from '#domain/bucket.ts';
+import { bucketOf } from '#domain/files/bucket.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { MemoryApplicationStore } from '#test/memory-application-store.ts';
 import { startProcess } from '#test/start-process.ts';
@@ -277,7 +277,7 @@ describe('asked before its documents were read, an application', () => {
     const leaving = rig.service.chatAndLeave('app', { messages: [user('look')] });
     await until(() => rig.model.requests.length === 1);
     leaving.leave();
-    await until(() => rig.service.openCalls.size === 0);
+    await until(() => rig.service.inFlightCalls.size === 0);
     shelves.blobs.release();
     await until(async () => (await shelves.index.contentOf(blob)) !== undefined);
     expect(rig.model.requests).toHaveLength(1);

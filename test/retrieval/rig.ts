@@ -1,5 +1,5 @@
 import type { ResponseAttachment } from '#contract/chunk.ts';
-import { toReference } from '#domain/file-references.ts';
+import { toReference } from '#domain/files/file-references.ts';
 import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
 import type { OpenDatabase } from '#stores/sql/sql-database.ts';
 import type { Answered } from '#test/ask.ts';

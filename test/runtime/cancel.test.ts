@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ToolContext } from '#domain/tool.ts';
+import type { ToolContext } from '#domain/tools/tool.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 import { chunksOf, run, tool } from './support.ts';
 

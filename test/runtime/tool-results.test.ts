@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ToolFault } from '#domain/tool.ts';
+import { ToolFault } from '#domain/tools/tool.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 import { chunksOf, fold, tool } from './support.ts';
 

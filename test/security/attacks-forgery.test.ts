@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bucketOf } from '#domain/bucket.ts';
+import { bucketOf } from '#domain/files/bucket.ts';
 import type { Answered } from '#test/ask.ts';
 import { delta, finish, plainReply } from '#test/chunks.ts';
 import { listeningAt } from '#test/listening.ts';
@@ -142,8 +142,8 @@ function configuration(more: object = {}): object {
   return { models: { gpt: { upstreams, maxRetryAttempts: 1 } }, tools: { connectMs: 1_000, timeoutMs: 2_000 }, ...more };
 }
 
-function allowed({ directory }: TestService): object {
-  const { allowPrivateNetworks } = directory.current().configuration.security;
+function allowed({ snapshot }: TestService): object {
+  const { allowPrivateNetworks } = snapshot.current().configuration.security;
   return { security: { allowPrivateNetworks } };
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bucketOf } from '#domain/bucket.ts';
+import { bucketOf } from '#domain/files/bucket.ts';
 import type { Answered } from '#test/ask.ts';
 import { hello } from '#test/chunks.ts';
 import { pathOf, quickApp } from '../applications/support.ts';

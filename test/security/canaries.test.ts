@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bucketOf } from '#domain/bucket.ts';
+import { bucketOf } from '#domain/files/bucket.ts';
 import type { Answered } from '#test/ask.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { type Ended, startProcess, type TestProcess } from '#test/start-process.ts';

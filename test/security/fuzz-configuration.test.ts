@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { checkConfiguration } from '#app/configuration/check.ts';
-import { LiveDirectory } from '#app/live-directory.ts';
 import { tryParseJson } from '#base/json.ts';
+import { checkConfiguration } from '#configuration/check.ts';
+import { LiveConfig } from '#configuration/live-config.ts';
 import { quickApp } from '../applications/support.ts';
 import { bounds, nearMiss } from './fuzz-support.ts';
 
@@ -66,8 +66,8 @@ it('a configuration that is nearly right is refused with reasons, or can be put 
       const checked = checkConfiguration(tryParseJson(JSON.stringify(value) ?? ''));
       if ('faults' in checked) return void expect(checked.faults.length).toBeGreaterThan(0);
       accepted += 1;
-      const directory = new LiveDirectory(checked.configuration);
-      expect(directory.secrets().length).toBeGreaterThanOrEqual(0);
+      const snapshot = new LiveConfig(checked.configuration);
+      expect(snapshot.secrets().length).toBeGreaterThanOrEqual(0);
     }),
     bounds(1_500),
   );

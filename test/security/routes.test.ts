@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bucketOf } from '#domain/bucket.ts';
+import { bucketOf } from '#domain/files/bucket.ts';
 import type { Answered, Asking } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
 import { type Answering, jsonReply } from '#test/scripted-upstream.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { apiOperations } from '#app/api-operations.ts';
-import type { ServiceParts } from '#app/service-parts.ts';
+import type { ServiceDeps } from '#app/service-parts.ts';
 import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
 import { SqlJournal } from '#stores/sql/journal.ts';
 import { openSqlite } from '#stores/sql/open-sqlite.ts';
@@ -24,7 +24,7 @@ export interface WholeService extends AsyncDisposable {
   readonly faults: readonly string[];
 }
 
-type Parts = ServiceOptions & Pick<ServiceParts, 'files' | 'prepare' | 'admin'>;
+type Parts = ServiceOptions & Pick<ServiceDeps, 'files' | 'prepare' | 'admin'>;
 
 /** Starts it; `toConfiguration` is given the address of the host. */
 export async function startWhole(toConfiguration: (hostUrl: string) => object): Promise<WholeService> {

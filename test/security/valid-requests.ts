@@ -1,4 +1,4 @@
-import { bucketOf } from '#domain/bucket.ts';
+import { bucketOf } from '#domain/files/bucket.ts';
 import { quickApp } from '../applications/support.ts';
 
 /** Of whoever sends `callerKey`. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#base/clock.ts';
-import type { Counter } from '#domain/limit-store.ts';
+import type { Counter } from '#domain/limits/limit-store.ts';
+import { deploymentWindows } from '#domain/limits/windows.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import { deploymentWindows } from '#domain/windows.ts';
 import { RedisLimitStore } from '#stores/redis/limit-store.ts';
 import { freePort } from '#test/listening.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';

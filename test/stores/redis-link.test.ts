@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import { toErrorBody, toParleyError } from '#contract/errors.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import { RedisBulletin } from '#stores/redis/bulletin.ts';
+import { RedisNodeBroadcast } from '#stores/redis/node-broadcast.ts';
 import type { RedisLink } from '#stores/redis/redis-link.ts';
 import { freePort } from '#test/listening.ts';
 import { startRedis } from '#test/start-redis.ts';
@@ -164,12 +164,12 @@ describe('notices between nodes', () => {
     await using redis = await startRedis();
     const nodes = [await openNode(redis), await openNode(redis), await openNode(redis)] as const;
     const heard: string[][] = [[], [], []];
-    const bulletins = nodes.map(({ link }, index) => {
-      const bulletin = new RedisBulletin(link);
-      bulletin.onNotice(({ topic, text }) => heard[index]?.push(`${topic} ${text}`));
-      return bulletin;
+    const broadcasts = nodes.map(({ link }, index) => {
+      const broadcast = new RedisNodeBroadcast(link);
+      broadcast.onNotice(({ topic, text }) => heard[index]?.push(`${topic} ${text}`));
+      return broadcast;
     });
-    const [first = expect.unreachable()] = bulletins;
+    const [first = expect.unreachable()] = broadcasts;
     const tell = (text: string) =>
       vi.waitFor(async () => {
         await first.publish({ topic: 'configuration', text });
@@ -196,11 +196,11 @@ describe('notices between nodes', () => {
     await using node = await openNode(redis);
     await using other = await openNode(redis);
     const heard: string[] = [];
-    await new RedisBulletin(other.link).publish({ topic: 'configuration', text: 'before' });
-    new RedisBulletin(node.link).onNotice(({ text }) => heard.push(text));
+    await new RedisNodeBroadcast(other.link).publish({ topic: 'configuration', text: 'before' });
+    new RedisNodeBroadcast(node.link).onNotice(({ text }) => heard.push(text));
     const subscribed = () => other.link.run((redis) => redis.call('PUBSUB', 'NUMSUB', 'parley:notices'));
     await vi.waitFor(async () => expect(await subscribed()).toEqual(['parley:notices', 1]), 8_000);
-    await new RedisBulletin(other.link).publish({ topic: 'configuration', text: 'first' });
+    await new RedisNodeBroadcast(other.link).publish({ topic: 'configuration', text: 'first' });
     await vi.waitFor(() => expect(heard).toEqual(['first']), 8_000);
     await increment(node.link);
     // Its hearing connection breaks, and a notice comes in between.
@@ -212,7 +212,7 @@ describe('notices between nodes', () => {
     await vi.waitFor(() => expect(heard).toEqual(['first', 'missed']), 5_000);
     await other.link.run((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'));
     await vi.waitFor(async () => expect(await subscribed()).toEqual(['parley:notices', 1]), 8_000);
-    await new RedisBulletin(other.link).publish({ topic: 'configuration', text: 'next' });
+    await new RedisNodeBroadcast(other.link).publish({ topic: 'configuration', text: 'next' });
     await vi.waitFor(() => expect(heard).toEqual(['first', 'missed', 'next']), 8_000);
   });
 
@@ -221,11 +221,11 @@ describe('notices between nodes', () => {
     await using node = await openNode(redis);
     await using other = await openNode(redis);
     const heard: unknown[] = [];
-    new RedisBulletin(node.link).onNotice((notice) => heard.push(notice));
+    new RedisNodeBroadcast(node.link).onNotice((notice) => heard.push(notice));
     const foreign = ['', 'null', '[]', '{"topic":"configuration"}', '{"topic":"other","text":"a"}', '{"__proto__":{}}', '{'];
     await vi.waitFor(async () => {
       for (const text of foreign) await other.link.publish('parley:notices', text);
-      await new RedisBulletin(other.link).publish({ topic: 'configuration', text: 'true' });
+      await new RedisNodeBroadcast(other.link).publish({ topic: 'configuration', text: 'true' });
       expect(heard.length).toBeGreaterThan(0);
     });
     expect(new Set(heard.map((notice) => JSON.stringify(notice)))).toEqual(new Set(['{"topic":"configuration","text":"true"}']));
@@ -235,14 +235,14 @@ describe('notices between nodes', () => {
     await using redis = await startRedis();
     await using node = await openNode(redis);
     await using other = await openNode(redis);
-    const bulletin = new RedisBulletin(node.link);
-    bulletin.onNotice(() => {
+    const broadcast = new RedisNodeBroadcast(node.link);
+    broadcast.onNotice(() => {
       throw new Error('no');
     });
     const heard: string[] = [];
-    bulletin.onNotice(({ text }) => heard.push(text));
+    broadcast.onNotice(({ text }) => heard.push(text));
     await vi.waitFor(async () => {
-      await new RedisBulletin(other.link).publish({ topic: 'configuration', text: 'a' });
+      await new RedisNodeBroadcast(other.link).publish({ topic: 'configuration', text: 'a' });
       expect(heard).toContain('a');
     });
     expect(node.noted).toContain('what another node said could not be taken in: no (undefined)');

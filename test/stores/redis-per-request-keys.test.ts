@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import type { ModelUsage } from '#contract/chunk.ts';
-import type { Caller, Chain } from '#domain/caller.ts';
+import type { Caller, Chain } from '#domain/callers/caller.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
 import { openNode, type RedisNode } from './redis-support.ts';

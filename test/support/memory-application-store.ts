@@ -1,6 +1,6 @@
-import type { ApplicationStore, ApplicationVersion, StoredApplication } from '#domain/application-store.ts';
-import type { Caller } from '#domain/caller.ts';
-import { isMet, type WriteCondition } from '#domain/write-condition.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { ApplicationStore, ApplicationVersion, StoredApplication } from '#domain/deployments/application-store.ts';
+import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
 
 /** Applications of one test; entries are kept as text, as a durable store does. */
 export class MemoryApplicationStore implements ApplicationStore {

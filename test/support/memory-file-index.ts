@@ -1,5 +1,13 @@
-import type { FileIndex, FilePage, FileQuery, IndexedFile, OverQuota, PutOutcome, Reservation } from '#domain/file-index.ts';
-import { isMet, type WriteCondition } from '#domain/write-condition.ts';
+import type {
+  FileIndex,
+  FilePage,
+  FileQuery,
+  IndexedFile,
+  OverQuota,
+  PutOutcome,
+  Reservation,
+} from '#domain/files/file-index.ts';
+import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
 
 /** An index that is gone with the test. */
 export class MemoryFileIndex implements FileIndex {

@@ -2,28 +2,28 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { composeService } from '#app/compose.ts';
-import { checkConfiguration } from '#app/configuration/check.ts';
-import { formatFault } from '#app/configuration/configuration-fault.ts';
-import { LiveDirectory } from '#app/live-directory.ts';
-import type { ServiceParts } from '#app/service-parts.ts';
+import type { ServiceDeps } from '#app/service-parts.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { Seal } from '#base/seal.ts';
 import { Secret } from '#base/secret.ts';
+import { checkConfiguration } from '#configuration/check.ts';
+import { formatFault } from '#configuration/configuration-fault.ts';
+import { LiveConfig } from '#configuration/live-config.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import type { ApplicationStore } from '#domain/application-store.ts';
-import type { Balance } from '#domain/balance.ts';
-import type { ConsentStore } from '#domain/consent-store.ts';
-import type { DependencyGraph } from '#domain/dependency-graph.ts';
-import type { NoteAudit } from '#domain/journal.ts';
-import type { LimitStore } from '#domain/limit-store.ts';
-import type { PerRequestKeys } from '#domain/per-request-keys.ts';
+import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
+import type { ConsentStore } from '#domain/consent/consent-store.ts';
+import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
+import type { ApplicationStore } from '#domain/deployments/application-store.ts';
+import type { LimitStore } from '#domain/limits/limit-store.ts';
 import { silentTelemetry, type Telemetry } from '#domain/telemetry.ts';
+import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
+import type { NoteAudit } from '#domain/usage/journal.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
-import type { OpenCalls } from '#surfaces/http/open-calls.ts';
+import type { InFlightCalls } from '#surfaces/http/in-flight-calls.ts';
 import { type Answered, type Asking, ask, askAndLeave, askStream } from './ask.ts';
 import { MemoryApplicationStore } from './memory-application-store.ts';
 import { MemoryConsentStore } from './memory-consent-store.ts';
@@ -41,9 +41,9 @@ export interface ServiceOptions {
   /** Absent: one of its own, in memory. */
   readonly consents?: ConsentStore;
   readonly applications?: ApplicationStore;
-  readonly files?: NonNullable<ServiceParts['files']>;
-  readonly passages?: NonNullable<ServiceParts['passages']>;
-  readonly admin?: NonNullable<ServiceParts['admin']>;
+  readonly files?: NonNullable<ServiceDeps['files']>;
+  readonly passages?: NonNullable<ServiceDeps['passages']>;
+  readonly admin?: NonNullable<ServiceDeps['admin']>;
   readonly noteGraph?: (graph: DependencyGraph) => void;
   readonly noteAudit?: NoteAudit;
   readonly noteFault?: (message: string, thrown: unknown) => void;
@@ -54,9 +54,9 @@ type Headers = Readonly<Record<string, string>>;
 export interface TestService extends AsyncDisposable {
   readonly url: string;
   readonly app: FastifyInstance;
-  readonly openCalls: OpenCalls;
-  readonly balance: Balance;
-  readonly directory: LiveDirectory;
+  readonly inFlightCalls: InFlightCalls;
+  readonly loadBalancer: LoadBalancer;
+  readonly snapshot: LiveConfig;
   ask(asking: Asking): Promise<Answered>;
   /** A chat completion on the deployment path. */
   chat(deployment: string, body: object, headers?: Headers): Promise<Answered>;
@@ -74,12 +74,12 @@ export interface TestService extends AsyncDisposable {
 export async function startService(configuration: object, options: ServiceOptions = {}): Promise<TestService> {
   const embedder = new LocalEmbedder();
   const http = options.http ?? new LeanClient();
-  const directory = new LiveDirectory(toConfiguration(configuration));
+  const snapshot = new LiveConfig(toConfiguration(configuration));
   const { clock = systemClock, telemetry = silentTelemetry, ...others } = options;
-  const { app, openCalls, balance } = composeService({
+  const { app, inFlightCalls, loadBalancer } = composeService({
     ...others,
     stores: toStores(options),
-    directory: directory.current,
+    snapshot: snapshot.current,
     http,
     embedder,
     clock,
@@ -88,7 +88,7 @@ export async function startService(configuration: object, options: ServiceOption
   await app.listen({ host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const close = async (): Promise<void> => {
-    openCalls.abort(new Error('the test is over'));
+    inFlightCalls.abort(new Error('the test is over'));
     app.server.closeAllConnections();
     await app.close();
     http.close();
@@ -97,16 +97,17 @@ export async function startService(configuration: object, options: ServiceOption
   return {
     url,
     app,
-    openCalls,
-    balance,
-    directory,
+    inFlightCalls,
+    loadBalancer,
+    snapshot,
     ask: (asking) => ask(url, asking),
     chat: (deployment, body, headers) => ask(url, toAsking(deployment, body, headers)),
     stream: (deployment, body, headers) => askStream(url, toAsking(deployment, { stream: true, ...body }, headers)),
     chatAndLeave: (deployment, body) => askAndLeave(url, toAsking(deployment, body)),
-    reload: (next) => directory.replace(toConfiguration(next)),
+    reload: (next) => snapshot.replace(toConfiguration(next)),
     forgetFailures() {
-      for (const { upstreams } of directory.current().deployments.values()) for (const each of upstreams) balance.succeeded(each);
+      for (const { upstreams } of snapshot.current().deployments.values())
+        for (const each of upstreams) loadBalancer.succeeded(each);
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { JsonFault, parseJson } from '#base/json.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { begin, ended, openBench, traceparent } from './support.ts';
 
 const caller = { subject: 'ada@example.com', project: 'lab', roles: ['default'], chain: null };

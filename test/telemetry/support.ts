@@ -1,9 +1,9 @@
-import { createLog, type Log, type LogLevel } from '#app/log.ts';
-import { type NodeTelemetry, openTelemetry } from '#app/telemetry/node-telemetry.ts';
 import type { Clock } from '#base/clock.ts';
 import { Secret } from '#base/secret.ts';
-import type { Deployment } from '#domain/deployment.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { CallEnd, CallRecord, CallStart } from '#domain/telemetry.ts';
+import { createLog, type Log, type LogLevel } from '#telemetry/log.ts';
+import { type NodeTelemetry, openTelemetry } from '#telemetry/node-telemetry.ts';
 
 export const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 

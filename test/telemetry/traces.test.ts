@@ -1,11 +1,11 @@
 import { randomFillSync } from 'node:crypto';
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { describe, expect, test } from 'vitest';
-import { MeasuredCall } from '#app/telemetry/measured-call.ts';
-import { SpanSink, type SpanTaker } from '#app/telemetry/otlp/span-sink.ts';
-import { SeriesStore } from '#app/telemetry/series-store.ts';
 import { TraceIds } from '#base/trace-context.ts';
 import { ParleyError } from '#contract/errors.ts';
+import { MeasuredCall } from '#telemetry/measured-call.ts';
+import { SpanSink, type SpanTaker } from '#telemetry/otlp/span-sink.ts';
+import { SeriesStore } from '#telemetry/series-store.ts';
 import { begin, openBench, traceparent } from './support.ts';
 
 type Span = Parameters<SpanTaker['onEnd']>[0];

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { Secret } from '#base/secret.ts';
 import type { Frame } from '#contract/frame.ts';
-import type { Ask, NativeRequest, Upstream } from '#domain/upstream.ts';
+import type { Ask, NativeRequest, Upstream } from '#domain/upstreams/upstream.ts';
 import { jsonReply, piecesReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { createAnthropicProtocol } from '#upstreams/anthropic/anthropic-protocol.ts';
 import { withChoices } from '#upstreams/with-choices.ts';

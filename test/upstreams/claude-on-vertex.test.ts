@@ -179,6 +179,6 @@ describe('a Claude behind Vertex', () => {
     const caller = service.chatAndLeave('anew', { messages: hello });
     await issuer.request(index);
     caller.leave();
-    await expect.poll(() => service.openCalls.size, { timeout: 100, interval: 5 }).toBe(0);
+    await expect.poll(() => service.inFlightCalls.size, { timeout: 100, interval: 5 }).toBe(0);
   });
 });

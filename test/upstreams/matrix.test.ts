@@ -55,7 +55,7 @@ describe('what becomes of a request', () => {
 
 describe('what becomes of a request in the Messages dialect', () => {
   /** What a package of a vendor, or the demo, leaves out by itself: of that only the table tells. */
-  const untoldBy: ReadonlySet<DialectName> = new Set(['bedrock', 'vertex', 'gemini', 'mistral', 'demo']);
+  const unsupportedBy: ReadonlySet<DialectName> = new Set(['bedrock', 'vertex', 'gemini', 'mistral', 'demo']);
   const ofEarlierTurns = '`thinking`, `redacted_thinking` of earlier turns';
 
   it('is told of all that is asked here, and of nothing else', () => {
@@ -68,7 +68,7 @@ describe('what becomes of a request in the Messages dialect', () => {
       name,
       async (dialect) => {
         const { fate, isTold } = await prober.messagesFateOf(dialect, probe);
-        if (fate === 'lost' && !isTold && !untoldBy.has(dialect)) untold.push(dialect);
+        if (fate === 'lost' && !isTold && !unsupportedBy.has(dialect)) untold.push(dialect);
         return fate;
       },
       messagesFeatures,

@@ -3,7 +3,7 @@ import { systemClock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { Secret } from '#base/secret.ts';
-import type { Upstream } from '#domain/upstream.ts';
+import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { hello } from '#test/chunks.ts';
 import {
   type Answering,
@@ -177,7 +177,7 @@ describe('a service account of Google Cloud', () => {
     const caller = service.chatAndLeave('vertex-account-anew', { messages: hello });
     await tokens.request(index);
     caller.leave();
-    await expect.poll(() => service.openCalls.size, { timeout: 100, interval: 5 }).toBe(0);
+    await expect.poll(() => service.inFlightCalls.size, { timeout: 100, interval: 5 }).toBe(0);
   });
 });
 

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
-const standing = async () => {
+const status = async () => {
   const { json } = await house.service.ask({ method: 'GET', path: '/v1/consent/assistant', headers: { 'api-key': callerKey } });
   return (json as { accepted: boolean }).accepted;
 };
@@ -43,7 +43,7 @@ it('A step that fails for want of consent leads to the form and back, and then i
   expect(await page.locator('.reached.asking li').allTextContents()).toEqual(['Mailbox']);
   await page.getByRole('button', { name: 'Accept' }).click();
   await page.locator('.question-text').getByText('Look into my mailbox').waitFor();
-  expect(await standing()).toBe(true);
+  expect(await status()).toBe(true);
   const again = page.locator('.banner').getByRole('button', { name: 'Ask again' });
   await again.waitFor();
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Ask again');
@@ -55,7 +55,7 @@ it('A step that fails for want of consent leads to the form and back, and then i
   await page.getByRole('link', { name: 'Consent' }).click();
   await page.getByRole('button', { name: 'Withdraw: Assistant' }).click();
   await page.getByText('Nothing is accepted at the moment.').waitFor();
-  expect(await standing()).toBe(false);
+  expect(await status()).toBe(false);
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
 
@@ -66,7 +66,7 @@ it('Declining and putting off store nothing', async () => {
   await page.evaluate("location.hash = '#/consent/assistant'");
   await page.getByRole('button', { name: 'Decline' }).click();
   await page.locator('.starter').first().waitFor();
-  expect(await standing()).toBe(false);
+  expect(await status()).toBe(false);
 });
 
 it('A refusal for want of consent leads to the form, and back to where the question is asked again by itself', async () => {
@@ -101,5 +101,5 @@ it('A form that was accepted says so, and can be withdrawn there', async () => {
   await page.getByText('You have accepted this. Assistant may act for you.').waitFor();
   await page.getByRole('button', { name: 'Withdraw' }).click();
   await page.locator('.starter').first().waitFor();
-  expect(await standing()).toBe(false);
+  expect(await status()).toBe(false);
 });

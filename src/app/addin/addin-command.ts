@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import type { Server } from 'node:https';
 import { systemClock } from '#base/clock.ts';
+import type { Environment } from '#configuration/substitute.ts';
 import { AddinGateway } from '#surfaces/addin/gateway.ts';
 import { createAddinServer } from '#surfaces/addin/server.ts';
 import { trustedNetworks } from '#surfaces/addin/trusted-networks.ts';
 import { Upstream } from '#surfaces/addin/upstream.ts';
+import { openLog } from '#telemetry/open-log.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { AddinFlags } from '../cli.ts';
-import type { Environment } from '../configuration/substitute.ts';
 import { Drain } from '../drain.ts';
 import { addressOnce } from '../listening.ts';
-import { openLog } from '../open-log.ts';
 import { SettingFault } from '../settings.ts';
 import { readTls, watchTls } from '../tls.ts';
 import { withoutEchoes } from '../without-echoes.ts';

@@ -1,7 +1,7 @@
+import type { Environment } from '#configuration/substitute.ts';
 import { isHttpUrl, isNetwork, isOrigin, isWithoutUser } from '#contract/configuration/values.ts';
 import { type AddinModel, type AddinRules, toRules } from '#surfaces/addin/rules.ts';
 import type { AddinFlags } from '../cli.ts';
-import type { Environment } from '../configuration/substitute.ts';
 import { readSettings, SettingFault, type Settings } from '../settings.ts';
 
 /** What the add-in gateway is told on its command line and in its environment (contract 1). */

@@ -1,15 +1,15 @@
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import type { Directory } from '#domain/directory.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Mounted } from '#surfaces/addin/mount.ts';
 import { toRules } from '#surfaces/addin/rules.ts';
 import { trustedNetworks } from '#surfaces/addin/trusted-networks.ts';
 
 /** The add-in gateway as the configuration in force has it, made anew when that changes; undefined while it is switched off. */
-export function mountedAddin(directory: () => Directory): () => Mounted | undefined {
+export function mountedAddin(snapshot: () => ConfigSnapshot): () => Mounted | undefined {
   let known: Configuration | undefined;
   let mounted: Mounted | undefined;
   return () => {
-    const { configuration } = directory();
+    const { configuration } = snapshot();
     if (configuration !== known) {
       known = configuration;
       mounted = configuration.addin.enabled ? toMounted(configuration) : undefined;

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { isJsonObject } from '#base/json.ts';
+import { checkConfiguration } from '#configuration/check.ts';
+import { formatFault } from '#configuration/configuration-fault.ts';
+import { parseJsonc } from '#configuration/parse-jsonc.ts';
 import type { AddinModel } from '#surfaces/addin/rules.ts';
-import { checkConfiguration } from '../configuration/check.ts';
-import { formatFault } from '../configuration/configuration-fault.ts';
-import { parseJsonc } from '../configuration/parse-jsonc.ts';
 import { SettingFault } from '../settings.ts';
 
 /** Reads the file of `--models`: an array of entries as `addin.models` of the configuration has them. Throws SettingFault with every fault of it. */

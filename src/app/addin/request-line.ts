@@ -1,5 +1,5 @@
 import type { AddinRecord } from '#surfaces/addin/gateway.ts';
-import { redact } from '../redact.ts';
+import { redact } from '#telemetry/redact.ts';
 
 const longest = 200;
 

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { One } from '#base/one.ts';
-import { sampleBucket as bucket } from '#domain/bucket.ts';
-import { toReference } from '#domain/file-references.ts';
-import type { KeptTextsParts } from '#domain/quick-app/kept-texts.ts';
+import { sampleBucket as bucket } from '#domain/files/bucket.ts';
+import { toReference } from '#domain/files/file-references.ts';
+import type { KeptTextsDeps } from '#domain/quick-app/kept-texts.ts';
 
 export interface SampleDocument {
   readonly name: string;
@@ -17,7 +17,7 @@ export const sampleDocuments: readonly SampleDocument[] = [
   { name: 'questions.html', contentType: 'text/html' },
 ];
 
-type Shelf = Pick<KeptTextsParts, 'index' | 'blobs' | 'clock' | 'newId'>;
+type Shelf = Pick<KeptTextsDeps, 'index' | 'blobs' | 'clock' | 'newId'>;
 
 const folder = new URL('../../../samples/', import.meta.url);
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
+import { createLog } from '#telemetry/log.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { openFolder } from '#test/temporary-folder.ts';
-import { createLog } from '../log.ts';
 import { startSample } from './sample.ts';
 
 function tools(blobs: DiskBlobStore, index = new MemoryFileIndex()) {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import { Secret } from '#base/secret.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '#telemetry/log.ts';
 import type { DurableStores } from '../stores.ts';
 import { storeSampleDocuments } from './sample-documents.ts';
 import { type SampleServer, startSampleServer } from './sample-server.ts';
@@ -11,10 +11,10 @@ export interface Sample {
   /** Undefined where it cannot be served; the app is left out then. */
   readonly server: SampleServer | undefined;
   /** Tells what is missing, and stores the documents. Never rejects: no node fails to start for want of a sample. */
-  prepare(tools: SampleTools): Promise<void>;
+  prepare(tools: SampleDeps): Promise<void>;
 }
 
-interface SampleTools {
+interface SampleDeps {
   readonly files: DurableStores['files'];
   readonly clock: Clock;
   readonly log: Log;
@@ -25,12 +25,12 @@ export async function startSample(secret: string, host?: string): Promise<Sample
   try {
     return { server: await startSampleServer(new Secret(secret), host), prepare: storeDocuments };
   } catch (thrown) {
-    const tell = ({ log }: SampleTools): void => log.error('the sample app is left out: its tools cannot be served', thrown);
+    const tell = ({ log }: SampleDeps): void => log.error('the sample app is left out: its tools cannot be served', thrown);
     return { server: undefined, prepare: async (tools) => tell(tools) };
   }
 }
 
-async function storeDocuments({ files, clock, log }: SampleTools): Promise<void> {
+async function storeDocuments({ files, clock, log }: SampleDeps): Promise<void> {
   await storeSampleDocuments({ ...files, clock, newId: randomUUID }).catch((thrown: unknown) =>
     log.error('the documents of the sample app could not be stored', thrown),
   );

@@ -1,24 +1,24 @@
-import { mayUse } from '../access.ts';
-import type { Actor } from '../caller.ts';
-import type { Catalog } from '../catalog.ts';
-import type { Dangling, DependencySource } from '../dependency-graph.ts';
-import type { Deployment } from '../deployment.ts';
-import type { Directory } from '../directory.ts';
+import { mayUse } from '../callers/access.ts';
+import type { Actor } from '../callers/caller.ts';
+import type { Dangling, DependencySource } from '../consent/dependency-graph.ts';
+import type { Catalog } from '../deployments/catalog.ts';
+import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
+import type { Deployment } from '../deployments/deployment.ts';
 import type { QuickApp } from './quick-app.ts';
 import { toDeploymentFilter } from './to-deployment-filter.ts';
 
 /** Where deployments are looked up, and for whom. */
 export interface Looking {
   readonly catalog: Catalog;
-  readonly directory: Directory;
+  readonly snapshot: ConfigSnapshot;
   readonly caller: Actor;
 }
 
 /** What a deployment calls: the dependencies it declares; of a quick app its model and tools as well (contract 6). */
 export function dependenciesFor(looking: Looking): DependencySource {
-  const { catalog, directory } = looking;
+  const { catalog, snapshot } = looking;
   return {
-    find: async (id) => catalog.find(directory, id),
+    find: async (id) => catalog.find(snapshot, id),
     async dependenciesOf(deployment) {
       // It finds what the key finds that it is sent, which is less than its user may use.
       const caller = { ...looking.caller, chain: { path: [deployment.id] } };
@@ -42,13 +42,13 @@ export interface FoundTools {
 }
 
 export async function deploymentsAsTools(application: Deployment, looking: Looking): Promise<FoundTools> {
-  const { catalog, directory, caller } = looking;
+  const { catalog, snapshot, caller } = looking;
   const tools = application.quickApp === undefined ? [] : idsOf(application.quickApp);
   const ids = [...new Set([...tools, ...application.dependencies])];
-  const found = await Promise.all(ids.map(async (id) => ({ id, deployment: await catalog.find(directory, id) })));
+  const found = await Promise.all(ids.map(async (id) => ({ id, deployment: await catalog.find(snapshot, id) })));
   const named = found.flatMap(({ id, deployment }) => (deployment !== undefined && tools.includes(id) ? [deployment] : []));
   const all = [
-    ...named.filter((deployment) => mayBeTool(deployment, directory, caller)),
+    ...named.filter((deployment) => mayBeTool(deployment, snapshot, caller)),
     ...(await matchingDeployments(application, looking)),
   ];
   return {
@@ -65,17 +65,17 @@ function idsOf({ toolsets }: QuickApp): readonly string[] {
 
 /** Those that meet the conditions; the application itself is none of them. */
 async function matchingDeployments(application: Deployment, looking: Looking): Promise<readonly Deployment[]> {
-  const { catalog, directory, caller } = looking;
+  const { catalog, snapshot, caller } = looking;
   const filters = (application.quickApp?.toolsets ?? []).flatMap((toolset) =>
     toolset.kind === 'deployments' ? [toDeploymentFilter(toolset.conditions)] : [],
   );
   if (filters.length === 0) return [];
-  const open = (await catalog.list(directory, caller)).filter(
-    (found) => mayBeTool(found, directory, caller) && found.id !== application.id,
+  const open = (await catalog.list(snapshot, caller)).filter(
+    (found) => mayBeTool(found, snapshot, caller) && found.id !== application.id,
   );
   return open.filter((found) => filters.some((meets) => meets(found)));
 }
 
-function mayBeTool(deployment: Deployment, directory: Directory, caller: Actor): boolean {
-  return deployment.type === 'chat' && mayUse(directory, caller, deployment);
+function mayBeTool(deployment: Deployment, snapshot: ConfigSnapshot, caller: Actor): boolean {
+  return deployment.type === 'chat' && mayUse(snapshot, caller, deployment);
 }

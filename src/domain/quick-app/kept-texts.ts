@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import { One } from '#base/one.ts';
 import { ParleyError } from '#contract/errors.ts';
-import type { BlobStore } from '../blob-store.ts';
-import type { FileIndex, IndexedFile } from '../file-index.ts';
+import type { BlobStore } from '../files/blob-store.ts';
+import type { FileIndex, IndexedFile } from '../files/file-index.ts';
 
 /** Whom a state belongs to: it is good for one user and one application (contract, points read two ways). */
 export interface StateOwner {
@@ -11,7 +11,7 @@ export interface StateOwner {
   readonly application: string;
 }
 
-export interface KeptTextsParts {
+export interface KeptTextsDeps {
   readonly index: FileIndex;
   readonly blobs: BlobStore;
   readonly clock: Clock;
@@ -39,10 +39,10 @@ const timeDigits = 10;
  * user has is counted by reservations that end with the texts, in a bucket of their own.
  */
 export class KeptTexts {
-  readonly #parts: KeptTextsParts;
+  readonly #parts: KeptTextsDeps;
   #nextSweepMs = 0;
 
-  constructor(parts: KeptTextsParts) {
+  constructor(parts: KeptTextsDeps) {
     this.#parts = parts;
   }
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Authorization, McpAuthorization } from '#contract/configuration/authorization.ts';
 import type { Condition } from '#contract/quick-app/conditions.ts';
-import type { RestToolDefinition } from '../rest-tool.ts';
+import type { RestToolDefinition } from '../tools/rest-tool.ts';
 
 /** An application without code, in the one form that it runs from (contract 8). */
 export interface QuickApp {

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 import type { Condition } from '#contract/quick-app/conditions.ts';
-import type { Deployment } from '../deployment.ts';
+import type { Deployment } from '../deployments/deployment.ts';
 
 /** Tells the deployments that meet every one of the conditions (spec 2.14). Expressions run in linear time. */
 export function toDeploymentFilter(conditions: readonly Condition[]): (deployment: Deployment) => boolean {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { quickAppFaults } from '#contract/quick-app/quick-app-faults.ts';
-import type { RestMethod, RestToolDefinition } from '../rest-tool.ts';
+import type { RestMethod, RestToolDefinition } from '../tools/rest-tool.ts';
 import { toRestApiTool, whyUnsayable } from './to-rest-api-tool.ts';
 import { toRestToolDefinition } from './to-rest-tool-definition.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import type { RestTool } from '#contract/quick-app/web-toolset.ts';
-import type { RestArgument, RestToolDefinition } from '../rest-tool.ts';
+import type { RestArgument, RestToolDefinition } from '../tools/rest-tool.ts';
 
 /** Why the form of quick apps has no words for an operation; undefined where it has. */
 export function whyUnsayable({ arguments: given, constants, bodyKind }: RestToolDefinition): string | undefined {

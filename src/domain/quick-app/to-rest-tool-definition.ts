@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import type { RestTool } from '#contract/quick-app/web-toolset.ts';
-import type { RestMethod, RestPlace, RestToolDefinition } from '../rest-tool.ts';
+import type { RestMethod, RestPlace, RestToolDefinition } from '../tools/rest-tool.ts';
 
 type Property = JsonObject & { readonly parameter_info?: { readonly type: RestPlace; readonly key?: string } };
 

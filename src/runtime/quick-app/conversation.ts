@@ -10,8 +10,8 @@ import type { AnsweredQuestion } from '../loop.ts';
 import type { AskedQuestion } from '../tool-run.ts';
 import type { ToolCall } from '../turn.ts';
 import { lastText } from './last-text.ts';
+import type { OffloadedTexts } from './offloaded-texts.ts';
 import type { RunState } from './run-state.ts';
-import type { TextsBeside } from './texts-beside.ts';
 
 /** A conversation as the model of a quick app shall see it. */
 export interface Conversation {
@@ -30,7 +30,7 @@ export interface Conversation {
   /** What its runs gave to be cited. */
   readonly citations: readonly Citation[];
   /** Long texts that marks stand for in all that, the oldest first. */
-  readonly beside: readonly TextsBeside[];
+  readonly beside: readonly OffloadedTexts[];
 }
 
 /** Opens a state; undefined where it was changed, or belongs to somebody or something else. */
@@ -59,7 +59,7 @@ class ConversationReader {
   #run: OpenRun | undefined;
   #controls: readonly OfferedControl[] = [];
   readonly #citations: Citation[] = [];
-  readonly #beside: TextsBeside[] = [];
+  readonly #beside: OffloadedTexts[] = [];
 
   constructor(open: OpenState) {
     this.#open = open;
@@ -121,7 +121,7 @@ class ConversationReader {
     this.#messages.push(...state.added, ...toFinal(message, state));
   }
 
-  #note(beside: TextsBeside | undefined): void {
+  #note(beside: OffloadedTexts | undefined): void {
     if (beside !== undefined) this.#beside.push(beside);
   }
 

@@ -1,6 +1,6 @@
-import type { Deployment } from '#domain/deployment.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { McpToolsetSettings, QuickApp, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
-import { type Tool, ToolFault } from '#domain/tool.ts';
+import { type Tool, ToolFault } from '#domain/tools/tool.ts';
 import { type AskDeployment, createDeploymentTool } from '#tools/deployment/deployment-tool.ts';
 import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
 

@@ -13,7 +13,7 @@ import type { ToolDefinition } from '../toolset.ts';
 import type { ToolCall } from '../turn.ts';
 import type { Conversation } from './conversation.ts';
 import type { LoadedTools } from './load-tools.ts';
-import { recall } from './recall.ts';
+import { rehydrate } from './rehydrate.ts';
 import type { RunState } from './run-state.ts';
 
 /** One run of a quick app. */
@@ -38,7 +38,7 @@ export interface QuickAppRun extends ReplyHead {
 export function runQuickApp(run: QuickAppRun): AsyncIterable<Frame> {
   const { conversation } = run;
   if (conversation.beside.length === 0) return goOn(run);
-  return new Deferred(recall(conversation).then((recalled) => goOn({ ...run, conversation: recalled })));
+  return new Deferred(rehydrate(conversation).then((rehydrated) => goOn({ ...run, conversation: rehydrated })));
 }
 
 function goOn(run: QuickAppRun): AsyncIterable<Frame> {

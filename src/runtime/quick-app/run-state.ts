@@ -3,7 +3,7 @@ import type { KeptTexts, StateOwner } from '#domain/quick-app/kept-texts.ts';
 import type { Citation } from '../citations.ts';
 import type { RunMemory } from '../loop.ts';
 import { isMediaMessage } from '../shown-media.ts';
-import { lighten, type TextsBeside } from './texts-beside.ts';
+import { type OffloadedTexts, offload } from './offloaded-texts.ts';
 
 /** What a reply of a quick app remembers for the next request. */
 export interface RunState extends RunMemory {
@@ -12,7 +12,7 @@ export interface RunState extends RunMemory {
   /** What its tools gave to be cited; absent: nothing. */
   readonly citations?: readonly Citation[];
   /** Its long texts; absent: they are in their places. */
-  readonly beside?: TextsBeside | undefined;
+  readonly beside?: OffloadedTexts | undefined;
 }
 
 /** Signs and checks a text; how is not this room's business. */
@@ -42,7 +42,7 @@ export class RunStates {
   /** To be given a state with all texts in their places. */
   async write({ beside: _before, ...state }: RunState, owner: StateOwner): Promise<JsonObject> {
     const excess = lengthOf(state) - mostChars;
-    const fitting = excess <= 0 ? state : ((await this.#lighten(state, owner, excess)) ?? shortened(state, excess));
+    const fitting = excess <= 0 ? state : ((await this.#offload(state, owner, excess)) ?? shortened(state, excess));
     const { subject, application } = owner;
     const text = Buffer.from(JSON.stringify({ ...fitting, subject, application })).toString('base64url');
     return { [key]: `${text}.${this.#signer.sign(text)}` };
@@ -63,10 +63,10 @@ export class RunStates {
   }
 
   /** Keeps long texts beside the state; undefined where they are not kept. */
-  async #lighten(state: RunState, owner: StateOwner, excess: number): Promise<object | undefined> {
+  async #offload(state: RunState, owner: StateOwner, excess: number): Promise<object | undefined> {
     if (this.#texts === undefined) return undefined;
     const name = this.#texts.newName();
-    const { state: light, texts } = lighten(state, name, excess);
+    const { state: light, texts } = offload(state, name, excess);
     const kept = JSON.stringify(texts);
     if (texts.length === 0 || kept.length > mostCharsBeside || !(await this.#texts.keep(owner, name, kept))) return undefined;
     const fitting = lengthOf(light) <= mostChars ? light : answerAlone(light);

@@ -5,7 +5,7 @@ import { toParleyError } from '#contract/errors.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
 import type { Reply as ModelReply } from '#domain/call.ts';
-import { type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tool.ts';
+import { type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
 import { Reply } from '../reply.ts';
 import { Turn } from '../turn.ts';
 import { TurnUsage } from '../turn-usage.ts';

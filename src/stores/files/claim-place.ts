@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { One } from '#base/one.ts';
-import type { BlobStore } from '#domain/blob-store.ts';
+import type { BlobStore } from '#domain/files/blob-store.ts';
 
 export interface Claim {
   /** The name of the database whose files' contents lie there. */

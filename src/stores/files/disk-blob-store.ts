@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { BlobStore, ByteRange } from '#domain/blob-store.ts';
+import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 
 const unfinished = '.part';

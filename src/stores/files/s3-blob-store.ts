@@ -13,7 +13,7 @@ import {
   S3Client,
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
-import type { BlobStore, ByteRange } from '#domain/blob-store.ts';
+import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import type { S3Address } from './s3-address.ts';
 import { toParts } from './to-parts.ts';

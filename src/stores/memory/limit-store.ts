@@ -1,5 +1,5 @@
-import type { Counter, LimitStore } from '#domain/limit-store.ts';
-import type { Window } from '#domain/windows.ts';
+import type { Counter, LimitStore } from '#domain/limits/limit-store.ts';
+import type { Window } from '#domain/limits/windows.ts';
 
 interface Counted {
   used: number;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Caller } from '#domain/caller.ts';
-import type { PerRequestKeys } from '#domain/per-request-keys.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 
 /**
  * Per-request keys of one node, gone with its process. Held as digests: the time of a look-up tells nothing of the keys.

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Result } from 'ioredis';
 import type { Clock } from '#base/clock.ts';
-import type { Counter, LimitStore } from '#domain/limit-store.ts';
+import type { Counter, LimitStore } from '#domain/limits/limit-store.ts';
 import type { RedisLink } from './redis-link.ts';
 
 /** Numbers of Lua are doubles: whole and exact as far as JavaScript's are, and sums stop growing there. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
-import type { Caller } from '#domain/caller.ts';
-import type { PerRequestKeys } from '#domain/per-request-keys.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { RedisLink } from './redis-link.ts';
 import { fromStored, toStored } from './stored-caller.ts';
 import { UsageReports } from './usage-reports.ts';
@@ -12,7 +12,7 @@ const renewalsInLife = 4;
 /** Without dots: whatever has three parts between dots is taken for a token. */
 const keyForm = /^parley-([\w-]{16})-[\w-]{22,86}$/;
 
-export interface RedisKeysParts {
+export interface RedisKeysDeps {
   readonly link: RedisLink;
   readonly clock: Clock;
   /** At least 128 random bits as base64url. */
@@ -28,7 +28,7 @@ export interface RedisKeysParts {
  * node, which expires unless the node renews it.
  */
 export class RedisPerRequestKeys implements PerRequestKeys {
-  readonly #parts: RedisKeysParts;
+  readonly #parts: RedisKeysDeps;
   readonly #lifeMs: number;
   readonly #hash: string;
   readonly #reports: UsageReports;
@@ -38,7 +38,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
   /** Whether Redis may hold something else than what is under way. */
   #isOutdated = false;
 
-  constructor(parts: RedisKeysParts) {
+  constructor(parts: RedisKeysDeps) {
     const { link, lifeMs = defaultLifeMs } = parts;
     this.#parts = parts;
     this.#lifeMs = lifeMs;

@@ -10,7 +10,7 @@ const shortestRetryMs = 50;
 const longestRetryMs = 2_000;
 const heartbeatMs = 15_000;
 
-export interface LinkParts {
+export interface LinkDeps {
   readonly place: RedisPlace;
   /** Names this process among those that share the Redis; 16 characters of base64url. */
   readonly node: string;
@@ -28,12 +28,12 @@ export class RedisLink {
   readonly node: string;
   readonly #commands: Redis;
   readonly #hearing: Redis;
-  readonly #noteFault: LinkParts['noteFault'];
+  readonly #noteFault: LinkDeps['noteFault'];
   readonly #listeners = new Map<string, Hear[]>();
   readonly #heedful: (() => void)[] = [];
   readonly #heartbeat: NodeJS.Timeout;
 
-  constructor({ place, node, noteFault }: LinkParts) {
+  constructor({ place, node, noteFault }: LinkDeps) {
     this.node = node;
     this.#noteFault = noteFault;
     this.#commands = this.#connect(place, 'the shared store cannot be reached');

@@ -1,5 +1,5 @@
 import { isJsonObject, tryParseJson } from '#base/json.ts';
-import type { Caller, Chain } from '#domain/caller.ts';
+import type { Caller, Chain } from '#domain/callers/caller.ts';
 
 /** A caller as text, without whom it reports to. */
 export function toStored({ subject, project, roles, chain }: Caller): string {

@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import { isJsonObject, tryParseJson } from '#base/json.ts';
 import type { ModelUsage } from '#contract/chunk.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import { toModelUsages } from '#domain/usage.ts';
+import { toModelUsages } from '#domain/usage/usage.ts';
 import type { RedisLink } from './redis-link.ts';
 
 const answerTimeoutMs = 2_000;
@@ -14,7 +14,7 @@ interface UsageReport {
   readonly usage: readonly ModelUsage[];
 }
 
-export interface UsageReportsParts {
+export interface UsageReportsDeps {
   readonly link: RedisLink;
   readonly clock: Clock;
   /** Hears of reports that got lost. */
@@ -25,12 +25,12 @@ export interface UsageReportsParts {
 
 /** Tells the node that made a key what was used with it on another; it answers, so that the end of a call can wait until it knows. */
 export class UsageReports {
-  readonly #parts: UsageReportsParts;
+  readonly #parts: UsageReportsDeps;
   /** By the number of the report. */
   readonly #unanswered = new Map<number, () => void>();
   #sent = 0;
 
-  constructor(parts: UsageReportsParts) {
+  constructor(parts: UsageReportsDeps) {
     this.#parts = parts;
     parts.link.hear(channelOf(parts.link.node), (text) => this.#hear(text));
   }

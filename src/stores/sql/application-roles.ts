@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { StoredApplication } from '#domain/application-store.ts';
-import { isStorableKey } from '#domain/storable-key.ts';
+import type { StoredApplication } from '#domain/deployments/application-store.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { Schema } from './schema.ts';
 
 type Named = Pick<StoredApplication, 'id' | 'entry'>;

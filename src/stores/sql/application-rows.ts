@@ -1,7 +1,7 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely';
-import type { Caller } from '#domain/caller.ts';
-import { isStorableKey } from '#domain/storable-key.ts';
-import { isMet, type WriteCondition } from '#domain/write-condition.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
+import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
 import { keepVersion } from './application-versions.ts';
 import type { ApplicationRow, Schema, SealedRow } from './schema.ts';
 

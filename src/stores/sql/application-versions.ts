@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { ApplicationVersion } from '#domain/application-store.ts';
+import type { ApplicationVersion } from '#domain/deployments/application-store.ts';
 import type { Schema, SealedRow } from './schema.ts';
 
 /** Of one application, whichever is reached first. */

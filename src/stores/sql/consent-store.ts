@@ -1,5 +1,5 @@
-import type { ConsentStore, StoredConsent } from '#domain/consent-store.ts';
-import { isStorableKey } from '#domain/storable-key.ts';
+import type { ConsentStore, StoredConsent } from '#domain/consent/consent-store.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { fromRecordJson, toRecordJson } from './record-json.ts';
 import { requireStorable } from './require-storable.ts';
 import type { ConsentRow } from './schema.ts';

@@ -1,7 +1,15 @@
 import type { Kysely } from 'kysely';
-import type { FileIndex, FilePage, FileQuery, IndexedFile, OverQuota, PutOutcome, Reservation } from '#domain/file-index.ts';
-import { isStorableKey, isStorableText } from '#domain/storable-key.ts';
-import { isMet, type WriteCondition } from '#domain/write-condition.ts';
+import { isStorableKey, isStorableText } from '#domain/deployments/storable-key.ts';
+import type {
+  FileIndex,
+  FilePage,
+  FileQuery,
+  IndexedFile,
+  OverQuota,
+  PutOutcome,
+  Reservation,
+} from '#domain/files/file-index.ts';
+import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
 import { behindPrefix } from './prefix-range.ts';
 import { requireStorable } from './require-storable.ts';
 import { dropEnded, replacedBy, reservedIn } from './reserved-room.ts';

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
-import type { UsageAmounts, UsageKey, UsageQuery, UsageSum } from '#domain/journal.ts';
+import type { UsageAmounts, UsageKey, UsageQuery, UsageSum } from '#domain/usage/journal.ts';
 import type { Schema } from './schema.ts';
 
 const dayMs = 86_400_000;

@@ -1,5 +1,5 @@
 import { CompiledQuery, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { AuditQuery, AuditRecord, Journal, UsageKey, UsageQuery, UsageRecord, UsageSum } from '#domain/journal.ts';
+import type { AuditQuery, AuditRecord, Journal, UsageKey, UsageQuery, UsageRecord, UsageSum } from '#domain/usage/journal.ts';
 import { sumUsage } from './journal-sums.ts';
 import { fromRecordJson, toRecordJson } from './record-json.ts';
 import type { AuditRow, Schema, UsageRow } from './schema.ts';

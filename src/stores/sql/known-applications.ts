@@ -1,4 +1,4 @@
-import type { StoredApplication } from '#domain/application-store.ts';
+import type { StoredApplication } from '#domain/deployments/application-store.ts';
 
 interface Known {
   readonly application: StoredApplication;

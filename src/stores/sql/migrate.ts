@@ -7,14 +7,14 @@ export class NewerDatabase extends Error {
   override readonly name = 'NewerDatabase';
 }
 
-export interface MigrationTools {
+export interface MigrationDeps {
   readonly types: ColumnTypes;
   /** Makes every other node that wants to migrate wait until the transaction ends. */
   readonly lock: (transaction: Kysely<Schema>) => Promise<void>;
 }
 
 /** Brings the tables to the version of this program, all steps or none. Throws NewerDatabase. */
-export async function migrate(kysely: Kysely<Schema>, { types, lock }: MigrationTools): Promise<void> {
+export async function migrate(kysely: Kysely<Schema>, { types, lock }: MigrationDeps): Promise<void> {
   await kysely.transaction().execute(async (transaction) => {
     await lock(transaction);
     const { schema } = transaction;

@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import type { Secret } from '#base/secret.ts';
 import { migrate } from './migrate.ts';
-import { type AttendanceParts, PostgresAttendance } from './postgres-attendance.ts';
+import { type AvailabilityMonitorDeps, PostgresAvailabilityMonitor } from './postgres-availability.ts';
 import { PatientPool, type PoolLimits } from './postgres-pool.ts';
 import type { Schema } from './schema.ts';
 import { type OpenDatabase, type OpenOptions, openingFault, SqlDatabase } from './sql-database.ts';
@@ -18,7 +18,7 @@ export interface AttendedDatabase extends OpenDatabase {
   readonly reached: Promise<void>;
 }
 
-export interface AttendOptions extends OpenOptions, Pick<AttendanceParts, 'noteAway' | 'noteBack'> {}
+export interface AvailabilityOptions extends OpenOptions, Pick<AvailabilityMonitorDeps, 'noteAway' | 'noteBack'> {}
 
 /**
  * The database that nodes share, at `postgres://…`. While its server is away every step fails in time; once it is back, they
@@ -39,7 +39,10 @@ export async function openPostgres(url: Secret, { timeoutMs = 5000 }: OpenOption
  * The same for a node that serves meanwhile: where the database is away it is looked for again and again, and gets its tables
  * once it is there; until then every step fails at once. Throws StoreFault where its server refuses this node, and NewerDatabase.
  */
-export async function attendPostgres(url: Secret, { timeoutMs = 5000, ...hearing }: AttendOptions): Promise<AttendedDatabase> {
+export async function attendPostgres(
+  url: Secret,
+  { timeoutMs = 5000, ...hearing }: AvailabilityOptions,
+): Promise<AttendedDatabase> {
   const limits = limitsFor(timeoutMs);
   const opened: Kysely<Schema>[] = [];
   const open = (maxConnections: number): Kysely<Schema> => {
@@ -50,18 +53,18 @@ export async function attendPostgres(url: Secret, { timeoutMs = 5000, ...hearing
   try {
     // Looks with a connection of its own: those of the steps may all be waiting for a lock.
     const [kysely, looking] = [open(limits.maxConnections), open(1)];
-    const attendance = new PostgresAttendance({
+    const availability = new PostgresAvailabilityMonitor({
       ...hearing,
       makeTables: () => makeTables(url, limits),
       look: () => sql`select 1`.execute(looking),
     });
-    await attendance.start();
+    await availability.start();
     const close = async (): Promise<void> => {
-      attendance.stop();
+      availability.stop();
       await Promise.all(opened.map((each) => each.destroy()));
     };
-    const database = new SqlDatabase(kysely, timeoutMs, attendance);
-    return { database, close, isAway: () => attendance.isAway, reached: attendance.reached };
+    const database = new SqlDatabase(kysely, timeoutMs, availability);
+    return { database, close, isAway: () => availability.isAway, reached: availability.reached };
   } catch (thrown) {
     await Promise.all(opened.map((each) => each.destroy()));
     throw openingFault(thrown);

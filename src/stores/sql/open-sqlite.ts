@@ -4,7 +4,7 @@ import { Kysely, sql } from 'kysely';
 import { migrate } from './migrate.ts';
 import type { Schema } from './schema.ts';
 import { type OpenDatabase, type OpenOptions, openingFault, SqlDatabase } from './sql-database.ts';
-import { SqliteAttendance, type SqliteHearing } from './sqlite-attendance.ts';
+import { SqliteAvailabilityMonitor, type SqliteHearing } from './sqlite-availability.ts';
 import { SqliteThreadDialect } from './sqlite-dialect.ts';
 import { SqliteThread } from './sqlite-thread.ts';
 
@@ -35,12 +35,12 @@ export async function openSqlite(
       await kysely.destroy();
       throw thrown;
     });
-    const attendance = new SqliteAttendance(() => tryWrite(kysely), hearing);
+    const availability = new SqliteAvailabilityMonitor(() => tryWrite(kysely), hearing);
     const close = (): Promise<void> => {
-      attendance.stop();
+      availability.stop();
       return kysely.destroy();
     };
-    return { database: new SqlDatabase(kysely, timeoutMs, attendance), close, takesWrites: () => attendance.takesWrites };
+    return { database: new SqlDatabase(kysely, timeoutMs, availability), close, takesWrites: () => availability.takesWrites };
   } catch (thrown) {
     throw openingFault(thrown);
   }

@@ -1,6 +1,14 @@
 import { type Kysely, sql } from 'kysely';
 import { parseJson } from '#base/json.ts';
-import type { IndexedDocument, Lease, Passage, PassageIndex, VectorKey, VectorRun, WordHit } from '#domain/passage-index.ts';
+import type {
+  IndexedDocument,
+  Lease,
+  Passage,
+  PassageIndex,
+  VectorKey,
+  VectorRun,
+  WordHit,
+} from '#domain/tools/passage-index.ts';
 import type { DocumentRow } from './passage-schema.ts';
 import { wordSearchOf } from './passage-search.ts';
 import { shareOf, toAskedWords } from './passage-words.ts';

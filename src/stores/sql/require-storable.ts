@@ -1,4 +1,4 @@
-import { isStorableKey } from '#domain/storable-key.ts';
+import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 
 /** Throws StoreFault where a thing cannot be told from every other one by these keys. */

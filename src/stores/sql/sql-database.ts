@@ -17,7 +17,7 @@ export interface OpenDatabase {
 }
 
 /** Knows whether a database on another machine can be asked. */
-export interface Attendance {
+export interface AvailabilityMonitor {
   readonly isAway: boolean;
   /** A step failed: is it still there? */
   doubt(): void;
@@ -30,12 +30,12 @@ export interface Attendance {
 export class SqlDatabase {
   readonly #kysely: Kysely<Schema>;
   readonly #timeoutMs: number;
-  readonly #attendance: Attendance | undefined;
+  readonly #availability: AvailabilityMonitor | undefined;
 
-  constructor(kysely: Kysely<Schema>, timeoutMs: number, attendance?: Attendance) {
+  constructor(kysely: Kysely<Schema>, timeoutMs: number, availability?: AvailabilityMonitor) {
     this.#kysely = kysely;
     this.#timeoutMs = timeoutMs;
-    this.#attendance = attendance;
+    this.#availability = availability;
   }
 
   /** One statement, or several that need not happen together. They are not begun where their turn comes too late. */
@@ -63,13 +63,13 @@ export class SqlDatabase {
   }
 
   async #within<Value>(work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
-    if (this.#attendance?.isAway) throw new StoreFault('the database cannot be reached');
+    if (this.#availability?.isAway) throw new StoreFault('the database cannot be reached');
     const signal = AbortSignal.timeout(this.#timeoutMs);
     try {
       return await untilAborted(work(signal), signal);
     } catch (cause) {
       if (cause instanceof StoreFault) throw cause;
-      this.#attendance?.doubt();
+      this.#availability?.doubt();
       const isLate = signal.aborted;
       throw new StoreFault(isLate ? `the database took more than ${this.#timeoutMs} ms` : 'the database failed', { cause });
     }

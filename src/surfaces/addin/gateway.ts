@@ -26,7 +26,7 @@ export interface AddinRecord {
   readonly fault: HttpFault | undefined;
 }
 
-export interface GatewayParts {
+export interface GatewayDeps {
   readonly upstream: Upstream;
   readonly rules: AddinRules;
   readonly bounds: BodyBounds;
@@ -44,12 +44,12 @@ const stopping = refusal(503, 'overloaded_error', 'This gateway is stopping; sen
 
 /** The gateway for browser add-ins as a server of its own (spec 4.5). */
 export class AddinGateway {
-  readonly #parts: GatewayParts;
+  readonly #parts: GatewayDeps;
   readonly #open = new Set<ServerResponse>();
   #isClosed = false;
   #onEmpty: (() => void) | undefined;
 
-  constructor(parts: GatewayParts) {
+  constructor(parts: GatewayDeps) {
     this.#parts = parts;
   }
 

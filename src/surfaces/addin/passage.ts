@@ -12,7 +12,7 @@ export interface BodyBounds {
   readonly wholeBytes: number;
 }
 
-export interface PassageParts {
+export interface PassageDeps {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly upstream: Upstream;
@@ -25,13 +25,13 @@ const tooLarge = refusal(413, 'request_too_large', 'The body is larger than this
 
 /** Takes one request up to the service. */
 export class Passage {
-  readonly #parts: PassageParts;
+  readonly #parts: PassageDeps;
   readonly #asked: UpstreamRequest;
   #pieces: Buffer[] = [];
   #bytes = 0;
   #upload: Upload | undefined;
 
-  constructor(parts: PassageParts, asked: UpstreamRequest) {
+  constructor(parts: PassageDeps, asked: UpstreamRequest) {
     this.#parts = parts;
     this.#asked = asked;
   }

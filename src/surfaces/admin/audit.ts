@@ -1,4 +1,4 @@
-import type { AuditQuery, AuditRecord, Journal } from '#domain/journal.ts';
+import type { AuditQuery, AuditRecord, Journal } from '#domain/usage/journal.ts';
 import { type Query, queryFault, readLimit, readText } from './query.ts';
 
 const limits = { most: 500, otherwise: 50 };

@@ -1,17 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/clock.ts';
-import type { Caller } from '#domain/caller.ts';
-import type { Identify } from '#domain/identify.ts';
-import type { Journal } from '#domain/journal.ts';
-import { requireAdmin } from '#domain/require-admin.ts';
-import { requireOwn } from '#domain/require-own.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import { requireAdmin } from '#domain/callers/require-admin.ts';
+import { requireOwn } from '#domain/callers/require-own.ts';
+import type { Journal } from '#domain/usage/journal.ts';
 import { readCredentials } from '../http/credentials.ts';
 import { readAudit } from './audit.ts';
 import type { NodeReport } from './node-report.ts';
 import type { Query } from './query.ts';
 import { readUsage } from './usage.ts';
 
-export interface AdminTools {
+export interface AdminDeps {
   readonly identify: Identify;
   readonly journal: Journal;
   readonly readNode: () => NodeReport;
@@ -19,7 +19,7 @@ export interface AdminTools {
 }
 
 /** `/v1/admin/usage`, `/audit` and `/state` for the role `admin`, and `/v1/user/usage` for everyone's own. */
-export function adminRoutes(app: FastifyInstance, tools: AdminTools): void {
+export function adminRoutes(app: FastifyInstance, tools: AdminDeps): void {
   const { journal, readNode, clock } = tools;
   app.get('/v1/admin/usage', async (request, reply) => {
     await admit(tools, request, reply);
@@ -42,11 +42,11 @@ export function adminRoutes(app: FastifyInstance, tools: AdminTools): void {
   });
 }
 
-async function admit(tools: AdminTools, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+async function admit(tools: AdminDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   requireAdmin(await callerOf(tools, request, reply));
 }
 
-async function callerOf({ identify }: AdminTools, { raw }: FastifyRequest, reply: FastifyReply): Promise<Caller> {
+async function callerOf({ identify }: AdminDeps, { raw }: FastifyRequest, reply: FastifyReply): Promise<Caller> {
   reply.header('cache-control', 'no-store');
   return identify(readCredentials(raw));
 }

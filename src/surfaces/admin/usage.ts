@@ -1,5 +1,5 @@
-import type { Journal, UsageAmounts, UsageKey, UsageSum } from '#domain/journal.ts';
-import { unitsPerUsd } from '#domain/limits.ts';
+import { unitsPerUsd } from '#domain/limits/limits.ts';
+import type { Journal, UsageAmounts, UsageKey, UsageSum } from '#domain/usage/journal.ts';
 import { type Query, queryFault, readLimit, readText } from './query.ts';
 
 /** What callers tell sums apart by, and what it is called in records. */

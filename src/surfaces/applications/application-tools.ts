@@ -1,13 +1,13 @@
 import type { Clock } from '#base/clock.ts';
-import type { ApplicationStore } from '#domain/application-store.ts';
-import type { Catalog } from '#domain/catalog.ts';
-import type { Directory } from '#domain/directory.ts';
-import type { Identify } from '#domain/identify.ts';
-import type { NoteAudit } from '#domain/journal.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import type { ApplicationStore } from '#domain/deployments/application-store.ts';
+import type { Catalog } from '#domain/deployments/catalog.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { NoteAudit } from '#domain/usage/journal.ts';
 
 /** What the routes of applications work with. */
-export interface ApplicationTools {
-  readonly directory: () => Directory;
+export interface ApplicationDeps {
+  readonly snapshot: () => ConfigSnapshot;
   readonly identify: Identify;
   readonly store: ApplicationStore;
   readonly catalog: Catalog;

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { ParleyError } from '#contract/errors.ts';
 import { parseImportRequest } from '#contract/import-request.ts';
-import type { Directory } from '#domain/directory.ts';
-import type { Identify } from '#domain/identify.ts';
-import { requireOwn } from '#domain/require-own.ts';
-import { ToolFault } from '#domain/tool.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import { requireOwn } from '#domain/callers/require-own.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import { ToolFault } from '#domain/tools/tool.ts';
 import { readCredentials } from '../http/credentials.ts';
 import { refuseLargeBody, requireJson } from '../http/read-body.ts';
 import { readJsonBody } from '../http/read-json-body.ts';
@@ -27,8 +27,8 @@ interface Imported {
   readonly notes: readonly string[];
 }
 
-export interface ImportTools {
-  readonly directory: () => Directory;
+export interface ImportDeps {
+  readonly snapshot: () => ConfigSnapshot;
   readonly identify: Identify;
   /** Rejects with ToolFault for what is no OpenAPI document or cannot be had. */
   readonly importDocument: (importing: Importing) => Promise<Imported>;
@@ -39,9 +39,9 @@ const maxDocumentBytes = 2 * 1024 ** 2;
 const nowhere = 'none:/';
 
 /** `POST /v1/import-openapi`: an OpenAPI document as toolsets of a quick app, to be looked over before they are saved. */
-export function importRoutes(app: FastifyInstance, { directory, identify, importDocument }: ImportTools): void {
+export function importRoutes(app: FastifyInstance, { snapshot, identify, importDocument }: ImportDeps): void {
   serveEarly(app, { method: 'POST', url: '/v1/import-openapi' }, async ({ raw }) => {
-    const maxBytes = Math.min(maxDocumentBytes, directory().configuration.security.maxBodyBytes);
+    const maxBytes = Math.min(maxDocumentBytes, snapshot().configuration.security.maxBodyBytes);
     refuseLargeBody(raw, maxBytes);
     requireOwn(await identify(readCredentials(raw)), 'import documents');
     requireJson(raw);

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { ParleyError } from '#contract/errors.ts';
-import { type ApplicationPlace, toApplicationPlace } from '#domain/application-place.ts';
+import { type ApplicationPlace, toApplicationPlace } from '#domain/deployments/application-place.ts';
 
 /** What of the path of a request stands below a base, still percent-encoded. */
 export function below(base: string, { raw }: FastifyRequest): string {

@@ -4,19 +4,19 @@ import { readApplicationEntry } from '#contract/configuration/application-entry.
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import { type Fault, formatPath } from '#contract/configuration/fault.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { mayUse } from '#domain/access.ts';
-import type { ApplicationPlace } from '#domain/application-place.ts';
-import type { StoredApplication } from '#domain/application-store.ts';
-import type { Caller } from '#domain/caller.ts';
-import type { Catalog } from '#domain/catalog.ts';
-import type { Directory } from '#domain/directory.ts';
-import { fileScheme, toFilePlace } from '#domain/file-references.ts';
+import { mayUse } from '#domain/callers/access.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { ApplicationPlace } from '#domain/deployments/application-place.ts';
+import type { StoredApplication } from '#domain/deployments/application-store.ts';
+import type { Catalog } from '#domain/deployments/catalog.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import { fileScheme, toFilePlace } from '#domain/files/file-references.ts';
 
 /** An application that is to be saved. */
 export interface Saving {
   readonly caller: Caller;
   readonly place: ApplicationPlace;
-  readonly directory: Directory;
+  readonly snapshot: ConfigSnapshot;
   readonly catalog: Catalog;
   /** As it is now; undefined where it is new. */
   readonly stored: StoredApplication | undefined;
@@ -45,12 +45,12 @@ function withoutAnswerFields(body: object): object {
 }
 
 /** Of the deployments that users made only the one that is named; nobody learns of those that are closed to them. */
-async function possibleModels(written: unknown, { caller, catalog, directory }: Saving): Promise<ReadonlySet<string>> {
+async function possibleModels(written: unknown, { caller, catalog, snapshot }: Saving): Promise<ReadonlySet<string>> {
   const properties = isJsonObject(written) ? written.applicationProperties : undefined;
   const model = isJsonObject(properties) ? properties.model : undefined;
-  const named = typeof model === 'string' ? await catalog.find(directory, model) : undefined;
-  const all = [...directory.deployments.values(), ...(named === undefined ? [] : [named])];
-  return new Set(all.filter((each) => each.type === 'chat' && mayUse(directory, caller, each)).map(({ id }) => id));
+  const named = typeof model === 'string' ? await catalog.find(snapshot, model) : undefined;
+  const all = [...snapshot.deployments.values(), ...(named === undefined ? [] : [named])];
+  return new Set(all.filter((each) => each.type === 'chat' && mayUse(snapshot, caller, each)).map(({ id }) => id));
 }
 
 function* roleFaults({ userRoles = [] }: ApplicationEntry): Iterable<Fault> {
@@ -58,10 +58,10 @@ function* roleFaults({ userRoles = [] }: ApplicationEntry): Iterable<Fault> {
 }
 
 /** What the guard of outgoing calls will refuse is said at once, as far as the address itself tells. */
-function* endpointFaults({ endpoint }: ApplicationEntry, { directory }: Saving): Iterable<Fault> {
+function* endpointFaults({ endpoint }: ApplicationEntry, { snapshot }: Saving): Iterable<Fault> {
   if (endpoint === undefined) return;
   try {
-    new NetGuard(directory.configuration.security.allowPrivateNetworks).checkUrl(new URL(endpoint));
+    new NetGuard(snapshot.configuration.security.allowPrivateNetworks).checkUrl(new URL(endpoint));
   } catch (thrown) {
     if (!(thrown instanceof AddressRefused)) throw thrown;
     yield { path: ['endpoint'], message: `cannot be called: ${thrown.message}` };

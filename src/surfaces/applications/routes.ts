@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ParleyError } from '#contract/errors.ts';
-import type { ApplicationStore } from '#domain/application-store.ts';
-import type { Caller } from '#domain/caller.ts';
-import { preconditionFailed } from '#domain/write-condition.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { ApplicationStore } from '#domain/deployments/application-store.ts';
+import { preconditionFailed } from '#domain/files/write-condition.ts';
 import { isKnown, toWriteCondition } from '../http/conditions.ts';
 import { refuseLargeBody, requireJson } from '../http/read-body.ts';
 import { readJsonBody } from '../http/read-json-body.ts';
 import { serveEarly } from '../http/serve-early.ts';
-import type { ApplicationTools } from './application-tools.ts';
+import type { ApplicationDeps } from './application-tools.ts';
 import { below, notFound, placeIn } from './place-in.ts';
 import { readApplication } from './read-application.ts';
 import { toSharedView, toShown } from './to-shown.ts';
@@ -21,7 +21,7 @@ const maxEntryBytes = 512 * 1024;
 const mostOfOneOwner = 200;
 
 /** `/v1/applications/{bucket}/{path}`: applications made by users, `/v1/applications/{bucket}/`, one's own, and their versions (contract 3). */
-export function applicationRoutes(app: FastifyInstance, tools: ApplicationTools): void {
+export function applicationRoutes(app: FastifyInstance, tools: ApplicationDeps): void {
   const url = `${base}*`;
   serveEarly(app, { method: 'GET', url }, (request, reply) => get(tools, request, reply));
   serveEarly(app, { method: 'PUT', url }, (request, reply) => put(tools, request, reply));
@@ -29,7 +29,7 @@ export function applicationRoutes(app: FastifyInstance, tools: ApplicationTools)
   versionRoutes(app, tools);
 }
 
-async function get(tools: ApplicationTools, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+async function get(tools: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const caller = await identifyUser(tools, request);
   const bucket = bucketIn(request);
   if (bucket !== undefined) return list(tools, caller, bucket);
@@ -46,15 +46,15 @@ async function get(tools: ApplicationTools, request: FastifyRequest, reply: Fast
   return isOwn ? toShown(stored) : toSharedView(stored);
 }
 
-async function list({ store }: ApplicationTools, caller: Caller, bucket: string): Promise<unknown> {
+async function list({ store }: ApplicationDeps, caller: Caller, bucket: string): Promise<unknown> {
   requireOwner(caller, { bucket });
   return { object: 'list', data: (await store.list(caller.subject)).map(toShown) };
 }
 
-async function put(tools: ApplicationTools, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+async function put(tools: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { store, catalog } = tools;
-  const directory = tools.directory();
-  const maxBytes = Math.min(maxEntryBytes, directory.configuration.security.maxBodyBytes);
+  const snapshot = tools.snapshot();
+  const maxBytes = Math.min(maxEntryBytes, snapshot.configuration.security.maxBodyBytes);
   refuseLargeBody(request.raw, maxBytes);
   const caller = await identifyUser(tools, request);
   requireJson(request.raw);
@@ -63,14 +63,14 @@ async function put(tools: ApplicationTools, request: FastifyRequest, reply: Fast
   requireOwner(caller, place);
   const before = await store.find(place.id);
   const condition = toWriteCondition(request.headers, before);
-  const entry = await readApplication(body(), { caller, place, directory, catalog, stored: before });
+  const entry = await readApplication(body(), { caller, place, snapshot, catalog, stored: before });
   if (before === undefined) await requireRoom(store, caller);
   const stored = await writeApplication(tools, { caller, place, entry, condition, requestId: request.id });
   reply.code(before === undefined ? 201 : 200).header('etag', `"${stored.etag}"`);
   return toShown(stored);
 }
 
-async function remove(tools: ApplicationTools, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+async function remove(tools: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const caller = await identifyUser(tools, request);
   const { id, bucket } = placeIn(base, request);
   requireOwner(caller, { bucket });

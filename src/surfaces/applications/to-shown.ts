@@ -1,5 +1,5 @@
 import { hideSecrets } from '#contract/quick-app/secrets.ts';
-import type { StoredApplication } from '#domain/application-store.ts';
+import type { StoredApplication } from '#domain/deployments/application-store.ts';
 
 /** An application as its owner is shown it: what was saved without its secrets, and what is known of it (contract, "Shapes the spec does not give"). */
 export function toShown({ entry, ...stored }: StoredApplication): Record<string, unknown> {

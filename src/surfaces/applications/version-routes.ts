@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ParleyError } from '#contract/errors.ts';
-import type { StoredApplication } from '#domain/application-store.ts';
+import type { StoredApplication } from '#domain/deployments/application-store.ts';
 import { toWriteCondition } from '../http/conditions.ts';
 import { serveEarly } from '../http/serve-early.ts';
-import type { ApplicationTools } from './application-tools.ts';
+import type { ApplicationDeps } from './application-tools.ts';
 import { notFound, placeIn } from './place-in.ts';
 import { readApplication } from './read-application.ts';
 import { toShown } from './to-shown.ts';
@@ -13,13 +13,13 @@ import { writeApplication } from './write-application.ts';
 const base = '/v1/versions/applications/';
 
 /** `/v1/versions/applications/{bucket}/{path}`: what an application was before, for its owner, and the way back. */
-export function versionRoutes(app: FastifyInstance, tools: ApplicationTools): void {
+export function versionRoutes(app: FastifyInstance, tools: ApplicationDeps): void {
   const url = `${base}*`;
   serveEarly(app, { method: 'GET', url }, (request) => show(tools, request));
   serveEarly(app, { method: 'POST', url }, (request, reply) => restore(tools, request, reply));
 }
 
-async function show(tools: ApplicationTools, request: FastifyRequest): Promise<unknown> {
+async function show(tools: ApplicationDeps, request: FastifyRequest): Promise<unknown> {
   const { place } = await open(tools, request);
   const version = versionIn(request);
   if (version !== undefined) return { ...toShown(await find(tools, place.id, version)), version };
@@ -29,7 +29,7 @@ async function show(tools: ApplicationTools, request: FastifyRequest): Promise<u
 }
 
 /** Saves a former version once more, with its own secrets, if it is still something that could be saved. */
-async function restore(tools: ApplicationTools, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+async function restore(tools: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { caller, place } = await open(tools, request);
   const version = versionIn(request);
   if (version === undefined) throw noVersion();
@@ -37,7 +37,7 @@ async function restore(tools: ApplicationTools, request: FastifyRequest, reply: 
   if (now === undefined) throw notFound();
   const condition = toWriteCondition(request.headers, now);
   const former = await find(tools, place.id, version);
-  const saving = { caller, place, directory: tools.directory(), catalog: tools.catalog, stored: former };
+  const saving = { caller, place, snapshot: tools.snapshot(), catalog: tools.catalog, stored: former };
   const entry = await readApplication(former.entry, saving);
   // One that is deleted meanwhile does not come back.
   const written = {
@@ -53,14 +53,14 @@ async function restore(tools: ApplicationTools, request: FastifyRequest, reply: 
   return toShown(stored);
 }
 
-async function open(tools: ApplicationTools, request: FastifyRequest) {
+async function open(tools: ApplicationDeps, request: FastifyRequest) {
   const caller = await identifyUser(tools, request);
   const place = placeIn(base, request);
   requireOwner(caller, place);
   return { caller, place };
 }
 
-async function find({ store }: ApplicationTools, id: string, version: number): Promise<StoredApplication> {
+async function find({ store }: ApplicationDeps, id: string, version: number): Promise<StoredApplication> {
   const found = await store.findVersion(id, version);
   if (found !== undefined) return found;
   if ((await store.versions(id)).length === 0) throw notFound();

@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import { ParleyError } from '#contract/errors.ts';
-import { mayUse } from '#domain/access.ts';
-import type { ApplicationPlace } from '#domain/application-place.ts';
-import { bucketOf } from '#domain/bucket.ts';
-import type { Caller } from '#domain/caller.ts';
-import type { Catalog } from '#domain/catalog.ts';
-import type { Directory } from '#domain/directory.ts';
-import type { Identify } from '#domain/identify.ts';
-import { requireOwn } from '#domain/require-own.ts';
+import { mayUse } from '#domain/callers/access.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import { requireOwn } from '#domain/callers/require-own.ts';
+import type { ApplicationPlace } from '#domain/deployments/application-place.ts';
+import type { Catalog } from '#domain/deployments/catalog.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import { bucketOf } from '#domain/files/bucket.ts';
 import { readCredentials } from '../http/credentials.ts';
 
 /** The one whose applications these are; no application stands in for its user. */
@@ -28,11 +28,11 @@ export function requireOwner(caller: Caller, place: Pick<ApplicationPlace, 'buck
 
 /** Somebody else's application is open to the roles it names; whether it exists is told to nobody else. Throws `access_denied`. */
 export async function requireOpen(
-  { catalog, directory }: { readonly catalog: Catalog; readonly directory: () => Directory },
+  { catalog, snapshot }: { readonly catalog: Catalog; readonly snapshot: () => ConfigSnapshot },
   caller: Caller,
   { id }: ApplicationPlace,
 ): Promise<void> {
-  const now = directory();
+  const now = snapshot();
   const found = await catalog.find(now, id);
   if (found === undefined || !mayUse(now, caller, found)) throw denied();
 }

@@ -1,10 +1,10 @@
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
-import type { ApplicationPlace } from '#domain/application-place.ts';
-import type { StoredApplication } from '#domain/application-store.ts';
-import type { Caller } from '#domain/caller.ts';
-import type { AuditRecord } from '#domain/journal.ts';
-import { preconditionFailed, type WriteCondition } from '#domain/write-condition.ts';
-import type { ApplicationTools } from './application-tools.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { ApplicationPlace } from '#domain/deployments/application-place.ts';
+import type { StoredApplication } from '#domain/deployments/application-store.ts';
+import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
+import type { AuditRecord } from '#domain/usage/journal.ts';
+import type { ApplicationDeps } from './application-tools.ts';
 
 /** An application that is to be written, looked over already. */
 export interface Writing {
@@ -19,7 +19,7 @@ export interface Writing {
 
 /** Writes an application, and notes it. Throws `precondition_failed`. */
 export async function writeApplication(
-  { store, clock, newId, noteAudit }: ApplicationTools,
+  { store, clock, newId, noteAudit }: ApplicationDeps,
   { caller, place: { id }, entry, condition, requestId, details }: Writing,
 ): Promise<StoredApplication> {
   const nowMs = clock.epochMs();

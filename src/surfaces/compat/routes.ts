@@ -4,16 +4,16 @@ import { checkApiVersion } from '#contract/api-version.ts';
 import { type ChatRequest, parseChatRequest } from '#contract/chat-request.ts';
 import { parseEmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { Call, Complete, Embed } from '#domain/call.ts';
-import type { Admitted, Door } from '../http/door.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { AuthenticatedBody, RequestHandler } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';
 import { serveCalls } from '../http/serve-raw.ts';
-import type { Visit } from '../http/visit.ts';
 import { Body } from './body.ts';
 import { readId, readTarget } from './path.ts';
 import { sendFolded, sendStream } from './send-reply.ts';
 
-export interface CompatTools {
-  readonly door: Door;
+export interface CompatDeps {
+  readonly handler: RequestHandler;
   readonly complete: Complete;
   readonly embed: Embed;
   /** Prefixes that have the deployment paths, such as `compat` and `openai`. */
@@ -23,7 +23,7 @@ export interface CompatTools {
 const isEmbeddings = /\/embeddings(\/|\?|$)/;
 
 /** `/{prefix}/deployments/{id}/…` and `/v1/…`: chat completions and embeddings (contract 3). */
-export function compatRoutes(app: FastifyInstance, tools: CompatTools): void {
+export function compatRoutes(app: FastifyInstance, tools: CompatDeps): void {
   for (const prefix of tools.prefixes) {
     const base = `/${prefix}/deployments/`;
     const chat = { operation: 'chat', route: `${base}{id}/chat/completions` } as const;
@@ -31,10 +31,10 @@ export function compatRoutes(app: FastifyInstance, tools: CompatTools): void {
     serveCalls(app, `${base}*`, (raw) => {
       const url = raw.request.url ?? '';
       const facts = isEmbeddings.test(url) ? embeddings : chat;
-      return tools.door.serve(facts, raw, (visit) => {
+      return tools.handler.serve(facts, raw, (context) => {
         const target = readTarget(url, base);
         const checksVersion = target.apiVersion !== undefined || prefix === 'compat';
-        return serve[target.operation](tools, visit, { ...target, checksVersion });
+        return serve[target.operation](tools, context, { ...target, checksVersion });
       });
     });
   }
@@ -44,7 +44,7 @@ export function compatRoutes(app: FastifyInstance, tools: CompatTools): void {
     ['/v1/embeddings', 'embeddings'],
   ] as const) {
     serveCalls(app, route, (raw) =>
-      tools.door.serve({ operation, route }, raw, (visit) => serve[operation](tools, visit, byModel)),
+      tools.handler.serve({ operation, route }, raw, (context) => serve[operation](tools, context, byModel)),
     );
   }
 }
@@ -58,8 +58,8 @@ interface Asked {
 
 const serve = { chat: serveChat, embeddings: serveEmbeddings };
 
-async function serveChat(tools: CompatTools, visit: Visit, asked: Asked): Promise<void> {
-  const { call, take } = open(visit, asked, await tools.door.admit(visit));
+async function serveChat(tools: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
+  const { call, take } = open(context, asked, await tools.handler.admit(context));
   let isStreamed = false;
   const read = (): ChatRequest => {
     const request = parseChatRequest(take());
@@ -67,14 +67,14 @@ async function serveChat(tools: CompatTools, visit: Visit, asked: Asked): Promis
     return request;
   };
   const reply = await tools.complete({ ...call, read });
-  await (isStreamed ? sendStream(visit, reply) : sendFolded(visit, reply));
+  await (isStreamed ? sendStream(context, reply) : sendFolded(context, reply));
 }
 
-async function serveEmbeddings(tools: CompatTools, visit: Visit, asked: Asked): Promise<void> {
-  const { call, take } = open(visit, asked, await tools.door.admit(visit));
+async function serveEmbeddings(tools: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
+  const { call, take } = open(context, asked, await tools.handler.admit(context));
   const reply = await tools.embed({ ...call, read: () => parseEmbeddingsRequest(take()) });
-  visit.answersBy({ headers: reply.headers, used: () => reply.used });
-  sendJson(visit.response, 200, toLatin1(JSON.stringify(reply.body)), visit.headers);
+  context.answersBy({ headers: reply.headers, used: () => reply.used });
+  sendJson(context.response, 200, toLatin1(JSON.stringify(reply.body)), context.headers);
 }
 
 interface Opened {
@@ -83,14 +83,14 @@ interface Opened {
   readonly take: () => unknown;
 }
 
-function open(visit: Visit, asked: Asked, { caller, text }: Admitted): Opened {
+function open(context: RequestContext, asked: Asked, { caller, text }: AuthenticatedBody): Opened {
   const body = new Body(text);
   const deployment = asked.encodedId === undefined ? body.model() : readId(asked.encodedId);
-  visit.record.deployment(deployment);
+  context.record.deployment(deployment);
   const take = (): unknown => {
     if (asked.checksVersion) checkApiVersion(asked.apiVersion ?? '');
     return body.take();
   };
-  const wantsTrace = visit.request.headers['x-parley-trace'] === 'true';
-  return { call: { id: visit.id, deployment, caller, signal: visit.signal, record: visit.record, wantsTrace }, take };
+  const wantsTrace = context.request.headers['x-parley-trace'] === 'true';
+  return { call: { id: context.id, deployment, caller, signal: context.signal, record: context.record, wantsTrace }, take };
 }

@@ -3,21 +3,21 @@ import type { Clock } from '#base/clock.ts';
 import { isSameForm, parseConsentForm } from '#contract/consent.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { requireAccess } from '#domain/access.ts';
-import type { Caller } from '#domain/caller.ts';
-import { type Consenting, type ConsentTools, consentStandingOf, formOf } from '#domain/consent-standing.ts';
-import type { StoredConsent } from '#domain/consent-store.ts';
-import type { Directory } from '#domain/directory.ts';
-import type { Identify } from '#domain/identify.ts';
-import type { NoteAudit } from '#domain/journal.ts';
-import { requireOwn } from '#domain/require-own.ts';
+import { requireAccess } from '#domain/callers/access.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import { requireOwn } from '#domain/callers/require-own.ts';
+import { type ConsentDeps, type Consenting, consentStatusOf, formOf } from '#domain/consent/consent-status.ts';
+import type { StoredConsent } from '#domain/consent/consent-store.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { NoteAudit } from '#domain/usage/journal.ts';
 import { readCredentials } from '../http/credentials.ts';
 import { refuseLargeBody, requireJson } from '../http/read-body.ts';
 import { readJsonBody } from '../http/read-json-body.ts';
 import { serveEarly } from '../http/serve-early.ts';
 
-export interface ConsentSurfaceTools extends ConsentTools {
-  readonly directory: () => Directory;
+export interface ConsentSurfaceDeps extends ConsentDeps {
+  readonly snapshot: () => ConfigSnapshot;
   readonly identify: Identify;
   readonly clock: Clock;
   readonly noteAudit: NoteAudit;
@@ -26,7 +26,7 @@ export interface ConsentSurfaceTools extends ConsentTools {
 const base = '/v1/consent';
 
 /** `GET /v1/consent` and `GET`, `POST`, `DELETE /v1/consent/{id}` (contract 6). */
-export function consentRoutes(app: FastifyInstance, tools: ConsentSurfaceTools): void {
+export function consentRoutes(app: FastifyInstance, tools: ConsentSurfaceDeps): void {
   serveEarly(app, { method: 'GET', url: base }, async (request) => {
     const { subject } = await identifyUser(tools, request);
     const stored = await tools.store.list(subject);
@@ -34,7 +34,7 @@ export function consentRoutes(app: FastifyInstance, tools: ConsentSurfaceTools):
   });
   serveEarly(app, { method: 'GET', url: `${base}/*` }, async (request) => {
     const consenting = await find(tools, await identifyUser(tools, request), idOf(request));
-    const { form, isAccepted } = await consentStandingOf(tools, consenting);
+    const { form, isAccepted } = await consentStatusOf(tools, consenting);
     return isAccepted ? { accepted: true } : { consent: form, accepted: false };
   });
   serveEarly(app, { method: 'POST', url: `${base}/*` }, (request) => accept(tools, request));
@@ -42,8 +42,8 @@ export function consentRoutes(app: FastifyInstance, tools: ConsentSurfaceTools):
 }
 
 /** Stores the form that is sent, where it is the form of today once the whole of it is there. */
-async function accept(tools: ConsentSurfaceTools, request: FastifyRequest): Promise<unknown> {
-  const { maxBodyBytes } = tools.directory().configuration.security;
+async function accept(tools: ConsentSurfaceDeps, request: FastifyRequest): Promise<unknown> {
+  const { maxBodyBytes } = tools.snapshot().configuration.security;
   refuseLargeBody(request.raw, maxBodyBytes);
   const caller = await identifyUser(tools, request);
   requireJson(request.raw);
@@ -60,7 +60,7 @@ async function accept(tools: ConsentSurfaceTools, request: FastifyRequest): Prom
 }
 
 /** Takes back also what was given to a deployment that is gone or closed by now. */
-async function withdraw(tools: ConsentSurfaceTools, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+async function withdraw(tools: ConsentSurfaceDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const caller = await identifyUser(tools, request);
   const id = idOf(request);
   const stored = await tools.store.find(caller.subject, id);
@@ -72,19 +72,19 @@ async function withdraw(tools: ConsentSurfaceTools, request: FastifyRequest, rep
 }
 
 /** The one whose consents these are; no application stands in for its user. */
-async function identifyUser({ identify }: ConsentSurfaceTools, { raw }: FastifyRequest): Promise<Caller> {
+async function identifyUser({ identify }: ConsentSurfaceDeps, { raw }: FastifyRequest): Promise<Caller> {
   const caller = await identify(readCredentials(raw));
   requireOwn(caller, 'see, give or withdraw consent');
   return caller;
 }
 
 /** Throws `deployment_not_found` or `access_denied`. */
-async function find({ directory, dependencies }: ConsentSurfaceTools, caller: Caller, id: string): Promise<Consenting> {
-  const now = directory();
+async function find({ snapshot, dependencies }: ConsentSurfaceDeps, caller: Caller, id: string): Promise<Consenting> {
+  const now = snapshot();
   const deployment = await dependencies(now, caller).find(id);
   if (deployment === undefined) throw notFound();
   requireAccess(now, caller, deployment);
-  return { caller, deployment, directory: now };
+  return { caller, deployment, snapshot: now };
 }
 
 function idOf(request: FastifyRequest): string {

@@ -1,7 +1,7 @@
 import { ParleyError } from '#contract/errors.ts';
-import type { Caller } from '#domain/caller.ts';
-import { type FilePlace, toFilePlace, toFolder } from '#domain/file-references.ts';
-import { fileNotFound, type StoredFiles } from '#domain/stored-files.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import { type FilePlace, toFilePlace, toFolder } from '#domain/files/file-references.ts';
+import { fileNotFound, type StoredFiles } from '#domain/files/stored-files.ts';
 import { toItem, toMetadata } from './to-metadata.ts';
 
 type Query = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import type { ByteRange } from '#domain/blob-store.ts';
+import type { ByteRange } from '#domain/files/blob-store.ts';
 
 /** The one range a request asks for (RFC 9110, 14); undefined: all of it, also for several ranges and for what is no range. */
 export function toRange(header: string | undefined, length: number): ByteRange | 'unsatisfiable' | undefined {

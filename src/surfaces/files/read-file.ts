@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { httpRefusal } from '#contract/errors.ts';
-import type { FileFacts } from '#domain/file-index.ts';
-import type { OpenedFile, Selection } from '#domain/stored-files.ts';
+import type { FileFacts } from '#domain/files/file-index.ts';
+import type { OpenedFile, Selection } from '#domain/files/stored-files.ts';
 import { isKnown, isOfRange } from '../http/conditions.ts';
 import { letGoOfStalled } from '../http/end-response.ts';
 import { toRange } from './range.ts';

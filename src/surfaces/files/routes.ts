@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { bucketOf } from '#domain/bucket.ts';
-import type { Caller } from '#domain/caller.ts';
-import { requireOwner } from '#domain/file-access.ts';
-import { type FilePlace, toFilePlace } from '#domain/file-references.ts';
-import type { Identify } from '#domain/identify.ts';
-import { requireOwn } from '#domain/require-own.ts';
-import { fileNotFound, type StoredFiles } from '#domain/stored-files.ts';
-import type { WriteCondition } from '#domain/write-condition.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import { requireOwn } from '#domain/callers/require-own.ts';
+import { bucketOf } from '#domain/files/bucket.ts';
+import { requireOwner } from '#domain/files/file-access.ts';
+import { type FilePlace, toFilePlace } from '#domain/files/file-references.ts';
+import { fileNotFound, type StoredFiles } from '#domain/files/stored-files.ts';
+import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { readCredentials } from '../http/credentials.ts';
 import { readMetadata } from './metadata.ts';
@@ -14,7 +14,7 @@ import { sendFile, toSelection } from './read-file.ts';
 import { toMetadata } from './to-metadata.ts';
 import { letGo, refuseLargeFile, requirePlain, withUpload } from './upload.ts';
 
-export interface FileTools {
+export interface FileDeps {
   readonly files: StoredFiles;
   readonly identify: Identify;
 }
@@ -23,7 +23,7 @@ const filesBase = '/v1/files/';
 const metadataBase = '/v1/metadata/files/';
 
 /** `/v1/bucket`, `/v1/files/{bucket}/{path}` and `/v1/metadata/files/{bucket}/{path}`: stored files (contract 3). */
-export function fileRoutes(app: FastifyInstance, tools: FileTools): void {
+export function fileRoutes(app: FastifyInstance, tools: FileDeps): void {
   // In a scope of their own: here every body is left on the wire, of whatever media type.
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -45,13 +45,13 @@ export function fileRoutes(app: FastifyInstance, tools: FileTools): void {
   });
 }
 
-async function get(tools: FileTools, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function get(tools: FileDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const caller = await callerOf(tools, request);
   const opened = await tools.files.read(caller, placeOf(request), (file) => toSelection(request, reply, file));
   return sendFile(request, reply, opened);
 }
 
-async function put(tools: FileTools, request: FastifyRequest, reply: FastifyReply): Promise<Record<string, unknown>> {
+async function put(tools: FileDeps, request: FastifyRequest, reply: FastifyReply): Promise<Record<string, unknown>> {
   const { files } = tools;
   refuseLargeFile(request.raw, files.maxFileBytes);
   const caller = await callerOf(tools, request);
@@ -62,7 +62,7 @@ async function put(tools: FileTools, request: FastifyRequest, reply: FastifyRepl
   return toMetadata(file);
 }
 
-async function remove(tools: FileTools, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function remove(tools: FileDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const caller = await callerOf(tools, request);
   const { place, condition } = await toWrite(tools, request, caller);
   await tools.files.delete(caller, place, condition);
@@ -75,7 +75,7 @@ interface Write {
 }
 
 /** What a request would write, once it is known that it may: before a long body is read in vain. */
-async function toWrite(tools: FileTools, request: FastifyRequest, caller: Caller): Promise<Write> {
+async function toWrite(tools: FileDeps, request: FastifyRequest, caller: Caller): Promise<Write> {
   const { headers } = request;
   const place = placeOf(request);
   requireOwner(caller, place);
@@ -83,7 +83,7 @@ async function toWrite(tools: FileTools, request: FastifyRequest, caller: Caller
   return { place, condition };
 }
 
-async function callerOf({ identify }: FileTools, { raw }: FastifyRequest): Promise<Caller> {
+async function callerOf({ identify }: FileDeps, { raw }: FastifyRequest): Promise<Caller> {
   return identify(readCredentials(raw));
 }
 

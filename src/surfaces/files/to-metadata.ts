@@ -1,6 +1,6 @@
-import type { FileFacts } from '#domain/file-index.ts';
-import { type FilePlace, toReference } from '#domain/file-references.ts';
-import type { FolderItem } from '#domain/list-folder.ts';
+import type { FileFacts } from '#domain/files/file-index.ts';
+import { type FilePlace, toReference } from '#domain/files/file-references.ts';
+import type { FolderItem } from '#domain/files/list-folder.ts';
 
 /** A file as callers are shown it (contract, "Shapes the spec does not give"). */
 export function toMetadata(file: FileFacts): Record<string, unknown> {

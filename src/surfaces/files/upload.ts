@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ParleyError } from '#contract/errors.ts';
-import { fileTooLarge, type Upload } from '#domain/stored-files.ts';
+import { fileTooLarge, type Upload } from '#domain/files/stored-files.ts';
 import { toContentType } from './content-type.ts';
 import { readFirstPart, toBoundary } from './first-part.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { preconditionFailed, type WriteCondition } from '#domain/write-condition.ts';
+import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 
 /** What is stored; its ETag without quotes. */
 interface Tagged {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ParleyError } from '#contract/errors.ts';
-import { unauthorized } from '#domain/identify.ts';
+import { unauthorized } from '#domain/callers/identify.ts';
 
 /**
  * The key or token a request carries (contract 4). Throws `missing_credentials`, or `ambiguous_credentials` where two differ.

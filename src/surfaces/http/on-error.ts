@@ -1,17 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ParleyError, toErrorBody, toParleyError } from '#contract/errors.ts';
-import { compatSpeech, type Speech } from './speech.ts';
+import { compatErrorDialect, type ErrorDialect } from './error-dialect.ts';
 
-export interface ErrorTools {
+export interface ErrorDeps {
   readonly noteFault: (error: ParleyError, requestId: string) => void;
   /** Which dialect is spoken at a path. Absent: that of the compat surface everywhere. */
-  readonly speechAt?: (path: string) => Speech;
+  readonly errorDialectAt?: (path: string) => ErrorDialect;
 }
 
 /** Answers of a Fastify application to what no route takes: the error family of the contract, 404 or 405. Every answer gets its `X-Request-Id`. */
-export function answerErrors(app: FastifyInstance, { noteFault, speechAt = () => compatSpeech }: ErrorTools): void {
+export function answerErrors(app: FastifyInstance, { noteFault, errorDialectAt = () => compatErrorDialect }: ErrorDeps): void {
   const send = ({ url, id }: FastifyRequest, reply: FastifyReply, error: ParleyError): FastifyReply =>
-    sendError(reply, error, speechAt(url).toErrorBody(error, id));
+    sendError(reply, error, errorDialectAt(url).toErrorBody(error, id));
   const methodsByRoute = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
     const known = methodsByRoute.get(url) ?? new Set();
@@ -33,7 +33,7 @@ export function answerErrors(app: FastifyInstance, { noteFault, speechAt = () =>
     else done();
   });
   app.addHook('onSend', ({ url, id }, reply, _payload, done) => {
-    for (const name of speechAt(url).idHeaders) reply.header(name, id);
+    for (const name of errorDialectAt(url).idHeaders) reply.header(name, id);
     done();
   });
   app.setErrorHandler((thrown, request, reply) => {

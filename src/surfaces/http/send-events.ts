@@ -3,30 +3,30 @@ import type { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Reply } from '#domain/call.ts';
 import { EventStream } from './event-stream.ts';
-import type { Visit } from './visit.ts';
+import type { RequestContext } from './request-context.ts';
 
 /** How a dialect writes a reply as events; all that it gives is latin1 bytes. */
 export interface EventWriter {
   /** Starts the stream; what is thrown here is answered with the status of an error. */
-  begin(stream: EventStream, visit: Visit, first: Frame): void;
+  begin(stream: EventStream, context: RequestContext, first: Frame): void;
   toBytes(frame: Frame): string;
   /** What closes a reply that ended well. */
   end(): string;
   /** What closes a reply that broke off. */
-  toFault(error: ParleyError, visit: Visit): string;
+  toFault(error: ParleyError, context: RequestContext): string;
 }
 
 /** Sends a reply as events. Nothing is sent before the first frame is there; a fault after it is an event of its own (contract 5). */
-export async function sendEvents(visit: Visit, reply: Reply, writer: EventWriter): Promise<void> {
-  visit.answersBy(reply);
+export async function sendEvents(context: RequestContext, reply: Reply, writer: EventWriter): Promise<void> {
+  context.answersBy(reply);
   const frames = await peek(reply.frames);
-  const { record, clock } = visit;
-  const stream = new EventStream(visit.response);
+  const { record, clock } = context;
+  const stream = new EventStream(context.response);
   let isFirst = true;
   try {
     for await (const frame of frames) {
       if (isFirst) {
-        writer.begin(stream, visit, frame);
+        writer.begin(stream, context, frame);
         record.firstByte(clock.nowMs());
       } else record.chunk(clock.nowMs());
       isFirst = false;
@@ -36,9 +36,9 @@ export async function sendEvents(visit: Visit, reply: Reply, writer: EventWriter
     stream.send(writer.end());
   } catch (thrown) {
     if (isFirst) throw thrown;
-    const error = visit.failed(thrown);
-    if (visit.hasLeft) return stream.abandon();
-    stream.send(writer.toFault(error, visit));
+    const error = context.failed(thrown);
+    if (context.hasLeft) return stream.abandon();
+    stream.send(writer.toFault(error, context));
   }
   stream.end();
 }

@@ -13,7 +13,7 @@ export type ServeRaw = (raw: RawRequest) => Promise<void>;
 /** What of a route's `config` a `ShortWay` asks for. */
 export interface RawConfig {
   /** Set where whatever is sent by POST to its address, or below it, is for this route. */
-  readonly takesShortWay?: ServeRaw;
+  readonly fastPath?: ServeRaw;
 }
 
 /** Registers a route that works on the raw request and response: nothing of the framework stands in its way. */
@@ -32,5 +32,5 @@ export function serveRaw(app: FastifyInstance, method: HTTPMethods, url: string,
 
 /** The same for calls: plain ones come by the short way. No other route takes POST at this address, or below it. */
 export function serveCalls(app: FastifyInstance, url: string, serve: ServeRaw): void {
-  serveRaw(app, 'POST', url, serve, { takesShortWay: serve });
+  serveRaw(app, 'POST', url, serve, { fastPath: serve });
 }

@@ -2,21 +2,21 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/clock.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { requireAccess } from '#domain/access.ts';
-import type { Caller } from '#domain/caller.ts';
-import type { Catalog } from '#domain/catalog.ts';
-import type { Deployment } from '#domain/deployment.ts';
-import type { Directory } from '#domain/directory.ts';
-import type { DocumentProgress } from '#domain/document-progress.ts';
-import type { Identify } from '#domain/identify.ts';
-import { type LimitCounters, toAccount } from '#domain/limit-counters.ts';
+import { requireAccess } from '#domain/callers/access.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import type { Catalog } from '#domain/deployments/catalog.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
+import type { DocumentProgress } from '#domain/tools/document-progress.ts';
 import { readCredentials } from '../http/credentials.ts';
 import { toDocumentList } from './document-list.ts';
 import { toLimitStats } from './limit-stats.ts';
 import { toStarterForm } from './starter-form.ts';
 
-export interface CallerTools {
-  readonly directory: () => Directory;
+export interface CallerRoutesDeps {
+  readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
   readonly identify: Identify;
   readonly counters: LimitCounters;
@@ -29,14 +29,14 @@ export interface CallerTools {
 interface Usable {
   readonly caller: Caller;
   readonly deployment: Deployment;
-  readonly directory: Directory;
+  readonly snapshot: ConfigSnapshot;
 }
 
-type View = (tools: CallerTools, usable: Usable) => unknown;
+type View = (tools: CallerRoutesDeps, usable: Usable) => unknown;
 
 const views: Readonly<Record<string, View>> = {
-  async limits({ counters, clock }, { caller, deployment, directory }) {
-    const limits = directory.limits.of(caller.roles, deployment.id);
+  async limits({ counters, clock }, { caller, deployment, snapshot }) {
+    const limits = snapshot.limits.of(caller.roles, deployment.id);
     return toLimitStats(await counters.read(toAccount(caller.subject, deployment.id, limits)), clock.epochMs());
   },
   documents: async ({ documents }, { caller, deployment }) => toDocumentList(await documents(deployment), { caller, deployment }),
@@ -48,7 +48,7 @@ const deploymentsBase = '/v1/deployments/';
 const isMcpPath = /\/mcp(\?|$)/;
 
 /** `/v1/user/info`, `/v1/deployments/{id}/limits`, `/configuration` and `/documents`: what a caller is, what is left to it, how it may begin (contract 3), and what it can be told of. */
-export function callerRoutes(app: FastifyInstance, tools: CallerTools): void {
+export function callerRoutes(app: FastifyInstance, tools: CallerRoutesDeps): void {
   app.get('/v1/user/info', async (request) => {
     const { subject, project, roles } = await tools.identify(readCredentials(request.raw));
     return { user: subject, project, roles };
@@ -60,12 +60,12 @@ export function callerRoutes(app: FastifyInstance, tools: CallerTools): void {
     }
     const caller = await tools.identify(readCredentials(request.raw));
     const { view, encodedId } = toTarget(request);
-    const directory = tools.directory();
+    const snapshot = tools.snapshot();
     const id = toDeploymentId(encodedId);
-    const deployment = id === undefined ? undefined : await tools.catalog.find(directory, id);
+    const deployment = id === undefined ? undefined : await tools.catalog.find(snapshot, id);
     if (deployment === undefined) throw new ParleyError('deployment_not_found', 'There is no deployment of this id.');
-    requireAccess(directory, caller, deployment);
-    return view(tools, { caller, deployment, directory });
+    requireAccess(snapshot, caller, deployment);
+    return view(tools, { caller, deployment, snapshot });
   });
 }
 

@@ -1,12 +1,12 @@
-import { bucketOf } from '#domain/bucket.ts';
-import type { Deployment } from '#domain/deployment.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import { bucketOf } from '#domain/files/bucket.ts';
 import { declaredDependencies } from '#domain/quick-app/deployments-as-tools.ts';
 
 const operator = 'organization-owner';
 
 /** A deployment as listings show it (contract, "Shapes the spec does not give"); what is not configured is left out. */
 export function toListItem(deployment: Deployment, createdSeconds: number): Record<string, unknown> {
-  const { made } = deployment;
+  const { ownership: made } = deployment;
   const owner = made === null ? operator : bucketOf(made.owner);
   const created = made === null ? createdSeconds : Math.floor(made.createdAtMs / 1000);
   const item: Record<string, unknown> = {

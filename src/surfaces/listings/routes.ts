@@ -1,16 +1,16 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { mayUse, requireAccess } from '#domain/access.ts';
-import type { Catalog } from '#domain/catalog.ts';
-import type { Deployment } from '#domain/deployment.ts';
-import type { Directory } from '#domain/directory.ts';
-import type { Identify } from '#domain/identify.ts';
+import { mayUse, requireAccess } from '#domain/callers/access.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import type { Catalog } from '#domain/deployments/catalog.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
 import { readCredentials } from '../http/credentials.ts';
 import { toListItem } from './list-item.ts';
 
-export interface ListingTools {
-  readonly directory: () => Directory;
+export interface ListingDeps {
+  readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
   readonly identify: Identify;
   /** Prefixes that have the listings, such as `openai`. */
@@ -26,7 +26,7 @@ const kinds: Readonly<Record<string, (deployment: Deployment) => boolean>> = {
 };
 
 /** `/{prefix}/deployments|models|applications[/{id}]` and `/v1/models[/{id}]`: what the caller may use (contract 3). */
-export function listingRoutes(app: FastifyInstance, tools: ListingTools): void {
+export function listingRoutes(app: FastifyInstance, tools: ListingDeps): void {
   for (const prefix of tools.prefixes) {
     for (const [kind, isOfKind] of Object.entries(kinds)) list(app, tools, { base: `/${prefix}/${kind}`, isOfKind });
   }
@@ -41,12 +41,12 @@ interface Listing {
   readonly isOfKind: (deployment: Deployment) => boolean;
 }
 
-function list(app: FastifyInstance, tools: ListingTools, { base, isOfKind }: Listing): void {
+function list(app: FastifyInstance, tools: ListingDeps, { base, isOfKind }: Listing): void {
   app.get(base, async (request) => {
     const caller = await tools.identify(readCredentials(request.raw));
-    const directory = tools.directory();
-    const usable = (await tools.catalog.list(directory, caller)).filter(
-      (deployment) => isOfKind(deployment) && mayUse(directory, caller, deployment),
+    const snapshot = tools.snapshot();
+    const usable = (await tools.catalog.list(snapshot, caller)).filter(
+      (deployment) => isOfKind(deployment) && mayUse(snapshot, caller, deployment),
     );
     return { object: 'list', data: usable.map((deployment) => toListItem(deployment, tools.createdSeconds)) };
   });
@@ -57,11 +57,11 @@ function list(app: FastifyInstance, tools: ListingTools, { base, isOfKind }: Lis
     }
     const caller = await tools.identify(readCredentials(request.raw));
     const id = idBelow(request, `${base}/`);
-    const directory = tools.directory();
-    const deployment = id === undefined ? undefined : await tools.catalog.find(directory, id);
+    const snapshot = tools.snapshot();
+    const deployment = id === undefined ? undefined : await tools.catalog.find(snapshot, id);
     if (deployment === undefined || !isOfKind(deployment))
       throw new ParleyError('deployment_not_found', 'There is no deployment of this id.');
-    requireAccess(directory, caller, deployment);
+    requireAccess(snapshot, caller, deployment);
     return toListItem(deployment, tools.createdSeconds);
   });
 }

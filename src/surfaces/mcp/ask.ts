@@ -4,7 +4,7 @@ import type { ParleyError } from '#contract/errors.ts';
 import { foldFrames, toolResultBound } from '#contract/fold-frames.ts';
 import { parseMcpQuery } from '#contract/mcp/message.ts';
 import type { Call, Complete } from '#domain/call.ts';
-import type { Visit } from '../http/visit.ts';
+import type { RequestContext } from '../http/request-context.ts';
 import type { Outlet } from './outlet.ts';
 import type { Progress } from './progress.ts';
 import { toContent } from './to-content.ts';
@@ -20,7 +20,7 @@ export interface Asking {
 /** Asks a deployment: the result of the tool, which says in words what went wrong where something did. Rejects where the caller has left. */
 export async function ask(
   complete: Complete,
-  { visit, outlet }: { readonly visit: Visit; readonly outlet: Outlet },
+  { context, outlet }: { readonly context: RequestContext; readonly outlet: Outlet },
   { call, args, progress }: Asking,
 ): Promise<JsonObject> {
   const read = () => {
@@ -29,13 +29,13 @@ export async function ask(
   };
   try {
     const reply = await complete({ ...call, read });
-    visit.answersBy(reply);
+    context.answersBy(reply);
     if (progress !== undefined) outlet.open();
     const whole = await foldFrames(reply.frames, toolResultBound, (chunk) => progress?.note(chunk));
     return { content: toContent(whole) };
   } catch (thrown) {
-    if (visit.hasLeft) throw thrown;
-    return { content: [{ type: 'text', text: toWords(visit.failed(thrown)) }], isError: true };
+    if (context.hasLeft) throw thrown;
+    return { content: [{ type: 'text', text: toWords(context.failed(thrown)) }], isError: true };
   }
 }
 

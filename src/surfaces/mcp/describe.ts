@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import { McpQuery } from '#contract/mcp/message.ts';
-import type { Deployment } from '#domain/deployment.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { negotiate, statelessRevision } from './revision.ts';
 

@@ -2,9 +2,9 @@ import type { JsonObject } from '#base/json.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { type McpMessage, parseMcpToolCall } from '#contract/mcp/message.ts';
 import type { Complete } from '#domain/call.ts';
-import type { Caller } from '#domain/caller.ts';
-import type { Deployment } from '#domain/deployment.ts';
-import type { Visit } from '../http/visit.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import type { RequestContext } from '../http/request-context.ts';
 import { ask } from './ask.ts';
 import { toDiscovered, toInitialized, toStatelessResult, toToolList, toToolName } from './describe.ts';
 import type { Outlet } from './outlet.ts';
@@ -13,15 +13,15 @@ import { type Era, eraOf, metaOf } from './revision.ts';
 import { asRpcFault, RpcFault } from './rpc-fault.ts';
 import type { RunningCalls } from './running-calls.ts';
 
-export interface ExchangeTools {
+export interface ExchangeDeps {
   readonly complete: Complete;
   readonly running: RunningCalls;
 }
 
 const sessionHeader = 'mcp-session-id';
 
-interface ExchangeParts {
-  readonly visit: Visit;
+interface ExchangeContext {
+  readonly context: RequestContext;
   readonly outlet: Outlet;
   readonly caller: Caller;
   readonly deployment: Deployment;
@@ -29,32 +29,32 @@ interface ExchangeParts {
 
 /** One message of a client, and what it is answered. */
 export class Exchange {
-  readonly #tools: ExchangeTools;
-  readonly #parts: ExchangeParts;
+  readonly #tools: ExchangeDeps;
+  readonly #parts: ExchangeContext;
 
-  constructor(tools: ExchangeTools, parts: ExchangeParts) {
+  constructor(tools: ExchangeDeps, parts: ExchangeContext) {
     this.#tools = tools;
     this.#parts = parts;
   }
 
   /** Rejects with RpcFault. */
   async take(message: McpMessage): Promise<void> {
-    const { visit, outlet, deployment } = this.#parts;
+    const { context, outlet, deployment } = this.#parts;
     if (message.id === undefined) {
       if (message.method === 'notifications/cancelled') this.#cancel(message);
       return outlet.accept();
     }
-    const era = eraOf(visit.request.headers, message);
+    const era = eraOf(context.request.headers, message);
     const result = await this.#resultOf(era, message);
     outlet.answer(message.id, era === 'stateless' ? toStatelessResult(deployment, result) : result);
   }
 
   #resultOf(era: Era, message: McpMessage): JsonObject | Promise<JsonObject> {
-    const { deployment, outlet, visit } = this.#parts;
+    const { deployment, outlet, context } = this.#parts;
     switch (`${era} ${message.method}`) {
       case 'sessions initialize':
         // Nothing is kept under it: it only tells the requests of one client from those of another.
-        outlet.addHeader(sessionHeader, visit.id);
+        outlet.addHeader(sessionHeader, context.id);
         return toInitialized(deployment, message.params?.protocolVersion);
       case 'sessions ping':
         return {};
@@ -74,9 +74,9 @@ export class Exchange {
   }
 
   async #call(message: McpMessage): Promise<JsonObject> {
-    const { deployment, caller, visit, outlet } = this.#parts;
+    const { deployment, caller, context, outlet } = this.#parts;
     // What else a client asks for is no use of the deployment.
-    visit.record.deployment(deployment.id);
+    context.record.deployment(deployment.id);
     const { name, arguments: args = {} } = asRpcFault('invalidParams', () => parseMcpToolCall(message.params ?? {}), {
       status: 200,
     });
@@ -85,10 +85,10 @@ export class Exchange {
       throw new RpcFault('invalidParams', `Unknown tool: ${name.slice(0, 200)}; the one there is is ${known}.`, { status: 200 });
     const { progressToken: token } = metaOf(message);
     const isToken = typeof token === 'string' || typeof token === 'number';
-    const progress = isToken && outlet.takesEvents ? new Progress(token, outlet, visit.clock) : undefined;
-    return this.#tools.running.run(this.#toRunning(message.id), visit.signal, (signal) => {
-      const call = { id: visit.id, deployment: deployment.id, caller, signal, record: visit.record };
-      return ask(this.#tools.complete, { visit, outlet }, { call, args, progress });
+    const progress = isToken && outlet.takesEvents ? new Progress(token, outlet, context.clock) : undefined;
+    return this.#tools.running.run(this.#toRunning(message.id), context.signal, (signal) => {
+      const call = { id: context.id, deployment: deployment.id, caller, signal, record: context.record };
+      return ask(this.#tools.complete, { context, outlet }, { call, args, progress });
     });
   }
 
@@ -98,7 +98,7 @@ export class Exchange {
   }
 
   #toRunning(requestId: unknown) {
-    const session = this.#parts.visit.request.headers[sessionHeader];
+    const session = this.#parts.context.request.headers[sessionHeader];
     return { caller: this.#parts.caller, session: typeof session === 'string' ? session : undefined, requestId };
   }
 }

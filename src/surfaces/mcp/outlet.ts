@@ -1,8 +1,8 @@
 import type { JsonObject } from '#base/json.ts';
 import { toLatin1 } from '#base/latin1.ts';
 import { EventStream } from '../http/event-stream.ts';
+import type { RequestContext } from '../http/request-context.ts';
 import { sendJson } from '../http/send-json.ts';
-import type { Visit } from '../http/visit.ts';
 import type { Accepted } from './accepted.ts';
 import type { RpcFault } from './rpc-fault.ts';
 
@@ -10,15 +10,15 @@ type RequestId = string | number | undefined;
 
 /** Where the answer to one message goes: one JSON text, or a stream whose last event it is. */
 export class Outlet {
-  readonly #visit: Visit;
+  readonly #context: RequestContext;
   readonly #accepted: Accepted;
   #stream: EventStream | undefined;
   #hasSent = false;
   #hasAnswered = false;
   #extra: Readonly<Record<string, string>> = {};
 
-  constructor(visit: Visit, accepted: Accepted) {
-    this.#visit = visit;
+  constructor(context: RequestContext, accepted: Accepted) {
+    this.#context = context;
     this.#accepted = accepted;
   }
 
@@ -33,13 +33,13 @@ export class Outlet {
 
   /** Begins a stream; from now on the connection is kept open while nothing is said. */
   open(): void {
-    this.#stream = new EventStream(this.#visit.response);
-    this.#stream.start({ ...this.#visit.headers, ...this.#extra });
+    this.#stream = new EventStream(this.#context.response);
+    this.#stream.start({ ...this.#context.headers, ...this.#extra });
   }
 
   /** Sends a notification; resolves when the reader can take more. */
   async notify(method: string, params: JsonObject): Promise<void> {
-    const { record, clock } = this.#visit;
+    const { record, clock } = this.#context;
     this.#send({ jsonrpc: '2.0', method, params });
     if (this.#hasSent) record.chunk(clock.nowMs());
     else record.firstByte(clock.nowMs());
@@ -57,7 +57,7 @@ export class Outlet {
 
   /** A notification was taken. */
   accept(): void {
-    const { response, headers } = this.#visit;
+    const { response, headers } = this.#context;
     response.writeHead(202, { 'content-length': 0, ...headers }).end();
   }
 
@@ -76,8 +76,8 @@ export class Outlet {
   }
 
   #sendJson(status: number, message: object): void {
-    const headers = { ...this.#visit.headers, ...this.#extra };
-    sendJson(this.#visit.response, status, toLatin1(JSON.stringify(message)), headers);
+    const headers = { ...this.#context.headers, ...this.#extra };
+    sendJson(this.#context.response, status, toLatin1(JSON.stringify(message)), headers);
   }
 
   #send(message: object): void {

@@ -2,26 +2,26 @@ import type { FastifyInstance } from 'fastify';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { type McpMessage, parseMcpMessage } from '#contract/mcp/message.ts';
-import { requireAccess } from '#domain/access.ts';
 import type { Complete } from '#domain/call.ts';
-import type { Caller } from '#domain/caller.ts';
-import type { Catalog } from '#domain/catalog.ts';
-import type { Deployment } from '#domain/deployment.ts';
-import type { Directory } from '#domain/directory.ts';
-import type { Door } from '../http/door.ts';
+import { requireAccess } from '#domain/callers/access.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { Catalog } from '#domain/deployments/catalog.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
 import { parseBody } from '../http/parse-body.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { RequestHandler } from '../http/request-handler.ts';
 import { serveRaw } from '../http/serve-raw.ts';
-import type { Visit } from '../http/visit.ts';
 import { readAccepted, refuseOtherOrigins } from './accepted.ts';
-import { Exchange, type ExchangeTools } from './exchange.ts';
+import { Exchange, type ExchangeDeps } from './exchange.ts';
 import { Outlet } from './outlet.ts';
 import { asRpcFault, RpcFault } from './rpc-fault.ts';
 import { RunningCalls } from './running-calls.ts';
 
-export interface McpServerTools {
-  readonly door: Door;
+export interface McpServerDeps {
+  readonly handler: RequestHandler;
   readonly complete: Complete;
-  readonly directory: () => Directory;
+  readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
 }
 
@@ -29,10 +29,10 @@ const base = '/v1/deployments/';
 const facts = { operation: 'chat', route: `${base}{id}/mcp` } as const;
 
 /** `POST /v1/deployments/{id}/mcp`: a deployment as an MCP server over streamable HTTP, with one tool that asks it. */
-export function mcpRoutes(app: FastifyInstance, tools: McpServerTools): void {
+export function mcpRoutes(app: FastifyInstance, tools: McpServerDeps): void {
   const running = new RunningCalls();
   serveRaw(app, 'POST', `${base}*`, (raw) =>
-    tools.door.serve(facts, raw, (visit) => serve({ ...tools, running }, visit, toEncodedId(raw.request.url ?? ''))),
+    tools.handler.serve(facts, raw, (context) => serve({ ...tools, running }, context, toEncodedId(raw.request.url ?? ''))),
   );
 }
 
@@ -46,29 +46,29 @@ function toEncodedId(url: string): string {
   throw new ParleyError('method_not_allowed', 'This path takes GET, HEAD, not POST.', { headers: { allow: 'GET, HEAD' } });
 }
 
-async function serve(tools: McpServerTools & ExchangeTools, visit: Visit, encodedId: string): Promise<void> {
-  refuseOtherOrigins(visit.request);
-  const outlet = new Outlet(visit, readAccepted(visit.request));
-  const { caller, text } = await tools.door.admit(visit);
+async function serve(tools: McpServerDeps & ExchangeDeps, context: RequestContext, encodedId: string): Promise<void> {
+  refuseOtherOrigins(context.request);
+  const outlet = new Outlet(context, readAccepted(context.request));
+  const { caller, text } = await tools.handler.admit(context);
   const deployment = await findChat(tools, caller, encodedId);
   let id: McpMessage['id'];
   try {
     const value = asRpcFault('parseError', () => parseBody(text));
     const message = asRpcFault('invalidRequest', () => parseMcpMessage(value));
     id = message.id;
-    await new Exchange(tools, { visit, outlet, caller, deployment }).take(message);
+    await new Exchange(tools, { context, outlet, caller, deployment }).take(message);
   } catch (thrown) {
     if (!(thrown instanceof RpcFault)) throw thrown;
-    visit.failed(thrown);
+    context.failed(thrown);
     outlet.refuse(id, thrown);
   } finally {
     outlet.close();
   }
 }
 
-async function findChat({ directory, catalog }: McpServerTools, caller: Caller, encodedId: string): Promise<Deployment> {
+async function findChat({ snapshot, catalog }: McpServerDeps, caller: Caller, encodedId: string): Promise<Deployment> {
   const id = toDeploymentId(encodedId);
-  const now = directory();
+  const now = snapshot();
   const deployment = id === undefined ? undefined : await catalog.find(now, id);
   if (deployment === undefined) throw new ParleyError('deployment_not_found', 'There is no deployment of this id.');
   requireAccess(now, caller, deployment);

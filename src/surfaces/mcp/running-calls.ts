@@ -1,4 +1,4 @@
-import type { Caller } from '#domain/caller.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 
 /** Names a call that runs: whose it is, in which session, and its id there. */
 interface Running {

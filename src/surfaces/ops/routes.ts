@@ -10,7 +10,7 @@ export interface Reason {
   readonly message: string;
 }
 
-export interface OpsTools {
+export interface OpsDeps {
   /** Of the program. */
   readonly version: string;
   readonly uptimeSeconds: () => number;
@@ -25,7 +25,7 @@ export interface OpsTools {
 }
 
 /** `/health`, `/ready`, `/metrics`, `/openapi.json`, `/docs`: served without a key (contract 3). */
-export function opsRoutes(app: FastifyInstance, tools: OpsTools): void {
+export function opsRoutes(app: FastifyInstance, tools: OpsDeps): void {
   const { metrics } = tools;
   app.get('/health', (_request, reply) => {
     const reasons = tools.troubles();

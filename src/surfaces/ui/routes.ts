@@ -11,14 +11,14 @@ const builtPage = fileURLToPath(new URL('../../../web/dist', import.meta.url));
 const notBuilt =
   'The page is not built. `npm start` builds it; so does `npm run build:web`, after which Parley has to be started anew.\n';
 
-export interface PageParts {
+export interface PageDeps {
   /** Absent: where the page is built. */
   readonly folder?: string;
   readonly listWays: ListSignInWays;
 }
 
 /** `/` and what belongs to it: the page for people, out of a folder that is read once (contract 3). No key is needed to load it. */
-export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays }: PageParts): void {
+export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays }: PageDeps): void {
   const files = readPageFiles(folder);
   if (files.length === 0) {
     app.get('/', (_request, reply) => reply.code(503).type('text/plain; charset=utf-8').send(notBuilt));

@@ -6,7 +6,7 @@ import { openReply, readText } from '#base/http/read-reply.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { Authorization } from '#contract/configuration/authorization.ts';
-import { ToolFault } from '#domain/tool.ts';
+import { ToolFault } from '#domain/tools/tool.ts';
 
 export type ClientCredentials = Extract<Authorization, { type: 'client_id_secret' }>;
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Frame } from '#contract/frame.ts';
-import type { Deployment } from '#domain/deployment.ts';
-import type { ToolContext } from '#domain/tool.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import type { ToolContext } from '#domain/tools/tool.ts';
 import { text } from '#test/chunks.ts';
 import { createDeploymentTool } from './deployment-tool.ts';
 

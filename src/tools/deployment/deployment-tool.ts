@@ -4,8 +4,8 @@ import type { ChatRequest } from '#contract/chat-request.ts';
 import type { Chunk, Delta } from '#contract/chunk.ts';
 import { foldFrames, toolResultBound } from '#contract/fold-frames.ts';
 import type { Reply } from '#domain/call.ts';
-import type { Deployment } from '#domain/deployment.ts';
-import { type Attachment, type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tool.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import { type Attachment, type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
 
 /** Sends a request to the deployment on behalf of the application's caller; rejects with a ParleyError. */
 export type AskDeployment = (request: ChatRequest, signal: AbortSignal) => Promise<Reply>;

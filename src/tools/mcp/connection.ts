@@ -2,9 +2,9 @@ import type { Client, PriorDiscovery, StreamableHTTPClientTransport } from '@mod
 import type { Fetch } from '#base/guarded-fetch.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
-import type { ToolFault } from '#domain/tool.ts';
-import type { Authorizer } from '#tools/authorization/authorizer.ts';
+import type { ToolFault } from '#domain/tools/tool.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
+import type { Authorizer } from '../authorization/authorizer.ts';
 import { answeringAlways, WholeReplies } from './answering-always.ts';
 import { CallsUnderWay } from './calls-under-way.ts';
 import { readingLoosely } from './loose-replies.ts';

@@ -1,7 +1,7 @@
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/client';
 import type { JsonObject } from '#base/json.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
-import { type Tool, type ToolContext, ToolFault, type ToolQuestion, type ToolResult } from '#domain/tool.ts';
+import { type Tool, type ToolContext, ToolFault, type ToolQuestion, type ToolResult } from '#domain/tools/tool.ts';
 import { CallUnderWay } from './calls-under-way.ts';
 import type { Connection } from './connection.ts';
 import { type Answers, takeAnswer, toQuestion } from './question.ts';

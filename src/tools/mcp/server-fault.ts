@@ -1,5 +1,5 @@
 import { AddressRefused } from '#base/net-guard.ts';
-import { ToolFault } from '#domain/tool.ts';
+import { ToolFault } from '#domain/tools/tool.ts';
 
 /** Code of the answer that takes the place of one whose stream ended without it. */
 export const brokenOffCode = -32_990;

@@ -1,8 +1,8 @@
 import { type Fetch, withinBytes } from '#base/guarded-fetch.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
-import { ToolFault } from '#domain/tool.ts';
-import type { Authorizer, Credentials } from '#tools/authorization/authorizer.ts';
-import { secretsIn, withoutSecrets } from '#tools/authorization/masking.ts';
+import { ToolFault } from '#domain/tools/tool.ts';
+import type { Authorizer, Credentials } from '../authorization/authorizer.ts';
+import { secretsIn, withoutSecrets } from '../authorization/masking.ts';
 import { serverFault, toServerFault } from './server-fault.ts';
 
 const maxReplyBytes = 16 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import type { Progress } from '@modelcontextprotocol/client';
-import type { ToolContext } from '#domain/tool.ts';
+import type { ToolContext } from '#domain/tools/tool.ts';
 
 const maxReports = 200;
 const longestMessage = 200;

@@ -1,5 +1,5 @@
 import type { CallToolResult, ContentBlock, EmbeddedResource, ResourceLink } from '@modelcontextprotocol/client';
-import type { Attachment, ToolResult } from '#domain/tool.ts';
+import type { Attachment, ToolResult } from '#domain/tools/tool.ts';
 import { unknownPart } from './loose-replies.ts';
 
 const maxBlocks = 200;

@@ -1,7 +1,7 @@
 import { openFollowing } from '#base/follow-redirects.ts';
 import { type HttpClient, HttpFault } from '#base/http/client.ts';
 import { readText } from '#base/http/read-reply.ts';
-import { ToolFault } from '#domain/tool.ts';
+import { ToolFault } from '#domain/tools/tool.ts';
 import { manifestTarget, readOpenApi } from './read-openapi.ts';
 import type { OpenApiTools } from './to-rest-tools.ts';
 

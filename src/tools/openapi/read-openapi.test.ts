@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
-import { ToolFault } from '#domain/tool.ts';
+import { ToolFault } from '#domain/tools/tool.ts';
 import { manifestTarget, readOpenApi } from './read-openapi.ts';
 
 const at = new URL('https://docs.test/specs/openapi.json');

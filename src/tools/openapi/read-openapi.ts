@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 import { isJsonObject, JsonFault, type JsonObject, parseJson } from '#base/json.ts';
-import { ToolFault } from '#domain/tool.ts';
+import { ToolFault } from '#domain/tools/tool.ts';
 import { objectOf, textOf } from './loose.ts';
 import { type OpenApiTools, toRestTools } from './to-rest-tools.ts';
 

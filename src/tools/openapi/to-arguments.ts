@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
-import type { RestArgument, RestToolDefinition } from '#domain/rest-tool.ts';
+import type { RestArgument, RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import { InputSchemas, mergeAllOf } from './input-schema.ts';
 import { objectOf, objectsOf, shorten, textOf, wordOf } from './loose.ts';
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
-import type { RestMethod, RestToolDefinition } from '#domain/rest-tool.ts';
+import type { RestMethod, RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import { objectOf, objectsOf, shorten, textOf, wordOf } from './loose.ts';
 import { mergeParameters, toArguments, UnsupportedOperation } from './to-arguments.ts';
 

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { RestToolset } from '#contract/quick-app/web-toolset.ts';
 import { toRestApiTool, whyUnsayable } from '#domain/quick-app/to-rest-api-tool.ts';
-import type { RestToolDefinition } from '#domain/rest-tool.ts';
+import type { RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import { type AskedScheme, toAuthorization } from './to-authorization.ts';
 import type { OpenApiTools } from './to-rest-tools.ts';
 

@@ -1,9 +1,9 @@
 import type { HttpClient } from '#base/http/client.ts';
 import type { Authorization } from '#contract/configuration/authorization.ts';
-import type { RestToolDefinition } from '#domain/rest-tool.ts';
-import type { Tool } from '#domain/tool.ts';
-import { createAuthorizer } from '#tools/authorization/authorizer.ts';
-import type { TokenCache } from '#tools/authorization/token-cache.ts';
+import type { RestToolDefinition } from '#domain/tools/rest-tool.ts';
+import type { Tool } from '#domain/tools/tool.ts';
+import { createAuthorizer } from '../authorization/authorizer.ts';
+import type { TokenCache } from '../authorization/token-cache.ts';
 import { createRestTool } from './rest-tool.ts';
 
 /** A reply may be this many times as long as what the model is shown of it. */

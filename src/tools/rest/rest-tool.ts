@@ -2,10 +2,10 @@ import { discard, openFollowing } from '#base/follow-redirects.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import type { HttpReply } from '#base/http/read-reply.ts';
 import type { JsonObject } from '#base/json.ts';
-import type { RestToolDefinition } from '#domain/rest-tool.ts';
-import type { Tool, ToolResult } from '#domain/tool.ts';
-import { type Authorizer, type Credentials, noCredentials } from '#tools/authorization/authorizer.ts';
-import { secretsIn, withoutSecrets } from '#tools/authorization/masking.ts';
+import type { RestToolDefinition } from '#domain/tools/rest-tool.ts';
+import type { Tool, ToolResult } from '#domain/tools/tool.ts';
+import { type Authorizer, type Credentials, noCredentials } from '../authorization/authorizer.ts';
+import { secretsIn, withoutSecrets } from '../authorization/masking.ts';
 import { toRestRequest } from './to-rest-request.ts';
 import { toToolResult } from './to-tool-result.ts';
 

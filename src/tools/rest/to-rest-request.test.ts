@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json.ts';
-import type { RestArgument, RestPlace, RestToolDefinition } from '#domain/rest-tool.ts';
-import { ToolFault } from '#domain/tool.ts';
-import { type Credentials, noCredentials } from '#tools/authorization/authorizer.ts';
+import type { RestArgument, RestPlace, RestToolDefinition } from '#domain/tools/rest-tool.ts';
+import { ToolFault } from '#domain/tools/tool.ts';
+import { type Credentials, noCredentials } from '../authorization/authorizer.ts';
 import { toRestRequest } from './to-rest-request.ts';
 
 const at = (place: RestPlace, name: string, key = name): RestArgument => ({ name, place, key });

@@ -1,9 +1,9 @@
 import type { HttpRequest } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { toLatin1 } from '#base/latin1.ts';
-import type { RestPlace, RestToolDefinition } from '#domain/rest-tool.ts';
-import { ToolFault } from '#domain/tool.ts';
-import type { Credentials } from '#tools/authorization/authorizer.ts';
+import type { RestPlace, RestToolDefinition } from '#domain/tools/rest-tool.ts';
+import { ToolFault } from '#domain/tools/tool.ts';
+import type { Credentials } from '../authorization/authorizer.ts';
 import { encodeText, UrlTemplate } from './url-template.ts';
 
 interface Placed {

@@ -1,5 +1,5 @@
 import type { HttpReply } from '#base/http/read-reply.ts';
-import { type Attachment, ToolFault, type ToolResult } from '#domain/tool.ts';
+import { type Attachment, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
 
 const longestExplanation = 2000;
 

@@ -1,4 +1,4 @@
-import { ToolFault } from '#domain/tool.ts';
+import { ToolFault } from '#domain/tools/tool.ts';
 
 const placeholder = /\{([^{}]*)\}/g;
 

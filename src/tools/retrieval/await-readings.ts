@@ -1,6 +1,6 @@
 import type { Clock } from '#base/clock.ts';
-import type { IndexedDocument } from '#domain/passage-index.ts';
-import type { ToolContext } from '#domain/tool.ts';
+import type { IndexedDocument } from '#domain/tools/passage-index.ts';
+import type { ToolContext } from '#domain/tools/tool.ts';
 import type { Reading } from './indexing/reading.ts';
 import type { ShelvedFile } from './shelf.ts';
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
-import { ToolFault } from '#domain/tool.ts';
+import { ToolFault } from '#domain/tools/tool.ts';
 import type { TextEmbedder } from './text-embedder.ts';
 
 /** Sends an embeddings request to the deployment; rejects with a ParleyError. */

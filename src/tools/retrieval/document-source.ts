@@ -1,10 +1,10 @@
-import type { FileIndex } from '#domain/file-index.ts';
+import type { FileIndex } from '#domain/files/file-index.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import { type Tool, ToolFault } from '#domain/tool.ts';
-import { createQueryDocument, type QueryDocumentParts } from './query-document.ts';
+import { type Tool, ToolFault } from '#domain/tools/tool.ts';
+import { createQueryDocument, type QueryDocumentDeps } from './query-document.ts';
 import { openShelf, type Shelf } from './shelf.ts';
 
-export interface DocumentSourceParts extends QueryDocumentParts {
+export interface DocumentSourceDeps extends QueryDocumentDeps {
   readonly files: FileIndex;
 }
 
@@ -17,7 +17,7 @@ export interface DocumentTools {
 export async function loadDocumentTools(
   references: readonly string[],
   owner: string | null,
-  parts: DocumentSourceParts,
+  parts: DocumentSourceDeps,
 ): Promise<DocumentTools> {
   const { files, missing } = await openShelf(references, owner, parts.files).catch(toToolFault);
   if (files.length === 0) return { tools: [], missing };

@@ -1,4 +1,4 @@
-import type { Passage, PassageHit, PassageIndex } from '#domain/passage-index.ts';
+import type { Passage, PassageHit, PassageIndex } from '#domain/tools/passage-index.ts';
 import type { ReadFile } from './await-readings.ts';
 
 const mostGiven = 6;

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
-import type { IndexedDocument, PassageIndex } from '#domain/passage-index.ts';
-import { type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tool.ts';
+import type { IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';
+import { type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
 import { awaitReadings } from './await-readings.ts';
 import { gatherPassages, gatherWhole } from './gather-passages.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';
@@ -17,7 +17,7 @@ const wholeTokens = 8000;
 const wholePassages = 100;
 const bytesPerToken = 5;
 
-export interface QueryDocumentParts {
+export interface QueryDocumentDeps {
   readonly index: PassageIndex;
   readonly indexer: DocumentIndexer;
   readonly search: PassageSearch;
@@ -28,7 +28,7 @@ export interface QueryDocumentParts {
 }
 
 /** Looks something up in stored files (contract 8). */
-export function createQueryDocument(files: readonly ShelvedFile[], parts: QueryDocumentParts): Tool {
+export function createQueryDocument(files: readonly ShelvedFile[], parts: QueryDocumentDeps): Tool {
   return {
     name: 'query_document',
     description: describe(files),
@@ -73,7 +73,7 @@ function isSame(one: string, other: string): boolean {
   return one.trim().toLowerCase() === other.toLowerCase();
 }
 
-async function lookUp({ text, files }: Question, parts: QueryDocumentParts & { context: ToolContext }): Promise<ToolResult> {
+async function lookUp({ text, files }: Question, parts: QueryDocumentDeps & { context: ToolContext }): Promise<ToolResult> {
   const { index, indexer, search, embedder, clock, maxResultBytes, context } = parts;
   const wanted = files.map((shelved) => ({ shelved, reading: indexer.want(shelved.file, embedder) }));
   const { read, notes } = await awaitReadings(wanted, context, clock);

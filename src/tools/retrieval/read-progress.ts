@@ -1,18 +1,18 @@
-import type { DocumentProgress } from '#domain/document-progress.ts';
-import type { IndexedDocument, PassageIndex } from '#domain/passage-index.ts';
+import type { DocumentProgress } from '#domain/tools/document-progress.ts';
+import type { IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';
 import { findByBlob } from './indexing/read-content.ts';
 import { type Shelf, type ShelvedFile, toFileName } from './shelf.ts';
 import type { TextEmbedder } from './text-embedder.ts';
 
-export interface ProgressParts {
+export interface ProgressDeps {
   readonly index: PassageIndex;
   readonly indexer: DocumentIndexer;
   readonly embedder: TextEmbedder;
 }
 
 /** How far the files of an application are in the index, on whatever node they are read; what stopped is begun again. Throws StoreFault. */
-export async function readProgress({ files, missing }: Shelf, parts: ProgressParts): Promise<readonly DocumentProgress[]> {
+export async function readProgress({ files, missing }: Shelf, parts: ProgressDeps): Promise<readonly DocumentProgress[]> {
   const found = await Promise.all(files.map((shelved) => toProgress(shelved, parts)));
   const failed = missing.map(({ name: reference, reason }) => {
     return { ...notRead(toFileName(reference), reference), state: 'failed' as const, reason };
@@ -20,7 +20,7 @@ export async function readProgress({ files, missing }: Shelf, parts: ProgressPar
   return [...found, ...failed];
 }
 
-async function toProgress({ name, reference, file }: ShelvedFile, parts: ProgressParts): Promise<DocumentProgress> {
+async function toProgress({ name, reference, file }: ShelvedFile, parts: ProgressDeps): Promise<DocumentProgress> {
   const { index, indexer, embedder } = parts;
   const reading = indexer.want(file, embedder, 'ahead');
   const document = reading.document ?? (await findByBlob(index, file.blob));
@@ -33,7 +33,7 @@ async function toProgress({ name, reference, file }: ShelvedFile, parts: Progres
   return { ...nothing, state, isSearchable: true, reason: note, done, total: passages };
 }
 
-function countDone({ id }: IndexedDocument, { index, embedder: { model } }: ProgressParts): Promise<number> {
+function countDone({ id }: IndexedDocument, { index, embedder: { model } }: ProgressDeps): Promise<number> {
   return index.countVectors({ document: id, model });
 }
 

@@ -1,6 +1,6 @@
-import { bucketOf } from '#domain/bucket.ts';
-import type { FileIndex, IndexedFile } from '#domain/file-index.ts';
-import { type FilePlace, toFilePlace, toReference } from '#domain/file-references.ts';
+import { bucketOf } from '#domain/files/bucket.ts';
+import type { FileIndex, IndexedFile } from '#domain/files/file-index.ts';
+import { type FilePlace, toFilePlace, toReference } from '#domain/files/file-references.ts';
 
 const scheme = 'files/';
 

@@ -1,5 +1,5 @@
-import type { Passage } from '#domain/passage-index.ts';
-import { type Attachment, howToCite, type ToolContext, type ToolResult } from '#domain/tool.ts';
+import type { Passage } from '#domain/tools/passage-index.ts';
+import { type Attachment, howToCite, type ToolContext, type ToolResult } from '#domain/tools/tool.ts';
 import type { ReadFile } from './await-readings.ts';
 import type { GivenPassage } from './gather-passages.ts';
 

@@ -1,6 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
-import { type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstream.ts';
+import { type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { createMessagesProtocol, type Operation } from './messages-protocol.ts';
 import { toHeaders } from './to-headers.ts';
 

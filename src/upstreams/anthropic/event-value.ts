@@ -1,7 +1,7 @@
 import { eventData } from '#base/event-splitter.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1 } from '#base/latin1.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toEventFault } from './to-fault.ts';
 
 /** What an event says: its value, or the fault it tells of or is; undefined for one without data. */

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Chunk, Delta, FinishReason } from '#contract/chunk.ts';
 import type { MessagesUsage } from '#contract/messages/dialect.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toAttachment } from './to-attachment.ts';
 import { toFinishReason, toUsage, withLater } from './to-usage.ts';
 

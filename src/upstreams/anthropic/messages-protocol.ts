@@ -4,7 +4,7 @@ import type { HttpClient } from '#base/http/client.ts';
 import type { HttpReply } from '#base/http/read-reply.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { Frame } from '#contract/frame.ts';
-import { type Ask, type ChatProtocol, UpstreamFault } from '#domain/upstream.ts';
+import { type Ask, type ChatProtocol, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { send, toBytes } from '../send.ts';
 import { readCount, readRelayed, readTranslated } from './read-reply.ts';
 import { toMessagesRequest } from './to-messages-request.ts';

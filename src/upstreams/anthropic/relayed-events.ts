@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { Frame } from '#contract/frame.ts';
 import type { MessagesUsage } from '#contract/messages/dialect.ts';
 import type { Relayed } from '#contract/messages/relayed.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import type { EventReader } from '../read-events.ts';
 import { DeltaRun } from './delta-run.ts';
 import { isMessageStop, toEventValue } from './event-value.ts';

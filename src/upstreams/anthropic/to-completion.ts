@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { Accumulator } from '#contract/accumulate.ts';
 import type { Completion } from '#contract/chunk.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { MessageReader } from './message-reader.ts';
 
 /** A whole reply of the dialect as the completion that its stream would fold to. Throws UpstreamFault where it is none. */

@@ -2,7 +2,7 @@ import type { HttpReply } from '#base/http/read-reply.ts';
 import { isJsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1 } from '#base/latin1.ts';
 import type { MessagesErrorType } from '#contract/messages/dialect.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { isSaid, readRefusal, retryAfterOf } from '../read-whole.ts';
 
 /** What the dialect answers when it has more to do than it can. */

@@ -1,4 +1,4 @@
-import type { Ask } from '#domain/upstream.ts';
+import type { Ask } from '#domain/upstreams/upstream.ts';
 
 const version = '2023-06-01';
 const betaName = /^[\w.-]+$/;

@@ -1,6 +1,6 @@
 import type { FinishReason, Usage } from '#contract/chunk.ts';
 import type { MessagesUsage, StopReason } from '#contract/messages/dialect.ts';
-import { toCount } from '#domain/usage.ts';
+import { toCount } from '#domain/usage/usage.ts';
 
 const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map<StopReason, FinishReason>([
   ['end_turn', 'stop'],

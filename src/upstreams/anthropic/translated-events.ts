@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1, toLatin1 } from '#base/latin1.ts';
 import type { Chunk } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import type { EventReader } from '../read-events.ts';
 import { DeltaRun } from './delta-run.ts';
 import { isMessageStop, toEventValue } from './event-value.ts';

@@ -1,4 +1,4 @@
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import type { Answer, PlannedCall, Situation, Step } from './answer.ts';
 import { fillArguments } from './fill-arguments.ts';
 import { fittingTool, leastScore, scoreTools, splitClauses, type ToolScore } from './pick-tool.ts';

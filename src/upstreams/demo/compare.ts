@@ -1,4 +1,4 @@
-import type { Embedder } from '#domain/embedder.ts';
+import type { Embedder } from '#domain/tools/embedder.ts';
 
 /** What comparing texts needs. */
 export interface Comparing {

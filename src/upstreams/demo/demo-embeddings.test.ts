@@ -1,8 +1,8 @@
 import { encode } from 'gpt-tokenizer/encoding/cl100k_base';
 import { afterAll, expect, it } from 'vitest';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
+import { never, startDemo } from '#test/talk-to-demo.ts';
 import { embed } from './demo-embeddings.ts';
-import { never, startDemo } from './talk-to-demo.ts';
 
 const { embedder } = startDemo();
 afterAll(() => embedder.close());

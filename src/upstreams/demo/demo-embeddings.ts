@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
-import type { Embedder } from '#domain/embedder.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import type { Embedder } from '#domain/tools/embedder.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { loadTokens } from './count-tokens.ts';
 import { toFault } from './embedder-fault.ts';
 

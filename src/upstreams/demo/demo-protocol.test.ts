@@ -3,9 +3,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
 import type { Chunk } from '#contract/chunk.ts';
 import type { Message } from '#contract/message.ts';
-import type { Embedder } from '#domain/embedder.ts';
+import type { Embedder } from '#domain/tools/embedder.ts';
+import { hear, startDemo, toAsk, tool, user } from '#test/talk-to-demo.ts';
 import { createDemoProtocol } from './demo-protocol.ts';
-import { hear, startDemo, toAsk, tool, user } from './talk-to-demo.ts';
 
 const { say, embedder } = startDemo();
 afterAll(() => embedder.close());

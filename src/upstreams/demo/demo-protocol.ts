@@ -1,8 +1,8 @@
 import { systemClock } from '#base/clock.ts';
 import type { Chunk, Delta, FinishReason } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
-import type { Embedder } from '#domain/embedder.ts';
-import type { Ask, ChatProtocol } from '#domain/upstream.ts';
+import type { Embedder } from '#domain/tools/embedder.ts';
+import type { Ask, ChatProtocol } from '#domain/upstreams/upstream.ts';
 import type { Situation } from './answer.ts';
 import { countPrompt } from './count-prompt.ts';
 import { loadTokens } from './count-tokens.ts';
@@ -15,7 +15,7 @@ import { readBounds, shapeReply } from './shape-reply.ts';
 import { replyDeltas, stageDeltas, stageEnd } from './to-deltas.ts';
 import { countWords, shorten } from './words.ts';
 
-export interface DemoParts {
+export interface DemoDeps {
   readonly embedder: Embedder;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -29,7 +29,7 @@ type ChunkPart = Pick<Chunk, 'choices' | 'usage'>;
 const readingStage = 'Reading the question';
 
 /** An upstream inside the process: answers by simple rules, needs no network, says what it is, and shows the whole wire. */
-export function createDemoProtocol(parts: DemoParts): ChatProtocol {
+export function createDemoProtocol(parts: DemoDeps): ChatProtocol {
   const { embedder, now, newId, paceMs } = parts;
   return {
     hasChoices: false,
@@ -47,7 +47,7 @@ export function createDemoProtocol(parts: DemoParts): ChatProtocol {
   };
 }
 
-async function* reply({ request, signal }: Ask, { embedder, newId }: DemoParts): AsyncGenerator<ChunkPart> {
+async function* reply({ request, signal }: Ask, { embedder, newId }: DemoDeps): AsyncGenerator<ChunkPart> {
   yield toPart({ role: 'assistant' });
   yield toPart({ custom_content: { stages: [{ index: 0, name: readingStage, status: null }] } });
   const conversation = readConversation(request);

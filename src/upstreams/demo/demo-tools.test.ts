@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { howToCite } from '#domain/tool.ts';
-import { startDemo, tool, user } from './talk-to-demo.ts';
+import { howToCite } from '#domain/tools/tool.ts';
+import { startDemo, tool, user } from '#test/talk-to-demo.ts';
 
 const { say, embedder } = startDemo();
 afterAll(() => embedder.close());

@@ -1,5 +1,5 @@
 import { EmbeddingFault } from '#base/embedding/embedding-fault.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 
 /** What stopped the demo, as a fault of an upstream; the signal's reason where the caller left. */
 export function toFault(thrown: unknown, signal: AbortSignal): unknown {

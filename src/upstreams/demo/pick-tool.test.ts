@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
+import { never } from '#test/talk-to-demo.ts';
 import { fittingTool, scoreTools, splitClauses } from './pick-tool.ts';
-import { never } from './talk-to-demo.ts';
 
 const embedder = new LocalEmbedder();
 afterAll(() => embedder.close());

@@ -1,7 +1,7 @@
 import { isJsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { Attachment, CompletedControl, Message } from '#contract/message.ts';
-import { howToCite } from '#domain/tool.ts';
+import { howToCite } from '#domain/tools/tool.ts';
 import { splitQuestion } from './split-question.ts';
 import { shorten } from './words.ts';
 

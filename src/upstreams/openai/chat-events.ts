@@ -2,7 +2,7 @@ import { eventAt, eventData } from '#base/event-splitter.ts';
 import { isJsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1 } from '#base/latin1.ts';
 import { Frame } from '#contract/frame.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import type { EventReader } from '../read-events.ts';
 import { TextEvents } from './text-events.ts';
 import { tellsOfError, toErrorFault } from './to-fault.ts';

@@ -4,7 +4,7 @@ import type { JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { toPlainMessages } from '#contract/content.ts';
 import type { Frame } from '#contract/frame.ts';
-import { type Ask, type ChatProtocol, type EmbeddingsAsk, type Upstream, UpstreamFault } from '#domain/upstream.ts';
+import { type Ask, type ChatProtocol, type EmbeddingsAsk, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { send, toBytes } from '../send.ts';
 import { readChatReply, readEmbeddingsReply } from './read-reply.ts';
 

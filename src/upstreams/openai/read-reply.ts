@@ -4,7 +4,7 @@ import { fromLatin1 } from '#base/latin1.ts';
 import { One } from '#base/one.ts';
 import type { Completion } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { readEvents } from '../read-events.ts';
 import { readRefusal, readWhole, retryAfterOf, toJsonObject } from '../read-whole.ts';
 import { ChatEvents } from './chat-events.ts';

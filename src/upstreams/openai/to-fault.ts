@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { isSaid } from '../read-whole.ts';
 
 /** What types and codes of errors mean where no number says it. */

@@ -1,4 +1,4 @@
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 
 /** What is thrown where a dialect has nothing for a part of the request; `param` is its path. */
 export function refusal(what: string, param: string): UpstreamFault {

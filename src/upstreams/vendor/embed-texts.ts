@@ -1,6 +1,6 @@
 import type { EmbeddingModelV4 } from '@ai-sdk/provider';
 import type { JsonObject } from '#base/json.ts';
-import { type EmbeddingsAsk, UpstreamFault } from '#domain/upstream.ts';
+import { type EmbeddingsAsk, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { dialects } from './dialect.ts';
 
 const mostAtOnce = 8;

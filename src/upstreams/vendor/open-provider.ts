@@ -4,7 +4,7 @@ import type { Clock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import { toFetch } from '#base/http/to-fetch.ts';
 import { readUpstreamKey, secretsOfKey, type UpstreamKey } from '#contract/configuration/upstream-key.ts';
-import { type Upstream, UpstreamFault } from '#domain/upstream.ts';
+import { type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { AccountToken } from '../account-token.ts';
 import type { VendorName } from './dialect.ts';
 
@@ -43,13 +43,13 @@ const openers: Readonly<Record<VendorName, (settings: Settings) => Promise<Provi
   mistral: openMistral,
 };
 
-export interface ProviderTools {
+export interface ProviderDeps {
   readonly http: HttpClient;
   readonly clock: Pick<Clock, 'epochMs'>;
 }
 
 /** The vendor's package, loaded now, set up for one upstream: its requests go over `http`, once each. */
-export async function openProvider(name: VendorName, upstream: Upstream, { http, clock }: ProviderTools): Promise<OpenProvider> {
+export async function openProvider(name: VendorName, upstream: Upstream, { http, clock }: ProviderDeps): Promise<OpenProvider> {
   const { endpoint, region, headers, timeouts } = upstream;
   const key = keyOf(name, upstream);
   // Packages know `fetch` by the browser's type; what they hand over are texts and addresses.

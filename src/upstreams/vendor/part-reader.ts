@@ -1,7 +1,7 @@
 import type { LanguageModelV4StreamPart, SharedV4ProviderMetadata } from '@ai-sdk/provider';
 import type { JsonObject } from '#base/json.ts';
 import type { Chunk, Delta, FinishReason, ResponseAttachment } from '#contract/chunk.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import type { Dialect } from './dialect.ts';
 import { toExtraContent, toThinkingBlock } from './signatures.ts';
 import { fileAttachment, sourceAttachment } from './to-attachment.ts';

@@ -1,7 +1,7 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { isJsonObject } from '#base/json.ts';
 import { Frame } from '#contract/frame.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import type { PartReader } from './part-reader.ts';
 
 export interface PartTools {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HttpFault } from '#base/http/client.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toFault } from './to-fault.ts';
 
 const named = (name: string, fields: object = {}, message = 'said'): Error =>

@@ -1,7 +1,7 @@
 import { HttpFault } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
-import { UpstreamFault, type UpstreamFaultDetails } from '#domain/upstream.ts';
-import { masked } from '#domain/upstream-error.ts';
+import { UpstreamFault, type UpstreamFaultDetails } from '#domain/upstreams/upstream.ts';
+import { masked } from '#domain/upstreams/upstream-error.ts';
 import { isSaid, retryAfterOf } from '../read-whole.ts';
 import { toUpstreamFault } from '../send.ts';
 

@@ -1,7 +1,7 @@
 import type { LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider';
 import type { FinishReason, Usage } from '#contract/chunk.ts';
-import { UpstreamFault } from '#domain/upstream.ts';
-import { toCount } from '#domain/usage.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { toCount } from '#domain/usage/usage.ts';
 
 /** Reasons in the vendors' own words that their packages know no better than `other`. */
 const ownReasons: ReadonlyMap<unknown, FinishReason> = new Map([

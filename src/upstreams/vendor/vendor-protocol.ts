@@ -2,19 +2,19 @@ import { Deferred } from '#base/deferred.ts';
 import type { JsonObject } from '#base/json.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { Frame } from '#contract/frame.ts';
-import { isClaudeOnVertex } from '#domain/messages-upstream.ts';
-import type { Ask, ChatProtocol, EmbeddingsAsk, Upstream } from '#domain/upstream.ts';
+import { isClaudeOnVertex } from '#domain/upstreams/messages-upstream.ts';
+import type { Ask, ChatProtocol, EmbeddingsAsk, Upstream } from '#domain/upstreams/upstream.ts';
 import { createClaudeOnVertex } from '../claude-on-vertex.ts';
 import { dialects, type VendorName } from './dialect.ts';
 import { embedTexts } from './embed-texts.ts';
 import { lostFields } from './lost-fields.ts';
-import { type OpenProvider, openProvider, type ProviderTools } from './open-provider.ts';
+import { type OpenProvider, openProvider, type ProviderDeps } from './open-provider.ts';
 import { PartReader } from './part-reader.ts';
 import { readParts } from './read-parts.ts';
 import { toCallOptions } from './to-call-options.ts';
 import { toFault } from './to-fault.ts';
 
-export interface VendorTools extends ProviderTools {
+export interface VendorDeps extends ProviderDeps {
   /** Hears what of a request its upstream's dialect has nothing for. */
   readonly noteLost?: (upstream: Upstream, what: string) => void;
 }
@@ -23,7 +23,7 @@ export interface VendorTools extends ProviderTools {
  * Upstreams of a vendor with a dialect of its own, spoken by the vendor's package of the AI SDK, which is loaded with the first
  * call. Asked for a stream always; tried once. A Claude behind Vertex needs none of them: it speaks the Messages dialect.
  */
-export function createVendorProtocol(name: VendorName, tools: VendorTools): ChatProtocol {
+export function createVendorProtocol(name: VendorName, tools: VendorDeps): ChatProtocol {
   const providers = new Providers(name, tools);
   const within = async <Result>(ask: Pick<Ask, 'upstream' | 'signal'>, work: Work<Result>): Promise<Result> => {
     const { upstream, signal } = ask;
@@ -56,7 +56,7 @@ type Work<Result> = (provider: OpenProvider['provider'], toThrown: (thrown: unkn
 
 interface Opening {
   readonly ask: Ask;
-  readonly tools: VendorTools;
+  readonly tools: VendorDeps;
   readonly provider: OpenProvider['provider'];
   readonly toThrown: (thrown: unknown) => unknown;
 }
@@ -77,10 +77,10 @@ async function open(name: VendorName, { ask, tools, provider, toThrown }: Openin
 /** The providers of upstreams, opened once each; one that cannot be opened is tried anew. */
 class Providers {
   readonly #name: VendorName;
-  readonly #tools: VendorTools;
+  readonly #tools: VendorDeps;
   readonly #byUpstream = new WeakMap<Upstream, Promise<OpenProvider>>();
 
-  constructor(name: VendorName, tools: VendorTools) {
+  constructor(name: VendorName, tools: VendorDeps) {
     this.#name = name;
     this.#tools = tools;
   }

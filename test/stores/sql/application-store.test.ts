@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { Seal } from '#base/seal.ts';
 import { Secret } from '#base/secret.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
-import type { StoredApplication } from '#domain/application-store.ts';
+import type { StoredApplication } from '#domain/deployments/application-store.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { SqlApplicationStore } from '#stores/sql/application-store.ts';
 import type { SqlDatabase } from '#stores/sql/sql-database.ts';

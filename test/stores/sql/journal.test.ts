@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { AuditRecord, UsageRecord } from '#domain/journal.ts';
+import type { AuditRecord, UsageRecord } from '#domain/usage/journal.ts';
 import { SqlJournal } from '#stores/sql/journal.ts';
 import { describeOnEach } from './engines.ts';
 

@@ -1,4 +1,4 @@
-import { toStatsName, windows } from '#domain/windows.ts';
+import { toStatsName, windows } from '#domain/limits/windows.ts';
 import { type ApiOperation, inPath, json, keyErrors, listOf, type NamedSchema } from './operation.ts';
 
 const text = { type: 'string' };

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
-import type { BlobStore } from '#domain/blob-store.ts';
-import type { IndexedFile } from '#domain/file-index.ts';
-import type { PassageIndex } from '#domain/passage-index.ts';
+import type { BlobStore } from '#domain/files/blob-store.ts';
+import type { IndexedFile } from '#domain/files/file-index.ts';
+import type { PassageIndex } from '#domain/tools/passage-index.ts';
 import { type DocumentBounds, defaultDocumentBounds } from '../loading/load-document.ts';
 import type { TextEmbedder } from '../text-embedder.ts';
 import { DocumentReader } from './document-reader.ts';
@@ -17,7 +17,7 @@ const readAgainMs = 600_000;
 const embedAgainMs = 60_000;
 const maxKnown = 10_000;
 
-export interface DocumentIndexerParts {
+export interface DocumentIndexerDeps {
   readonly index: PassageIndex;
   readonly blobs: BlobStore;
   readonly clock: Clock;
@@ -43,7 +43,7 @@ interface Wanted {
  * and makes vectors for one.
  */
 export class DocumentIndexer {
-  readonly #parts: DocumentIndexerParts;
+  readonly #parts: DocumentIndexerDeps;
   readonly #reader: DocumentReader;
   readonly #vectors: VectorMaker;
   /** By blob: what waits, what is under way and what is known. */
@@ -58,7 +58,7 @@ export class DocumentIndexer {
   readonly #readers: Readonly<Record<Urgency, OneByOne>>;
   readonly #embedding: OneByOne;
 
-  constructor(parts: DocumentIndexerParts) {
+  constructor(parts: DocumentIndexerDeps) {
     this.#parts = parts;
     this.#reader = new DocumentReader({ ...parts, bounds: parts.bounds ?? defaultDocumentBounds });
     this.#vectors = new VectorMaker(parts);

@@ -1,7 +1,7 @@
 import type { Clock } from '#base/clock.ts';
-import type { BlobStore } from '#domain/blob-store.ts';
-import type { IndexedFile } from '#domain/file-index.ts';
-import type { IndexedDocument, PassageIndex } from '#domain/passage-index.ts';
+import type { BlobStore } from '#domain/files/blob-store.ts';
+import type { IndexedFile } from '#domain/files/file-index.ts';
+import type { IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';
 import { DocumentFault } from '../loading/document-fault.ts';
 import { type DocumentBounds, type LoadedDocument, loadDocument } from '../loading/load-document.ts';
 import { weigh } from '../loading/weigh.ts';
@@ -11,7 +11,7 @@ const leaseMs = 120_000;
 const lookAgainMs = 250;
 const passagesAtOnce = 500;
 
-export interface DocumentReaderParts {
+export interface DocumentReaderDeps {
   readonly index: PassageIndex;
   readonly blobs: BlobStore;
   readonly clock: Clock;
@@ -28,11 +28,11 @@ interface Fetched {
 
 /** Brings the words of stored files into the index: each content once, whatever number of nodes and files has it. */
 export class DocumentReader {
-  readonly #parts: DocumentReaderParts;
+  readonly #parts: DocumentReaderDeps;
   /** By document: what is read by this node, which the leases do not tell from itself. */
   readonly #underWay = new Map<string, Promise<IndexedDocument>>();
 
-  constructor(parts: DocumentReaderParts) {
+  constructor(parts: DocumentReaderDeps) {
     this.#parts = parts;
   }
 

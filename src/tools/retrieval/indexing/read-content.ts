@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { BlobStore } from '#domain/blob-store.ts';
-import type { IndexedFile } from '#domain/file-index.ts';
-import type { IndexedDocument, PassageIndex } from '#domain/passage-index.ts';
+import type { BlobStore } from '#domain/files/blob-store.ts';
+import type { IndexedFile } from '#domain/files/file-index.ts';
+import type { IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';
 import { DocumentFault } from '../loading/document-fault.ts';
 import { type FileLabel, sniffFormat } from '../loading/sniff-format.ts';
 

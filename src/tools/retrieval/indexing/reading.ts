@@ -1,5 +1,5 @@
-import type { IndexedFile } from '#domain/file-index.ts';
-import type { IndexedDocument } from '#domain/passage-index.ts';
+import type { IndexedFile } from '#domain/files/file-index.ts';
+import type { IndexedDocument } from '#domain/tools/passage-index.ts';
 
 /** A file on its way into the index. */
 export class Reading {

@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import type { IndexedDocument, Passage, PassageIndex } from '#domain/passage-index.ts';
+import type { IndexedDocument, Passage, PassageIndex } from '#domain/tools/passage-index.ts';
 import type { TextEmbedder } from '../text-embedder.ts';
 
 const leaseMs = 120_000;
@@ -13,7 +13,7 @@ export interface Wish {
   readonly embedder: TextEmbedder;
 }
 
-export interface VectorMakerParts {
+export interface VectorMakerDeps {
   readonly index: PassageIndex;
   readonly clock: Clock;
   readonly owner: string;
@@ -21,9 +21,9 @@ export interface VectorMakerParts {
 
 /** Gives passages their vectors, some at a time: what is done stays done. */
 export class VectorMaker {
-  readonly #parts: VectorMakerParts;
+  readonly #parts: VectorMakerDeps;
 
-  constructor(parts: VectorMakerParts) {
+  constructor(parts: VectorMakerDeps) {
     this.#parts = parts;
   }
 

@@ -1,4 +1,4 @@
-import type { Passage } from '#domain/passage-index.ts';
+import type { Passage } from '#domain/tools/passage-index.ts';
 import type { Block, TableBlock } from './block.ts';
 import { splitText } from './split-text.ts';
 import { weigh } from './weigh.ts';

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { untilAborted } from '#base/until-aborted.ts';
-import type { Passage } from '#domain/passage-index.ts';
+import type { Passage } from '#domain/tools/passage-index.ts';
 import type { LoadBounds } from './block.ts';
 import { DocumentFault } from './document-fault.ts';
 import type { FileLabel, Format } from './sniff-format.ts';

@@ -1,4 +1,4 @@
-import type { PassageHit } from '#domain/passage-index.ts';
+import type { PassageHit } from '#domain/tools/passage-index.ts';
 
 /** The larger, the less the first ranks stand out. With the weights measured on the golden set (docs/retrieval.md). */
 const smoothing = 20;

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { PassageHit } from '#domain/passage-index.ts';
+import type { PassageHit } from '#domain/tools/passage-index.ts';
 
 /** Numbers looked at before others get a turn: about a millisecond. */
 const numbersAtOnce = 1_000_000;

@@ -1,4 +1,4 @@
-import type { IndexedDocument, PassageHit, PassageIndex, WordHit } from '#domain/passage-index.ts';
+import type { IndexedDocument, PassageHit, PassageIndex, WordHit } from '#domain/tools/passage-index.ts';
 import type { TextEmbedder } from '../text-embedder.ts';
 import { fuse } from './fuse.ts';
 import { type NearHit, nearest } from './nearest.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { IndexedDocument, PassageIndex, VectorRun } from '#domain/passage-index.ts';
+import type { IndexedDocument, PassageIndex, VectorRun } from '#domain/tools/passage-index.ts';
 import { fuse } from './fuse.ts';
 import { nearest } from './nearest.ts';
 import { VectorCache } from './vector-cache.ts';

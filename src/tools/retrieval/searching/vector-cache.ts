@@ -1,4 +1,4 @@
-import type { IndexedDocument, PassageIndex, VectorKey } from '#domain/passage-index.ts';
+import type { IndexedDocument, PassageIndex, VectorKey } from '#domain/tools/passage-index.ts';
 
 /** Vectors of the documents asked for last, up to so many bytes; the one not used for longest goes first. */
 export class VectorCache {

@@ -1,0 +1,43 @@
+import { type ConfigurationFault, formatFault } from '#configuration/configuration-fault.ts';
+import { loadConfiguration } from '#configuration/load.ts';
+import type { Environment } from '#configuration/substitute.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+
+export interface CheckOutcome {
+  /** 0 where the configuration can be used, else 1. */
+  readonly exitCode: 0 | 1;
+  /** A line a fault, or the warnings and a summary. */
+  readonly lines: readonly string[];
+}
+
+/** What `parley check FILE…` prints and how it exits (contract 2). */
+export async function checkCommand(files: readonly string[], environment: Environment): Promise<CheckOutcome> {
+  if (files.length === 0) return { exitCode: 1, lines: ['parley check: name at least one file'] };
+  const loaded = await loadConfiguration(files, environment);
+  if ('faults' in loaded) return { exitCode: 1, lines: loaded.faults.map(formatFault) };
+  return {
+    exitCode: 0,
+    lines: [...loaded.warnings.map(formatWarning), `${files.join(', ')}: ${summarise(loaded.configuration)}`],
+  };
+}
+
+function formatWarning(warning: ConfigurationFault): string {
+  return `warning: ${formatFault(warning)}`;
+}
+
+function summarise({ models, applications, addons, keys, roles, identityProviders }: Configuration): string {
+  const counts = [
+    count(models, 'model'),
+    count(applications, 'application'),
+    count(addons, 'addon'),
+    count(keys, 'key'),
+    count(roles, 'role'),
+    count(identityProviders, 'identity provider'),
+  ];
+  return `no faults; ${counts.join(', ')}`;
+}
+
+function count(entries: Readonly<Record<string, unknown>>, noun: string): string {
+  const many = Object.keys(entries).length;
+  return `${many} ${noun}${many === 1 ? '' : 's'}`;
+}

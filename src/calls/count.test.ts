@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import type { ModelUsage } from '#contract/chunk.ts';
+import { Frame } from '#contract/frame.ts';
+import type { Call } from '#domain/call.ts';
+import type { Chain } from '#domain/callers/caller.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import { type CallStart, silentTelemetry } from '#domain/telemetry.ts';
+import { count } from './count.ts';
+import { ReplyOrder } from './reply-order.ts';
+
+const head = { id: 'up', object: 'chat.completion.chunk' as const, created: 1 };
+const first = Frame.ofChunks({
+  ...head,
+  choices: [{ index: 0, delta: { role: 'assistant', content: 'hi' }, finish_reason: null }],
+});
+const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
+const last = Frame.ofChunks(
+  { ...head, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+  { ...head, choices: [], usage },
+);
+
+/** What happens, in its order, while a call with a per-request key is read to its end, or left after one frame. */
+async function happenings(frames: AsyncIterable<Frame>, { isLeft = false, isDeaf = false } = {}): Promise<string[]> {
+  const seen: string[] = [];
+  const report: Chain['report'] = async (items: readonly ModelUsage[]) => {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (isDeaf) throw new Error('the report got lost');
+    seen.push(`reported ${items.map(({ total_tokens }) => total_tokens)}`);
+  };
+  const chain: Chain = { path: ['app'], files: new Set(), report };
+  const caller = { subject: 's', project: 'p', roles: [], chain };
+  const order = new ReplyOrder({
+    ...{ id: 'own', createdSeconds: 1, deployment: 'm', kind: 'model', isStreamed: true, choices: 1, promptTokens: 3 },
+    innerUsage: () => [],
+  });
+  const reservation = { headers: {}, charge: ({ tokens }: { tokens: number }) => void seen.push(`charged ${tokens}`) };
+  const record = silentTelemetry.begin({} as CallStart);
+  const call = { caller, record, deployment: 'm', signal: new AbortController().signal } as Partial<Call> as Call;
+  try {
+    for await (const frame of count(frames, { call, deployment: { id: 'm' } as Deployment, order, reservation })) {
+      seen.push(frame.bytes.includes('usage_per_model') ? 'the end' : 'a frame');
+      if (isLeft) break;
+    }
+  } catch (thrown) {
+    seen.push((thrown as Error).message);
+  }
+  return seen;
+}
+
+describe('the usage of a call with a per-request key', () => {
+  it('has been reported before the end of the reply goes out', async () => {
+    async function* whole() {
+      yield first;
+      yield last;
+    }
+    expect(await happenings(whole())).toEqual(['a frame', 'a frame', 'reported 12', 'the end', 'charged 12']);
+  });
+
+  it('is nothing where the reply failed before it began', async () => {
+    // biome-ignore lint/correctness/useYield: a reply that fails at once
+    async function* failing(): AsyncIterable<Frame> {
+      throw new Error('refused');
+    }
+    expect(await happenings(failing())).toEqual(['refused']);
+  });
+
+  it('has been reported before the fault of a reply that breaks off is told', async () => {
+    async function* broken() {
+      yield first;
+      throw new Error('broken');
+    }
+    expect(await happenings(broken())).toEqual(['a frame', 'reported 4', 'charged 4', 'broken']);
+  });
+
+  it('is reported where its caller leaves', async () => {
+    async function* whole() {
+      yield first;
+      yield last;
+    }
+    expect(await happenings(whole(), { isLeft: true })).toEqual(['a frame', 'reported 4', 'charged 4']);
+  });
+
+  it('is charged where the report of it fails, which its reader is told', async () => {
+    async function* whole() {
+      yield first;
+      yield last;
+    }
+    const told = await happenings(whole(), { isDeaf: true });
+    expect(told).toEqual(['a frame', 'a frame', 'charged 12', 'the report got lost']);
+  });
+
+  it('is reported where a frame cannot be put in order, and its source is told to stop', async () => {
+    let isStopped = false;
+    async function* odd() {
+      try {
+        yield first;
+        yield {
+          get chunks(): never {
+            throw new Error('no chunks');
+          },
+        } as unknown as Frame;
+        yield last;
+      } finally {
+        isStopped = true;
+      }
+    }
+    expect(await happenings(odd())).toEqual(['a frame', 'reported 4', 'charged 4', 'no chunks']);
+    expect(isStopped).toBe(true);
+  });
+});
+
+describe('count', () => {
+  it('waits for what goes on, however many frames bring nothing', async () => {
+    async function* silent() {
+      for (let at = 0; at < 1000; at += 1) yield Frame.ofChunks({ ...head, choices: [], usage });
+      yield first;
+      yield last;
+    }
+    expect(await happenings(silent())).toEqual(['a frame', 'a frame', 'reported 12', 'the end', 'charged 12']);
+  });
+});

@@ -1,0 +1,24 @@
+import type { ModelUsage } from '#contract/chunk.ts';
+import type { ParleyError } from '#contract/errors.ts';
+import { type CallEnd, toCallOutcome } from '#domain/telemetry.ts';
+import { addUp } from '#domain/usage/usage.ts';
+
+interface InnerEnding {
+  readonly error: ParleyError | undefined;
+  readonly signal: AbortSignal;
+  readonly used: readonly ModelUsage[];
+  readonly atMs: number;
+}
+
+/** How a call ended that came from inside: nobody was sent a status, so it is the one that a caller would have got. */
+export function toInnerEnd({ error, signal, used, atMs }: InnerEnding): CallEnd {
+  const { prompt_tokens, completion_tokens } = addUp(used);
+  return {
+    outcome: signal.aborted ? 'left' : toCallOutcome(error),
+    status: signal.aborted ? 499 : (error?.status ?? 200),
+    error,
+    promptTokens: prompt_tokens,
+    completionTokens: completion_tokens,
+    atMs,
+  };
+}

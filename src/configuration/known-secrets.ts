@@ -1,0 +1,34 @@
+import { Secret } from '#base/secret.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import { readUpstreamKey, secretsOfKey } from '#contract/configuration/upstream-key.ts';
+import { secretsOf } from '#contract/quick-app/secrets.ts';
+import { secretsOfFields } from '#domain/upstreams/upstream-error.ts';
+
+const shortest = 6;
+
+/** Every secret of a configuration, for the guard of the log; values too short to be told from ordinary words are left out. */
+export function knownSecrets(configuration: Configuration): readonly Secret[] {
+  const values: (string | undefined)[] = [];
+  for (const { upstreams } of Object.values(configuration.models)) {
+    for (const { protocol, key, headers, endpoint } of upstreams)
+      values.push(...keySecrets(protocol, key), ...secretsOfFields(headers), ...valuesInQuery(endpoint));
+  }
+  for (const [name, { key }] of Object.entries(configuration.keys)) values.push(key ?? name);
+  for (const { url, authorization } of Object.values(configuration.addons))
+    values.push(...Object.values(authorization ?? {}), ...valuesInQuery(url));
+  for (const { endpoint, applicationProperties } of Object.values(configuration.applications))
+    values.push(...valuesInQuery(endpoint), ...secretsOf(applicationProperties ?? {}));
+  return values.filter((value) => value !== undefined && value.length >= shortest).map((value) => new Secret(String(value)));
+}
+
+/** A key and what it is made of, such as that of an account. */
+function keySecrets(protocol: string, key: string | undefined): readonly string[] {
+  if (key === undefined) return [];
+  const read = readUpstreamKey(protocol, key);
+  return [key, ...('fault' in read ? [] : secretsOfKey(read))];
+}
+
+/** Addresses may carry a key in their query. */
+function valuesInQuery(url: string | undefined): readonly string[] {
+  return [...(URL.parse(url ?? '')?.searchParams.values() ?? [])];
+}

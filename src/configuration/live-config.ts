@@ -1,0 +1,35 @@
+import type { Secret } from '#base/secret.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import { type ConfigSnapshot, toSnapshot } from '#domain/deployments/config-snapshot.ts';
+import { knownSecrets } from './known-secrets.ts';
+
+/** The directory in force; a reload puts a whole new one in its place. */
+export class LiveConfig {
+  #current: ConfigSnapshot;
+  #secrets: readonly Secret[];
+  #heard: () => void = () => undefined;
+
+  constructor(configuration: Configuration) {
+    this.#current = toSnapshot(configuration);
+    this.#secrets = knownSecrets(configuration);
+  }
+
+  readonly current = (): ConfigSnapshot => this.#current;
+
+  /** Has somebody told whenever another directory is in force. */
+  onReplaced(hear: () => void): void {
+    this.#heard = hear;
+  }
+
+  /** What must never be seen in a log. */
+  secrets(): readonly Secret[] {
+    return this.#secrets;
+  }
+
+  /** Replaces it for calls that come from now on; upstreams keep their health. Throws, changing nothing, where it cannot be built. */
+  replace(configuration: Configuration): void {
+    this.#current = toSnapshot(configuration);
+    this.#secrets = knownSecrets(configuration);
+    this.#heard();
+  }
+}

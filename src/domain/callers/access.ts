@@ -1,0 +1,31 @@
+import { ParleyError } from '#contract/errors.ts';
+import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
+import type { Deployment } from '../deployments/deployment.ts';
+import { closedLimit } from '../limits/limits.ts';
+import type { Actor } from './caller.ts';
+import { isLedByAnother } from './chain.ts';
+
+/** Whether the roles of a caller open a deployment and leave some use of it; one that names no roles is open to all. */
+export function mayUse({ limits }: ConfigSnapshot, caller: Actor, deployment: Deployment): boolean {
+  return isOpenTo(caller, deployment) && closedLimit(limits.of(caller.roles, deployment.id)) === undefined;
+}
+
+/** Throws `access_denied` where a caller may not use a deployment. */
+export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deployment: Deployment): void {
+  const { id } = deployment;
+  if (!isOpenTo(caller, deployment)) throw new ParleyError('access_denied', `Your roles do not open ${id}.`);
+  const closed = closedLimit(limits.of(caller.roles, id));
+  if (closed === undefined) return;
+  const { kind, period } = closed.window;
+  throw new ParleyError('access_denied', `Your roles leave no use of ${id}: their limit of ${kind} per ${period} is 0 or less.`);
+}
+
+/**
+ * What a user made is open to that user, unless an application of somebody else's stands in for it, and to the roles it names;
+ * to everyone only where it is of the configuration.
+ */
+function isOpenTo(caller: Actor, { userRoles, ownership: made }: Deployment): boolean {
+  const { subject, roles } = caller;
+  if (made !== null && made.owner === subject && !isLedByAnother(caller)) return true;
+  return userRoles === null ? made === null : userRoles.some((role) => roles.includes(role));
+}

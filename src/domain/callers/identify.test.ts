@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
+import { createIdentify, unauthorized } from './identify.ts';
+import { KeyRing } from './key-ring.ts';
+
+const ada = { subject: 'ada', project: 'corporate', roles: ['staff'], chain: null };
+const lent = { ...ada, chain: { path: ['app'], files: new Set<string>(), report: () => undefined } };
+
+function openIdentify() {
+  const keys = new KeyRing();
+  keys.add('configured', { project: 'team', roles: ['default'] });
+  keys.add('a.b.c', { project: 'dotted', roles: ['default'] });
+  const asked: string[] = [];
+  const refusals: string[] = [];
+  const perRequestKeys = {
+    issue: () => Promise.resolve(''),
+    revoke: () => Promise.resolve(),
+    find: async (key: string) => {
+      asked.push(`per-request ${key}`);
+      return key === 'lent' ? lent : undefined;
+    },
+  };
+  const verifyToken = async (token: string) => {
+    asked.push(`token ${token}`);
+    if (token === 'h.good.s') return ada;
+    throw token === 'h.down.s' ? new Error('down') : unauthorized('invalid_token', 'The token has expired; get a new one.');
+  };
+  const identify = createIdentify(() => ({ keys }) as ConfigSnapshot, perRequestKeys, {
+    verifyToken,
+    noteRefusal: (why) => refusals.push(why),
+  });
+  return { identify, asked, refusals };
+}
+
+describe('credentials', () => {
+  it.each([
+    ['a configured key', 'configured', { subject: 'key:team', project: 'team', roles: ['default'], chain: null }, []],
+    [
+      'a configured key that looks like a token',
+      'a.b.c',
+      { subject: 'key:dotted', project: 'dotted', roles: ['default'], chain: null },
+      [],
+    ],
+    ['a per-request key', 'lent', lent, ['per-request lent']],
+    ['a token', 'h.good.s', ada, ['token h.good.s']],
+  ])('that are %s are looked for there', async (_what, credentials, caller, where) => {
+    const { identify, asked, refusals } = openIdentify();
+    expect(await identify(credentials)).toEqual(caller);
+    expect(asked).toEqual(where);
+    expect(refusals).toEqual([]);
+  });
+
+  it.each([
+    ['unknown', 'unknown', 'invalid_api_key'],
+    ['of two parts', 'a.b', 'invalid_api_key'],
+    ['of three parts with a blank', 'a.b .c', 'invalid_api_key'],
+    ['a token that is refused', 'h.bad.s', 'invalid_token'],
+    ['a token without a signature', 'h.none.', 'invalid_token'],
+    ['an encrypted token', 'a.b.c.d.e', 'invalid_token'],
+  ])('that are %s are refused with a challenge, and told once by their code', async (_what, credentials, code) => {
+    const { identify, refusals } = openIdentify();
+    await expect(identify(credentials)).rejects.toMatchObject({
+      code,
+      status: 401,
+      headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+    });
+    expect(refusals).toEqual([code]);
+  });
+
+  it('that cannot be told are no refusal', async () => {
+    const { identify, refusals } = openIdentify();
+    await expect(identify('h.down.s')).rejects.toThrow('down');
+    expect(refusals).toEqual([]);
+  });
+});
+
+it('a challenge to those who sent nothing tells of no error', () => {
+  expect(unauthorized('missing_credentials', 'Send a key.').headers).toEqual({ 'www-authenticate': 'Bearer' });
+});

@@ -1,0 +1,53 @@
+import { type ErrorCode, ParleyError } from '#contract/errors.ts';
+import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
+import type { Caller } from './caller.ts';
+import type { PerRequestKeys } from './per-request-keys.ts';
+
+/**
+ * Finds who a key or token belongs to, at once where it is a configured key. Throws `invalid_api_key`, `invalid_token`, or
+ * `overloaded` where the keys that would tell cannot be had.
+ */
+export type Identify = (credentials: string) => Caller | Promise<Caller>;
+
+/** Finds whom a signed token (JWT) stands for. Throws `invalid_token`, or `overloaded` where its issuer's keys cannot be had. */
+export type VerifyToken = (token: string) => Promise<Caller>;
+
+export interface IdentifyDeps {
+  readonly verifyToken: VerifyToken;
+  /** Hears why credentials are refused, once each time, and never what they are. */
+  readonly noteRefusal?: (why: ErrorCode) => void;
+}
+
+/**
+ * Looks a key up among the configured ones, then among those of calls under way; what has the form of a token and is no
+ * configured key is verified as one. A per-request key never has that form.
+ */
+export function createIdentify(
+  snapshot: () => ConfigSnapshot,
+  perRequestKeys: PerRequestKeys,
+  { verifyToken, noteRefusal }: IdentifyDeps,
+): Identify {
+  const findOther = async (credentials: string): Promise<Caller> => {
+    try {
+      if (hasTokenForm(credentials)) return await verifyToken(credentials);
+      const caller = await perRequestKeys.find(credentials);
+      if (caller !== undefined) return caller;
+      throw unauthorized('invalid_api_key', 'The key is not known here, or the call it was made for has ended.');
+    } catch (thrown) {
+      if (thrown instanceof ParleyError && thrown.status === 401) noteRefusal?.(thrown.code);
+      throw thrown;
+    }
+  };
+  return (credentials) => snapshot().keys.find(credentials) ?? findOther(credentials);
+}
+
+/** Three parts in base64url, the last of which is empty where nothing is signed; five where the token is encrypted. */
+function hasTokenForm(credentials: string): boolean {
+  return /^[\w-]+\.[\w-]*\.[\w-]*(\.[\w-]*\.[\w-]*)?$/.test(credentials);
+}
+
+/** A refusal of credentials, or of their absence, with the challenge that a 401 carries (RFC 6750, 3). */
+export function unauthorized(code: 'missing_credentials' | 'invalid_api_key' | 'invalid_token', message: string): ParleyError {
+  const challenge = code === 'missing_credentials' ? 'Bearer' : 'Bearer error="invalid_token"';
+  return new ParleyError(code, message, { headers: { 'www-authenticate': challenge } });
+}

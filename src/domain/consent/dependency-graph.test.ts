@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { ParleyError } from '#contract/errors.ts';
+import vectors from '../../../test/vectors/consent-graphs.json' with { type: 'json' };
+import type { Deployment } from '../deployments/deployment.ts';
+import { isNothingRequired, toConsentForm } from './consent-form.ts';
+import { type DependencySource, walkDependencies } from './dependency-graph.ts';
+
+interface Declared {
+  readonly id: string;
+  readonly dependencies: readonly string[];
+  readonly consentRequired?: unknown;
+}
+
+function toDeployment({ id, dependencies, consentRequired }: Declared): Deployment {
+  return { id, dependencies, features: { consentRequired } } as Partial<Deployment> as Deployment;
+}
+
+function sourceOf(declared: readonly Declared[]): DependencySource & { asked: string[] } {
+  const deployments = new Map(declared.map((each) => [each.id, toDeployment(each)]));
+  const asked: string[] = [];
+  return {
+    asked,
+    async find(id) {
+      asked.push(id);
+      return deployments.get(id);
+    },
+    dependenciesOf: async ({ dependencies }) => dependencies,
+  };
+}
+
+async function walk(root: string, source: DependencySource) {
+  return walkDependencies((await source.find(root)) ?? expect.unreachable(), source);
+}
+
+/** `n0` names `n1`, which names `n2`, and so on. */
+const chainOf = (length: number): Declared[] =>
+  Array.from({ length }, (_, index) => ({ id: `n${index}`, dependencies: index + 1 < length ? [`n${index + 1}`] : [] }));
+
+/** `root` names all others. */
+const fanOf = (others: number): Declared[] => {
+  const ids = Array.from({ length: others }, (_, index) => `n${index}`);
+  return [{ id: 'root', dependencies: ids }, ...ids.map((id) => ({ id, dependencies: ['root'] }))];
+};
+
+describe('the dependency graph', () => {
+  it.each(vectors)('has $name', async ({ root, deployments, form, dangling }) => {
+    const graph = await walk(root, sourceOf(deployments));
+    expect(graph.deployments.map(({ id, features }) => [id, features.consentRequired])).toEqual(form);
+    expect(graph.dangling).toEqual(dangling.map(([deployment, dependency]) => ({ deployment, dependency })));
+    expect(Object.entries(toConsentForm(graph))).toEqual(form.map(([id, consentRequired]) => [id, { consentRequired }]));
+  });
+
+  it.each(vectors)('is walked without looking anything up twice: $name', async ({ root, deployments }) => {
+    const source = sourceOf(deployments);
+    await walkDependencies(toDeployment(deployments.find(({ id }) => id === root) ?? expect.unreachable()), source);
+    expect(new Set(source.asked).size).toBe(source.asked.length);
+    expect(source.asked).not.toContain(root);
+  });
+
+  it.each([
+    ['deep', chainOf],
+    ['wide', (length: number) => fanOf(length - 1)],
+  ])('takes 10000 deployments and no more, however %s', async (_name, toGraph) => {
+    const most = toGraph(10_000);
+    expect((await walk(most[0]?.id ?? '', sourceOf(most))).deployments).toHaveLength(10_000);
+    const tooMany = toGraph(10_001);
+    const refused = walk(tooMany[0]?.id ?? '', sourceOf(tooMany));
+    await expect(refused).rejects.toMatchObject({ code: 'operation_not_supported', message: expect.stringContaining('10000') });
+    await expect(refused).rejects.toBeInstanceOf(ParleyError);
+  });
+
+  it('counts what dangles too, so that missing ids cost no end of look-ups', async () => {
+    const source = sourceOf([{ id: 'root', dependencies: Array.from({ length: 20_000 }, (_, index) => `gone${index}`) }]);
+    await expect(walk('root', source)).rejects.toMatchObject({ code: 'operation_not_supported' });
+    expect(source.asked).toEqual(['root']);
+  });
+});
+
+describe('a form', () => {
+  it.each([undefined, 'true', 1, null])('takes %j for no requirement: only true is one', (consentRequired) => {
+    const form = toConsentForm({ deployments: [toDeployment({ id: 'a', dependencies: [], consentRequired })] });
+    expect(form).toEqual({ a: { consentRequired: false } });
+    expect(isNothingRequired(form)).toBe(true);
+  });
+
+  it('asks for nothing only where no deployment in it does', () => {
+    expect(isNothingRequired({})).toBe(true);
+    expect(isNothingRequired({ a: { consentRequired: false }, b: { consentRequired: true } })).toBe(false);
+  });
+});

@@ -1,0 +1,60 @@
+import { type ConsentForm, requiresConsent } from '#contract/consent.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { Deployment } from '../deployments/deployment.ts';
+import { isConsentRequired } from './consent-form.ts';
+import { type ConsentDeps, type Consenting, consentStatusOf } from './consent-status.ts';
+
+/** Throws `consent_required` where a call needs a consent of the user that is not there; undefined where none is needed. */
+export type RequireConsent = (consenting: Consenting) => Promise<void> | undefined;
+
+/** The check of contract 6. Only a call that needs a consent costs a look-up. */
+export function createRequireConsent(tools: ConsentDeps): RequireConsent {
+  return (consenting) => {
+    const { caller, deployment, snapshot } = consenting;
+    if (caller.chain !== null) {
+      return isConsentRequired(deployment) ? requireOnPath(tools, consenting, caller.chain.path) : undefined;
+    }
+    return snapshot.configuration.consent.directCalls === 'require' ? requireAccepted(tools, consenting) : undefined;
+  };
+}
+
+/** What counts is the form that the user accepted for the root, whatever the graph has become since. */
+async function requireOnPath({ store }: ConsentDeps, consenting: Consenting, path: readonly string[]): Promise<void> {
+  const { caller, deployment } = consenting;
+  const [root = deployment.id] = path;
+  const stored = await store.find(caller.subject, root);
+  if (stored === undefined) throw notGiven(consenting, root, `; GET ${toConsentPath(root)} has the form to accept`);
+  const uncovered = path.find((id) => requiresConsent(stored.form, id) === undefined) ?? toUncovered(stored.form, deployment);
+  if (uncovered === undefined) return;
+  const more = `, and what you gave does not cover ${uncovered}; GET ${toConsentPath(root)} has the form of today`;
+  throw notGiven(consenting, root, more);
+}
+
+function toUncovered(form: ConsentForm, { id }: Deployment): string | undefined {
+  return requiresConsent(form, id) === true ? undefined : id;
+}
+
+async function requireAccepted(tools: ConsentDeps, consenting: Consenting): Promise<void> {
+  const { isAccepted } = await consentStatusOf(tools, consenting);
+  if (isAccepted) return;
+  const { deployment } = consenting;
+  const claim = `${nameOf(deployment)} needs your consent before it answers`;
+  throw new ParleyError('consent_required', `${claim}; GET ${toConsentPath(deployment.id)} has the form to accept.`);
+}
+
+/** People read it too, so it begins in plain words; `more` is the way out for programs. */
+function notGiven({ deployment, snapshot }: Consenting, root: string, more: string): ParleyError {
+  const user = snapshot.deployments.get(root) ?? { id: root };
+  return new ParleyError(
+    'consent_required',
+    `${nameOf(deployment)} needs your consent before ${nameOf(user)} may use it${more}.`,
+  );
+}
+
+function nameOf({ id, displayName = id }: Pick<Deployment, 'id'> & Partial<Deployment>): string {
+  return displayName;
+}
+
+function toConsentPath(root: string): string {
+  return `/v1/consent/${root.split('/').map(encodeURIComponent).join('/')}`;
+}

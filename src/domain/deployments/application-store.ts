@@ -1,0 +1,46 @@
+import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { WriteCondition } from '../files/write-condition.ts';
+import type { Ownership } from './deployment.ts';
+
+/** An application made through the API (contract 2, 3). */
+export interface StoredApplication extends Ownership {
+  /** `applications/<bucket>/<path>`. */
+  readonly id: string;
+  /** As it was written, without defaults but with its secrets; at rest it is encrypted. */
+  readonly entry: ApplicationEntry;
+  /** Another after each change; without quotes. */
+  readonly etag: string;
+}
+
+/** One of the forms that an application had, or has. */
+export interface ApplicationVersion {
+  /** Counted from 1; the highest is the one in force. */
+  readonly version: number;
+  readonly etag: string;
+  /** Milliseconds since the epoch. */
+  readonly savedAtMs: number;
+}
+
+/**
+ * Port: applications made by users. Each step is atomic; writes are durable once they resolve. What is given may be given again
+ * as long as it is as it was: nobody changes it. Throws StoreFault.
+ */
+export interface ApplicationStore {
+  find(id: string): Promise<StoredApplication | undefined>;
+  /**
+   * Keeps `createdAtMs` and `owner` of the one that is there, and the one that is there as a former version; undefined where
+   * the condition does not hold.
+   */
+  put(application: StoredApplication, condition: WriteCondition): Promise<StoredApplication | undefined>;
+  /** With all its versions. Whether it happened: `condition` may not hold, or there may be none. */
+  delete(id: string, condition: WriteCondition): Promise<'deleted' | 'absent' | 'condition_failed'>;
+  /** Those of one owner, ordered by id. */
+  list(owner: string): Promise<readonly StoredApplication[]>;
+  /** Those that a user made, and those that name one of the roles; ordered by id. */
+  listOpen(user: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]>;
+  /** The newest first, which is the one in force; of the former ones the last 50 at most. None where there is no application. */
+  versions(id: string): Promise<readonly ApplicationVersion[]>;
+  /** An application as it was in one of its versions. */
+  findVersion(id: string, version: number): Promise<StoredApplication | undefined>;
+}

@@ -1,0 +1,46 @@
+import { complete } from '#contract/configuration/complete.ts';
+import { ApplicationEntry } from '#contract/configuration/deployments.ts';
+import type { Caller } from '../callers/caller.ts';
+import { madeByUsers } from './application-place.ts';
+import type { ApplicationStore, StoredApplication } from './application-store.ts';
+import { type ConfigSnapshot, toApplication } from './config-snapshot.ts';
+import type { Deployment } from './deployment.ts';
+
+/** Where deployments are found: those of the configuration, and those made through the API, which every node sees at once. */
+export class Catalog {
+  readonly #applications: ApplicationStore;
+  /** A store gives the same object as long as an application is as it was: then the deployment is the same too. */
+  readonly #deployments = new WeakMap<StoredApplication, Deployment>();
+
+  constructor(applications: ApplicationStore) {
+    this.#applications = applications;
+  }
+
+  /** At once for one of the configuration. Rejects with StoreFault. */
+  find(snapshot: ConfigSnapshot, id: string): Deployment | undefined | Promise<Deployment | undefined> {
+    const configured = snapshot.deployments.get(id);
+    return configured === undefined && id.startsWith(madeByUsers) ? this.#made(id) : configured;
+  }
+
+  /** All of the configuration, and of those made by users the ones that are this caller's or name one of its roles. Rejects with StoreFault. */
+  async list(snapshot: ConfigSnapshot, caller: Pick<Caller, 'subject' | 'roles'>): Promise<readonly Deployment[]> {
+    const made = await this.#applications.listOpen(caller);
+    return [...snapshot.deployments.values(), ...made.map((stored) => this.#toDeployment(stored))];
+  }
+
+  async #made(id: string): Promise<Deployment | undefined> {
+    const stored = await this.#applications.find(id);
+    return stored && this.#toDeployment(stored);
+  }
+
+  /** Stored is what its maker wrote: the defaults are those of today. */
+  #toDeployment(stored: StoredApplication): Deployment {
+    const known = this.#deployments.get(stored);
+    if (known !== undefined) return known;
+    const { id, entry, owner, createdAtMs, updatedAtMs } = stored;
+    const completed = complete(ApplicationEntry, entry) as ApplicationEntry;
+    const deployment = toApplication(id, completed, { owner, createdAtMs, updatedAtMs });
+    this.#deployments.set(stored, deployment);
+    return deployment;
+  }
+}

@@ -1,0 +1,124 @@
+import { hash } from 'node:crypto';
+import { Secret } from '#base/secret.ts';
+import type { KeyEntry } from '#contract/configuration/access.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { ApplicationEntry, ModelEntry, UpstreamEntry } from '#contract/configuration/deployments.ts';
+import { completeQuickApp } from '#contract/quick-app/quick-app-faults.ts';
+import { KeyRing } from '../callers/key-ring.ts';
+import { RoleLimits } from '../limits/limits.ts';
+import { toQuickApp } from '../quick-app/to-quick-app.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
+import type { Deployment, Ownership } from './deployment.ts';
+
+const applicationTimeouts = { connectMs: 10_000, firstByteMs: 300_000, idleMs: 300_000 };
+const fallbackRole = 'default';
+
+/** One configuration, ready to be asked. A reload makes a new one; calls under way keep theirs. */
+export interface ConfigSnapshot {
+  readonly configuration: Configuration;
+  readonly deployments: ReadonlyMap<string, Deployment>;
+  readonly keys: KeyRing;
+  readonly limits: RoleLimits;
+}
+
+export function toSnapshot(configuration: Configuration): ConfigSnapshot {
+  const deployments = new Map<string, Deployment>();
+  for (const [id, entry] of Object.entries(configuration.models)) deployments.set(id, toModel(id, entry));
+  for (const [id, entry] of Object.entries(configuration.applications)) deployments.set(id, toApplication(id, entry));
+  return { configuration, deployments, keys: toKeyRing(configuration.keys), limits: new RoleLimits(configuration.roles) };
+}
+
+function toModel(id: string, entry: ModelEntry): Deployment {
+  return {
+    ...toCommon(id, entry),
+    kind: 'model',
+    type: entry.type,
+    limits: entry.limits,
+    pricing: entry.pricing,
+    upstreams: entry.upstreams.map((upstream) => toUpstream(id, upstream)),
+    quickApp: undefined,
+    ownership: null,
+  };
+}
+
+/** An application of the configuration, or one that its owner made through the API. */
+export function toApplication(id: string, entry: ApplicationEntry, made: Ownership | null = null): Deployment {
+  const { endpoint, applicationProperties } = entry;
+  return {
+    ...toCommon(id, entry),
+    kind: 'application',
+    type: 'chat',
+    limits: undefined,
+    pricing: undefined,
+    upstreams: endpoint === undefined ? [] : [toApplicationUpstream(id, endpoint, made !== null)],
+    quickApp: applicationProperties === undefined ? undefined : toQuickApp(completeQuickApp(applicationProperties)),
+    ownership: made,
+  };
+}
+
+function toCommon(id: string, entry: ModelEntry | ApplicationEntry) {
+  return {
+    id,
+    displayName: entry.displayName,
+    displayVersion: entry.displayVersion,
+    description: entry.description,
+    iconUrl: entry.iconUrl,
+    userRoles: entry.userRoles ?? null,
+    features: entry.features,
+    defaults: entry.defaults,
+    dependencies: entry.dependencies,
+    inputAttachmentTypes: entry.inputAttachmentTypes,
+    maxInputAttachments: entry.maxInputAttachments,
+    maxAttempts: entry.maxRetryAttempts,
+  };
+}
+
+function toUpstream(model: string, entry: UpstreamEntry): Upstream {
+  return {
+    id: upstreamId(model, [entry.protocol, entry.endpoint, entry.region, entry.model, entry.key]),
+    protocol: entry.protocol,
+    endpoint: entry.endpoint === undefined ? undefined : new URL(entry.endpoint),
+    apiVersion: entry.apiVersion,
+    region: entry.region,
+    key: entry.key === undefined ? undefined : new Secret(entry.key),
+    model: entry.model ?? model,
+    headers: entry.headers,
+    weight: entry.weight,
+    tier: entry.tier,
+    timeouts: entry.timeouts,
+  };
+}
+
+function toApplicationUpstream(application: string, endpoint: string, isGuarded: boolean): Upstream {
+  return {
+    id: upstreamId(application, [endpoint]),
+    protocol: 'application',
+    endpoint: new URL(endpoint),
+    apiVersion: undefined,
+    region: undefined,
+    key: undefined,
+    model: application,
+    headers: {},
+    weight: 1,
+    tier: 0,
+    timeouts: applicationTimeouts,
+    isGuarded,
+  };
+}
+
+/** The deployment's id and a digest of what makes the upstream itself; tells nothing of the key. */
+function upstreamId(deployment: string, parts: readonly (string | undefined)[]): string {
+  return `${deployment}#${hash('sha256', JSON.stringify(parts), 'hex').slice(0, 8)}`;
+}
+
+function toKeyRing(entries: Configuration['keys']): KeyRing {
+  const ring = new KeyRing();
+  for (const [name, entry] of Object.entries(entries)) {
+    ring.add(entry.key ?? name, { project: entry.project, roles: rolesOf(entry) });
+  }
+  return ring;
+}
+
+function rolesOf(entry: KeyEntry): readonly string[] {
+  return entry.roles ?? [entry.role ?? fallbackRole];
+}

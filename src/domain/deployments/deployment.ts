@@ -1,0 +1,60 @@
+import type { QuickApp } from '../quick-app/quick-app.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
+
+/** A named model or application. */
+export interface Deployment {
+  readonly id: string;
+  readonly kind: 'model' | 'application';
+  readonly type: 'chat' | 'embedding';
+  readonly displayName: string | undefined;
+  readonly displayVersion: string | undefined;
+  readonly description: string | undefined;
+  readonly iconUrl: string | undefined;
+  /** Roles that may use it; null for everyone. */
+  readonly userRoles: readonly string[] | null;
+  readonly features: Readonly<Record<string, unknown>>;
+  /** Request fields put in where the request has none. */
+  readonly defaults: Readonly<Record<string, unknown>>;
+  readonly dependencies: readonly string[];
+  readonly inputAttachmentTypes: readonly string[] | undefined;
+  readonly maxInputAttachments: number | undefined;
+  readonly limits: TokenLimits | undefined;
+  readonly pricing: Pricing | undefined;
+  /** Where it is answered; an application has one. */
+  readonly upstreams: readonly Upstream[];
+  /** How often one call is tried in all, the first time included. */
+  readonly maxAttempts: number;
+  /** Set for an application without code. */
+  readonly quickApp: QuickApp | undefined;
+  /** Of one that a user made through the API; null for what the configuration has. */
+  readonly ownership: Ownership | null;
+}
+
+/** Who made an application through the API, and when. */
+export interface Ownership {
+  /** User subject. */
+  readonly owner: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** Tokens that one call may have. */
+interface TokenLimits {
+  readonly maxTotalTokens?: number;
+  readonly maxPromptTokens?: number;
+  readonly maxCompletionTokens?: number;
+}
+
+/** USD a token. */
+interface Pricing {
+  readonly prompt?: number;
+  readonly completion?: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+}
+
+/** Whether the demo makes the deployment's replies, which records in their state the controls it offers (contract 5). */
+export function keepsControls({ upstreams }: Deployment): boolean {
+  return upstreams.length > 0 && upstreams.every(({ protocol }) => protocol === 'demo');
+}

@@ -1,0 +1,34 @@
+import type { ChatRequest } from '#contract/chat-request.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { isTakenType } from '../files/is-accepted-type.ts';
+import type { Deployment } from './deployment.ts';
+
+/** The request with the deployment's defaults where it has no value of its own. Throws `invalid_request` for attachments the deployment does not take. */
+export function prepareRequest(request: ChatRequest, deployment: Deployment): ChatRequest {
+  checkAttachments(request, deployment);
+  let prepared = request;
+  for (const field in deployment.defaults) {
+    if (prepared[field] !== undefined) continue;
+    if (prepared === request) prepared = { ...request };
+    prepared[field] = deployment.defaults[field];
+  }
+  return prepared;
+}
+
+function checkAttachments(request: ChatRequest, deployment: Deployment): void {
+  const { inputAttachmentTypes: types, maxInputAttachments: most } = deployment;
+  if (types === undefined && most === undefined) return;
+  request.messages.forEach((message, index) => {
+    const attachments = message.role === 'user' ? (message.custom_content?.attachments ?? []) : [];
+    const at = `messages[${index}].custom_content.attachments`;
+    if (most !== undefined && attachments.length > most) {
+      throw new ParleyError('invalid_request', `${deployment.id} takes at most ${most} attachments a message.`, { param: at });
+    }
+    attachments.forEach(({ type = 'text/markdown' }, position) => {
+      if (types === undefined || isTakenType(type, types)) return;
+      throw new ParleyError('invalid_request', `${deployment.id} takes attachments of ${types.join(', ')}, not ${type}.`, {
+        param: `${at}[${position}].type`,
+      });
+    });
+  });
+}

@@ -1,0 +1,59 @@
+import type { Clock } from '#base/clock.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { FileIndex, Reservation } from './file-index.ts';
+
+export interface FileQuotaDeps {
+  readonly index: FileIndex;
+  readonly clock: Clock;
+  readonly maxBucketBytes: number;
+}
+
+/** What is asked for beyond what is needed now, where it is not known how much will come. */
+const stepBytes = 8 * 1024 ** 2;
+/** A node that is gone holds room no longer than this. */
+const heldMs = 300_000;
+const renewedAfterMs = 60_000;
+
+/** The room in a bucket that one upload has set aside, so that uploads side by side never hold more than the bucket may. */
+export class FileRoom {
+  readonly place: Pick<Reservation, 'bucket' | 'path' | 'blob'>;
+  readonly #parts: FileQuotaDeps;
+  #bytes = -1;
+  #renewAtMs = 0;
+
+  constructor(parts: FileQuotaDeps, place: Pick<Reservation, 'bucket' | 'path' | 'blob'>) {
+    this.#parts = parts;
+    this.place = place;
+  }
+
+  /** Sees to it that there is room for so many bytes, and that it is held on. Throws `payload_too_large`. */
+  async cover(bytes: number): Promise<void> {
+    if (bytes <= this.#bytes && this.#parts.clock.epochMs() < this.#renewAtMs) return;
+    const isFirst = this.#bytes < 0;
+    const needed = Math.max(bytes, this.#bytes);
+    if (needed > this.#bytes && !isFirst && (await this.#reserve(needed + stepBytes)) === undefined) return;
+    const usedBytes = await this.#reserve(needed);
+    if (usedBytes !== undefined) throw overQuota(this.#parts.maxBucketBytes, usedBytes);
+  }
+
+  release(): Promise<void> {
+    return this.#parts.index.release(this.place.blob);
+  }
+
+  /** Gives what the bucket holds where there is no room. */
+  async #reserve(bytes: number): Promise<number | undefined> {
+    const { clock, index, maxBucketBytes } = this.#parts;
+    const nowMs = clock.epochMs();
+    const reserved = await index.reserve({ ...this.place, bytes, nowMs, untilMs: nowMs + heldMs }, maxBucketBytes);
+    if (reserved !== 'reserved') return reserved.usedBytes;
+    this.#bytes = bytes;
+    this.#renewAtMs = nowMs + renewedAfterMs;
+  }
+}
+
+export function overQuota(maxBytes: number, usedBytes: number): ParleyError {
+  return new ParleyError(
+    'payload_too_large',
+    `Your bucket may hold ${maxBytes} bytes and has ${usedBytes} of them, uploads under way included; delete files to make room for this one.`,
+  );
+}

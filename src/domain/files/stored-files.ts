@@ -1,0 +1,185 @@
+import type { Readable } from 'node:stream';
+import type { Clock } from '#base/clock.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { BlobStore, ByteRange } from './blob-store.ts';
+import { requireOwner, requireReadable } from './file-access.ts';
+import type { FileFacts, FileIndex, IndexedFile } from './file-index.ts';
+import { FileRoom, overQuota } from './file-quota.ts';
+import type { FilePlace } from './file-references.ts';
+import { type FolderPage, type FolderQuery, listFolder } from './list-folder.ts';
+import { UploadSlots } from './upload-slots.ts';
+import { preconditionFailed, type WriteCondition } from './write-condition.ts';
+
+export interface StoredFilesDeps {
+  readonly index: FileIndex;
+  readonly blobs: BlobStore;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  readonly maxFileBytes: number;
+  readonly maxBucketBytes: number;
+  /** Of one bucket at once; on this node. */
+  readonly maxBucketUploads: number;
+  /** Hears of contents that could not be deleted. */
+  readonly noteFault: (message: string, thrown: unknown) => void;
+}
+
+/** Which part of a file is wanted. */
+export type Selection = 'whole' | 'nothing' | ByteRange;
+
+export interface OpenedFile {
+  readonly file: FileFacts;
+  readonly selection: Selection;
+  /** To be read to its end or destroyed; undefined where nothing of it is wanted. */
+  readonly content: Readable | undefined;
+}
+
+export interface Upload {
+  readonly contentType: string;
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** How many they are; undefined where that is found out as they come. */
+  readonly announcedBytes: number | undefined;
+  readonly condition: WriteCondition;
+}
+
+/** 512 MiB a file, 10 GiB a bucket, 16 uploads to it at once, and beside it 1 GiB of texts that a user's conversations go on from. */
+export const defaultFileLimits = {
+  maxFileBytes: 512 * 1024 ** 2,
+  maxBucketBytes: 10 * 1024 ** 3,
+  maxBucketUploads: 16,
+  maxKeptBytes: 1024 ** 3,
+};
+
+const maxLooks = 3;
+
+/** Stored files as callers may use them (contract 3, 4). Everything may throw StoreFault. */
+export class StoredFiles {
+  readonly #parts: StoredFilesDeps;
+  readonly #slots: UploadSlots;
+
+  constructor(parts: StoredFilesDeps) {
+    this.#parts = parts;
+    this.#slots = new UploadSlots(parts.maxBucketUploads);
+  }
+
+  get maxFileBytes(): number {
+    return this.#parts.maxFileBytes;
+  }
+
+  /** What is known of a file; undefined where there is none. Throws `access_denied`. */
+  async look(caller: Caller, place: FilePlace): Promise<FileFacts | undefined> {
+    requireReadable(caller, place);
+    return this.#parts.index.find(place.bucket, place.path);
+  }
+
+  /**
+   * Opens a file; `select` says which part, and is asked again where the file was replaced in between: what is read is
+   * always of one content. Throws `access_denied`, `file_not_found`, and what `select` throws.
+   */
+  async read(caller: Caller, place: FilePlace, select: (file: FileFacts) => Selection): Promise<OpenedFile> {
+    requireReadable(caller, place);
+    for (let looks = 0; looks < maxLooks; looks += 1) {
+      const file = await this.#parts.index.find(place.bucket, place.path);
+      if (file === undefined) throw fileNotFound();
+      const selection = select(file);
+      if (selection === 'nothing') return { file, selection, content: undefined };
+      const content = await this.#parts.blobs.read(file.blob, selection === 'whole' ? undefined : selection);
+      if (content !== undefined) return { file, selection, content };
+    }
+    throw new Error('the content of a stored file is not where the index says');
+  }
+
+  /** Stores a content in the place of what is there. Throws `access_denied`, `precondition_failed`, `payload_too_large`, and what the bytes throw. */
+  async put(caller: Caller, place: FilePlace, upload: Upload): Promise<FileFacts> {
+    requireOwner(caller, place);
+    return this.#slots.within(place.bucket, () => this.#put(place, upload));
+  }
+
+  async #put(place: FilePlace, upload: Upload): Promise<FileFacts> {
+    const { index, clock, newId, maxBucketBytes } = this.#parts;
+    const room = new FileRoom({ index, clock, maxBucketBytes }, { bucket: place.bucket, path: place.path, blob: newId() });
+    try {
+      const stored = await this.#store(room, upload);
+      await this.#discard(stored.replaced);
+      return stored.file;
+    } catch (thrown) {
+      // Where even this fails the room is free a few minutes later.
+      await room.release().catch(() => undefined);
+      throw thrown;
+    }
+  }
+
+  async #store(
+    room: FileRoom,
+    { announcedBytes = 0, bytes, condition, contentType }: Upload,
+  ): Promise<{ file: FileFacts; replaced: IndexedFile | undefined }> {
+    const { index, blobs, clock, maxBucketBytes } = this.#parts;
+    const { blob } = room.place;
+    await room.cover(announcedBytes);
+    const counted = new CountedBytes(bytes, this.maxFileBytes, room);
+    await blobs.write(blob, counted);
+    const now = clock.epochMs();
+    const times = { createdAtMs: now, updatedAtMs: now };
+    const file = { ...room.place, contentType, contentLength: counted.total, etag: blob, ...times };
+    // Where this throws it may have happened all the same: a content too many is a lesser harm than one too few.
+    const put = await index.put(file, condition, maxBucketBytes);
+    if (put.outcome === 'stored') return { file: put.stored, replaced: put.replaced };
+    await this.#discard(file);
+    throw put.outcome === 'over_quota' ? overQuota(maxBucketBytes, put.usedBytes) : preconditionFailed();
+  }
+
+  /** Throws `access_denied`, `file_not_found`, `precondition_failed`. */
+  async delete(caller: Caller, place: FilePlace, condition: WriteCondition): Promise<void> {
+    requireOwner(caller, place);
+    const deleted = await this.#parts.index.delete(place.bucket, place.path, condition);
+    if (deleted === 'absent') throw fileNotFound();
+    if (deleted === 'condition_failed') throw preconditionFailed();
+    await this.#discard(deleted);
+  }
+
+  /** Throws `access_denied`. */
+  async list(caller: Caller, query: FolderQuery): Promise<FolderPage> {
+    requireOwner(caller, query);
+    return listFolder(this.#parts.index, query);
+  }
+
+  /** The caller has what it asked for: a content that stays costs space, no more. */
+  async #discard(file: IndexedFile | undefined): Promise<void> {
+    const { blobs, noteFault } = this.#parts;
+    if (file === undefined) return;
+    await blobs
+      .delete(file.blob)
+      .catch((thrown) => noteFault(`the content ${file.blob} of no file could not be deleted`, thrown));
+  }
+}
+
+/** Bytes on their way, counted; throws `payload_too_large` once they are too many for a file, or for the room there is. */
+class CountedBytes implements AsyncIterable<Uint8Array> {
+  total = 0;
+  readonly #bytes: AsyncIterable<Uint8Array>;
+  readonly #most: number;
+  readonly #room: FileRoom;
+
+  constructor(bytes: AsyncIterable<Uint8Array>, most: number, room: FileRoom) {
+    this.#bytes = bytes;
+    this.#most = most;
+    this.#room = room;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    for await (const piece of this.#bytes) {
+      this.total += piece.length;
+      if (this.total > this.#most) throw fileTooLarge(this.#most);
+      await this.#room.cover(this.total);
+      yield piece;
+    }
+  }
+}
+
+export function fileNotFound(): ParleyError {
+  return new ParleyError('file_not_found', 'There is no stored file of this path; GET /v1/metadata/files/{bucket}/ lists yours.');
+}
+
+export function fileTooLarge(maxBytes: number): ParleyError {
+  return new ParleyError('payload_too_large', `The file is larger than the ${maxBytes} bytes that a file may have.`);
+}

@@ -1,0 +1,13 @@
+/** What the nodes of an installation tell each other. */
+export interface Notice {
+  readonly topic: 'configuration';
+  readonly text: string;
+}
+
+/** Port: tells every other node; best effort, at most once. On one machine there is nobody to tell. */
+export interface NodeBroadcast {
+  /** Resolves once it is on its way. Throws StoreFault. */
+  publish(notice: Notice): Promise<void>;
+  /** Hears what others publish from now on. */
+  onNotice(hear: (notice: Notice) => void): void;
+}

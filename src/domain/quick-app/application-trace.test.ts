@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import type { ModelUsage } from '#contract/chunk.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
+import type { Deployment } from '../deployments/deployment.ts';
+import { mayTrace, usdOf } from './application-trace.ts';
+
+const made = { ownership: { owner: 'ada', createdAtMs: 1, updatedAtMs: 1 } } as Deployment;
+const configured = { ownership: null } as Deployment;
+const chain = { path: ['app'], files: new Set<string>(), report: () => undefined };
+
+describe('how an application works', () => {
+  it.each<[string, Partial<Caller>, Deployment, boolean]>([
+    ['the owner of what a user made', { subject: 'ada' }, made, true],
+    ['an administrator of what a user made', { subject: 'bob', roles: ['admin'] }, made, false],
+    ['an administrator of what is configured', { roles: ['staff', 'admin'] }, configured, true],
+    ['somebody else of what is configured', { roles: ['Admin', 'administrator'] }, configured, false],
+    ['an application in the place of its owner', { subject: 'ada', chain }, made, false],
+    ['an application in the place of an administrator', { roles: ['admin'], chain }, configured, false],
+  ])('is asked by %s', (_who, fields, deployment, may) => {
+    expect(mayTrace({ subject: 'x', project: 'x', roles: [], chain: null, ...fields }, deployment)).toBe(may);
+  });
+});
+
+describe('what tokens cost', () => {
+  const priced = { pricing: { prompt: 0.001, completion: 0.01 } } as Deployment;
+  const snapshot = {
+    deployments: new Map([
+      ['priced', priced],
+      ['free', { pricing: undefined } as Deployment],
+    ]),
+  } as unknown as ConfigSnapshot;
+  const used = (model: string) =>
+    ({ index: 0, model, name: model, prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }) as ModelUsage;
+
+  it('is the sum of what each model costs', () => {
+    expect(usdOf(snapshot, [used('priced'), used('priced')])).toBeCloseTo(0.06);
+  });
+
+  it.each([[[]], [[used('free')]], [[used('priced'), used('gone')]]])('is not known for %j', (usage) => {
+    expect(usdOf(snapshot, usage)).toBeUndefined();
+  });
+});

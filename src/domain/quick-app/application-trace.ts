@@ -1,0 +1,28 @@
+import type { ModelUsage } from '#contract/chunk.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
+import type { Deployment } from '../deployments/deployment.ts';
+import { unitsPerUsd } from '../limits/limits.ts';
+import { costOf } from '../usage/cost.ts';
+
+const editorsRole = 'admin';
+
+/**
+ * Whether a caller may see how an application works: who may edit it. Of one that a user made that is the user, of one of the
+ * configuration whoever has the role `admin`; no application that stands in for them.
+ */
+export function mayTrace({ chain, subject, roles }: Caller, { ownership: made }: Deployment): boolean {
+  if (chain !== null) return false;
+  return made === null ? roles.includes(editorsRole) : made.owner === subject;
+}
+
+/** What tokens cost, in USD; undefined where the price of a model is not known. */
+export function usdOf({ deployments }: ConfigSnapshot, usage: readonly ModelUsage[]): number | undefined {
+  let units = 0;
+  for (const item of usage) {
+    const deployment = deployments.get(item.model);
+    if (deployment?.pricing === undefined) return undefined;
+    units += costOf(deployment, item);
+  }
+  return usage.length === 0 ? undefined : units / unitsPerUsd;
+}

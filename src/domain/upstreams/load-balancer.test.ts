@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { LoadBalancer } from './load-balancer.ts';
+import { type Upstream, UpstreamFault } from './upstream.ts';
+
+const timeouts = { connectMs: 1, firstByteMs: 1, idleMs: 1 };
+
+function upstream(id: string, facts: Partial<Upstream> = {}): Upstream {
+  const nothing = { endpoint: undefined, apiVersion: undefined, region: undefined, key: undefined };
+  return { ...nothing, id, protocol: 'openai', model: id, headers: {}, weight: 1, tier: 0, timeouts, ...facts };
+}
+
+const none: ReadonlySet<string> = new Set();
+const limited = (retryAfterSeconds?: number) =>
+  new UpstreamFault('refused', 'slow down', { status: 429, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
+
+describe('Balance', () => {
+  it('spreads calls by weight, smoothly', () => {
+    const loadBalancer = new LoadBalancer();
+    const upstreams = [upstream('a', { weight: 5 }), upstream('b'), upstream('c')];
+    const picked = Array.from({ length: 7 }, () => loadBalancer.pick(upstreams, { tried: none, nowMs: 0 })?.id).join('');
+    expect(picked).toBe('aabacaa');
+  });
+
+  it('gives an upstream of weight 0 nothing', () => {
+    const loadBalancer = new LoadBalancer();
+    expect(loadBalancer.pick([upstream('a', { weight: 0 })], { tried: none, nowMs: 0 })).toBeUndefined();
+  });
+
+  it('takes a higher tier only when the lower ones are off', () => {
+    const loadBalancer = new LoadBalancer();
+    const [low, high] = [upstream('low', { tier: 1 }), upstream('high', { tier: 2 })];
+    expect(loadBalancer.pick([high, low], { tried: none, nowMs: 0 })?.id).toBe('low');
+    loadBalancer.rateLimited(low, limited(10), 0);
+    expect(loadBalancer.pick([high, low], { tried: none, nowMs: 9_999 })?.id).toBe('high');
+    expect(loadBalancer.pick([high, low], { tried: none, nowMs: 10_000 })?.id).toBe('low');
+  });
+
+  it('tries what a call has not tried before it tries again', () => {
+    const loadBalancer = new LoadBalancer();
+    const upstreams = [upstream('a'), upstream('b', { tier: 1 })];
+    expect(loadBalancer.pick(upstreams, { tried: new Set(['a']), nowMs: 0 })?.id).toBe('b');
+    expect(loadBalancer.pick(upstreams, { tried: new Set(['a', 'b']), nowMs: 0 })?.id).toBe('a');
+  });
+
+  it('leaves an upstream alone for 30 s after a 429 that says no time', () => {
+    const loadBalancer = new LoadBalancer();
+    const only = upstream('a');
+    loadBalancer.rateLimited(only, limited(), 0);
+    expect(loadBalancer.pick([only], { tried: none, nowMs: 29_999 })).toBeUndefined();
+    expect(loadBalancer.areRateLimited([only], 29_999)).toBe(true);
+    expect(loadBalancer.retryAfterSeconds([only], 500)).toBe(30);
+    expect(loadBalancer.pick([only], { tried: none, nowMs: 30_000 })).toBe(only);
+  });
+
+  it('backs off from the second failed call, from 1 s doubling to 5 min', () => {
+    const loadBalancer = new LoadBalancer();
+    const only = upstream('a');
+    let nowMs = 0;
+    const backOffs: number[] = [];
+    for (let call = 0; call < 12; call += 1) {
+      loadBalancer.failed(only, nowMs);
+      backOffs.push(
+        loadBalancer.pick([only], { tried: none, nowMs: nowMs }) === undefined
+          ? loadBalancer.retryAfterSeconds([only], nowMs)
+          : 0,
+      );
+      nowMs += 1_000_000;
+    }
+    expect(backOffs).toEqual([0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
+  });
+
+  it('counts one failure of many calls that broke off together', () => {
+    const loadBalancer = new LoadBalancer();
+    const only = upstream('a');
+    for (let call = 0; call < 32; call += 1) loadBalancer.failed(only, call);
+    expect(loadBalancer.retryAfterSeconds([only], 32)).toBe(1);
+    expect(loadBalancer.pick([only], { tried: none, nowMs: 1_002 })).toBe(only);
+  });
+
+  it('forgets failures after a success', () => {
+    const loadBalancer = new LoadBalancer();
+    const only = upstream('a');
+    loadBalancer.failed(only, 0);
+    loadBalancer.succeeded(only);
+    loadBalancer.failed(only, 0);
+    expect(loadBalancer.pick([only], { tried: none, nowMs: 0 })).toBe(only);
+    expect(loadBalancer.state(only, 0)).toEqual({ id: 'a', off: false, reason: undefined });
+  });
+
+  it('forgets an upstream an hour after its back-off, once another comes in', () => {
+    const loadBalancer = new LoadBalancer();
+    const [gone, resting, coming] = [upstream('gone'), upstream('resting'), upstream('coming')];
+    const hourMs = 3_600_000;
+    loadBalancer.failed(gone, 0);
+    loadBalancer.failed(resting, 0);
+    loadBalancer.rateLimited(resting, limited(7200), 0);
+    loadBalancer.failed(coming, hourMs);
+    expect(loadBalancer.backOff(gone, hourMs).failuresInARow).toBe(0);
+    expect(loadBalancer.backOff(resting, hourMs)).toMatchObject({ failuresInARow: 1, reason: 'rate_limited', offForMs: hourMs });
+    loadBalancer.failed(upstream('later'), 3 * hourMs - 1);
+    expect(loadBalancer.backOff(resting, 3 * hourMs).failuresInARow).toBe(1);
+    loadBalancer.failed(upstream('last'), 4 * hourMs);
+    expect(loadBalancer.backOff(resting, 4 * hourMs).failuresInARow).toBe(0);
+  });
+
+  it('remembers an upstream that is chosen, and one that failed within the hour', () => {
+    const loadBalancer = new LoadBalancer();
+    const [a, b] = [upstream('a'), upstream('b')];
+    for (const nowMs of [0, 3_000_000]) loadBalancer.failed(a, nowMs);
+    loadBalancer.failed(b, 0);
+    loadBalancer.pick([a, b], { tried: none, nowMs: 3_500_000 });
+    loadBalancer.failed(upstream('c'), 3_600_000);
+    expect([a, b].map((each) => loadBalancer.backOff(each, 3_600_000).failuresInARow)).toEqual([2, 1]);
+  });
+});
+
+describe('an affinity', () => {
+  const loadBalancer = new LoadBalancer();
+  const [a, b, heavy] = [upstream('a'), upstream('b'), upstream('heavy', { weight: 3 })];
+  const affinities = Array.from({ length: 500 }, (_, n) => `conversation ${n}`);
+  const homes = (upstreams: readonly Upstream[], tried = none): (string | undefined)[] =>
+    affinities.map((affinity) => loadBalancer.pick(upstreams, { tried, nowMs: 0, affinity })?.id);
+
+  it('has one home, whatever the order of the upstreams and the calls between', () => {
+    const before = homes([a, b, heavy]);
+    loadBalancer.pick([a, b, heavy], { tried: none, nowMs: 0 });
+    expect(homes([heavy, b, a])).toEqual(before);
+  });
+
+  it('is spread over the upstreams by weight', () => {
+    const all = homes([a, b, heavy]);
+    expect(all.filter((id) => id === 'heavy').length / all.length).toBeCloseTo(0.6, 1);
+    expect(all.filter((id) => id === 'a').length / all.length).toBeCloseTo(0.2, 1);
+  });
+
+  it('moves only where its home is gone, and moves back', () => {
+    const before = homes([a, b, heavy]);
+    const without = homes([a, heavy]);
+    expect(without.filter((id, at) => id !== before[at]).length).toBe(before.filter((id) => id === 'b').length);
+    expect(homes([a, b, heavy])).toEqual(before);
+  });
+
+  it('does not lead past a lower tier, to an upstream that is off, or to one that this call has tried', () => {
+    expect(new Set(homes([a, upstream('spare', { tier: 1 })]))).toEqual(new Set(['a']));
+    expect(homes([a, b], new Set(['b']))).not.toContain('b');
+    loadBalancer.rateLimited(b, limited(10), 0);
+    expect(homes([a, b])).not.toContain('b');
+  });
+});

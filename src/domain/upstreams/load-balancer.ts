@@ -1,0 +1,179 @@
+import { hash } from 'node:crypto';
+import type { Upstream, UpstreamFault } from './upstream.ts';
+
+/** How long a 429 without Retry-After switches an upstream off. */
+export const rateLimitedSeconds = 30;
+/** However long an upstream asks for. */
+const longestOffMs = 24 * 3600 * 1000;
+const firstBackOffMs = 1_000;
+const longestBackOffMs = 300_000;
+/** What befell an upstream so long ago says nothing any more; counted from the end of its back-off. */
+const rememberedMs = 3_600_000;
+
+interface Health {
+  /** When something was last noted here. */
+  touchedAtMs: number;
+  /** Not asked before this time. */
+  offUntilMs: number;
+  reason: 'rate_limited' | 'failing' | undefined;
+  failuresInARow: number;
+  /** Of smooth weighted choice. */
+  credit: number;
+}
+
+/** What one choice depends on. */
+export interface Picking {
+  /** Ids of upstreams that this call has tried. */
+  readonly tried: ReadonlySet<string>;
+  readonly nowMs: number;
+  readonly affinity?: string | undefined;
+}
+
+export interface UpstreamState {
+  readonly id: string;
+  readonly off: boolean;
+  readonly reason: 'rate_limited' | 'failing' | undefined;
+}
+
+/** The same with how it came to it. */
+export interface BackOff extends UpstreamState {
+  readonly failuresInARow: number;
+  /** How long it is left alone from now on; 0 where it is not. */
+  readonly offForMs: number;
+}
+
+/**
+ * Chooses upstreams and remembers which to leave alone (contract 5): tiers ascending, smooth weighted choice within
+ * one; a 429 switches an upstream off for its Retry-After or 30 s; from the second failed call in a row it is left alone
+ * for 1 s, doubling to 5 min. Time comes in as milliseconds of one clock.
+ */
+export class LoadBalancer {
+  readonly #health = new Map<string, Health>();
+  #nextSweepMs = 0;
+
+  /**
+   * The next upstream to try; one that this call has tried only when no other is left. Calls of one affinity get the same
+   * one of a tier, spread by weight. Undefined when all are off.
+   */
+  pick(upstreams: readonly Upstream[], { tried, nowMs, affinity }: Picking): Upstream | undefined {
+    const [only] = upstreams;
+    if (upstreams.length === 1 && only !== undefined) return only.weight > 0 && this.#isOpen(only.id, nowMs) ? only : undefined;
+    const open = upstreams.filter((upstream) => upstream.weight > 0 && this.#isOpen(upstream.id, nowMs));
+    const fresh = open.filter((upstream) => !tried.has(upstream.id));
+    const candidates = fresh.length > 0 ? fresh : open;
+    if (candidates.length < 2) return candidates[0];
+    const tier = Math.min(...candidates.map((upstream) => upstream.tier));
+    const equals = candidates.filter((upstream) => upstream.tier === tier);
+    return affinity === undefined ? this.#choose(equals, nowMs) : nearest(equals, affinity);
+  }
+
+  succeeded(upstream: Upstream): void {
+    const health = this.#health.get(upstream.id);
+    if (health === undefined) return;
+    health.failuresInARow = 0;
+    health.offUntilMs = 0;
+    health.reason = undefined;
+  }
+
+  rateLimited(upstream: Upstream, fault: UpstreamFault, nowMs: number): void {
+    const health = this.#of(upstream.id, nowMs);
+    const offMs = Math.min(longestOffMs, (fault.retryAfterSeconds ?? rateLimitedSeconds) * 1000);
+    health.offUntilMs = Math.max(health.offUntilMs, nowMs + offMs);
+    health.reason = 'rate_limited';
+  }
+
+  /** Counts one failed call, however often it tried; calls that were under way when the upstream was left alone count no more. */
+  failed(upstream: Upstream, nowMs: number): void {
+    const health = this.#of(upstream.id, nowMs);
+    if (health.offUntilMs > nowMs) return;
+    health.failuresInARow += 1;
+    if (health.failuresInARow < 2) return;
+    const backOffMs = Math.min(longestBackOffMs, firstBackOffMs * 2 ** (health.failuresInARow - 2));
+    health.offUntilMs = nowMs + backOffMs;
+    health.reason = 'failing';
+  }
+
+  /** Whole seconds until the first of these is asked again; at least 1. */
+  retryAfterSeconds(upstreams: readonly Upstream[], nowMs: number): number {
+    const soonest = Math.min(...upstreams.map((upstream) => this.#health.get(upstream.id)?.offUntilMs ?? 0));
+    return Math.max(1, Math.ceil((soonest - nowMs) / 1000));
+  }
+
+  /** Whether all of these are off for their rate limits. */
+  areRateLimited(upstreams: readonly Upstream[], nowMs: number): boolean {
+    return upstreams.every((upstream) => {
+      const health = this.#health.get(upstream.id);
+      return health !== undefined && health.offUntilMs > nowMs && health.reason === 'rate_limited';
+    });
+  }
+
+  state(upstream: Upstream, nowMs: number): UpstreamState {
+    const health = this.#health.get(upstream.id);
+    const off = health !== undefined && health.offUntilMs > nowMs;
+    return { id: upstream.id, off, reason: off ? health.reason : undefined };
+  }
+
+  backOff(upstream: Upstream, nowMs: number): BackOff {
+    const { offUntilMs = 0, failuresInARow = 0 } = this.#health.get(upstream.id) ?? {};
+    return { ...this.state(upstream, nowMs), failuresInARow, offForMs: Math.max(0, offUntilMs - nowMs) };
+  }
+
+  #isOpen(id: string, nowMs: number): boolean {
+    const health = this.#health.get(id);
+    return health === undefined || health.offUntilMs <= nowMs;
+  }
+
+  #choose(upstreams: readonly Upstream[], nowMs: number): Upstream | undefined {
+    let best: Upstream | undefined;
+    let bestCredit = Number.NEGATIVE_INFINITY;
+    let total = 0;
+    for (const upstream of upstreams) {
+      const health = this.#of(upstream.id, nowMs);
+      health.credit += upstream.weight;
+      total += upstream.weight;
+      if (health.credit > bestCredit) {
+        best = upstream;
+        bestCredit = health.credit;
+      }
+    }
+    if (best !== undefined) this.#of(best.id, nowMs).credit -= total;
+    return best;
+  }
+
+  #of(id: string, nowMs: number): Health {
+    let health = this.#health.get(id);
+    if (health === undefined) {
+      this.#sweepAtTimes(nowMs);
+      health = { touchedAtMs: 0, offUntilMs: 0, reason: undefined, failuresInARow: 0, credit: 0 };
+      this.#health.set(id, health);
+    }
+    health.touchedAtMs = nowMs;
+    return health;
+  }
+
+  /** Asked where another comes in, so that it holds no more than failed of late: upstreams go, and nobody says when. */
+  #sweepAtTimes(nowMs: number): void {
+    if (nowMs < this.#nextSweepMs) return;
+    this.#nextSweepMs = nowMs + rememberedMs;
+    for (const [id, { touchedAtMs, offUntilMs }] of this.#health)
+      if (Math.max(touchedAtMs, offUntilMs) + rememberedMs <= nowMs) this.#health.delete(id);
+  }
+}
+
+/** Weighted rendezvous: each upstream draws its own lot for the affinity, so that one that goes or comes moves no other calls than its own. */
+function nearest(upstreams: readonly Upstream[], affinity: string): Upstream | undefined {
+  let best: Upstream | undefined;
+  let bestScore = Number.NEGATIVE_INFINITY;
+  for (const upstream of upstreams) {
+    const score = Math.log(lot(`${affinity}\n${upstream.id}`)) / upstream.weight;
+    if (score <= bestScore) continue;
+    best = upstream;
+    bestScore = score;
+  }
+  return best;
+}
+
+/** Between 0 and 1, both left out. */
+function lot(text: string): number {
+  return (Number.parseInt(hash('sha256', text, 'hex').slice(0, 12), 16) + 1) / (2 ** 48 + 1);
+}

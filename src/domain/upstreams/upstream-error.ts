@@ -1,0 +1,115 @@
+import { ParleyError } from '#contract/errors.ts';
+import { rateLimitedSeconds } from './load-balancer.ts';
+import { type Upstream, UpstreamFault, type UpstreamFaultDetails } from './upstream.ts';
+
+const unavailable = new Set([408, 425, 502, 503, 504, 529]);
+const longestMessage = 2000;
+/** Shorter values cannot be told from ordinary words. */
+const shortestSecret = 6;
+/** Statuses that say the caller is at fault: the words behind them are meant for it. */
+const ofCaller: ReadonlySet<number | undefined> = new Set([400, 404, 413, 422]);
+/** What stands ahead of the secret in a field such as Authorization. */
+const scheme = /^(?:bearer|basic|token|key|apikey|api-key) +/i;
+const stackFrame = /\s+at [\w.$<>]+ ?\(.*$/;
+const pathOfMachine =
+  /(?<![\w.])(?:file:\/\/)?(?:[A-Za-z]:\\|\/(?:home|Users|root|usr|opt|var|srv|app|tmp|etc|mnt|proc|lib|private|workspace|build|src|data)\/)[^\s'",;)]+/g;
+
+/** Whether another try may help; to be asked only before the first frame (contract 5). */
+export function isRetryable(fault: UpstreamFault): boolean {
+  if (fault.kind === 'unreachable' || fault.kind === 'timeout') return true;
+  return fault.status === 429 || fault.status === 502 || fault.status === 503 || fault.status === 504;
+}
+
+/** What the caller is told of an upstream's fault: its own mistakes as the upstream put them, our misconfiguration as ours. */
+export function toCallerError(fault: UpstreamFault, deployment: string, upstream: Upstream): ParleyError {
+  const said = withoutSecrets(fault, upstream).message;
+  const details = { cause: fault, param: fault.param, upstreamCode: fault.code ?? 'invalid_request' };
+  switch (fault.status) {
+    case 400:
+    case 422:
+      return new ParleyError('invalid_request', said, details);
+    case 404:
+      return new ParleyError('deployment_not_found', said, { ...details, upstreamCode: fault.code ?? 'deployment_not_found' });
+    case 413:
+      return new ParleyError('payload_too_large', said, { ...details, upstreamCode: fault.code ?? 'payload_too_large' });
+    case 401:
+      return new ParleyError(
+        'upstream_failed',
+        `The upstream of ${deployment} refused the credentials that Parley is configured with.`,
+        { cause: fault },
+      );
+    case 403:
+      if (upstream.protocol === 'application' && fault.code === 'consent_required')
+        return new ParleyError('consent_required', said, { cause: fault });
+      return new ParleyError(
+        'upstream_failed',
+        `The upstream of ${deployment} refused the credentials that Parley is configured with.`,
+        { cause: fault },
+      );
+    case 429:
+      return new ParleyError('upstream_rate_limited', `The upstream of ${deployment} is rate limited: ${said}`, {
+        cause: fault,
+        retryAfterSeconds: fault.retryAfterSeconds ?? rateLimitedSeconds,
+      });
+  }
+  const isPassing = fault.kind === 'unreachable' || fault.kind === 'timeout' || unavailable.has(fault.status ?? 0);
+  const message = `The upstream of ${deployment} failed: ${said}`;
+  return isPassing
+    ? new ParleyError('upstream_unavailable', message, { cause: fault, retryAfterSeconds: fault.retryAfterSeconds ?? 1 })
+    : new ParleyError('upstream_failed', message, { cause: fault });
+}
+
+/**
+ * The same fault as it may be told: without what its upstream was sent to know us by, which it can say back (its key, configured
+ * values and `others`), and of what is the upstream's own failure nothing but a sentence.
+ */
+export function withoutSecrets(fault: UpstreamFault, upstream: Upstream, others: readonly string[] = []): UpstreamFault {
+  const clean = masked(fault, [...secretsOf(upstream), ...others]);
+  const message = toSentence(clean);
+  return message === clean.message ? clean : rewritten(clean, { message });
+}
+
+/** The same fault with `***` for each of `secrets`, wherever it stands. */
+export function masked(fault: UpstreamFault, secrets: readonly string[]): UpstreamFault {
+  const clean = (text: string): string =>
+    secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '***')), text);
+  const message = clean(fault.message);
+  const param = fault.param && clean(fault.param);
+  const code = fault.code && clean(fault.code);
+  const isSame = message === fault.message && param === fault.param && code === fault.code;
+  // What it was caused by may say the same.
+  return isSame ? fault : rewritten(fault, { message, param, code, cause: undefined });
+}
+
+function rewritten(fault: UpstreamFault, changed: { message: string } & UpstreamFaultDetails): UpstreamFault {
+  const { kind, status, param, code, retryAfterSeconds, cause } = fault;
+  const { message, ...others } = changed;
+  return new UpstreamFault(kind, message, {
+    ...{ param, code, cause },
+    ...(status !== undefined && { status }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...others,
+  });
+}
+
+/** What an upstream said of its own failure is told, since nobody could help himself without it, but no stack and no path of its machine. */
+function toSentence({ message, status }: UpstreamFault): string {
+  if (ofCaller.has(status)) return shortened(message);
+  const [line = ''] = message.trimStart().split(/\r?\n/, 1);
+  return shortened(line).replace(stackFrame, '').replace(pathOfMachine, '…');
+}
+
+function secretsOf({ key, headers, endpoint }: Upstream): string[] {
+  const values = [key?.reveal() ?? '', ...secretsOfFields(headers), ...(endpoint?.searchParams.values() ?? [])];
+  const forms = new Set(values.flatMap((value) => [value, encodeURIComponent(value.toWellFormed())]));
+  return [...forms].filter(({ length }) => length >= shortestSecret);
+}
+
+/** What header fields must not tell: their values, and what stands in them behind a scheme such as `Bearer`. */
+export function secretsOfFields(headers: Readonly<Record<string, string>>): string[] {
+  return [...new Set(Object.values(headers).flatMap((value) => [value, value.replace(scheme, '')]))];
+}
+
+function shortened(message: string): string {
+  return message.length > longestMessage ? `${message.slice(0, longestMessage)}…` : message;
+}

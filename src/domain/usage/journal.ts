@@ -1,0 +1,93 @@
+import type { CallOutcome, Operation } from '../telemetry.ts';
+
+/** What one call used; nothing of its content. */
+export interface UsageRecord {
+  /** Unique; a record that is appended twice counts once. */
+  readonly id: string;
+  /** Request id of the call. */
+  readonly requestId: string;
+  /** Milliseconds since the epoch, of the call's begin. */
+  readonly atMs: number;
+  readonly subject: string;
+  readonly project: string;
+  readonly deployment: string;
+  /** Ids from the root to this deployment. */
+  readonly path: readonly string[];
+  readonly operation: Operation;
+  readonly outcome: CallOutcome;
+  readonly status: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** Billionths of a USD. */
+  readonly cost: number;
+  readonly durationMs: number;
+}
+
+/** What somebody did that others may have to answer for later. */
+export interface AuditRecord {
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly atMs: number;
+  /** Such as `consent.accepted`, `consent.withdrawn`, `application.saved`, `application.deleted`, `configuration.loaded`, `configuration.refused`, `credentials.refused`. */
+  readonly action: string;
+  /** User subject; undefined where nobody is known. */
+  readonly subject: string | undefined;
+  /** The deployment, file or configuration it was done to. */
+  readonly object: string | undefined;
+  readonly requestId: string | undefined;
+  /** Further facts; never content or secrets. */
+  readonly details: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** Notes in the audit log what was done; neither waits nor throws. */
+export type NoteAudit = (event: Pick<AuditRecord, 'action' | 'subject' | 'object'> & Partial<AuditRecord>) => void;
+
+/** What sums of usage are told apart by; `day` is `YYYY-MM-DD` in UTC. */
+export type UsageKey = 'day' | 'deployment' | 'subject' | 'project';
+
+export interface UsageAmounts {
+  readonly calls: number;
+  /** Those of them that failed for our or an upstream's fault. */
+  readonly failedCalls: number;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** Billionths of a USD. */
+  readonly cost: number;
+}
+
+export type UsageSum<Key extends UsageKey> = UsageAmounts & Readonly<Record<Key, string>>;
+
+export interface UsageQuery<Key extends UsageKey> {
+  readonly fromMs: number;
+  /** Not included. */
+  readonly toMs: number;
+  /** Undefined: of all. */
+  readonly subject: string | undefined;
+  /** None: one sum over everything. */
+  readonly by: readonly Key[];
+  /** How many sums at most; absent: all. */
+  readonly limit?: number;
+}
+
+export interface AuditQuery {
+  /** Only older records: for the next page, `atMs` of the last one of this page. */
+  readonly beforeMs: number;
+  /** Its `id`: then the others of the same millisecond are not left out. */
+  readonly beforeId?: string;
+  /** Only one action, such as `consent.accepted`, or a family of them, such as `consent`; absent: all. */
+  readonly kind?: string | undefined;
+  readonly limit: number;
+}
+
+/** Port: what is appended and never changed. Throws StoreFault. */
+export interface Journal {
+  appendUsage(records: readonly UsageRecord[]): Promise<void>;
+  appendAudit(records: readonly AuditRecord[]): Promise<void>;
+  /**
+   * Days in their order, and of one day by the other keys; without days the most costly first. What an application uses holds
+   * what it calls to answer: only sums by deployment count such inner calls beside it, all others leave them out, but for their cost.
+   */
+  sumUsage<Key extends UsageKey>(query: UsageQuery<Key>): Promise<readonly UsageSum<Key>[]>;
+  /** The newest first, those of one millisecond by id. */
+  readAudit(query: AuditQuery): Promise<readonly AuditRecord[]>;
+}

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { Tally } from './usage-sum.ts';
+
+it('calls are added up: the sum, and an item for each model', () => {
+  const used = (model: string, prompt_tokens: number, completion_tokens: number) => ({
+    index: 0,
+    model,
+    name: model,
+    prompt_tokens,
+    completion_tokens,
+    total_tokens: prompt_tokens + completion_tokens,
+  });
+  const tally = new Tally();
+  expect(tally.items).toEqual([]);
+  tally.add([used('small', 1, 2), used('large', 10, 20)]);
+  tally.add([used('small', 3, 4)]);
+  const items = [used('small', 4, 6), { ...used('large', 10, 20), index: 1 }];
+  expect(tally.items).toEqual(items);
+  expect(tally.totals()).toEqual({
+    usage: { prompt_tokens: 14, completion_tokens: 26, total_tokens: 40 },
+    statistics: { usage_per_model: items },
+  });
+});

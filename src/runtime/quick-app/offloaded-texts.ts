@@ -1,0 +1,72 @@
+import type { Citation } from '../citations.ts';
+import type { RunMemory } from '../loop.ts';
+import { mapTexts } from './map-texts.ts';
+
+/** Long texts of a state that are kept beside it; marks in it stand for them. */
+export interface OffloadedTexts {
+  /** What their marks begin with. */
+  readonly name: string;
+  /** How many there are in all. */
+  readonly chars: number;
+  /** In the order of their numbers; undefined where they are gone. Rejects with StoreFault. */
+  readonly read: () => Promise<readonly string[] | undefined>;
+}
+
+/** What of a run may hold long texts, and what it cannot go on without. */
+interface Remembered extends Pick<RunMemory, 'added' | 'pending' | 'questions'> {
+  readonly results: Readonly<Record<string, string>>;
+  readonly citations?: readonly Citation[];
+}
+
+/** Shorter ones stay: what is gone one day should be little. */
+const shortestBeside = 150;
+
+/**
+ * Takes the longest texts out of a state until it is so many characters shorter. What the run cannot go on without stays: the
+ * arguments of calls that still have to be made.
+ */
+export function offload<State extends Remembered>(
+  state: State,
+  name: string,
+  excess: number,
+): { readonly state: State; readonly texts: readonly string[] } {
+  const { added, results, citations, pending, questions = [] } = state;
+  const places = { added, results, ...(citations !== undefined && { citations }) };
+  const waiting = [...pending, ...questions.map(({ call }) => call)];
+  const needed = new Set(waiting.map((call) => call.function.arguments));
+  const numbers = new Map<string, number>();
+  let left = excess;
+  for (const text of longestFirst(places)) {
+    if (left <= 0 || text.length < shortestBeside) break;
+    if (needed.has(text)) continue;
+    left -= text.length - toMark(name, numbers.size).length;
+    numbers.set(text, numbers.size);
+  }
+  const marked = mapTexts(places, (text) => {
+    const number = numbers.get(text);
+    return number === undefined ? text : toMark(name, number);
+  });
+  return { state: { ...state, ...marked }, texts: [...numbers.keys()] };
+}
+
+/** The name and number of the text that a mark stands for; undefined for any other text. */
+export function fromMark(text: string): { readonly name: string; readonly number: number } | undefined {
+  const end = text.length <= longestMark ? text.indexOf(':') : -1;
+  const number = Number(text.slice(end + 1));
+  return end <= 0 || !Number.isInteger(number) ? undefined : { name: text.slice(0, end), number };
+}
+
+const longestMark = 80;
+
+function toMark(name: string, number: number): string {
+  return `${name}:${number}`;
+}
+
+function longestFirst(value: unknown): string[] {
+  const texts = new Set<string>();
+  mapTexts(value, (text) => {
+    texts.add(text);
+    return text;
+  });
+  return [...texts].sort((one, other) => other.length - one.length);
+}

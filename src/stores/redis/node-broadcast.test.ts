@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { RedisNodeBroadcast } from './node-broadcast.ts';
+import type { RedisLink } from './redis-link.ts';
+
+it('A notice is heard, though the node that begins to hear finds it stored before it comes', async () => {
+  const said = JSON.stringify({ from: 'other', id: 1, topic: 'configuration', text: 'first' });
+  let take: (text: string) => void = () => undefined;
+  let begin: () => void = () => undefined;
+  const link = {
+    node: 'own',
+    hear: (_channel: string, hearer: typeof take) => {
+      take = hearer;
+    },
+    onHearing: (listener: typeof begin) => {
+      begin = listener;
+    },
+    onReady: () => undefined,
+    run: () => Promise.resolve(said),
+    deliver: (_channel: string, text: string) => take(text),
+  };
+  const heard: string[] = [];
+  new RedisNodeBroadcast(link as unknown as RedisLink).onNotice(({ text }) => heard.push(text));
+  begin();
+  await Promise.resolve();
+  expect(heard).toEqual([]);
+  take(said);
+  expect(heard).toEqual(['first']);
+  begin();
+  await Promise.resolve();
+  expect(heard).toEqual(['first']);
+});

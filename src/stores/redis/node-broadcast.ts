@@ -1,0 +1,81 @@
+import { isJsonObject, tryParseJson } from '#base/json.ts';
+import type { NodeBroadcast, Notice } from '#domain/node-broadcast.ts';
+import type { RedisLink } from './redis-link.ts';
+
+const channel = 'parley:notices';
+/** Holds the last notice, for nodes that could not hear it. */
+const lastKey = 'parley:notices:last';
+
+type Hear = (notice: Notice) => void;
+
+/**
+ * Tells the nodes that share a Redis; none hears itself. What could not be told while Redis was away is told when it is back,
+ * and a node that heard nothing for a while asks for the last notice. A node that starts hears only of what comes later.
+ */
+export class RedisNodeBroadcast implements NodeBroadcast {
+  readonly #link: RedisLink;
+  #published = 0;
+  /** The newest notice, as long as Redis does not have it. */
+  #untold: string | undefined;
+
+  constructor(link: RedisLink) {
+    this.#link = link;
+    link.onReady(() => void this.#tell().catch(() => undefined));
+  }
+
+  async publish({ topic, text }: Notice): Promise<void> {
+    this.#published += 1;
+    const { node } = this.#link;
+    this.#untold = JSON.stringify({ from: node, id: this.#published, topic, text });
+    await this.#tell();
+  }
+
+  onNotice(hear: Hear): void {
+    const hearing = new Hearing(this.#link, hear);
+    this.#link.hear(channel, hearing.take);
+    // Whichever of the two connections comes back last finds both of them there.
+    this.#link.onHearing(hearing.catchUp);
+    this.#link.onReady(hearing.catchUp);
+  }
+
+  async #tell(): Promise<void> {
+    const said = this.#untold;
+    if (said === undefined) return;
+    await this.#link.transact((step) => step.set(lastKey, said).publish(channel, said));
+    if (this.#untold === said) this.#untold = undefined;
+  }
+}
+
+/** What one hearer has heard. */
+class Hearing {
+  readonly #link: RedisLink;
+  readonly #hear: Hear;
+  #last: string | undefined;
+  /** The last notice when this one began to hear, which is news only if it comes over the channel; undefined until it is known. */
+  #atStart: string | null | undefined;
+
+  constructor(link: RedisLink, hear: Hear) {
+    this.#link = link;
+    this.#hear = hear;
+  }
+
+  readonly take = (said: string): void => {
+    if (said === this.#last) return;
+    this.#last = said;
+    const value = tryParseJson(said);
+    const { from, topic, text } = isJsonObject(value) ? value : {};
+    if (from !== this.#link.node && topic === 'configuration' && typeof text === 'string') this.#hear({ topic, text });
+  };
+
+  readonly catchUp = (): void => {
+    const last = this.#link.run((redis) => redis.get(lastKey));
+    last.then(
+      (said) => {
+        if (this.#atStart === undefined) this.#atStart = said;
+        else if (said !== null && said !== this.#atStart) this.#link.deliver(channel, said);
+      },
+      // The connection that comes back next tries again.
+      () => undefined,
+    );
+  };
+}

@@ -1,0 +1,14 @@
+import { type ParleyError, toErrorBody } from '#contract/errors.ts';
+
+/** How the door speaks to the callers of one dialect. */
+export interface ErrorDialect {
+  /** Whether a key may come in `x-api-key` too. */
+  readonly takesXApiKey: boolean;
+  /** Header fields of every answer that carry the request id. */
+  readonly idHeaders: readonly string[];
+  readonly toErrorBody: (error: ParleyError, requestId: string) => object;
+  /** Header fields of an error that repeat others in words of the dialect, such as what is left of limits; absent: none. */
+  readonly toOwnHeaders?: (headers: Readonly<Record<string, string>>, nowEpochMs: number) => Record<string, string>;
+}
+
+export const compatErrorDialect: ErrorDialect = { takesXApiKey: false, idHeaders: ['x-request-id'], toErrorBody };

@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { connect } from 'node:net';
+import fastify from 'fastify';
+import { describe, expect, it } from 'vitest';
+import { FastPath } from './fast-path.ts';
+import { serveCalls, serveRaw } from './serve-raw.ts';
+
+const route = '/calls/*';
+
+/** Sends one request as it is written; gives which way it took, and what it was answered with. */
+async function send(head: string): Promise<string> {
+  const ways: string[] = [];
+  const fastPath = new FastPath(
+    () => 'new-id',
+    ({ url }) => url === '/calls/reserved',
+  );
+  const app = fastify({
+    serverFactory(framework) {
+      const long: RequestListener = (request, response) => {
+        ways.push('long');
+        framework(request, response);
+      };
+      return createServer({ requireHostHeader: false }, fastPath.before(long));
+    },
+  });
+  fastPath.learn(app);
+  const serve = async ({ response, id }: { response: { end(text: string): void }; id: string }): Promise<void> =>
+    response.end(id);
+  serveCalls(app, route, serve);
+  serveCalls(app, '/exact', serve);
+  serveRaw(app, 'POST', '/other/*', serve);
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+  socket.end(`${head}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
+  let answer = '';
+  socket.on('data', (bytes: Buffer) => {
+    answer += bytes.toString('latin1');
+  });
+  await once(socket, 'close');
+  await app.close();
+  return `${ways[0] ?? 'short'} ${/HTTP\/1.1 ([2-5]\d\d)/.exec(answer)?.[1]} ${answer.split('\r\n\r\n').at(-1)?.slice(0, 8)}`;
+}
+
+const host = '\r\nhost: parley';
+
+describe('a call takes the short way', () => {
+  it.each([
+    ['below its address', '/calls/a/b'],
+    ['at its address', '/exact'],
+    ['with a query', '/calls/a?api-version=2024-10-21'],
+  ])('%s', async (_, url) => {
+    expect(await send(`POST ${url} HTTP/1.1${host}`)).toBe('short 200 new-id');
+  });
+
+  it('under the id that it brings', async () => {
+    expect(await send(`POST /exact HTTP/1.1${host}\r\nx-request-id: my-id`)).toBe('short 200 my-id');
+  });
+});
+
+describe('a call takes the long way, and comes to the same route', () => {
+  it.each([
+    ['with an address to decode', `POST /calls/a%2Fb HTTP/1.1${host}`],
+    ['with an expectation', `POST /calls/a HTTP/1.1${host}\r\nexpect: 100-continue`],
+    ['without a host', 'POST /calls/a HTTP/1.1'],
+    ['with an address as proxies send it', `POST http://parley/calls/a HTTP/1.1${host}`],
+    ['where it is reserved', `POST /calls/reserved HTTP/1.1${host}`],
+    ['where the route asked for none', `POST /other/a HTTP/1.1${host}`],
+    ['with a query where its address has none', `POST /exact?a=b HTTP/1.1${host}`],
+  ])('%s', async (_, head) => {
+    expect(await send(head)).toMatch(/^long 200 /);
+  });
+
+  it.each([
+    ['by another method', `PUT /calls/a HTTP/1.1${host}`],
+    ['to another address', `POST /exact/a HTTP/1.1${host}`],
+    ['to no address', `POST /calls HTTP/1.1${host}`],
+  ])('or to none: %s', async (_, head) => {
+    expect(await send(head)).toMatch(/^long 404 /);
+  });
+});

@@ -1,0 +1,27 @@
+import { toMessagesError } from '#contract/messages/error-body.ts';
+import { compatErrorDialect, type ErrorDialect } from '../http/error-dialect.ts';
+import { toOwnLimits } from './reply-headers.ts';
+
+/** The canonical prefix: `Api-Key` only. */
+const canonicalErrorDialect: ErrorDialect = {
+  takesXApiKey: false,
+  idHeaders: ['x-request-id', 'request-id'],
+  toErrorBody: toMessagesError,
+  toOwnHeaders: toOwnLimits,
+};
+const aliasErrorDialect: ErrorDialect = { ...canonicalErrorDialect, takesXApiKey: true };
+
+export const canonicalPrefix = 'msgapi';
+
+/** How callers below a prefix of this surface are spoken to: stock clients, which send `x-api-key`, use the aliases. */
+export function errorDialectOf(prefix: string): ErrorDialect {
+  return prefix === canonicalPrefix ? canonicalErrorDialect : aliasErrorDialect;
+}
+
+/** How whoever asks for a path is spoken to, where these are the aliases of this surface. */
+export function errorDialectAt(aliases: readonly string[]): (path: string) => ErrorDialect {
+  return (path) => {
+    const prefix = [canonicalPrefix, ...aliases].find((each) => path.startsWith(`/${each}/`));
+    return prefix === undefined ? compatErrorDialect : errorDialectOf(prefix);
+  };
+}

@@ -1,0 +1,61 @@
+import type { FastifyInstance } from 'fastify';
+import { toDeploymentId } from '#contract/deployment-path.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { mayUse, requireAccess } from '#domain/callers/access.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import type { Catalog } from '#domain/deployments/catalog.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import { readCredentials } from '../http/credentials.ts';
+
+export interface ModelRoutesDeps {
+  readonly snapshot: () => ConfigSnapshot;
+  readonly catalog: Catalog;
+  readonly identify: Identify;
+  /** Shown as the time a deployment was made; seconds since the epoch. */
+  readonly createdSeconds: number;
+}
+
+/** `/{alias}/v1/models[/{id}]`: what the caller may use, in the shape of the dialect. */
+export function modelRoutes(
+  app: FastifyInstance,
+  alias: string,
+  { snapshot, catalog, identify, createdSeconds }: ModelRoutesDeps,
+): void {
+  const base = `/${alias}/v1/models`;
+  const toItem = (deployment: Deployment): object => toModelItem(deployment, new Date(createdSeconds * 1000).toISOString());
+  app.get(base, async ({ raw }) => {
+    const caller = await identify(readCredentials(raw, true));
+    const now = snapshot();
+    const usable = (await catalog.list(now, caller)).filter((each) => each.type === 'chat' && mayUse(now, caller, each));
+    const ids = usable.map(({ id }) => id);
+    return { data: usable.map(toItem), has_more: false, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
+  });
+  app.get(`${base}/*`, async ({ raw }) => {
+    const caller = await identify(readCredentials(raw, true));
+    const [path = ''] = (raw.url ?? '').split('?', 1);
+    const id = toDeploymentId(path.slice(base.length + 1));
+    const now = snapshot();
+    const deployment = id === undefined ? undefined : await catalog.find(now, id);
+    if (deployment?.type !== 'chat') throw new ParleyError('deployment_not_found', 'There is no deployment of this id.');
+    requireAccess(now, caller, deployment);
+    return toItem(deployment);
+  });
+}
+
+/** All fields of the dialect; what is not known is null. */
+function toModelItem({ id, displayName, limits }: Deployment, created_at: string): object {
+  return {
+    type: 'model',
+    id,
+    display_name: displayName ?? id,
+    created_at,
+    max_input_tokens: limits?.maxPromptTokens ?? limits?.maxTotalTokens ?? null,
+    max_tokens: limits?.maxCompletionTokens ?? null,
+    capabilities: null,
+    line: null,
+    lifecycle: 'active',
+    deprecated_at: null,
+    retires_at: null,
+  };
+}

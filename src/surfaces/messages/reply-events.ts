@@ -1,0 +1,93 @@
+import { isJsonObject } from '#base/json.ts';
+import type { Chunk, ChunkChoice, FinishReason, Usage } from '#contract/chunk.ts';
+import type { MessagesUsage, StopReason } from '#contract/messages/dialect.ts';
+import { toUsage } from '#domain/usage/usage.ts';
+import { type BlockFacts, Blocks } from './blocks.ts';
+import { Extras } from './extras.ts';
+import type { MessageEvent } from './message-event.ts';
+import { toMessagesUsage } from './to-messages-usage.ts';
+import { toPieces } from './to-pieces.ts';
+
+const stopReasons: Readonly<Record<FinishReason, StopReason>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  function_call: 'tool_use',
+  content_filter: 'refusal',
+};
+
+/** What a message is known by before it comes. */
+export interface MessageFacts extends BlockFacts {
+  /** Id of the deployment. */
+  readonly model: string;
+  /** Estimated tokens of the request, told at the start; the true count comes at the end. */
+  readonly promptTokens: number;
+}
+
+/** Chunks of the inner language as events of the dialect: one start, blocks in order, one delta with the totals, one stop (contract 7). */
+export class ReplyEvents {
+  readonly #facts: MessageFacts;
+  readonly #blocks: Blocks;
+  readonly #extras = new Extras();
+  #hasStarted = false;
+  #finish: FinishReason | undefined;
+  #hasRefused = false;
+  #usage: Usage | undefined;
+
+  constructor(facts: MessageFacts) {
+    this.#facts = facts;
+    this.#blocks = new Blocks(facts);
+  }
+
+  take(chunk: Chunk): MessageEvent[] {
+    const events: MessageEvent[] = this.#hasStarted ? [] : [this.#start()];
+    this.#hasStarted = true;
+    if (chunk.usage) this.#usage = toUsage(chunk.usage);
+    if (chunk.statistics) this.#extras.note(chunk.statistics);
+    for (const choice of chunk.choices) if ((choice.index ?? 0) === 0) events.push(...this.#takeChoice(choice));
+    return events;
+  }
+
+  /** What closes the message; to be asked once the reply has ended well. */
+  end(): MessageEvent[] {
+    const isCutShort = this.#hasRefused || this.#finish === 'length' || this.#finish === 'content_filter';
+    const events = this.#blocks.end(isCutShort);
+    const usage = this.#usage === undefined ? this.#firstUsage() : toMessagesUsage(this.#usage);
+    const parley = this.#extras.whole();
+    return [
+      ...(this.#hasStarted ? [] : [this.#start()]),
+      ...events,
+      { type: 'message_delta', delta: { stop_reason: this.#stopReason(), stop_sequence: null }, usage, parley },
+      { type: 'message_stop' },
+    ];
+  }
+
+  #takeChoice({ delta, finish_reason }: ChunkChoice): MessageEvent[] {
+    const events: MessageEvent[] = [];
+    if (isJsonObject(delta)) {
+      for (const piece of toPieces(delta, this.#facts.messageId)) events.push(...this.#blocks.add(piece));
+      if (typeof delta.refusal === 'string') this.#hasRefused = true;
+      if (isJsonObject(delta.custom_content)) events.push(...this.#extras.add(delta.custom_content));
+    }
+    if (finish_reason) this.#finish = finish_reason;
+    return events;
+  }
+
+  /** Some upstreams say `stop` after a tool call: the caller would not run it. */
+  #stopReason(): StopReason {
+    if (this.#hasRefused) return 'refusal';
+    const reason = stopReasons[this.#finish ?? 'stop'] ?? 'end_turn';
+    return reason === 'end_turn' && this.#blocks.hasTools ? 'tool_use' : reason;
+  }
+
+  #start(): MessageEvent {
+    const { messageId: id, model } = this.#facts;
+    const empty = { content: [], stop_reason: null, stop_sequence: null, usage: this.#firstUsage() };
+    return { type: 'message_start', message: { id, type: 'message', role: 'assistant', model, ...empty } };
+  }
+
+  #firstUsage(): MessagesUsage {
+    const none = { cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 0 };
+    return { input_tokens: this.#facts.promptTokens, ...none };
+  }
+}

@@ -1,0 +1,359 @@
+import { describe, expect, it } from 'vitest';
+import type { ChatRequest } from '#contract/chat-request.ts';
+import { parseMessagesRequest } from '#contract/messages/messages-request.ts';
+import { toChatRequest } from './to-chat-request.ts';
+import type { Translation } from './to-messages.ts';
+import { ToolNames } from './tool-names.ts';
+import type { UpstreamCapabilities } from './upstream-capabilities.ts';
+
+const hello = { role: 'user', content: 'Hello' };
+
+const stranger: UpstreamCapabilities = { isNative: false, takesCacheMarks: false, takesOwnFields: false, takesTools: true };
+const kin: UpstreamCapabilities = { isNative: false, takesCacheMarks: true, takesOwnFields: true, takesTools: true };
+
+function translated(body: object, { names = new ToolNames(), capabilities = stranger }: Partial<Translation> = {}): ChatRequest {
+  return toChatRequest(parseMessagesRequest({ model: 'm', max_tokens: 10, messages: [hello], ...body }), { names, capabilities });
+}
+
+function messagesOf(...messages: object[]): unknown[] {
+  return translated({ messages }).messages;
+}
+
+const png = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } };
+const pngPart = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+const use = (id: string, name = 'f') => ({ type: 'tool_use', id, name, input: { a: 1 } });
+const asked = (...ids: string[]) => ({ role: 'assistant', content: ids.map((id) => use(id)) });
+
+describe('the fields of a request', () => {
+  it('of the dialect have their counterparts', () => {
+    const body = { stream: true, temperature: 0.5, top_p: 0.9, stop_sequences: ['a', 'b'], metadata: { user_id: 'u' } };
+    expect(translated(body)).toEqual({
+      messages: [hello],
+      stream: true,
+      temperature: 0.5,
+      top_p: 0.9,
+      stop: ['a', 'b'],
+      user: 'u',
+      max_tokens: 10,
+    });
+  });
+
+  it('that have none are left out', () => {
+    const body = { top_k: 5, service_tier: 'auto', container: 'c', cache_control: { type: 'ephemeral' }, stop_sequences: [] };
+    expect(translated(body)).toEqual({ messages: [hello], max_tokens: 10 });
+  });
+
+  it('with no tokens to generate ask for one, which is the least there is', () => {
+    expect(translated({ max_tokens: 0 }).max_tokens).toBe(1);
+  });
+
+  it.each([
+    [{ thinking: { type: 'enabled', budget_tokens: 1024 } }, 'low'],
+    [{ thinking: { type: 'enabled', budget_tokens: 4096 } }, 'low'],
+    [{ thinking: { type: 'enabled', budget_tokens: 4097 } }, 'medium'],
+    [{ thinking: { type: 'enabled', budget_tokens: 16_385 } }, 'high'],
+    [{ thinking: { type: 'adaptive' }, output_config: { effort: 'medium' } }, 'medium'],
+    [{ output_config: { effort: 'max' } }, 'high'],
+    [{ thinking: { type: 'adaptive' } }, undefined],
+    [{ thinking: { type: 'disabled' }, output_config: { effort: 'high' } }, undefined],
+  ])('of thinking, as in %j, ask for the effort %s', (body, effort) => {
+    const request = translated(body);
+    expect(request.reasoning_effort).toBe(effort);
+    expect([request.max_tokens, request.max_completion_tokens]).toEqual(effort === undefined ? [10, undefined] : [undefined, 10]);
+  });
+
+  it('for a form of the answer ask for that form', () => {
+    const schema = { type: 'object' };
+    expect(translated({ output_config: { format: { type: 'json_schema', schema } } }).response_format).toEqual({
+      type: 'json_schema',
+      json_schema: { name: 'answer', schema },
+    });
+  });
+
+  it.each([
+    ['Be kind.', 'Be kind.'],
+    [
+      [
+        { type: 'text', text: 'Be kind.', cache_control: { type: 'ephemeral' } },
+        { type: 'text', text: 'Be brief.' },
+      ],
+      'Be kind.\n\nBe brief.',
+    ],
+  ])('of the system are its message', (system, content) => {
+    expect(translated({ system }).messages).toEqual([{ role: 'system', content }, hello]);
+  });
+});
+
+describe('tools', () => {
+  const tool = { name: 'f', description: 'Does.', input_schema: { type: 'object' }, cache_control: { type: 'ephemeral' } };
+
+  it('are functions; those that the upstream would run itself are left out', () => {
+    const search = { type: 'web_search_20250305', name: 'web_search' };
+    expect(translated({ tools: [tool, search] }).tools).toEqual([
+      { type: 'function', function: { name: 'f', description: 'Does.', parameters: { type: 'object' } } },
+    ]);
+    expect(translated({ tools: [search], tool_choice: { type: 'any' } })).not.toHaveProperty('tool_choice');
+  });
+
+  it.each([
+    [{ type: 'auto' }, 'auto'],
+    [{ type: 'any' }, 'required'],
+    [{ type: 'none' }, 'none'],
+    [
+      { type: 'tool', name: 'f' },
+      { type: 'function', function: { name: 'f' } },
+    ],
+  ])('are chosen by %j', (tool_choice, expected) => {
+    expect(translated({ tools: [tool], tool_choice }).tool_choice).toEqual(expected);
+  });
+
+  it('are called one at a time where that is asked for', () => {
+    const tool_choice = { type: 'auto', disable_parallel_tool_use: true };
+    expect(translated({ tools: [tool], tool_choice }).parallel_tool_calls).toBe(false);
+  });
+
+  it('with long names have short ones, everywhere the same, and are known by them', () => {
+    const names = new ToolNames();
+    const [one, other] = [`${'n'.repeat(100)}1`, `${'n'.repeat(100)}2`];
+    const tools = [one, other].map((name) => ({ ...tool, name }));
+    const messages = [hello, { role: 'assistant', content: [use('a', one)] }];
+    const request = translated({ tools, messages, tool_choice: { type: 'tool', name: one } }, { names });
+    const [first, second] = (request.tools as { function: { name: string } }[]).map((each) => each.function.name);
+    expect(first).toMatch(/^n{55}_[0-9a-f]{8}$/);
+    expect(second).not.toBe(first);
+    expect(request.tool_choice).toEqual({ type: 'function', function: { name: first } });
+    expect(request.messages[1]).toMatchObject({ tool_calls: [{ function: { name: first } }] });
+    expect([names.restore(first ?? ''), names.restore(second ?? ''), names.restore('f')]).toEqual([one, other, 'f']);
+  });
+});
+
+describe('messages of the user', () => {
+  it('of text only are one text', () => {
+    const content = ['one', 'two'].map((text) => ({ type: 'text', text, cache_control: { type: 'ephemeral' } }));
+    expect(messagesOf({ role: 'user', content })).toEqual([{ role: 'user', content: 'one\n\ntwo' }]);
+  });
+
+  it('keep text and images in their order', () => {
+    const url = { type: 'image', source: { type: 'url', url: 'https://a.example/b.png' } };
+    const content = [{ type: 'text', text: 'first' }, png, { type: 'text', text: 'second' }, url];
+    expect(messagesOf({ role: 'user', content })).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'first' },
+          pngPart,
+          { type: 'text', text: 'second' },
+          { type: 'image_url', image_url: { url: 'https://a.example/b.png' } },
+        ],
+      },
+    ]);
+  });
+
+  it.each([
+    [
+      { type: 'base64', media_type: 'application/pdf', data: 'AAAA' },
+      [{ type: 'file', file: { filename: 'report', file_data: 'data:application/pdf;base64,AAAA' } }],
+    ],
+    [{ type: 'text', media_type: 'text/plain', data: 'words' }, 'Document "report":\nwords'],
+    [{ type: 'content', content: 'words' }, 'Document "report":\n\nwords'],
+    [{ type: 'content', content: [png] }, [{ type: 'text', text: 'Document "report":' }, pngPart]],
+    [{ type: 'url', url: 'https://a.example/b.pdf' }, 'Document "report": https://a.example/b.pdf'],
+    [{ type: 'file', file_id: 'file_1' }, 'Document "report": file file_1'],
+    [{ type: 'new', thing: 1 }, 'Document "report": in a form that cannot be read here'],
+  ])('give a document of %j', (source, content) => {
+    expect(messagesOf({ role: 'user', content: [{ type: 'document', title: 'report', source }] })).toEqual([
+      { role: 'user', content },
+    ]);
+  });
+
+  it('tell what a document is about, and what a search found', () => {
+    const source = { type: 'text', media_type: 'text/plain', data: 'words' };
+    const found = { type: 'search_result', title: 'T', source: 'S', content: [{ type: 'text', text: 'found' }] };
+    expect(messagesOf({ role: 'user', content: [{ type: 'document', source, context: 'old' }, found] })).toEqual([
+      { role: 'user', content: 'About Document: old\n\nDocument:\nwords\n\nSearch result "T" (S):\n\nfound' },
+    ]);
+  });
+
+  it('leave out blocks that are not known', () => {
+    expect(
+      messagesOf({
+        role: 'user',
+        content: [
+          { type: 'container_upload', file_id: 'f' },
+          { type: 'text', text: 'x' },
+        ],
+      }),
+    ).toEqual([{ role: 'user', content: 'x' }]);
+  });
+
+  it('carry custom content in parley', () => {
+    const custom_content = { attachments: [{ title: 'A', data: 'a' }] };
+    expect(messagesOf({ role: 'user', content: 'x', parley: { custom_content } })).toEqual([
+      { role: 'user', content: 'x', custom_content },
+    ]);
+  });
+});
+
+describe('tool results', () => {
+  const result = (id: string, more: object = {}) => ({ type: 'tool_result', tool_use_id: id, ...more });
+
+  it('stand behind their calls, in the order given, ahead of what else the user says', () => {
+    const content = [
+      { type: 'text', text: 'And?' },
+      result('b', { content: 'two' }),
+      result('a', { content: [{ type: 'text', text: 'one' }] }),
+    ];
+    expect(messagesOf(hello, asked('a', 'b'), { role: 'user', content }).slice(1)).toEqual([
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: ['a', 'b'].map((id) => ({ id, type: 'function', function: { name: 'f', arguments: '{"a":1}' } })),
+      },
+      { role: 'tool', tool_call_id: 'b', content: 'two' },
+      { role: 'tool', tool_call_id: 'a', content: 'one' },
+      { role: 'user', content: 'And?' },
+    ]);
+  });
+
+  it('with images give them to the model in the message that follows', () => {
+    const content = [result('a', { content: [{ type: 'text', text: 'see' }, png] }), { type: 'text', text: 'And?' }];
+    expect(messagesOf(hello, asked('a'), { role: 'user', content }).slice(2)).toEqual([
+      { role: 'tool', tool_call_id: 'a', content: 'see' },
+      { role: 'user', content: [{ type: 'text', text: 'From the result of f:' }, pngPart, { type: 'text', text: 'And?' }] },
+    ]);
+  });
+
+  it('that are errors say so, and those without content are empty', () => {
+    const content = [result('a', { content: 'no route', is_error: true }), result('b')];
+    expect(messagesOf(hello, asked('a', 'b'), { role: 'user', content }).slice(2)).toEqual([
+      { role: 'tool', tool_call_id: 'a', content: 'The tool failed: no route' },
+      { role: 'tool', tool_call_id: 'b', content: '' },
+    ]);
+  });
+
+  it('of a function call are given back in that form, with the state in parley', () => {
+    const parley = { custom_content: { state: { step: 1 } }, statistics: { usage_per_model: [] } };
+    const reply = { role: 'assistant', content: [use('fcall_msg_1')], parley };
+    expect(messagesOf(hello, reply, { role: 'user', content: [result('fcall_msg_1', { content: '42' })] }).slice(1)).toEqual([
+      {
+        role: 'assistant',
+        content: null,
+        function_call: { name: 'f', arguments: '{"a":1}' },
+        custom_content: { state: { step: 1 } },
+      },
+      { role: 'function', name: 'f', content: '42' },
+    ]);
+  });
+});
+
+describe('messages of the assistant', () => {
+  it('keep signed thoughts for the model that thought them, and the text whole', () => {
+    const thoughts = [
+      { type: 'thinking', thinking: 'Hm.', signature: 's' },
+      { type: 'redacted_thinking', data: 'd' },
+    ];
+    const content = [
+      { type: 'thinking', thinking: 'unsigned', signature: '' },
+      ...thoughts,
+      { type: 'text', text: 'So' },
+      { type: 'text', text: '.' },
+    ];
+    expect(messagesOf(hello, { role: 'assistant', content })[1]).toEqual({
+      role: 'assistant',
+      content: 'So.',
+      thinking_blocks: thoughts,
+    });
+  });
+
+  it('leave out what the upstream did with its own tools', () => {
+    const content = [
+      { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
+      { type: 'text', text: 'Found.' },
+    ];
+    expect(messagesOf(hello, { role: 'assistant', content })[1]).toEqual({ role: 'assistant', content: 'Found.' });
+  });
+
+  it('may stand among those of the system', () => {
+    expect(messagesOf(hello, { role: 'system', content: 'Now in French.' })[1]).toEqual({
+      role: 'system',
+      content: 'Now in French.',
+    });
+  });
+});
+
+describe('for upstreams of the same kin', () => {
+  const mark = { cache_control: { type: 'ephemeral', ttl: '1h' } };
+  const ofKin = (body: object): ChatRequest => translated(body, { capabilities: kin });
+
+  it('marks of the prompt cache stay where they stand', () => {
+    const system = [
+      { type: 'text', text: 'Be kind.', ...mark },
+      { type: 'text', text: 'Be brief.' },
+    ];
+    const result = { type: 'tool_result', tool_use_id: 'a', content: 'one', ...mark };
+    const inner = { type: 'tool_result', tool_use_id: 'b', content: [{ type: 'text', text: 'two', ...mark }] };
+    const messages = [
+      { role: 'user', content: [{ type: 'text', text: 'Hello', ...mark }, png] },
+      asked('a', 'b'),
+      { role: 'user', content: [result, inner] },
+      { role: 'assistant', content: [{ type: 'text', text: 'So.', ...mark }] },
+      { role: 'system', content: [{ type: 'text', text: 'Now in French.', ...mark }] },
+    ];
+    expect(ofKin({ system, messages }).messages).toMatchObject([
+      { role: 'system', content: system },
+      { role: 'user', content: [{ type: 'text', text: 'Hello', ...mark }, pngPart] },
+      { role: 'assistant' },
+      { role: 'tool', content: [{ type: 'text', text: 'one', ...mark }] },
+      { role: 'tool', content: [{ type: 'text', text: 'two', ...mark }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'So.', ...mark }] },
+      { role: 'system', content: [{ type: 'text', text: 'Now in French.', ...mark }] },
+    ]);
+  });
+
+  it('what has no mark is told as for all others', () => {
+    const body = { system: [{ type: 'text', text: 'a' }], messages: [hello, { role: 'assistant', content: 'b' }] };
+    expect(ofKin(body)).toEqual(translated(body));
+  });
+
+  it.each([
+    [{ top_k: 5 }, { top_k: 5 }],
+    [
+      { thinking: { type: 'enabled', budget_tokens: 2000, display: 'omitted' } },
+      { thinking: { type: 'enabled', budget_tokens: 2000 } },
+    ],
+    [{ thinking: { type: 'disabled' } }, { thinking: { type: 'disabled' } }],
+    [{ thinking: { type: 'adaptive' } }, { thinking: { type: 'adaptive' } }],
+    [{ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }, { reasoning_effort: 'low' }],
+  ])('%j is %j', (body, expected) => {
+    const { top_k, thinking, reasoning_effort } = ofKin(body);
+    const told = { top_k, thinking, ...('reasoning_effort' in expected && { reasoning_effort }) };
+    expect(JSON.parse(JSON.stringify(told))).toEqual(expected);
+  });
+});
+
+describe('what is told in words', () => {
+  it('is which tools can be called', () => {
+    const reference = { type: 'tool_reference', tool_name: 'search' };
+    const change = (type: string) => ({ type, tool: { type: 'tool_reference', name: 'search' } });
+    expect(
+      messagesOf(
+        hello,
+        asked('a'),
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: [reference] }] },
+        { role: 'system', content: [change('tool_addition'), change('tool_removal')] },
+      ).slice(2),
+    ).toEqual([
+      { role: 'tool', tool_call_id: 'a', content: 'The tool search can be called.' },
+      {
+        role: 'system',
+        content: 'From here on the tool search can be called.\n\nFrom here on the tool search must not be called.',
+      },
+    ]);
+  });
+
+  it('of who the user is has no more than 64 characters, the same for the same', () => {
+    const [one, again, other] = ['a', 'a', 'b'].map((end) => translated({ metadata: { user_id: 'x'.repeat(64) + end } }).user);
+    expect([one, one === again, one === other]).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), true, false]);
+    expect(translated({ metadata: { user_id: 'x'.repeat(64) } }).user).toBe('x'.repeat(64));
+  });
+});

@@ -1,0 +1,110 @@
+import { hash } from 'node:crypto';
+import type { ChatRequest } from '#contract/chat-request.ts';
+import type { Message } from '#contract/message.ts';
+import type { MessagesRequest, ToolChoice, ToolOffer } from '#contract/messages/dialect.ts';
+import type { CountRequest } from '#contract/messages/messages-request.ts';
+import { type Translation, toMessages, toSystemMessage } from './to-messages.ts';
+import type { ToolNames } from './tool-names.ts';
+import type { UpstreamCapabilities } from './upstream-capabilities.ts';
+
+/** Up to how many tokens of thinking each effort stands for. */
+const effortByBudget = [
+  [4_096, 'low'],
+  [16_384, 'medium'],
+] as const;
+const efforts: ReadonlySet<unknown> = new Set(['low', 'medium', 'high']);
+
+/** OpenAI's API takes no longer name of a user; clients send whole documents as one. */
+const longestUser = 64;
+
+/** A validated request of the messages dialect in the inner language. What has no counterpart there is left out: `findUntold` tells of it. */
+export function toChatRequest(body: CountRequest, translation: Translation): ChatRequest {
+  const { names, capabilities } = translation;
+  const { system, messages, stream, temperature, top_p, stop_sequences: stop } = body;
+  const effort = toEffort(body);
+  const user = body.metadata?.user_id;
+  return {
+    messages: [...toSystem(system, capabilities), ...toMessages(messages, translation)],
+    ...(stream !== undefined && { stream }),
+    ...(temperature !== undefined && { temperature }),
+    ...(top_p !== undefined && { top_p }),
+    ...(stop !== undefined && stop.length > 0 && { stop }),
+    ...(typeof user === 'string' && { user: toUser(user) }),
+    ...toBound(body.max_tokens, effort),
+    ...(effort !== undefined && { reasoning_effort: effort }),
+    ...toFormat(body.output_config?.format),
+    ...(capabilities.takesTools && toTools(body, names)),
+    ...(capabilities.takesOwnFields && toOwnFields(body, effort)),
+  };
+}
+
+function toSystem(system: MessagesRequest['system'], { takesCacheMarks }: UpstreamCapabilities): Message[] {
+  if (typeof system === 'string') return system === '' ? [] : [{ role: 'system', content: system }];
+  const message = toSystemMessage(system ?? [], takesCacheMarks);
+  return message.content === '' ? [] : [message];
+}
+
+function toUser(id: string): string {
+  return id.length > longestUser ? hash('sha256', id, 'hex') : id;
+}
+
+/** Fields that models of several vendors have under the names of the dialect. An effort that was asked for says more than that the model shall decide. */
+function toOwnFields({ top_k, thinking }: CountRequest, effort: string | undefined): Partial<ChatRequest> {
+  const { type, budget_tokens } = thinking ?? {};
+  return {
+    ...(top_k !== undefined && { top_k }),
+    ...(type === 'enabled' && budget_tokens !== undefined && { thinking: { type, budget_tokens } }),
+    ...((type === 'disabled' || (type === 'adaptive' && effort === undefined)) && { thinking: { type } }),
+  };
+}
+
+/** Models that take an effort take this bound under its newer name only. */
+function toBound(maxTokens: unknown, effort: string | undefined): Partial<ChatRequest> {
+  if (typeof maxTokens !== 'number') return {};
+  const bound = Math.max(1, maxTokens);
+  return effort === undefined ? { max_tokens: bound } : { max_completion_tokens: bound };
+}
+
+function toEffort({ thinking, output_config }: CountRequest): string | undefined {
+  if (thinking?.type === 'disabled') return undefined;
+  const asked = output_config?.effort;
+  if (typeof asked === 'string') return efforts.has(asked) ? asked : 'high';
+  const budget = thinking?.type === 'enabled' ? thinking.budget_tokens : undefined;
+  if (budget === undefined) return undefined;
+  return effortByBudget.find(([most]) => budget <= most)?.[1] ?? 'high';
+}
+
+type Format = NonNullable<MessagesRequest['output_config']>['format'];
+
+function toFormat(format: Format): Partial<ChatRequest> {
+  if (format?.type !== 'json_schema') return {};
+  return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: format.schema } } };
+}
+
+/** Tools that the upstream runs itself have no schema, and no counterpart. */
+function toTools({ tools = [], tool_choice: choice }: CountRequest, names: ToolNames): Partial<ChatRequest> {
+  const offered = tools.filter(({ input_schema }) => input_schema !== undefined).map((tool) => toTool(tool, names));
+  if (offered.length === 0) return {};
+  return {
+    tools: offered,
+    ...(choice && { tool_choice: toToolChoice(choice, names) }),
+    ...(choice?.disable_parallel_tool_use && { parallel_tool_calls: false }),
+  };
+}
+
+function toTool({ name, description, input_schema: parameters, strict }: ToolOffer, names: ToolNames): object {
+  return {
+    type: 'function',
+    function: {
+      name: names.shorten(name),
+      ...(description !== undefined && { description }),
+      parameters,
+      ...(typeof strict === 'boolean' && { strict }),
+    },
+  };
+}
+
+function toToolChoice({ type, name = '' }: ToolChoice, names: ToolNames): unknown {
+  if (type === 'tool') return { type: 'function', function: { name: names.shorten(name) } };
+  return type === 'any' ? 'required' : type;
+}

@@ -1,0 +1,123 @@
+import type { ContentPart, CustomContent, Message } from '#contract/message.ts';
+import type {
+  ContentBlock,
+  MessageParam,
+  RedactedThinkingBlock,
+  ThinkingBlock,
+  ToolResultBlock,
+  ToolUseBlock,
+} from '#contract/messages/dialect.ts';
+import { isFunctionCallId } from './call-ids.ts';
+import { isTextPart, textPart, toContent, toParts, toText } from './to-parts.ts';
+import type { ToolNames } from './tool-names.ts';
+import type { UpstreamCapabilities } from './upstream-capabilities.ts';
+
+/** What a translation goes by. */
+export interface Translation {
+  readonly names: ToolNames;
+  readonly capabilities: UpstreamCapabilities;
+}
+
+/** Texts of one message are paragraphs. */
+const paragraph = '\n\n';
+
+/** Of one conversation. */
+interface Known {
+  /** Names of called tools, by the id of the call. */
+  readonly called: Map<string, string>;
+  readonly keepsMarks: boolean;
+}
+
+/** A conversation of the dialect as messages of the compat wire. */
+export function toMessages(params: readonly MessageParam[], { names, capabilities }: Translation): Message[] {
+  const known: Known = { called: new Map(), keepsMarks: capabilities.takesCacheMarks };
+  return params.flatMap(({ role, content, parley }) => {
+    const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
+    const custom = (parley as { custom_content?: CustomContent } | undefined)?.custom_content;
+    if ((role as string) === 'system') return [toSystemMessage(blocks, known.keepsMarks)];
+    if (role === 'user') return toUserMessages(blocks, custom, known);
+    for (const { id, name } of blocks.filter(isToolUse)) known.called.set(id, names.shorten(name));
+    return [toAssistantMessage(blocks, custom, known)];
+  });
+}
+
+export function toSystemMessage(blocks: readonly ContentBlock[], keepsMarks: boolean): Message {
+  return { role: 'system', content: toContent(toParts(blocks, keepsMarks).filter(isTextPart), paragraph) };
+}
+
+/** Results stand behind the calls they answer, so they come first; what of them is no text follows with the rest. */
+function toUserMessages(
+  blocks: readonly ContentBlock[],
+  custom: CustomContent | undefined,
+  { called, keepsMarks }: Known,
+): Message[] {
+  const messages: Message[] = [];
+  const parts: ContentPart[] = [];
+  for (const block of blocks.filter(isToolResult)) {
+    const given = toParts(block.content ?? [], keepsMarks);
+    messages.push(toResultMessage(block, given, { called, keepsMarks }));
+    const others = given.filter((part) => !isTextPart(part));
+    if (others.length > 0) parts.push(textPart(`From the result of ${called.get(block.tool_use_id) ?? 'a tool'}:`), ...others);
+  }
+  parts.push(
+    ...toParts(
+      blocks.filter((block) => !isToolResult(block)),
+      keepsMarks,
+    ),
+  );
+  if (parts.length > 0 || custom !== undefined || messages.length === 0) {
+    messages.push({ role: 'user', content: toContent(parts, paragraph), ...(custom && { custom_content: custom }) });
+  }
+  return messages;
+}
+
+function toResultMessage(
+  { tool_use_id: id, is_error, cache_control: mark }: ToolResultBlock,
+  given: readonly ContentPart[],
+  { called, keepsMarks }: Known,
+): Message {
+  const text = `${is_error ? 'The tool failed: ' : ''}${toText(given, paragraph)}`;
+  const cache_control = keepsMarks ? (mark ?? given.findLast((part) => part.cache_control)?.cache_control) : undefined;
+  const content = cache_control ? [{ ...textPart(text), cache_control }] : text;
+  const name = called.get(id);
+  return name !== undefined && isFunctionCallId(id)
+    ? { role: 'function', name, content: text }
+    : { role: 'tool', tool_call_id: id, content };
+}
+
+/** Thinking goes along as `thinking_blocks`: an upstream whose model thought it takes it back. */
+function toAssistantMessage(
+  blocks: readonly ContentBlock[],
+  custom: CustomContent | undefined,
+  { called, keepsMarks }: Known,
+): Message {
+  const calls = blocks.filter(isToolUse).map(({ id, input }) => ({
+    id,
+    type: 'function',
+    function: { name: called.get(id) ?? '', arguments: JSON.stringify(input) },
+  }));
+  const thoughts = blocks.filter(isSignedThought);
+  const texts = blocks.filter(({ type }) => type === 'text');
+  const content = toContent(toParts(texts, keepsMarks), '');
+  const [first] = calls;
+  return {
+    role: 'assistant',
+    content: content === '' && first !== undefined ? null : content,
+    ...(thoughts.length > 0 && { thinking_blocks: thoughts }),
+    ...(first !== undefined && (isFunctionCallId(first.id) ? { function_call: first.function } : { tool_calls: calls })),
+    ...(custom && { custom_content: custom }),
+  };
+}
+
+function isToolUse(block: ContentBlock): block is ToolUseBlock {
+  return block.type === 'tool_use';
+}
+
+function isToolResult(block: ContentBlock): block is ToolResultBlock {
+  return block.type === 'tool_result';
+}
+
+/** Thinking without a signature came from a model that takes none back. */
+function isSignedThought(block: ContentBlock): block is ThinkingBlock | RedactedThinkingBlock {
+  return block.type === 'redacted_thinking' || (block.type === 'thinking' && block.signature !== '');
+}

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { toMessagesError } from '#contract/messages/error-body.ts';
+import { parseMessagesRequest } from '#contract/messages/messages-request.ts';
+import { findUnsupported, type UnsupportedFields } from './unsupported-fields.ts';
+import type { UpstreamCapabilities } from './upstream-capabilities.ts';
+
+const hello = { role: 'user', content: 'Hello' };
+const stranger: UpstreamCapabilities = { isNative: false, takesCacheMarks: false, takesOwnFields: false, takesTools: true };
+const kin: UpstreamCapabilities = { isNative: false, takesCacheMarks: true, takesOwnFields: true, takesTools: true };
+
+function unsupportedOf(body: object, capabilities = stranger): UnsupportedFields {
+  return findUnsupported(parseMessagesRequest({ model: 'm', max_tokens: 10, messages: [hello], ...body }), capabilities);
+}
+
+function faultOf(body: object): string | undefined {
+  const { fault } = unsupportedOf(body);
+  return fault && toMessagesError(fault, 'id').error.message.split(',')[0];
+}
+
+const ofUser = (...content: object[]) => ({ messages: [{ role: 'user', content }] });
+const ofAssistant = (...content: object[]) => ({ messages: [hello, { role: 'assistant', content }] });
+const ofSystem = (...content: object[]) => ({ messages: [hello, { role: 'system', content }] });
+const ofResult = (...content: object[]) => ofUser({ type: 'tool_result', tool_use_id: 'a', content });
+const mark = { cache_control: { type: 'ephemeral' } };
+const text = { type: 'text', text: 'x' };
+const tool = { name: 'f', input_schema: { type: 'object' } };
+const file = { type: 'file', file_id: 'f' };
+
+describe('what a translation leaves out without harm', () => {
+  it.each([
+    [{}, []],
+    [{ ...ofUser(text), system: 's', tools: [tool], tool_choice: { type: 'any' }, stop_sequences: ['a'], top_p: 1 }, []],
+    [{ top_k: 5, container: null, service_tier: 'auto', brand_new: { a: 1 } }, ['top_k', 'service_tier', 'brand_new']],
+    [{ thinking: { type: 'adaptive', display: 'omitted' } }, ['thinking.display']],
+    [{ thinking: { type: 'disabled' } }, ['thinking']],
+    [{ output_config: { effort: 'high', task_budget: { tokens: 1 } } }, ['output_config.task_budget']],
+    [{ metadata: { user_id: null, more: 1 } }, ['metadata.more']],
+    [{ tools: [{ ...tool, ...mark, defer_loading: true, strict: true }] }, ['cache_control', 'tools.defer_loading']],
+    [{ system: [{ ...text, ...mark }], ...ofUser({ ...text, ...mark, citations: null }) }, ['cache_control']],
+    [
+      ofUser({ type: 'document', source: { type: 'url', url: 'https://a.example' }, citations: { enabled: true } }),
+      ['content.citations'],
+    ],
+    [
+      ofAssistant({ type: 'tool_use', id: 'a', name: 'f', input: {}, caller: { type: 'direct' } }, { ...text, citations: [{}] }),
+      ['content.caller', 'content.citations'],
+    ],
+    [{ messages: [{ ...hello, extra: 1 }] }, ['messages.extra']],
+    [{ mcp_servers: [] }, []],
+  ])('of %j is %j', (body, ignored) => {
+    expect(unsupportedOf(body)).toEqual({ ignored, fault: undefined });
+  });
+
+  it('is less for upstreams of the same kin', () => {
+    const body = { top_k: 5, thinking: { type: 'disabled' }, ...ofUser({ ...text, ...mark }) };
+    expect([unsupportedOf(body).ignored, unsupportedOf(body, kin).ignored]).toEqual([['top_k', 'thinking', 'cache_control'], []]);
+  });
+});
+
+describe('what a translation would have to make something else of', () => {
+  it.each([
+    [{ tools: [tool, { type: 'web_search_20250305', name: 'web_search' }] }, 'tools.1.type: is web_search_20250305'],
+    [{ tools: [{ name: 'f' }] }, 'tools.0.input_schema: is missing'],
+    [{ tools: [{ name: 'f', type: 'custom' }] }, 'tools.0.input_schema: is missing'],
+    [{ mcp_servers: [{ name: 'a' }] }, 'mcp_servers: names servers for the model'],
+    [{ max_tokens: 0 }, 'max_tokens: is 0'],
+    [ofUser(text, { type: 'container_upload', file_id: 'f' }), 'messages.0.content.1.type: is container_upload'],
+    [ofUser({ type: 'brand_new' }), 'messages.0.content.0.type: is brand_new'],
+    [ofUser({ type: '__proto__' }), 'messages.0.content.0.type: is __proto__'],
+    [ofUser({ type: 'n'.repeat(70) }), `messages.0.content.0.type: is ${'n'.repeat(64)}…`],
+    [ofUser({ type: 'image', source: file }), 'messages.0.content.0.source.type: is file'],
+    [ofUser({ type: 'document', source: file }), 'messages.0.content.0.source.type: is file'],
+    [ofResult({ type: 'browser_state' }), 'messages.0.content.0.content.0.type: is browser_state'],
+    [
+      ofAssistant({ type: 'server_tool_use', id: 's', name: 'web_search', input: {} }),
+      'messages.1.content.0.type: is server_tool_use',
+    ],
+    [ofAssistant({ type: 'web_search_tool_result' }), 'messages.1.content.0.type: is web_search_tool_result'],
+    [ofAssistant({ type: 'mcp_tool_use' }), 'messages.1.content.0.type: is mcp_tool_use'],
+    [ofAssistant({ type: 'image', source: { type: 'url', url: 'u' } }), 'messages.1.content.0.type: is image'],
+    [ofSystem({ type: 'image', source: { type: 'url', url: 'u' } }), 'messages.1.content.0.type: is image'],
+    [ofSystem({ type: 'tool_addition', tool: { type: 'tool_definition' } }), 'messages.1.content.0.type: is tool_addition'],
+    [{ system: [{ type: 'image', text: '' }] }, 'system.0.type: is image'],
+  ])('is refused, as in %j', (body, message) => {
+    expect(faultOf(body)).toBe(message);
+  });
+
+  it.each([
+    ofUser({ type: 'search_result', title: 't', source: 's', content: [text] }),
+    ofResult(text, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: '' } }),
+    ofResult({ type: 'tool_reference', tool_name: 'f' }),
+    ofAssistant({ type: 'thinking', thinking: '', signature: 's' }, { type: 'redacted_thinking', data: 'd' }, text),
+    ofSystem(text, { type: 'tool_removal', tool: { type: 'tool_reference', name: 'f' } }),
+  ])('is none of what has a counterpart, as in %j', (body) => {
+    expect(unsupportedOf(body)).toEqual({ ignored: [], fault: undefined });
+  });
+
+  it('says the way out, and is named among what is left out where another upstream takes it', () => {
+    const { fault, ignored } = unsupportedOf({ ...ofUser({ type: 'container_upload' }), max_tokens: 0 });
+    expect([fault?.status, fault?.code, fault?.param]).toEqual([400, 'invalid_request', 'max_tokens']);
+    expect(fault?.message).toBe(
+      'max_tokens is 0, which this deployment cannot be told; leave it out, or ask one whose upstream speaks this dialect.',
+    );
+    expect(ignored).toEqual(['max_tokens', 'content.container_upload']);
+  });
+});
+
+describe('the names of what is left out', () => {
+  it('are bounded in number and length', () => {
+    const fields = Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`${n}${'x'.repeat(100)}`, 1]));
+    const { ignored } = unsupportedOf(fields);
+    expect([ignored.length, ignored[0]?.length]).toEqual([1000, 64]);
+  });
+});

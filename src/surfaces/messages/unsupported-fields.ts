@@ -1,0 +1,114 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { ParleyError } from '#contract/errors.ts';
+import type { CountRequest } from '#contract/messages/messages-request.ts';
+import { requestFault } from '#contract/request-fault.ts';
+import { blockKeys, blocksAt, keys, marked, sourcesOf } from './supported-parts.ts';
+import type { UpstreamCapabilities } from './upstream-capabilities.ts';
+
+/** What the translation of a request leaves out. */
+export interface UnsupportedFields {
+  /** Names such as `top_k`, `thinking.display`, `content.citations`: the answer is as good as without them. */
+  readonly ignored: readonly string[];
+  /** The 400 that the first thing deserves without which the answer would be another. */
+  readonly fault: ParleyError | undefined;
+}
+
+const wayOut = 'which this deployment cannot be told; leave it out, or ask one whose upstream speaks this dialect';
+const longestName = 64;
+const mostNames = 1000;
+
+/** Looks through a request for what its translation leaves out. Nulls say nothing, and are not missed. */
+export function findUnsupported(body: CountRequest, capabilities: UpstreamCapabilities): UnsupportedFields {
+  return new Search(capabilities).of(body);
+}
+
+class Search {
+  readonly #reach: UpstreamCapabilities;
+  readonly #ignored = new Set<string>();
+  #fault: ParleyError | undefined;
+
+  constructor(capabilities: UpstreamCapabilities) {
+    this.#reach = capabilities;
+  }
+
+  of(body: CountRequest): UnsupportedFields {
+    this.#fields('', body, [...keys.request, ...(this.#reach.takesOwnFields ? ['top_k'] : [])]);
+    for (const part of ['thinking', 'output_config', 'metadata', 'tool_choice'] as const)
+      if (isJsonObject(body[part])) this.#fields(part, body[part], keys[part]);
+    if (body.thinking?.type === 'disabled' && !this.#reach.takesOwnFields) this.#ignore('thinking');
+    if ((body as JsonObject).max_tokens === 0) this.#refuse('max_tokens', 'max_tokens', 'is 0');
+    if (Array.isArray(body.mcp_servers) && body.mcp_servers.length > 0)
+      this.#refuse('mcp_servers', 'mcp_servers', 'names servers for the model');
+    if (!this.#reach.takesTools && body.tools?.length)
+      for (const part of ['tools', 'tool_choice']) if (body[part] !== undefined) this.#ignore(part);
+    body.tools?.forEach((tool, index) => {
+      this.#tool(tool, `tools[${index}]`);
+    });
+    if (Array.isArray(body.system)) this.#blocks(body.system, 'system', 'system');
+    body.messages.forEach((message, index) => {
+      this.#fields('messages', message, keys.messages);
+      this.#blocks(message.content, message.role, `messages[${index}].content`);
+    });
+    return { ignored: [...this.#ignored], fault: this.#fault };
+  }
+
+  #tool(tool: JsonObject, at: string): void {
+    this.#fields('tools', tool, keys.tools);
+    if (tool.input_schema !== undefined) return;
+    if ((tool.type ?? 'custom') === 'custom') this.#refuse('tools', `${at}.input_schema`, 'is missing');
+    else this.#refuse(`tools.${tool.type}`, `${at}.type`, `is ${shown(tool.type)}`);
+  }
+
+  #blocks(blocks: unknown, place: string, at: string): void {
+    if (!Array.isArray(blocks)) return;
+    blocks.filter(isJsonObject).forEach((block, index) => {
+      this.#block(block, place, `${at}[${index}]`);
+    });
+  }
+
+  #block(block: JsonObject, place: string, at: string): void {
+    const type = String(block.type);
+    if (!blocksAt[place]?.includes(type) || !isTellable(block)) {
+      this.#refuse(`content.${type}`, `${at}.type`, `is ${shown(type)}`);
+      return;
+    }
+    const marks = this.#reach.takesCacheMarks && marked.has(type) ? ['cache_control'] : [];
+    this.#fields('content', block, ['type', ...(blockKeys.get(type) ?? []), ...marks]);
+    if (type === 'tool_result' || type === 'search_result') this.#blocks(block.content, type, `${at}.content`);
+    if (sourcesOf.has(type) && isJsonObject(block.source)) this.#source(type, block.source, `${at}.source`);
+  }
+
+  #source(of: string, source: JsonObject, at: string): void {
+    const type = String(source.type);
+    if (!sourcesOf.get(of)?.includes(type)) this.#refuse(`content.source.${type}`, `${at}.type`, `is ${shown(type)}`);
+    else this.#blocks(source.content, of, `${at}.content`);
+  }
+
+  #fields(part: string, value: object, known: readonly string[]): void {
+    for (const [key, given] of Object.entries(value)) {
+      if (known.includes(key) || (given ?? null) === null) continue;
+      this.#ignore(part === '' || key === 'cache_control' ? key : `${part}.${key}`);
+    }
+  }
+
+  /** What is kept outlives the request: no more than can be told. */
+  #ignore(name: string): void {
+    if (this.#ignored.size < mostNames) this.#ignored.add(name.slice(0, longestName));
+  }
+
+  #refuse(name: string, param: string, claim: string): void {
+    this.#ignore(name);
+    this.#fault ??= requestFault(param, `${claim}, ${wayOut}`);
+  }
+}
+
+/** A tool can be brought up in the middle of a conversation by its name only. */
+function isTellable({ type, tool }: JsonObject): boolean {
+  if (type !== 'tool_addition' && type !== 'tool_removal') return true;
+  return isJsonObject(tool) && tool.type === 'tool_reference' && typeof tool.name === 'string';
+}
+
+function shown(type: unknown): string {
+  const text = String(type);
+  return text.length > longestName ? `${text.slice(0, longestName)}…` : text;
+}

@@ -1,0 +1,73 @@
+import type { Caller } from '#domain/callers/caller.ts';
+import type { CallEnd } from '#domain/telemetry.ts';
+import type { CallListener, MeasuredCall } from './measured-call.ts';
+
+const maxCallers = 10_000;
+/** Made by the service, as a rule. */
+const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+/** JSON text of these needs no escapes. */
+const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+
+/** Where lines of the log go. */
+export interface LineSink {
+  /** A whole line with its line end. */
+  write(line: string): void;
+}
+
+export interface CallLogOptions {
+  readonly sink: LineSink;
+  readonly epochMs: () => number;
+  /** A short keyed digest of a user subject: tells users apart and names none. */
+  readonly toPseudonym: (subject: string) => string;
+  /** Takes secrets out of what a caller made up. */
+  readonly redact: (text: string) => string;
+}
+
+/** Writes one line of JSON for each call: who, what, how long; never content, keys or header fields. */
+export class CallLog implements CallListener {
+  readonly #options: CallLogOptions;
+  readonly #callers = new Map<string, { project: string; text: string }>();
+
+  constructor(options: CallLogOptions) {
+    this.#options = options;
+  }
+
+  callEnded(call: MeasuredCall, end: CallEnd): void {
+    const { start, lastTry, firstByteMs } = call;
+    const { redact } = this.#options;
+    const requestId = uuid.test(start.requestId) ? start.requestId : redact(start.requestId);
+    const isUnknown = end.error?.code === 'deployment_not_found' && call.deploymentId !== undefined;
+    const deployment = isUnknown ? redact(call.deploymentId ?? '') : call.deploymentId;
+    this.#options.sink.write(
+      `{"level":"info","time":${this.#options.epochMs()},"msg":"call","request_id":${quote(requestId)},"trace_id":"${call.place.traceId}"` +
+        `,"operation":"${start.operation}","route":${orNull(start.route)}${call.who === undefined ? '' : this.#callerText(call.who)}` +
+        `,"deployment":${orNull(deployment)},"upstream":${orNull(lastTry?.upstreamId)},"tries":${call.tryCount}` +
+        `,"status":${end.status},"code":${orNull(end.error?.code)},"outcome":"${end.outcome}","stream":${firstByteMs !== undefined}` +
+        `,"ms":${toTenths(end.atMs - start.atMs)},"first_byte_ms":${firstByteMs === undefined ? 'null' : toTenths(firstByteMs - start.atMs)}` +
+        `,"prompt_tokens":${end.promptTokens},"completion_tokens":${end.completionTokens}}\n`,
+    );
+  }
+
+  #callerText(caller: Caller): string {
+    const known = this.#callers.get(caller.subject);
+    if (known !== undefined && known.project === caller.project) return known.text;
+    const text = `,"project":${quote(caller.project)},"user":"${this.#options.toPseudonym(caller.subject)}"`;
+    if (this.#callers.size >= maxCallers) this.#callers.clear();
+    this.#callers.set(caller.subject, { project: caller.project, text });
+    return text;
+  }
+}
+
+function orNull(text: string | undefined): string {
+  return text === undefined ? 'null' : quote(text);
+}
+
+function quote(text: string): string {
+  return plain.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/** A number with one decimal, as JSON. */
+function toTenths(ms: number): string {
+  const tenths = Math.max(0, Math.round(ms * 10));
+  return `${Math.floor(tenths / 10)}.${tenths % 10}`;
+}

@@ -1,0 +1,91 @@
+/** One metric as OpenTelemetry describes it. */
+export interface Instrument {
+  readonly name: string;
+  readonly unit: string;
+  readonly description: string;
+}
+
+export interface HistogramInstrument extends Instrument {
+  /** Upper ends of the buckets, ascending. */
+  readonly boundaries: readonly number[];
+}
+
+const secondsOfCalls = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+const secondsOfHttp = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+const secondsToFirst = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+const secondsBetween = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
+const tokens = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
+
+/** Names, units and buckets: OpenTelemetry's semantic conventions of HTTP and GenAI where they have one, `parley.` elsewhere. */
+export const histograms = {
+  httpRequest: {
+    name: 'http.server.request.duration',
+    unit: 's',
+    description: 'Duration of HTTP requests.',
+    boundaries: secondsOfHttp,
+  },
+  call: {
+    name: 'gen_ai.server.request.duration',
+    unit: 's',
+    description: 'Duration of calls to deployments, to the last byte of the answer.',
+    boundaries: secondsOfCalls,
+  },
+  firstByte: {
+    name: 'gen_ai.server.time_to_first_token',
+    unit: 's',
+    description: 'Time to the first bytes of streamed answers.',
+    boundaries: secondsToFirst,
+  },
+  outputToken: {
+    name: 'gen_ai.server.time_per_output_token',
+    unit: 's',
+    description: 'Time per output token after the first one of streamed answers.',
+    boundaries: secondsBetween,
+  },
+  betweenChunks: {
+    name: 'parley.stream.time_between_chunks',
+    unit: 's',
+    description: 'Time between two writes of streamed answers.',
+    boundaries: secondsBetween,
+  },
+  tokens: {
+    name: 'gen_ai.client.token.usage',
+    unit: '{token}',
+    description: 'Tokens used by calls.',
+    boundaries: tokens,
+  },
+  upstreamTry: {
+    name: 'gen_ai.client.operation.duration',
+    unit: 's',
+    description: 'Duration of tries at upstreams.',
+    boundaries: secondsOfCalls,
+  },
+} as const satisfies Record<string, HistogramInstrument>;
+
+export const counters = {
+  upstreamTries: { name: 'parley.upstream.tries', unit: '{try}', description: 'Tries at upstreams.' },
+  cpu: { name: 'process.cpu.time', unit: 's', description: 'CPU seconds used, by mode.' },
+} as const satisfies Record<string, Instrument>;
+
+export const gauges = {
+  inFlightCalls: { name: 'parley.open_calls', unit: '{call}', description: 'Calls under way.' },
+  openStreams: { name: 'parley.open_streams', unit: '{stream}', description: 'Streamed answers under way.' },
+  upstreamState: {
+    name: 'parley.upstream.state',
+    unit: '',
+    description: 'Whether an upstream is left alone for a while: 0 ready, 1 off.',
+  },
+  configurationFaults: {
+    name: 'parley.configuration.faults',
+    unit: '{fault}',
+    description: 'Faults of the configuration that was last refused; 0 when the newest one is in force.',
+  },
+  memory: { name: 'process.memory.usage', unit: 'By', description: 'Resident memory.' },
+  heap: { name: 'v8js.memory.heap.used', unit: 'By', description: 'Heap in use.' },
+  eventLoopDelay: {
+    name: 'nodejs.eventloop.delay.p99',
+    unit: 's',
+    description: 'Delay of the event loop since the last collection, 99th percentile.',
+  },
+  uptime: { name: 'process.uptime', unit: 's', description: 'Time since the start.' },
+} as const satisfies Record<string, Instrument>;

@@ -1,0 +1,40 @@
+import type { Clock } from '#base/clock.ts';
+import type { CallEnd } from '#domain/telemetry.ts';
+import type { CallListener, MeasuredCall } from '../measured-call.ts';
+import type { JournalWriter } from './journal-writer.ts';
+
+/** Notes what each call of a known caller to a known deployment used. */
+export class UsageRecorder implements CallListener {
+  readonly #writer: JournalWriter;
+  readonly #clock: Clock;
+  readonly #startId: string;
+  #count = 0;
+
+  /** `startId` is of this start of this node alone. Ids that grow are written far faster than random ones. */
+  constructor(writer: JournalWriter, clock: Clock, startId: string) {
+    this.#writer = writer;
+    this.#clock = clock;
+    this.#startId = startId;
+  }
+
+  callEnded({ who, deploymentId, start, cost }: MeasuredCall, end: CallEnd): void {
+    if (who === undefined || deploymentId === undefined || end.error?.code === 'deployment_not_found') return;
+    const durationMs = end.atMs - start.atMs;
+    this.#writer.usage({
+      id: `${this.#startId}-${(++this.#count).toString(36).padStart(9, '0')}`,
+      requestId: start.requestId,
+      atMs: Math.round(this.#clock.epochMs() - durationMs),
+      subject: who.subject,
+      project: who.project,
+      deployment: deploymentId,
+      path: [...(who.chain?.path ?? []), deploymentId],
+      operation: start.operation,
+      outcome: end.outcome,
+      status: end.status,
+      promptTokens: end.promptTokens,
+      completionTokens: end.completionTokens,
+      cost,
+      durationMs: Math.round(durationMs),
+    });
+  }
+}

@@ -1,0 +1,152 @@
+import { boundTracestate, parseTraceparent, type TraceIds, type TraceParent, toTraceparent } from '#base/trace-context.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { CallEnd, CallRecord, CallStart, TryOutcome, TryRecord } from '#domain/telemetry.ts';
+import type { TraceContext } from '#domain/trace.ts';
+import type { CallSeries } from './call-series.ts';
+import type { SeriesStore } from './series-store.ts';
+import type { UpstreamSeries } from './upstream-series.ts';
+
+const longestId = 200;
+
+/** Hears of calls when they are over: the log, and the exporter of spans. */
+export interface CallListener {
+  callEnded(call: MeasuredCall, end: CallEnd): void;
+}
+
+/** Which traces are recorded; undefined parts mean that nothing is exported. */
+interface TraceDeps {
+  readonly ids: TraceIds;
+  /** Whether a trace that begins here is recorded. */
+  readonly isSampled: (traceId: string) => boolean;
+  /** Whether spans are exported. Without, a caller's place in its trace is passed on as it came: no span is missing between. */
+  readonly hasSpans: boolean;
+}
+
+export interface MeasuredCallDeps {
+  readonly series: SeriesStore;
+  readonly traces: TraceDeps;
+  readonly listeners: readonly CallListener[];
+}
+
+/** What one call is while it runs: counters and references, no content. */
+export class MeasuredCall implements CallRecord {
+  readonly tools: MeasuredCallDeps;
+  readonly start: CallStart;
+  readonly place: TraceParent;
+  /** The span above, where the caller named one. */
+  readonly parent: TraceParent | undefined;
+  readonly trace: TraceContext;
+  who: Caller | undefined;
+  deploymentId: string | undefined;
+  series: CallSeries;
+  firstByteMs: number | undefined;
+  lastTry: MeasuredTry | undefined;
+  tryCount = 0;
+  /** Billionths of a USD. */
+  cost = 0;
+  #lastByteMs = 0;
+  #hasEnded = false;
+
+  constructor(tools: MeasuredCallDeps, start: CallStart) {
+    const { ids, isSampled, hasSpans } = tools.traces;
+    this.tools = tools;
+    this.start = start;
+    this.parent = parseTraceparent(start.traceparent);
+    this.place =
+      this.parent === undefined ? toRoot(ids, isSampled) : hasSpans ? { ...this.parent, spanId: ids.spanId() } : this.parent;
+    const tracestate = this.parent === undefined ? undefined : boundTracestate(start.tracestate);
+    this.trace = { traceparent: toTraceparent(this.place), tracestate };
+    this.series = tools.series.unknownCall(start.operation);
+    this.series.inFlightCalls += 1;
+  }
+
+  caller(caller: Caller): void {
+    this.who = caller;
+  }
+
+  deployment(id: string): void {
+    this.deploymentId = id.length > longestId ? id.slice(0, longestId) : id;
+    this.series.inFlightCalls -= 1;
+    this.series = this.tools.series.call(id, this.start.operation);
+    this.series.inFlightCalls += 1;
+  }
+
+  firstByte(atMs: number): void {
+    if (this.firstByteMs !== undefined || this.#hasEnded) return;
+    this.firstByteMs = atMs;
+    this.#lastByteMs = atMs;
+    this.series.openStreams += 1;
+    this.series.firstByte.record((atMs - this.start.atMs) / 1000);
+  }
+
+  chunk(atMs: number): void {
+    this.series.betweenChunks.record((atMs - this.#lastByteMs) / 1000);
+    this.#lastByteMs = atMs;
+  }
+
+  upstreamTry(upstreamId: string, atMs: number): TryRecord {
+    this.tryCount += 1;
+    this.lastTry = new MeasuredTry(this, upstreamId, atMs);
+    return this.lastTry;
+  }
+
+  charged(cost: number): void {
+    this.cost = cost;
+  }
+
+  end(end: CallEnd): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    this.#measure(end);
+    for (const listener of this.tools.listeners) listener.callEnded(this, end);
+  }
+
+  #measure(end: CallEnd): void {
+    const { series, start, firstByteMs } = this;
+    const seconds = (end.atMs - start.atMs) / 1000;
+    series.inFlightCalls -= 1;
+    series.ended(end).record(seconds);
+    if (start.route !== undefined) this.tools.series.http.of('POST', start.route, end.status).record(seconds);
+    if (end.promptTokens > 0) series.inputTokens.record(end.promptTokens);
+    if (end.completionTokens > 0) series.outputTokens.record(end.completionTokens);
+    if (firstByteMs === undefined) return;
+    series.openStreams -= 1;
+    if (end.completionTokens > 1) series.outputToken.record((end.atMs - firstByteMs) / 1000 / (end.completionTokens - 1));
+  }
+}
+
+/** One try while it runs, and the one before it. */
+export class MeasuredTry implements TryRecord {
+  readonly place: TraceParent;
+  readonly trace: TraceContext;
+  readonly upstreamId: string;
+  readonly series: UpstreamSeries;
+  readonly startedMs: number;
+  readonly previous: MeasuredTry | undefined;
+  outcome: TryOutcome | undefined;
+  endedMs = 0;
+  readonly #call: MeasuredCall;
+
+  constructor(call: MeasuredCall, upstreamId: string, startedMs: number) {
+    const { series, traces } = call.tools;
+    this.#call = call;
+    this.upstreamId = upstreamId;
+    this.startedMs = startedMs;
+    this.series = series.upstream(upstreamId);
+    this.previous = call.lastTry;
+    this.place = traces.hasSpans ? { ...call.place, spanId: traces.ids.spanId() } : call.place;
+    this.trace = traces.hasSpans ? { traceparent: toTraceparent(this.place), tracestate: call.trace.tracestate } : call.trace;
+  }
+
+  end(outcome: TryOutcome, atMs: number): void {
+    if (this.outcome !== undefined) return;
+    this.outcome = outcome;
+    this.endedMs = atMs;
+    this.series.ended(this.#call.start.operation, outcome).record((atMs - this.startedMs) / 1000);
+  }
+}
+
+function toRoot(ids: TraceIds, isSampled: (traceId: string) => boolean): TraceParent {
+  const traceId = ids.traceId();
+  return { traceId, spanId: ids.spanId(), isSampled: isSampled(traceId) };
+}

@@ -1,0 +1,77 @@
+import { counters, gauges, histograms, type Instrument } from './instruments.ts';
+import { type Metric, type Reading, toCounter, toGauge, toHistogram } from './metric.ts';
+import type { ProcessReadings } from './process-readings.ts';
+import type { SeriesStore } from './series-store.ts';
+
+/** What is read at the moment of collection, rather than counted. */
+export interface LiveState {
+  /** All upstreams that are configured. */
+  readonly upstreams: () => Iterable<{ readonly id: string; readonly off: boolean }>;
+  /** How many faults the configuration has that was last refused; 0 when the newest is in force. */
+  readonly configurationFaults: () => number;
+}
+
+export interface NodeMetricsDeps {
+  readonly series: SeriesStore;
+  readonly live: LiveState;
+  readonly readProcess: () => ProcessReadings;
+}
+
+/** Every metric of the node as it stands; those without a series are left out. */
+export function readMetrics({ live, readProcess, series }: NodeMetricsDeps): Metric[] {
+  const metrics = [...readSeries(series), ...readLive(live), ...readNode(readProcess())];
+  return metrics.filter((metric) => (metric.kind === 'histogram' ? metric.series : metric.readings).length > 0);
+}
+
+function readSeries(series: SeriesStore): Metric[] {
+  const calls = [...series.calls()];
+  const upstreams = [...series.upstreams()];
+  const used = calls.filter((call) => call.hasBeenUsed);
+  const ofCalls = (which: 'firstByte' | 'outputToken' | 'betweenChunks'): Metric => {
+    const picked = calls.map((call) => call[which]);
+    return toHistogram(histograms[which], picked);
+  };
+  const durations = calls.flatMap((call) => [...call.durations()]);
+  const tokens = calls.flatMap(({ inputTokens, outputTokens }) => [inputTokens, outputTokens]);
+  const upstreamDurations = upstreams.flatMap((upstream) => [...upstream.durations()]);
+  const tries = upstreams.flatMap((upstream) => upstream.tries());
+  const inFlightCalls = used.map(({ inFlightCalls: value, attributes }) => ({ value, attributes }));
+  const openStreams = used.map(({ openStreams: value, attributes }) => ({ value, attributes }));
+  return [
+    toHistogram(histograms.httpRequest, series.http.durations()),
+    toHistogram(histograms.call, durations),
+    ofCalls('firstByte'),
+    ofCalls('outputToken'),
+    ofCalls('betweenChunks'),
+    toHistogram(histograms.tokens, tokens),
+    toHistogram(histograms.upstreamTry, upstreamDurations),
+    toCounter(counters.upstreamTries, tries),
+    toGauge(gauges.inFlightCalls, inFlightCalls),
+    toGauge(gauges.openStreams, openStreams),
+  ];
+}
+
+function readLive({ configurationFaults, upstreams }: LiveState): Metric[] {
+  const states: Reading[] = [];
+  for (const { id, off } of upstreams()) states.push({ value: off ? 1 : 0, attributes: { 'parley.upstream': id } });
+  return [toGauge(gauges.upstreamState, states), toGauge(gauges.configurationFaults, [plain(configurationFaults())])];
+}
+
+function readNode(node: ProcessReadings): Metric[] {
+  const gauge = (instrument: Instrument, value: number): Metric => toGauge(instrument, [plain(value)]);
+  const cpu = [
+    { value: node.cpuUserSeconds, attributes: { 'cpu.mode': 'user' } },
+    { value: node.cpuSystemSeconds, attributes: { 'cpu.mode': 'system' } },
+  ];
+  return [
+    toCounter(counters.cpu, cpu),
+    gauge(gauges.memory, node.residentBytes),
+    gauge(gauges.heap, node.heapUsedBytes),
+    gauge(gauges.eventLoopDelay, node.eventLoopDelaySeconds),
+    gauge(gauges.uptime, node.uptimeSeconds),
+  ];
+}
+
+function plain(value: number): Reading {
+  return { value, attributes: {} };
+}

@@ -1,0 +1,99 @@
+import { createHmac, randomFillSync, randomUUID } from 'node:crypto';
+import type { Clock } from '#base/clock.ts';
+import { TraceIds } from '#base/trace-context.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import type { CallStart, Telemetry } from '#domain/telemetry.ts';
+import { CallLog, type LineSink } from './call-log.ts';
+import { FaultLog } from './fault-log.ts';
+import type { Log } from './log.ts';
+import { type CallListener, MeasuredCall, type MeasuredCallDeps } from './measured-call.ts';
+import type { Metric } from './metric.ts';
+import { type LiveState, readMetrics } from './node-metrics.ts';
+import type { Export, ExportDeps } from './otlp/export.ts';
+import { type OtlpSettings, readOtlpSettings, toResource } from './otlp-settings.ts';
+import { watchProcess } from './process-readings.ts';
+import { PrometheusText } from './prometheus-text.ts';
+import { SeriesStore } from './series-store.ts';
+
+export interface TelemetryOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Takes the line of each call; the same place the log writes to. */
+  readonly lines: LineSink;
+  readonly live: LiveState;
+  readonly version: string;
+  /** Who else hears of calls that are over. */
+  readonly listeners: readonly CallListener[];
+  /** Key of the pseudonyms: where it is the same, a user has one pseudonym on all nodes and after every restart. */
+  readonly secret: string;
+}
+
+/** Measures, traces and logs of one node. */
+export interface NodeTelemetry extends Telemetry {
+  /** Takes the deployments now in force; their ids are the labels. To be called at the start and on each reload. */
+  configure(deployments: Iterable<Deployment>): void;
+  /** Counts a request that is no call; `route` is a pattern. */
+  httpRequest(request: { readonly method: string; readonly route: string; readonly status: number; readonly ms: number }): void;
+  /** What `/metrics` answers. */
+  toPrometheus(): string;
+  /** Sends what is left to the collector, for at most a second. */
+  close(): Promise<void>;
+}
+
+const closeMs = 1_000;
+const pseudonymLength = 12;
+
+/** Opens the telemetry of a node. */
+export async function openTelemetry(options: TelemetryOptions): Promise<NodeTelemetry> {
+  const { clock, env, live, log, version } = options;
+  const settings = readOtlpSettings(env);
+  const resource = toResource(env, { version, instanceId: randomUUID() });
+  const series = new SeriesStore();
+  const watch = watchProcess();
+  const read = (): Metric[] => readMetrics({ series, live, readProcess: watch.read });
+  const exporting =
+    settings.metrics || settings.traces ? await loadExport({ settings, resource, clock, log, readMetrics: read }) : undefined;
+  const listeners = toListeners(options);
+  if (exporting?.spans !== undefined) listeners.push(exporting.spans);
+  const tools: MeasuredCallDeps = { series, listeners, traces: toTraces(settings) };
+  const prometheus = new PrometheusText();
+  return {
+    begin: (start: CallStart) => new MeasuredCall(tools, start),
+    configure: (deployments) => series.configure(deployments),
+    httpRequest: ({ method, route, status, ms }) => series.http.of(method, route, status).record(ms / 1000),
+    toPrometheus: () => prometheus.write(resource, read()),
+    async close() {
+      watch.stop();
+      await Promise.race([exporting?.close(), new Promise((resolve) => setTimeout(resolve, closeMs).unref())]);
+    },
+  };
+}
+
+async function loadExport(parts: ExportDeps): Promise<Export> {
+  const { startExport } = await import('./otlp/export.ts');
+  return startExport(parts);
+}
+
+function toListeners({ clock, lines, listeners: others, log, secret }: TelemetryOptions): CallListener[] {
+  const toPseudonym = (subject: string): string =>
+    createHmac('sha256', secret).update(`log ${subject}`).digest('hex').slice(0, pseudonymLength);
+  const listeners = [...others];
+  if (log.isLevelOn('info')) listeners.push(new CallLog({ sink: lines, epochMs: clock.epochMs, toPseudonym, redact: log.clean }));
+  if (log.isLevelOn('error')) listeners.push(new FaultLog(log));
+  return listeners;
+}
+
+function toTraces({ ratio, traces }: OtlpSettings): MeasuredCallDeps['traces'] {
+  return {
+    ids: new TraceIds((bytes) => void randomFillSync(bytes)),
+    hasSpans: traces,
+    isSampled: (traceId) => isSampled(traceId, ratio),
+  };
+}
+
+/** By the last 56 bits of the id, so that all nodes decide alike (OpenTelemetry's consistent sampling). */
+function isSampled(traceId: string, ratio: number): boolean {
+  if (ratio >= 1) return true;
+  return Number.parseInt(traceId.slice(18), 16) / 2 ** 56 >= 1 - ratio;
+}

@@ -1,0 +1,69 @@
+import type { Operation, TryOutcome } from '#domain/telemetry.ts';
+import type { ProtocolName, Upstream } from '#domain/upstreams/upstream.ts';
+import { Histogram } from './histogram.ts';
+import { histograms } from './instruments.ts';
+import type { Reading } from './metric.ts';
+
+const providers: Readonly<Record<ProtocolName, string>> = {
+  openai: 'openai',
+  azure: 'azure.ai.openai',
+  anthropic: 'anthropic',
+  bedrock: 'aws.bedrock',
+  vertex: 'gcp.vertex_ai',
+  gemini: 'gcp.gemini',
+  mistral: 'mistral_ai',
+  demo: 'parley.demo',
+  application: 'parley.application',
+};
+
+/** What is measured of the tries at one upstream. */
+export class UpstreamSeries {
+  /** Of a try's span. */
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly #id: string;
+  readonly #durations = new Map<string, Histogram>();
+  readonly #ok: Readonly<Record<Operation, Histogram>>;
+
+  /** Without an upstream: what unknown ids share. */
+  constructor(id: string, upstream: Upstream | undefined) {
+    this.#id = id;
+    this.attributes = {
+      'gen_ai.provider.name': upstream === undefined ? '_OTHER' : providers[upstream.protocol],
+      'gen_ai.request.model': upstream?.model ?? '_OTHER',
+      'parley.upstream': id,
+      ...(upstream?.endpoint && { 'server.address': upstream.endpoint.hostname }),
+    };
+    this.#ok = { chat: this.#bind('chat', 'ok'), embeddings: this.#bind('embeddings', 'ok') };
+  }
+
+  ended(operation: Operation, outcome: TryOutcome): Histogram {
+    return outcome === 'ok'
+      ? this.#ok[operation]
+      : (this.#durations.get(`${operation} ${outcome}`) ?? this.#bind(operation, outcome));
+  }
+
+  durations(): Iterable<Histogram> {
+    return this.#durations.values();
+  }
+
+  /** How many tries ended in each way. */
+  tries(): Reading[] {
+    const counts = new Map<string, number>();
+    for (const [key, { count }] of this.#durations) {
+      const outcome = key.slice(key.indexOf(' ') + 1);
+      counts.set(outcome, (counts.get(outcome) ?? 0) + count);
+    }
+    const tried = [...counts].filter(([, value]) => value > 0);
+    return tried.map(([outcome, value]) => ({ value, attributes: { 'parley.upstream': this.#id, 'parley.outcome': outcome } }));
+  }
+
+  #bind(operation: Operation, outcome: TryOutcome): Histogram {
+    const labels = { 'gen_ai.operation.name': operation, ...this.attributes };
+    const series = new Histogram(
+      histograms.upstreamTry.boundaries,
+      outcome === 'ok' ? labels : { ...labels, 'error.type': outcome },
+    );
+    this.#durations.set(`${operation} ${outcome}`, series);
+    return series;
+  }
+}
