@@ -2,6 +2,7 @@
  * What it costs to let a call in: key, role, consent, limits. `node bench/admit.ts` says it on stderr; with `--json` the
  * values go to stdout, for the harness. Needs redis-server.
  */
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +12,7 @@ import { Redis } from 'ioredis';
 import { openRedisStores } from '#app/open-redis-stores.ts';
 import { systemClock } from '#base/clock.ts';
 import { Secret } from '#base/secret.ts';
-import { find } from '#calls/find.ts';
+import { authorize } from '#calls/authorize.ts';
 import { createReserveLimits } from '#calls/reserve-limits.ts';
 import { checkConfiguration } from '#configuration/check.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -23,6 +24,7 @@ import { type ConfigSnapshot, toSnapshot } from '#domain/deployments/config-snap
 import { LimitCounters } from '#domain/limits/limit-counters.ts';
 import type { LimitStore } from '#domain/limits/limit-store.ts';
 import { dependenciesFor } from '#domain/quick-app/deployments-as-tools.ts';
+import { type CallStart, silentTelemetry } from '#domain/telemetry.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlConsentStore } from '#stores/sql/consent-store.ts';
@@ -72,16 +74,16 @@ function gate(
   const dependencies = (now: ConfigSnapshot, caller: Caller) => dependenciesFor({ catalog, snapshot: now, caller });
   const requireConsent = createRequireConsent({ store: consents, dependencies, noteGraph: () => undefined });
   const counters = new LimitCounters(limits, systemClock);
-  const admit = createReserveLimits({
+  const record = silentTelemetry.begin({} as CallStart);
+  const reserveLimits = createReserveLimits({
     counters,
     clock: systemClock,
     noteFault: (message, thrown) => console.error(message, thrown),
   });
   return async (key, id) => {
     const caller = await identify(key);
-    const deployment = await find(catalog, snapshot, { call: { deployment: id, caller }, type: 'chat' });
-    await requireConsent({ caller, deployment, snapshot });
-    return admit({ caller, deployment, snapshot });
+    const call = { id: 'bench', deployment: id, caller, record };
+    return reserveLimits(await authorize({ snapshot: now, catalog, requireConsent }, call, 'chat'));
   };
 }
 

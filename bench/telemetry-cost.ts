@@ -36,7 +36,7 @@ function callOnce(telemetry: Telemetry, index: number, chunks: number): void {
   });
   record.caller({ subject: `key:project-${index % 100}`, project: `project-${index % 100}`, roles: [], chain: null });
   record.deployment(`model-${index % 50}`);
-  const tried = record.upstreamTry(`model-${index % 50}#0a1b2c3d`, performance.now());
+  const tried = record.attempt(`model-${index % 50}#0a1b2c3d`, performance.now());
   record.firstByte(performance.now());
   for (let chunk = 0; chunk < chunks; chunk += 1) record.chunk(performance.now());
   tried.end('ok', performance.now());

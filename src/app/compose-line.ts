@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import type { HttpClient } from '#base/http/client.ts';
 import type { Seal } from '#base/seal.ts';
-import { createAnswer } from '#calls/answer.ts';
-import { createComplete } from '#calls/complete.ts';
-import { createCountTokens } from '#calls/count-tokens.ts';
-import { createEmbed } from '#calls/embed.ts';
+import { type AnswerWays, answerChat } from '#calls/answer-chat.ts';
+import { answerEmbeddings } from '#calls/answer-embeddings.ts';
+import { authorize } from '#calls/authorize.ts';
+import { callApplication } from '#calls/call-application.ts';
+import { callUpstreams } from '#calls/call-upstream.ts';
+import { countTokens } from '#calls/count-tokens.ts';
+import type { AnswerWith } from '#calls/prepared-call.ts';
 import { createReserveLimits } from '#calls/reserve-limits.ts';
-import { withAddons } from '#calls/with-addons.ts';
-import { withQuickApps } from '#calls/with-quick-apps.ts';
+import { runAddons } from '#calls/run-addons.ts';
+import { runQuickApp } from '#calls/run-quick-app.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { createRequireConsent } from '#domain/consent/require-consent.ts';
 import { Catalog } from '#domain/deployments/catalog.ts';
@@ -31,39 +36,48 @@ export type CompleteServiceDeps = ServiceDeps &
 export type Line = ReturnType<typeof composeLine>;
 
 /** Builds what stands behind the surfaces: finding, consent, limits, upstreams and tools. */
-export function composeLine(parts: CompleteServiceDeps) {
-  const { snapshot, clock, telemetry, loadBalancer, noteFault, noteGraph } = parts;
-  const { perRequestKeys, applications, limits, seal } = parts.stores;
+export function composeLine(deps: CompleteServiceDeps) {
+  const { snapshot, clock, telemetry, loadBalancer, noteFault, noteGraph } = deps;
+  const { perRequestKeys, applications, limits, seal } = deps.stores;
   const catalog = new Catalog(applications);
-  const texts = parts.files && new KeptTexts({ ...defaultFileLimits, ...parts.files, clock, newId: randomUUID, noteFault });
+  const texts = deps.files && new KeptTexts({ ...defaultFileLimits, ...deps.files, clock, newId: randomUUID, noteFault });
   const states = new RunStates(toStateSigner(seal), texts);
   const mcp = new McpTools(clock);
   const documents = new DocumentTools({
-    ...{ files: parts.files, passages: parts.passages, embedder: parts.embedder, snapshot, clock, noteFault },
-    serviceEmbed: { embed: (call) => embed(call), telemetry, clock, newId: randomUUID },
+    ...{ files: deps.files, passages: deps.passages, embedder: deps.embedder, snapshot, clock, noteFault },
+    serviceEmbed: { calls: () => calls, telemetry, clock, newId: randomUUID },
   });
   const toolSources = createToolSources(clock, { mcp, documents });
   const guarded: HttpClient = {
     send: (request, listener) => toolSources(snapshot().configuration).sources.http.send(request, listener),
     close: () => undefined,
   };
-  const answerDeps = { loadBalancer, clock, protocols: composeProtocols(parts, guarded), perRequestKeys };
-  const answer = withQuickApps(
-    withAddons(createAnswer(answerDeps), { addonTools: (configuration) => toolSources(configuration).addons, clock, noteFault }),
-    {
-      complete: (call) => complete(call),
-      toolSources: (configuration) => toolSources(configuration).sources,
-      ...{ catalog, states, telemetry, clock, noteFault, noteGraph },
-    },
-  );
+  const upstreams = { loadBalancer, clock, protocols: composeProtocols(deps, guarded), perRequestKeys };
+  const callModel: AnswerWith = (prepared, sink) => callUpstreams(upstreams, prepared, sink);
+  const addons = { addonTools: (of: Configuration) => toolSources(of).addons, callUpstreams: callModel, clock, noteFault };
+  const quickApps = {
+    calls: () => calls,
+    toolSources: (of: Configuration) => toolSources(of).sources,
+    ...{ catalog, states, telemetry, clock, noteFault, noteGraph },
+  };
+  const ways: AnswerWays = {
+    callUpstreams: callModel,
+    runAddons: (prepared, sink) => runAddons(addons, prepared, sink),
+    callApplication: (prepared, sink) => callApplication(upstreams, prepared, sink),
+    runQuickApp: (prepared, sink) => runQuickApp(quickApps, prepared, sink),
+  };
   const counters = new LimitCounters(limits, clock);
-  const admit = createReserveLimits({ counters, clock, noteFault });
-  const consent = composeConsent(parts, catalog);
-  const requireConsent = createRequireConsent(consent);
-  const complete = createComplete({ snapshot, catalog, states, clock, requireConsent, admit, answer });
-  const embed = createEmbed({ ...answerDeps, snapshot, catalog, requireConsent, admit });
-  const countTokens = createCountTokens({ ...answerDeps, snapshot, catalog, requireConsent });
-  return { catalog, documents, mcp, guarded, counters, consent, complete, embed, countTokens };
+  const reserveLimits = createReserveLimits({ counters, clock, noteFault });
+  const consent = composeConsent(deps, catalog);
+  const authorizing = { snapshot, catalog, requireConsent: createRequireConsent(consent) };
+  const answering = { states, reserveLimits, clock, ways };
+  const calls: Calls = {
+    authorize: (call, type) => authorize(authorizing, call, type),
+    answer: (target, ask, reply) => answerChat(answering, target, ask, reply),
+    embed: (target, request, signal) => answerEmbeddings({ ...upstreams, reserveLimits }, { target, request, signal }),
+    countTokens: (target, ask, signal) => countTokens(upstreams, { target, ...ask, signal }),
+  };
+  return { catalog, documents, mcp, guarded, counters, consent, calls };
 }
 
 function composeConsent({ stores, noteGraph }: CompleteServiceDeps, catalog: Catalog) {

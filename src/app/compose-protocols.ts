@@ -34,5 +34,5 @@ export function composeProtocols(
 }
 
 function eitherOf(open: ChatProtocol, guarded: ChatProtocol): ChatProtocol {
-  return { hasChoices: open.hasChoices, chat: (ask) => (ask.upstream.isGuarded ? guarded : open).chat(ask) };
+  return { hasChoices: open.hasChoices, chat: (ask, reply) => (ask.upstream.isGuarded ? guarded : open).chat(ask, reply) };
 }

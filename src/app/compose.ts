@@ -103,15 +103,15 @@ type Behind = Line & { readonly identify: Identify };
 /** Where deployments are called, in each dialect, and listed. */
 function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind: Behind & Pick<Service, 'inFlightCalls'>): void {
   const { snapshot, clock, telemetry } = parts;
-  const { identify, catalog, complete, embed, countTokens, inFlightCalls } = behind;
+  const { identify, catalog, calls, inFlightCalls } = behind;
   const { aliases } = snapshot().configuration;
   const maxBodyBytes = () => snapshot().configuration.security.maxBodyBytes;
   const handler = new RequestHandler({ clock, identify, maxBodyBytes, inFlightCalls, telemetry });
   const prefixes = ['compat', ...aliases.compat];
   const createdSeconds = Math.floor(clock.epochMs() / 1000);
-  compatRoutes(app, { handler, complete, embed, prefixes });
-  messagesRoutes(app, { handler, complete, countTokens, snapshot, catalog, identify, aliases: aliases.msgapi, createdSeconds });
-  mcpRoutes(app, { handler, complete, snapshot, catalog });
+  compatRoutes(app, { handler, calls, prefixes });
+  messagesRoutes(app, { handler, calls, snapshot, catalog, identify, aliases: aliases.msgapi, createdSeconds });
+  mcpRoutes(app, { handler, calls, snapshot, catalog });
   listingRoutes(app, { snapshot, catalog, identify, prefixes, createdSeconds });
 }
 

@@ -31,10 +31,11 @@ function failed(listener: ReplyListener, fault: HttpFault): Exchange {
   process.nextTick(() => {
     if (!isOver) listener.fail(fault);
   });
-  const abort = (): void => {
+  const cancel = (): void => {
     isOver = true;
   };
-  return { pause: () => undefined, resume: () => undefined, abort };
+  const ignore = (): void => undefined;
+  return { pause: ignore, resume: ignore, endWithin: ignore, cancel };
 }
 
 /** Says why where the connection failed because of the guard. */

@@ -2,14 +2,14 @@ import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { type ParleyError, toParleyError } from '#contract/errors.ts';
-import type { Embed, EmbeddingsReply } from '#domain/call.ts';
+import type { Calls, EmbeddingsReply } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { Telemetry } from '#domain/telemetry.ts';
 import { toInnerEnd } from './to-inner-end.ts';
 
 export interface ServiceEmbedDeps {
-  readonly embed: Embed;
+  readonly calls: () => Calls;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly newId: () => string;
@@ -27,7 +27,7 @@ export async function embedForService(
   tools: ServiceEmbedDeps,
   { deployment, request, signal }: ServiceEmbed,
 ): Promise<JsonObject> {
-  const { embed, telemetry, clock, newId } = tools;
+  const { calls, telemetry, clock, newId } = tools;
   const id = newId();
   const caller: Caller = { subject: 'parley:retrieval', project: 'parley', roles: deployment.userRoles ?? [], chain: null };
   const start = { operation: 'embeddings', route: undefined, requestId: id } as const;
@@ -37,12 +37,13 @@ export async function embedForService(
   let reply: EmbeddingsReply | undefined;
   let error: ParleyError | undefined;
   try {
-    reply = await embed({ id, deployment: deployment.id, caller, signal, record, read: () => request });
+    const target = await calls().authorize({ id, deployment: deployment.id, caller, record }, 'embedding');
+    reply = await calls().embed(target, request, signal);
     return reply.body;
   } catch (thrown) {
     error = toParleyError(thrown);
     throw thrown;
   } finally {
-    record.end(toInnerEnd({ error, used: reply?.used ?? [], signal, atMs: clock.nowMs() }));
+    record.end(toInnerEnd({ error, used: reply?.used() ?? [], isLeft: signal.aborted, atMs: clock.nowMs() }));
   }
 }

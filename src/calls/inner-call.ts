@@ -1,15 +1,17 @@
 import type { Clock } from '#base/clock.ts';
+import { pushed } from '#base/pushed.ts';
+import type { Handle, Sink } from '#base/sink.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
-import { type ParleyError, toParleyError } from '#contract/errors.ts';
+import { toParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
-import type { Call, Complete, Reply } from '#domain/call.ts';
+import type { Answer, Call, Calls, InnerReply, Target } from '#domain/call.ts';
 import type { CallRecord, Telemetry } from '#domain/telemetry.ts';
-import { toHolder } from './answer.ts';
-import type { Answering } from './answering.ts';
+import { toHolder } from './call-application.ts';
+import type { PreparedCall } from './prepared-call.ts';
 import { toInnerEnd } from './to-inner-end.ts';
 
 export interface InnerCallDeps {
-  readonly complete: Complete;
+  readonly calls: () => Calls;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
 }
@@ -22,55 +24,84 @@ export interface InnerAsk {
 }
 
 /** Calls another deployment on behalf of an application that runs here: with the rights of its per-request key, measured as a call of its own. */
-export async function callInside(tools: InnerCallDeps, outer: Answering, ask: InnerAsk): Promise<Reply> {
-  const { clock } = tools;
-  const { id, record: outerRecord } = outer.call;
+export async function callInside(deps: InnerCallDeps, outer: PreparedCall, ask: InnerAsk): Promise<InnerReply> {
+  const { clock, telemetry } = deps;
+  const { id, record: outerRecord } = outer.target.call;
   const caller = toHolder(outer);
-  const record = tools.telemetry.begin({
-    operation: 'chat',
-    route: undefined,
-    requestId: id,
-    ...outerRecord.trace,
-    atMs: clock.nowMs(),
-  });
+  const atMs = clock.nowMs();
+  const record = telemetry.begin({ operation: 'chat', route: undefined, requestId: id, ...outerRecord.trace, atMs });
   record.caller(caller);
   record.deployment(ask.deployment);
-  const call: Call = { id, deployment: ask.deployment, caller, signal: ask.signal, record, read: () => ask.request };
-  const ending = new InnerEnd(record, clock, ask.signal);
+  const call: Call = { id, deployment: ask.deployment, caller, record };
+  const inner = new InnerCall(record, clock);
   try {
-    const reply = await tools.complete(call);
-    return { ...reply, frames: ending.watch(reply) };
+    const target = await deps.calls().authorize(call, 'chat');
+    const start = (sink: Sink<Frame>): Handle => inner.answer(deps.calls(), { target, request: ask.request }, sink);
+    return { frames: pushed(start, ask.signal), used: () => inner.used() };
   } catch (thrown) {
-    ending.end([], toParleyError(thrown));
+    inner.close(thrown);
     throw thrown;
   }
 }
 
-/** Ends the record of an inner call, however it ends. */
-class InnerEnd {
+/** Passes the reply on and ends the record of its call with it. */
+class InnerCall implements Sink<Frame>, Handle {
   readonly #record: CallRecord;
   readonly #clock: Clock;
-  readonly #signal: AbortSignal;
+  #sink: Sink<Frame> | undefined;
+  #answer: Answer | undefined;
 
-  constructor(record: CallRecord, clock: Clock, signal: AbortSignal) {
+  constructor(record: CallRecord, clock: Clock) {
     this.#record = record;
     this.#clock = clock;
-    this.#signal = signal;
   }
 
-  async *watch({ frames, used }: Reply): AsyncIterable<Frame> {
-    let error: ParleyError | undefined;
+  answer(calls: Calls, { target, request }: { target: Target; request: ChatRequest }, sink: Sink<Frame>): Handle {
+    this.#sink = sink;
     try {
-      yield* frames;
+      this.#answer = calls.answer(target, { request }, this);
     } catch (thrown) {
-      error = toParleyError(thrown);
+      this.close(thrown);
       throw thrown;
-    } finally {
-      this.end(used(), error);
     }
+    return this;
   }
 
-  end(used: ReturnType<Reply['used']>, error: ParleyError | undefined): void {
-    this.#record.end(toInnerEnd({ error, used, signal: this.#signal, atMs: this.#clock.nowMs() }));
+  used: InnerReply['used'] = () => this.#answer?.used() ?? [];
+
+  frame(frame: Frame): void {
+    this.#sink?.frame(frame);
+  }
+
+  end(): void {
+    this.close(undefined);
+    this.#sink?.end();
+  }
+
+  fail(error: unknown): void {
+    this.close(error);
+    this.#sink?.fail(error);
+  }
+
+  pause(): void {
+    this.#answer?.pause();
+  }
+
+  resume(): void {
+    this.#answer?.resume();
+  }
+
+  cancel(): void {
+    this.#answer?.cancel();
+    this.#end({ error: undefined, isLeft: true });
+  }
+
+  /** Ends the record; `thrown` is undefined for a good end. */
+  close(thrown: unknown): void {
+    this.#end({ error: thrown === undefined ? undefined : toParleyError(thrown), isLeft: false });
+  }
+
+  #end(how: { readonly error: ReturnType<typeof toParleyError> | undefined; readonly isLeft: boolean }): void {
+    this.#record.end(toInnerEnd({ ...how, used: this.used(), atMs: this.#clock.nowMs() }));
   }
 }

@@ -1,15 +1,13 @@
 import type { Clock } from '#base/clock.ts';
 import { ParleyError } from '#contract/errors.ts';
-import type { Caller } from '#domain/callers/caller.ts';
-import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import type { Deployment } from '#domain/deployments/deployment.ts';
+import type { Target } from '#domain/call.ts';
 import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
 import { afterRequest, type LimitStatus, toLimitHeaders, toRefusal } from '#domain/limits/limit-status.ts';
 
 export interface ReserveLimitsDeps {
   readonly counters: LimitCounters;
   readonly clock: Clock;
-  /** Hears of what could not be counted. */
+  /** Called with what could not be counted. */
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
 
@@ -27,20 +25,14 @@ export interface LimitReservation {
   readonly charge: (used: Used) => void;
 }
 
-interface LimitRequest {
-  readonly caller: Caller;
-  readonly deployment: Deployment;
-  readonly snapshot: ConfigSnapshot;
-}
-
-/** Lets a call in where its limits leave room for it, and counts it as a request. Throws the 429, or 503 where it cannot be known. */
-export type ReserveLimits = (limitRequest: LimitRequest) => Promise<LimitReservation>;
+/** Lets a call in if its limits leave room for it, and counts it as a request. Throws the 429, or 503 if it cannot be known. */
+export type ReserveLimits = (target: Target) => Promise<LimitReservation>;
 
 const unlimited: LimitReservation = { headers: {}, charge() {} };
 
-export function createReserveLimits(tools: ReserveLimitsDeps): ReserveLimits {
-  const { counters, clock, noteFault } = tools;
-  return async ({ caller, deployment, snapshot }) => {
+export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
+  const { counters, clock, noteFault } = deps;
+  return async ({ call: { caller }, deployment, snapshot }) => {
     const limits = snapshot.limits.of(caller.roles, deployment.id);
     if (limits.length === 0) return unlimited;
     const account = toAccount(caller.subject, deployment.id, limits);

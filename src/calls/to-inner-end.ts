@@ -5,17 +5,18 @@ import { addUp } from '#domain/usage/usage.ts';
 
 interface InnerEnding {
   readonly error: ParleyError | undefined;
-  readonly signal: AbortSignal;
+  /** Whether nobody wanted the reply any more. */
+  readonly isLeft: boolean;
   readonly used: readonly ModelUsage[];
   readonly atMs: number;
 }
 
 /** How a call ended that came from inside: nobody was sent a status, so it is the one that a caller would have got. */
-export function toInnerEnd({ error, signal, used, atMs }: InnerEnding): CallEnd {
+export function toInnerEnd({ error, isLeft, used, atMs }: InnerEnding): CallEnd {
   const { prompt_tokens, completion_tokens } = addUp(used);
   return {
-    outcome: signal.aborted ? 'left' : toCallOutcome(error),
-    status: signal.aborted ? 499 : (error?.status ?? 200),
+    outcome: isLeft ? 'left' : toCallOutcome(error),
+    status: isLeft ? 499 : (error?.status ?? 200),
     error,
     promptTokens: prompt_tokens,
     completionTokens: completion_tokens,

@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 
 /** Token counts of a reply (spec 2.8); total = prompt + completion. */
 export interface Usage {
@@ -123,8 +123,22 @@ export interface Completion {
   [key: string]: unknown;
 }
 
+/** An event of an upstream: an object with choices that are objects. Nothing else in it is trusted. */
+export interface RawChunk {
+  choices: JsonObject[];
+  id?: unknown;
+  created?: unknown;
+  model?: unknown;
+  usage?: unknown;
+  statistics?: unknown;
+  [key: string]: unknown;
+}
+
+/** A whole reply of an upstream: an object with choices that are objects. Nothing else in it is trusted. */
+export type RawCompletion = RawChunk;
+
 /** A whole reply as the one chunk that folds to it; its tool calls are numbered, which whole replies leave out. */
-export function toChunk(completion: Completion): Chunk {
+export function toChunk(completion: RawCompletion): RawChunk {
   return {
     ...completion,
     object: 'chat.completion.chunk',
@@ -132,9 +146,8 @@ export function toChunk(completion: Completion): Chunk {
   };
 }
 
-function toDelta(message: CompletionChoice['message']): Delta {
-  const calls = message?.tool_calls;
-  if (!Array.isArray(calls)) return message as Delta;
-  const numbered = calls.filter(isJsonObject).map((call, position) => ({ ...call, index: call.index ?? position }));
-  return { ...message, tool_calls: numbered as ToolCallDelta[] };
+function toDelta(message: unknown): unknown {
+  if (!isJsonObject(message) || !Array.isArray(message.tool_calls)) return message;
+  const calls = message.tool_calls.filter(isJsonObject);
+  return { ...message, tool_calls: calls.map((call, position) => ({ ...call, index: call.index ?? position })) };
 }

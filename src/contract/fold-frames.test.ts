@@ -18,7 +18,7 @@ describe('frames that are folded', () => {
       await Promise.resolve();
       heard.push(choices[0]?.delta.content ?? 'end');
     };
-    const { choices } = await foldFrames(reply(), { maxBytes: 10_000, tooLarge }, onChunk);
+    const { choices } = await foldFrames(reply(), { maxBytes: 10_000, claim: tooLarge }, onChunk);
     expect(choices).toEqual([{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }]);
     expect(heard).toEqual(['', 'Hel', 'next', 'lo', 'end']);
   });
@@ -34,7 +34,7 @@ describe('frames that are folded', () => {
       }
     }
     const fault = { code: 'upstream_failed', message: tooLarge };
-    await expect(foldFrames(endless(), { maxBytes: 3 * frame.bytes.length, tooLarge })).rejects.toMatchObject(fault);
+    await expect(foldFrames(endless(), { maxBytes: 3 * frame.bytes.length, claim: tooLarge })).rejects.toMatchObject(fault);
     expect(hasStopped).toBe(true);
   });
 });

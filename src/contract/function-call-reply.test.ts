@@ -14,7 +14,7 @@ function calls(...tool_calls: object[]): Chunk {
   return chunk({ tool_calls: tool_calls as ToolCallDelta[] });
 }
 
-function told(...chunks: Chunk[]): (object | undefined)[] {
+function told(...chunks: Chunk[]): unknown[] {
   const reply = new FunctionCallReply();
   return chunks.map((given) => reply.toFunctionCall(given).choices[0]?.delta);
 }
@@ -22,7 +22,7 @@ function told(...chunks: Chunk[]): (object | undefined)[] {
 function folded(chunks: readonly Chunk[]): object | undefined {
   const reply = new FunctionCallReply();
   const accumulator = new Accumulator();
-  for (const given of chunks) accumulator.add(reply.toFunctionCall(given));
+  for (const given of chunks) accumulator.add(reply.toFunctionCall(given) as unknown as Chunk);
   return accumulator.completion().choices[0];
 }
 
@@ -160,7 +160,7 @@ describe('any function call', () => {
           created: 1,
           choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
         });
-        expect(folded([whole])).toEqual({
+        expect(folded([whole as unknown as Chunk])).toEqual({
           index: 0,
           message: { role: 'assistant', function_call: asked },
           finish_reason: 'function_call',

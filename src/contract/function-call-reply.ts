@@ -1,36 +1,38 @@
-import { isJsonObject } from '#base/json.ts';
-import type { Chunk, ChunkChoice, Delta, FunctionCallDelta, ToolCallDelta } from './chunk.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { FunctionCallDelta, RawChunk, ToolCallDelta } from './chunk.ts';
 
 type PlacedCall = ToolCallDelta & { readonly index: number };
 
 /** Tells the tool calls of one reply in the old form (contract 5): one function call a choice, the first; further ones are left out. */
 export class FunctionCallReply {
   /** By choice: the tool call that is told. */
-  readonly #told = new Map<number, PlacedCall>();
+  readonly #told = new Map<unknown, PlacedCall>();
 
   /** The chunk with `function_call` for `tool_calls`; the same object where it has none. To be given all chunks, in their order. */
-  toFunctionCall(chunk: Chunk): Chunk {
+  toFunctionCall(chunk: RawChunk): RawChunk {
     if (!chunk.choices.some((choice) => this.#isToTell(choice))) return chunk;
     return { ...chunk, choices: chunk.choices.map((choice) => (this.#isToTell(choice) ? this.#toOldForm(choice) : choice)) };
   }
 
-  #toOldForm(choice: ChunkChoice): ChunkChoice {
-    const { tool_calls, ...rest } = choice.delta ?? {};
-    const call = this.#functionCall(choice.index, Array.isArray(tool_calls) ? tool_calls.filter(isJsonObject) : []);
-    const delta: Delta = call === undefined ? rest : { ...rest, function_call: call };
+  #toOldForm(choice: JsonObject): JsonObject {
+    const { tool_calls, ...rest } = isJsonObject(choice.delta) ? choice.delta : {};
+    const calls = Array.isArray(tool_calls) ? (tool_calls.filter(isJsonObject) as unknown as ToolCallDelta[]) : [];
+    const call = this.#functionCall(choice.index, calls);
+    const delta = call === undefined ? rest : { ...rest, function_call: call };
     return { ...choice, delta, finish_reason: this.#endsInCall(choice) ? 'function_call' : choice.finish_reason };
   }
 
-  #isToTell(choice: ChunkChoice): boolean {
-    return (choice.delta?.tool_calls ?? null) !== null || this.#endsInCall(choice);
+  #isToTell(choice: JsonObject): boolean {
+    const { delta } = choice;
+    return (isJsonObject(delta) && (delta.tool_calls ?? null) !== null) || this.#endsInCall(choice);
   }
 
   /** Some upstreams stop where they called. */
-  #endsInCall({ index, finish_reason: reason }: ChunkChoice): boolean {
+  #endsInCall({ index, finish_reason: reason }: JsonObject): boolean {
     return reason === 'tool_calls' || (reason === 'stop' && this.#told.has(index));
   }
 
-  #functionCall(choice: number, calls: readonly ToolCallDelta[]): FunctionCallDelta | undefined {
+  #functionCall(choice: unknown, calls: readonly ToolCallDelta[]): FunctionCallDelta | undefined {
     const placed = calls.map((call, position) => ({ ...call, index: call.index ?? position }));
     const [first] = placed.toSorted((one, other) => one.index - other.index);
     const told = this.#told.get(choice) ?? first;

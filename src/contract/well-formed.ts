@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { Chunk, ChunkChoice, Completion, CompletionChoice } from './chunk.ts';
+import type { Chunk, ChunkChoice, Completion, CompletionChoice, Delta, RawChunk, RawCompletion } from './chunk.ts';
 
 /** What the events of one reply have in common. */
 export interface ReplyIdentity {
@@ -12,7 +12,7 @@ export interface ReplyIdentity {
 type Head = { readonly id: unknown; readonly created: unknown; readonly model?: unknown };
 
 /** What a chunk or a whole reply calls itself; `known` stands in for what it leaves out. */
-export function identityOf({ id, created, model }: Head, known: ReplyIdentity): ReplyIdentity {
+export function identityOf({ id, created, model }: Partial<Head>, known: ReplyIdentity): ReplyIdentity {
   return {
     id: isText(id) ? id : known.id,
     created: isTime(created) ? created : known.created,
@@ -20,9 +20,10 @@ export function identityOf({ id, created, model }: Head, known: ReplyIdentity): 
   };
 }
 
-/** A chunk with all that spec 2.9 requires, whatever an upstream leaves out; the same object where nothing is missing. */
-export function toWellFormedChunk(chunk: Chunk, identity: ReplyIdentity): Chunk {
-  if (isOwnHead(chunk) && chunk.object === 'chat.completion.chunk' && chunk.choices.every(isWellFormed)) return chunk;
+/** A chunk with all that the wire promises, whatever an upstream leaves out; the same object if nothing is missing. */
+export function toWellFormedChunk(chunk: RawChunk, identity: ReplyIdentity): Chunk {
+  if (isHead(chunk) && chunk.object === 'chat.completion.chunk' && chunk.choices.every(isWellFormed))
+    return chunk as unknown as Chunk;
   return {
     ...chunk,
     ...identityOf(chunk, identity),
@@ -30,38 +31,41 @@ export function toWellFormedChunk(chunk: Chunk, identity: ReplyIdentity): Chunk 
     choices: chunk.choices.map((choice, position) => {
       const delta = isJsonObject(choice.delta) ? toSaid(choice.delta) : {};
       return {
-        ...toPlaced(choice, position),
-        delta: isAssistants(delta.role) ? delta : { ...delta, role: 'assistant' as const },
-        finish_reason: choice.finish_reason ?? null,
+        ...choice,
+        index: toIndex(choice, position),
+        delta: (isAssistants(delta.role) ? delta : { ...delta, role: 'assistant' }) as Delta,
+        finish_reason: (choice.finish_reason ?? null) as ChunkChoice['finish_reason'],
       };
     }),
-  };
+  } as Chunk;
 }
 
-/** A whole reply with all that spec 2.8 requires; the same object where nothing is missing. */
-export function toWellFormedCompletion(completion: Completion, identity: ReplyIdentity): Completion {
-  if (isOwnHead(completion) && completion.object === 'chat.completion' && completion.choices.every(isWhole)) return completion;
+/** A whole reply with all that the wire promises; the same object if nothing is missing. */
+export function toWellFormedCompletion(completion: RawCompletion, identity: ReplyIdentity): Completion {
+  if (isHead(completion) && completion.object === 'chat.completion' && completion.choices.every(isWhole))
+    return completion as unknown as Completion;
   return {
     ...completion,
     ...identityOf(completion, identity),
     object: 'chat.completion',
     choices: completion.choices.map((choice, position) => ({
-      ...toPlaced(choice, position),
+      ...choice,
+      index: toIndex(choice, position),
       message: toWholeMessage(choice.message),
-      finish_reason: choice.finish_reason ?? 'stop',
+      finish_reason: (choice.finish_reason ?? 'stop') as CompletionChoice['finish_reason'],
     })),
-  };
+  } as Completion;
 }
 
-function toPlaced<Choice extends { readonly index: number }>(choice: Choice, position: number): Choice {
-  return Number.isInteger(choice.index) ? choice : { ...choice, index: position };
+function toIndex({ index }: JsonObject, position: number): number {
+  return Number.isInteger(index) ? (index as number) : position;
 }
 
-function isOwnHead({ id, created }: Head): boolean {
+function isHead({ id, created }: Partial<Head>): boolean {
   return isText(id) && isTime(created);
 }
 
-function isWellFormed({ index, delta, finish_reason: reason }: ChunkChoice): boolean {
+function isWellFormed({ index, delta, finish_reason: reason }: JsonObject): boolean {
   return (
     Number.isInteger(index) &&
     isJsonObject(delta) &&
@@ -71,8 +75,9 @@ function isWellFormed({ index, delta, finish_reason: reason }: ChunkChoice): boo
   );
 }
 
-function isWhole({ index, message, finish_reason: reason }: CompletionChoice): boolean {
-  return Number.isInteger(index) && message?.role === 'assistant' && hasContent(message) && (reason ?? null) !== null;
+function isWhole({ index, message, finish_reason: reason }: JsonObject): boolean {
+  if (!isJsonObject(message) || message.role !== 'assistant') return false;
+  return Number.isInteger(index) && hasContent(message) && (reason ?? null) !== null;
 }
 
 /** A reply without a word has an empty one (spec 2.8), unless it calls something. */
@@ -81,7 +86,7 @@ function toWholeMessage(message: unknown): CompletionChoice['message'] {
   return hasContent(said) ? said : { ...said, content: '' };
 }
 
-function hasContent({ content, tool_calls, function_call }: CompletionChoice['message']): boolean {
+function hasContent({ content, tool_calls, function_call }: JsonObject): boolean {
   return typeof content === 'string' || (isTextOrNone(content) && (tool_calls ?? function_call ?? null) !== null);
 }
 

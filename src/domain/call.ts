@@ -1,57 +1,80 @@
 import type { JsonObject } from '#base/json.ts';
+import type { Handle, Sink } from '#base/sink.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { ModelUsage } from '#contract/chunk.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Caller } from './callers/caller.ts';
+import type { ConfigSnapshot } from './deployments/config-snapshot.ts';
 import type { Deployment } from './deployments/deployment.ts';
 import type { CallRecord } from './telemetry.ts';
 import type { NativeRequest } from './upstreams/upstream.ts';
 
-/** One request to one deployment. */
-export interface Call<Request = ChatRequest> {
+/** One request to one deployment, of which nothing is known to be allowed. */
+export interface Call {
   /** Request id, shown to the caller as `X-Request-Id`. */
   readonly id: string;
   /** Id of the deployment, as asked for. */
   readonly deployment: string;
   readonly caller: Caller;
-  /** Aborted when the caller leaves; everything that waits on behalf of the call gets it. */
-  readonly signal: AbortSignal;
   /** Where its measures go; has its place in the trace. */
   readonly record: CallRecord;
-  /** The validated request to the deployment that was found; throws the 400 that the body deserves. Called after access and consent were checked. */
-  readonly read: (deployment: Deployment) => Request;
-  /** The request in the dialect its caller speaks, where that is not the compat wire: for an upstream that speaks it too. Taken once, after `read`. */
-  readonly native?: () => NativeRequest | undefined;
-  /** Whether the caller asks how an application works; it is told where it may edit that. */
+  /** Whether the caller asks how an application works; it is told if it may edit that. */
   readonly wantsTrace?: boolean;
+}
+
+declare const authorized: unique symbol;
+
+/** A call that may go on to its deployment: the deployment exists, is open to the caller and consented to. Only `authorize` makes one. */
+export interface Target {
+  readonly call: Call;
+  readonly deployment: Deployment;
+  /** Ids from the root through the deployment. */
+  readonly path: readonly string[];
+  /** The configuration when the call came: a reload does not change a call under way. */
+  readonly snapshot: ConfigSnapshot;
+  readonly [authorized]: true;
+}
+
+/** What a deployment that chats is asked. */
+export interface ChatAsk {
+  readonly request: ChatRequest;
+  /** The request in the dialect its caller speaks, if that is not the compat wire: for an upstream that speaks it too. */
+  readonly native?: NativeRequest | undefined;
   /** Calls with the same value go to the same upstream as long as it serves. Absent: they are spread. */
   readonly affinity?: string | undefined;
 }
 
-/** The answer to a call: `frames` may throw a ParleyError at any point. */
-export interface Reply {
-  /** Header fields for the caller, such as what is left of its limits. */
+/** Takes the reply to a call. What it throws ends the reply with that error. */
+export type ReplySink = Sink<Frame>;
+
+/** A reply under way. */
+export interface Answer extends Handle {
+  /** Header fields for the caller, such as what is left of its limits; known from the first frame, or the failure, on. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly frames: AsyncIterable<Frame>;
-  /** Tokens used so far, a model each; also of a reply that broke off. */
-  readonly used: () => readonly ModelUsage[];
+  /** Tokens used so far, one item a model; also of a reply that broke off. */
+  used(): readonly ModelUsage[];
 }
-
-/** Answers one call; rejects with a ParleyError where the call is refused. Inner calls use the same function. */
-export type Complete = (call: Call) => Promise<Reply>;
-
-/** Tokens of the request of a call, counted or estimated; rejects with a ParleyError. Nothing is charged. */
-export type CountTokens = (call: Call) => Promise<number>;
-
-export type EmbeddingsCall = Call<EmbeddingsRequest>;
 
 /** Embeddings as OpenAI's API gives them. */
-export interface EmbeddingsReply {
-  readonly headers: Readonly<Record<string, string>>;
+export interface EmbeddingsReply extends Pick<Answer, 'headers' | 'used'> {
   readonly body: JsonObject;
-  readonly used: readonly ModelUsage[];
 }
 
-/** Answers one embeddings call; rejects with a ParleyError. */
-export type Embed = (call: EmbeddingsCall) => Promise<EmbeddingsReply>;
+/** The steps of every call, from a surface or from an application that runs here. What they throw is a ParleyError. */
+export interface Calls {
+  /** Throws if the deployment does not exist, is not open to the caller, makes something else than `type`, or lacks a consent. */
+  authorize(call: Call, type: Deployment['type']): Promise<Target>;
+  /** Pushes the reply into `reply`; throws the 400 that the request deserves. */
+  answer(target: Target, ask: ChatAsk, reply: ReplySink): Answer;
+  embed(target: Target, request: EmbeddingsRequest, signal: AbortSignal): Promise<EmbeddingsReply>;
+  /** Tokens of a request, counted or estimated. Nothing is charged. */
+  countTokens(target: Target, ask: ChatAsk, signal: AbortSignal): Promise<number>;
+}
+
+/** The reply to a call that an application makes while it answers, for a reader that takes it frame by frame. */
+export interface InnerReply {
+  readonly frames: AsyncIterable<Frame>;
+  /** Tokens used so far, one item a model; also of a reply that broke off. */
+  used(): readonly ModelUsage[];
+}

@@ -15,7 +15,7 @@ export function toCallOutcome(error: ParleyError | undefined): CallOutcome {
 }
 
 /** How one try at an upstream ended. */
-export type TryOutcome = 'ok' | 'rate_limited' | 'left' | UpstreamFaultKind;
+export type AttemptOutcome = 'ok' | 'rate_limited' | 'left' | UpstreamFaultKind;
 
 /** All times are milliseconds of one monotonic clock, such as `performance.now()`. */
 export interface CallStart {
@@ -42,11 +42,11 @@ export interface CallEnd {
 }
 
 /** One try at one upstream. */
-export interface TryRecord {
+export interface AttemptRecord {
   /** To send on with the request. */
   readonly trace: TraceContext;
   /** Once; later ones are ignored. */
-  end(outcome: TryOutcome, atMs: number): void;
+  end(outcome: AttemptOutcome, atMs: number): void;
 }
 
 /** What is noted of one call while it runs. Nothing here throws, waits, or keeps content. */
@@ -60,7 +60,7 @@ export interface CallRecord {
   firstByte(atMs: number): void;
   /** More bytes of the stream leave; once a write, however many events it holds. */
   chunk(atMs: number): void;
-  upstreamTry(upstreamId: string, atMs: number): TryRecord;
+  attempt(upstreamId: string, atMs: number): AttemptRecord;
   /** What the call was charged, in billionths of a USD; before its end. */
   charged(cost: number): void;
   /** Once; later ones are ignored. */
@@ -74,7 +74,7 @@ export interface Telemetry {
 
 const nowhere: TraceContext = { traceparent: '00-00000000000000000000000000000001-0000000000000001-00', tracestate: undefined };
 
-const silentTry: TryRecord = { trace: nowhere, end() {} };
+const silentAttempt: AttemptRecord = { trace: nowhere, end() {} };
 
 const silentRecord: CallRecord = {
   trace: nowhere,
@@ -82,7 +82,7 @@ const silentRecord: CallRecord = {
   deployment() {},
   firstByte() {},
   chunk() {},
-  upstreamTry: () => silentTry,
+  attempt: () => silentAttempt,
   charged() {},
   end() {},
 };

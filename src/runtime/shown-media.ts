@@ -1,5 +1,3 @@
-import { Deferred } from '#base/deferred.ts';
-import { peek } from '#base/peek.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
@@ -73,20 +71,30 @@ export function isMediaMessage({ role, content, custom_content: custom }: Messag
   return role === 'user' && custom?.attachments !== undefined && typeof content === 'string' && content.startsWith(opening);
 }
 
-/** Asks a model; where it refuses a request in which tools show it something, `forget` is told, and it is asked once more without that. */
-export function askShowing(
+/** Asks a model; if it refuses a request in which tools show it something, `forget` is called, and it is asked once more without that. */
+export async function* askShowing(
   ask: (request: ChatRequest) => AsyncIterable<Frame>,
   request: ChatRequest,
   forget: () => void,
 ): AsyncIterable<Frame> {
   const messages = request.messages.filter((message) => !isMediaMessage(message));
-  if (messages.length === request.messages.length) return ask(request);
-  const asking = peek(ask(request)).catch((thrown) => {
-    if (!(thrown instanceof ParleyError) || (thrown.status !== 400 && thrown.status !== 413)) throw thrown;
-    forget();
-    return ask({ ...request, messages });
-  });
-  return new Deferred(asking);
+  if (messages.length === request.messages.length) return yield* ask(request);
+  let hasBegun = false;
+  try {
+    for await (const frame of ask(request)) {
+      hasBegun = true;
+      yield frame;
+    }
+    return;
+  } catch (thrown) {
+    if (hasBegun || !isRefused(thrown)) throw thrown;
+  }
+  forget();
+  yield* ask({ ...request, messages });
+}
+
+function isRefused(thrown: unknown): boolean {
+  return thrown instanceof ParleyError && (thrown.status === 400 || thrown.status === 413);
 }
 
 function charsOf({ custom_content: custom }: Message): number {

@@ -33,7 +33,7 @@ export class CallLog implements CallListener {
   }
 
   callEnded(call: MeasuredCall, end: CallEnd): void {
-    const { start, lastTry, firstByteMs } = call;
+    const { start, lastAttempt, firstByteMs } = call;
     const { redact } = this.#options;
     const requestId = uuid.test(start.requestId) ? start.requestId : redact(start.requestId);
     const isUnknown = end.error?.code === 'deployment_not_found' && call.deploymentId !== undefined;
@@ -41,7 +41,7 @@ export class CallLog implements CallListener {
     this.#options.sink.write(
       `{"level":"info","time":${this.#options.epochMs()},"msg":"call","request_id":${quote(requestId)},"trace_id":"${call.place.traceId}"` +
         `,"operation":"${start.operation}","route":${orNull(start.route)}${call.who === undefined ? '' : this.#callerText(call.who)}` +
-        `,"deployment":${orNull(deployment)},"upstream":${orNull(lastTry?.upstreamId)},"tries":${call.tryCount}` +
+        `,"deployment":${orNull(deployment)},"upstream":${orNull(lastAttempt?.upstreamId)},"tries":${call.attemptCount}` +
         `,"status":${end.status},"code":${orNull(end.error?.code)},"outcome":"${end.outcome}","stream":${firstByteMs !== undefined}` +
         `,"ms":${toTenths(end.atMs - start.atMs)},"first_byte_ms":${firstByteMs === undefined ? 'null' : toTenths(firstByteMs - start.atMs)}` +
         `,"prompt_tokens":${end.promptTokens},"completion_tokens":${end.completionTokens}}\n`,

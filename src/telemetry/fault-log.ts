@@ -10,13 +10,13 @@ export class FaultLog implements CallListener {
     this.#log = log;
   }
 
-  callEnded({ start, place, deploymentId, lastTry }: MeasuredCall, { error, status }: CallEnd): void {
+  callEnded({ start, place, deploymentId, lastAttempt }: MeasuredCall, { error, status }: CallEnd): void {
     if (error === undefined || error.status < 500) return;
     this.#log.error('a call failed', error, {
       request_id: start.requestId,
       trace_id: place.traceId,
       deployment: deploymentId ?? null,
-      upstream: lastTry?.upstreamId ?? null,
+      upstream: lastAttempt?.upstreamId ?? null,
       status,
     });
   }

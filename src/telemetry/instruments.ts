@@ -54,7 +54,7 @@ export const histograms = {
     description: 'Tokens used by calls.',
     boundaries: tokens,
   },
-  upstreamTry: {
+  attempt: {
     name: 'gen_ai.client.operation.duration',
     unit: 's',
     description: 'Duration of tries at upstreams.',

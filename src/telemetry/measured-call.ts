@@ -1,6 +1,6 @@
 import { boundTracestate, parseTraceparent, type TraceIds, type TraceParent, toTraceparent } from '#base/trace-context.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { CallEnd, CallRecord, CallStart, TryOutcome, TryRecord } from '#domain/telemetry.ts';
+import type { AttemptOutcome, AttemptRecord, CallEnd, CallRecord, CallStart } from '#domain/telemetry.ts';
 import type { TraceContext } from '#domain/trace.ts';
 import type { CallSeries } from './call-series.ts';
 import type { SeriesStore } from './series-store.ts';
@@ -40,8 +40,8 @@ export class MeasuredCall implements CallRecord {
   deploymentId: string | undefined;
   series: CallSeries;
   firstByteMs: number | undefined;
-  lastTry: MeasuredTry | undefined;
-  tryCount = 0;
+  lastAttempt: MeasuredAttempt | undefined;
+  attemptCount = 0;
   /** Billionths of a USD. */
   cost = 0;
   #lastByteMs = 0;
@@ -84,10 +84,10 @@ export class MeasuredCall implements CallRecord {
     this.#lastByteMs = atMs;
   }
 
-  upstreamTry(upstreamId: string, atMs: number): TryRecord {
-    this.tryCount += 1;
-    this.lastTry = new MeasuredTry(this, upstreamId, atMs);
-    return this.lastTry;
+  attempt(upstreamId: string, atMs: number): AttemptRecord {
+    this.attemptCount += 1;
+    this.lastAttempt = new MeasuredAttempt(this, upstreamId, atMs);
+    return this.lastAttempt;
   }
 
   charged(cost: number): void {
@@ -116,14 +116,14 @@ export class MeasuredCall implements CallRecord {
 }
 
 /** One try while it runs, and the one before it. */
-export class MeasuredTry implements TryRecord {
+export class MeasuredAttempt implements AttemptRecord {
   readonly place: TraceParent;
   readonly trace: TraceContext;
   readonly upstreamId: string;
   readonly series: UpstreamSeries;
   readonly startedMs: number;
-  readonly previous: MeasuredTry | undefined;
-  outcome: TryOutcome | undefined;
+  readonly previous: MeasuredAttempt | undefined;
+  outcome: AttemptOutcome | undefined;
   endedMs = 0;
   readonly #call: MeasuredCall;
 
@@ -133,12 +133,12 @@ export class MeasuredTry implements TryRecord {
     this.upstreamId = upstreamId;
     this.startedMs = startedMs;
     this.series = series.upstream(upstreamId);
-    this.previous = call.lastTry;
+    this.previous = call.lastAttempt;
     this.place = traces.hasSpans ? { ...call.place, spanId: traces.ids.spanId() } : call.place;
     this.trace = traces.hasSpans ? { traceparent: toTraceparent(this.place), tracestate: call.trace.tracestate } : call.trace;
   }
 
-  end(outcome: TryOutcome, atMs: number): void {
+  end(outcome: AttemptOutcome, atMs: number): void {
     if (this.outcome !== undefined) return;
     this.outcome = outcome;
     this.endedMs = atMs;

@@ -44,7 +44,7 @@ function readSeries(series: SeriesStore): Metric[] {
     ofCalls('outputToken'),
     ofCalls('betweenChunks'),
     toHistogram(histograms.tokens, tokens),
-    toHistogram(histograms.upstreamTry, upstreamDurations),
+    toHistogram(histograms.attempt, upstreamDurations),
     toCounter(counters.upstreamTries, tries),
     toGauge(gauges.inFlightCalls, inFlightCalls),
     toGauge(gauges.openStreams, openStreams),

@@ -1,4 +1,4 @@
-import type { Operation, TryOutcome } from '#domain/telemetry.ts';
+import type { AttemptOutcome, Operation } from '#domain/telemetry.ts';
 import type { ProtocolName, Upstream } from '#domain/upstreams/upstream.ts';
 import { Histogram } from './histogram.ts';
 import { histograms } from './instruments.ts';
@@ -36,7 +36,7 @@ export class UpstreamSeries {
     this.#ok = { chat: this.#bind('chat', 'ok'), embeddings: this.#bind('embeddings', 'ok') };
   }
 
-  ended(operation: Operation, outcome: TryOutcome): Histogram {
+  ended(operation: Operation, outcome: AttemptOutcome): Histogram {
     return outcome === 'ok'
       ? this.#ok[operation]
       : (this.#durations.get(`${operation} ${outcome}`) ?? this.#bind(operation, outcome));
@@ -57,12 +57,9 @@ export class UpstreamSeries {
     return tried.map(([outcome, value]) => ({ value, attributes: { 'parley.upstream': this.#id, 'parley.outcome': outcome } }));
   }
 
-  #bind(operation: Operation, outcome: TryOutcome): Histogram {
+  #bind(operation: Operation, outcome: AttemptOutcome): Histogram {
     const labels = { 'gen_ai.operation.name': operation, ...this.attributes };
-    const series = new Histogram(
-      histograms.upstreamTry.boundaries,
-      outcome === 'ok' ? labels : { ...labels, 'error.type': outcome },
-    );
+    const series = new Histogram(histograms.attempt.boundaries, outcome === 'ok' ? labels : { ...labels, 'error.type': outcome });
     this.#durations.set(`${operation} ${outcome}`, series);
     return series;
   }

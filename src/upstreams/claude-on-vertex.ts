@@ -8,7 +8,7 @@ import { masked } from '#domain/upstreams/upstream-error.ts';
 import { AccountToken } from './account-token.ts';
 import { createMessagesProtocol } from './anthropic/messages-protocol.ts';
 import { toHeaders } from './anthropic/to-headers.ts';
-import { toUpstreamFault } from './send.ts';
+import { toUpstreamFault } from './to-upstream-fault.ts';
 
 /** The version that stands in the body, in place of the one in the header. */
 const version = 'vertex-2023-10-16';
@@ -35,27 +35,31 @@ export function createClaudeOnVertex(http: HttpClient, clock: Pick<Clock, 'epoch
   const { chat } = createMessagesProtocol({
     http,
     clock,
-    async address(asked, _operation, { model: _model, ...body }) {
-      const { upstream } = asked;
-      const { token, projectId } = accountOf(upstream);
-      const isStreamed = body.stream === true;
-      const given = await untilAborted(token.current(), asked.signal).catch((thrown) => {
-        throw toUpstreamFault(thrown);
-      });
-      const credentials = { authorization: `Bearer ${given}` };
-      const { 'anthropic-version': _version, ...headers } = toHeaders(asked, { isStreamed, credentials });
-      const url = toUrl(upstream, projectId, isStreamed ? 'streamRawPredict' : 'rawPredict');
-      return { url, headers, body: { ...body, anthropic_version: version } };
-    },
+    address:
+      (asked, _operation, { model: _model, ...body }) =>
+      async (signal) => {
+        const { upstream } = asked;
+        const { token, projectId } = accountOf(upstream);
+        const isStreamed = body.stream === true;
+        const given = await untilAborted(token.current(), signal).catch((thrown) => {
+          throw toUpstreamFault(thrown);
+        });
+        const credentials = { authorization: `Bearer ${given}` };
+        const { 'anthropic-version': _version, ...headers } = toHeaders(asked, { isStreamed, credentials });
+        const url = toUrl(upstream, projectId, isStreamed ? 'streamRawPredict' : 'rawPredict');
+        return { url, headers, body: { ...body, anthropic_version: version } };
+      },
   });
   return {
     hasChoices: false,
-    async *chat(ask) {
-      try {
-        yield* chat(ask);
-      } catch (thrown) {
-        throw thrown instanceof UpstreamFault ? masked(thrown, secretsOf(accounts.get(ask.upstream))) : thrown;
-      }
+    chat(ask, reply) {
+      const mask = (thrown: unknown): unknown =>
+        thrown instanceof UpstreamFault ? masked(thrown, secretsOf(accounts.get(ask.upstream))) : thrown;
+      return chat(ask, {
+        frame: (frame) => reply.frame(frame),
+        end: () => reply.end(),
+        fail: (thrown) => reply.fail(mask(thrown)),
+      });
     },
   };
 }

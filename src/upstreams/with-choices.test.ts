@@ -1,10 +1,17 @@
 import { expect, it } from 'vitest';
+import { pump } from '#base/pump.ts';
+import { pushed } from '#base/pushed.ts';
 import type { Usage } from '#contract/chunk.ts';
-import { Frame } from '#contract/frame.ts';
+import { Frame, type RawFrame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { fanOut } from './with-choices.ts';
 
 const head = { id: 'x', object: 'chat.completion.chunk' as const, created: 1 };
+
+/** The frames of three replies at once; `open` gives each. */
+function threeOf(open: (signal: AbortSignal) => AsyncIterable<Frame>): AsyncIterable<RawFrame> {
+  return pushed((sink) => fanOut(3, (choice) => pump(open, choice), sink));
+}
 
 async function* reply(usage: Usage): AsyncIterable<Frame> {
   yield Frame.ofChunks(
@@ -26,8 +33,7 @@ it('sums what several replies used, with the tokens that have prices of their ow
   ];
   let nth = 0;
   const chunks = [];
-  for await (const frame of fanOut(3, new AbortController().signal, () => reply(usages[nth++] ?? counts)))
-    chunks.push(...frame.chunks);
+  for await (const frame of threeOf(() => reply(usages[nth++] ?? counts))) chunks.push(...frame.chunks);
   expect(chunks.at(-1)?.usage).toEqual({
     prompt_tokens: 30,
     completion_tokens: 6,
@@ -45,14 +51,14 @@ it('goes by the name of the reply that was first', async () => {
     yield Frame.ofChunks({ ...head, id: `r${nth}`, choices: [{ index: 0, delta: { content: 'hi' }, finish_reason: null }] });
   }
   const ids = [];
-  for await (const frame of fanOut(3, new AbortController().signal, named)) ids.push(...frame.chunks.map(({ id }) => id));
+  for await (const frame of threeOf(named)) ids.push(...frame.chunks.map(({ id }) => id));
   expect(ids).toEqual(['r1', 'r1', 'r1']);
 });
 
 it('gives nothing where one reply is refused ahead of its first frame, so that another upstream can be asked', async () => {
   let nth = 0;
   const signals: AbortSignal[] = [];
-  const frames = fanOut(3, new AbortController().signal, (signal) => {
+  const frames = threeOf((signal) => {
     signals.push(signal);
     nth += 1;
     return nth === 2 ? refused() : reply({ prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 });

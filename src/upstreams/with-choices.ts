@@ -1,46 +1,145 @@
 import { isJsonObject } from '#base/json.ts';
-import { mergeIterables } from '#base/merge-iterables.ts';
-import { peek } from '#base/peek.ts';
-import type { Chunk, Usage } from '#contract/chunk.ts';
-import { Frame } from '#contract/frame.ts';
+import type { Handle, Sink } from '#base/sink.ts';
+import type { RawChunk, Usage } from '#contract/chunk.ts';
+import { Frame, type RawFrame } from '#contract/frame.ts';
 import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
 import { addUp, toCount } from '#domain/usage/usage.ts';
 
-/** Gives a protocol without `n` several choices (contract 5). */
+/** Gives a protocol without `n` several choices. */
 export function withChoices(protocol: ChatProtocol): ChatProtocol {
   if (protocol.hasChoices) return protocol;
   return {
     ...protocol,
     hasChoices: true,
-    chat(ask) {
+    chat(ask, reply) {
       const { n = 1, ...request } = ask.request;
-      return n === 1 ? protocol.chat(ask) : fanOut(n, ask.signal, (signal) => protocol.chat({ ...ask, request, signal }));
+      return n === 1 ? protocol.chat(ask, reply) : fanOut(n, (choice) => protocol.chat({ ...ask, request }, choice), reply);
     },
   };
 }
 
-/** That many replies at once, merged under their own `choices[].index`, with their usage summed. One failure ends all. */
-export async function* fanOut(
-  n: number,
-  signal: AbortSignal,
-  reply: (signal: AbortSignal) => AsyncIterable<Frame>,
-): AsyncIterable<Frame> {
-  const left = new AbortController();
-  const either = AbortSignal.any([signal, left.signal]);
-  const whole: Whole = { usages: new Map(), head: undefined };
-  const replies = Array.from({ length: n }, (_, choice) => renumbered(reply(either), choice, whole));
-  let last: Chunk | undefined;
-  try {
-    // A fault ahead of any first frame is told with its own status, or tried elsewhere, as that of a single reply is.
-    for await (const frame of mergeIterables(await Promise.all(replies.map(peek)))) {
-      last = frame.chunks.at(-1) ?? last;
-      yield frame;
-    }
-  } finally {
-    left.abort(new Error('the other choices are not wanted any more'));
+/**
+ * That many replies at once, merged under their own `choices[].index`, with their usage summed. One failure ends all. Nothing
+ * goes on before each reply has begun: a failure ahead of that is told as that of a single reply is, or tried elsewhere.
+ */
+export function fanOut(n: number, start: (choice: Sink<RawFrame>) => Handle, sink: Sink<RawFrame>): Handle {
+  const merged = new MergedReplies(n, sink);
+  merged.start(start);
+  return merged;
+}
+
+class MergedReplies implements Handle {
+  readonly #sink: Sink<RawFrame>;
+  readonly #choices: readonly Choice[];
+  /** Frames that came before every reply had begun. */
+  #early: RawFrame[] | undefined = [];
+  /** Of the reply that was first: all go by its name. */
+  #head: Pick<RawChunk, 'id' | 'created'> | undefined;
+  #last: RawChunk | undefined;
+  #isOver = false;
+
+  constructor(n: number, sink: Sink<RawFrame>) {
+    this.#sink = sink;
+    this.#choices = Array.from({ length: n }, (_, index) => new Choice(index, this));
   }
-  const usages = [...whole.usages.values()];
-  if (last !== undefined && usages.length > 0) yield Frame.ofChunks({ ...last, choices: [], usage: sumOf(usages) });
+
+  start(start: (choice: Sink<RawFrame>) => Handle): void {
+    for (const choice of this.#choices) {
+      if (this.#isOver) return;
+      choice.handle = start(choice);
+    }
+  }
+
+  take(choice: Choice, frame: RawFrame): void {
+    if (this.#isOver) return;
+    const chunks = frame.chunks.flatMap((chunk) => this.#renumbered(choice, chunk));
+    this.#last = frame.chunks.at(-1) ?? this.#last;
+    if (chunks.length > 0) this.#pass(Frame.ofRawChunks(...chunks));
+    this.#noteBegun(choice);
+  }
+
+  ended(choice: Choice): void {
+    if (this.#isOver) return;
+    choice.hasEnded = true;
+    this.#noteBegun(choice);
+    if (!this.#choices.every(({ hasEnded }) => hasEnded)) return;
+    this.#isOver = true;
+    const usages = this.#choices.flatMap(({ usage }) => (usage === undefined ? [] : [usage]));
+    if (this.#last !== undefined && usages.length > 0)
+      this.#sink.frame(Frame.ofRawChunks({ ...this.#last, choices: [], usage: sumOf(usages) }));
+    this.#sink.end();
+  }
+
+  failed(error: unknown): void {
+    if (this.#isOver) return;
+    this.cancel();
+    this.#sink.fail(error);
+  }
+
+  pause(): void {
+    for (const { handle } of this.#choices) handle?.pause();
+  }
+
+  resume(): void {
+    for (const { handle } of this.#choices) handle?.resume();
+  }
+
+  cancel(): void {
+    this.#isOver = true;
+    for (const { handle } of this.#choices) handle?.cancel();
+  }
+
+  #pass(frame: RawFrame): void {
+    if (this.#early === undefined) this.#sink.frame(frame);
+    else this.#early.push(frame);
+  }
+
+  /** One that has begun waits for the others. */
+  #noteBegun(choice: Choice): void {
+    const early = this.#early;
+    if (early === undefined) return;
+    choice.hasBegun = true;
+    choice.handle?.pause();
+    if (!this.#choices.every(({ hasBegun }) => hasBegun)) return;
+    this.#early = undefined;
+    for (const frame of early) this.#sink.frame(frame);
+    if (!this.#isOver) this.resume();
+  }
+
+  #renumbered(choice: Choice, { usage, ...chunk }: RawChunk): RawChunk[] {
+    const { index } = choice;
+    if (isJsonObject(usage)) choice.usage = usage as Usage;
+    this.#head ??= { id: chunk.id, created: chunk.created };
+    const choices = chunk.choices.map((each) => ({ ...each, index }));
+    return choices.length === 0 ? [] : [{ ...chunk, ...this.#head, choices }];
+  }
+}
+
+/** One of the replies; its usage is kept aside. */
+class Choice implements Sink<RawFrame> {
+  readonly index: number;
+  readonly #all: MergedReplies;
+  handle: Handle | undefined;
+  usage: Usage | undefined;
+  hasBegun = false;
+  hasEnded = false;
+
+  constructor(index: number, all: MergedReplies) {
+    this.index = index;
+    this.#all = all;
+  }
+
+  frame(frame: RawFrame): void {
+    this.#all.take(this, frame);
+  }
+
+  end(): void {
+    this.#all.ended(this);
+  }
+
+  fail(error: unknown): void {
+    this.#all.failed(error);
+  }
 }
 
 /** With what the replies tell of their caches and thoughts, which have prices of their own. */
@@ -55,26 +154,4 @@ function sumOf(usages: readonly Usage[]): Usage {
     if (Object.keys(details).length > 0) sum[key] = details;
   }
   return sum;
-}
-
-/** What the replies make together. */
-interface Whole {
-  /** By choice. */
-  readonly usages: Map<number, Usage>;
-  /** Of the reply that was first: all go by its name. */
-  head: Pick<Chunk, 'id' | 'created'> | undefined;
-}
-
-/** One reply as the choice of that index; its usage is kept aside. */
-async function* renumbered(frames: AsyncIterable<Frame>, choice: number, whole: Whole): AsyncIterable<Frame> {
-  for await (const frame of frames) {
-    const chunks: Chunk[] = [];
-    for (const { usage, ...chunk } of frame.chunks) {
-      if (usage) whole.usages.set(choice, usage);
-      whole.head ??= { id: chunk.id, created: chunk.created };
-      const choices = chunk.choices.map((each) => ({ ...each, index: choice }));
-      if (choices.length > 0) chunks.push({ ...chunk, ...whole.head, choices });
-    }
-    if (chunks.length > 0) yield Frame.ofChunks(...chunks);
-  }
 }

@@ -131,9 +131,9 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     const heard = new Recording();
     const exchange = newClient().send(toPost(url, ''), heard);
     await until(() => heard.pieces.length > 1);
-    exchange.abort();
+    exchange.cancel();
     const before = heard.calls.length;
-    exchange.abort();
+    exchange.cancel();
     exchange.pause();
     exchange.resume();
     await until(() => servers.sockets[0]?.destroyed === true);
@@ -145,8 +145,8 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     const url = await servers.replying('HTTP/1.1 200 OK\r\nContent-Length: 30\r\n\r\nabc');
     const heard = new Recording();
     const exchange = newClient().send(toPost(url, ''), heard);
-    if (where === 'head') heard.onHead = () => exchange.abort();
-    else heard.onBytes = () => exchange.abort();
+    if (where === 'head') heard.onHead = () => exchange.cancel();
+    else heard.onBytes = () => exchange.cancel();
     await until(() => servers.sockets[0]?.destroyed === true);
     expect(heard.calls).toEqual(where === 'head' ? ['head'] : ['head', 'bytes']);
   });
@@ -157,7 +157,7 @@ describe.each(clientKinds)('%s', (_name, Client) => {
     const heard = new Recording();
     const exchange = newClient().send(toPost(url, 'x'), heard);
     if (afterMs > 0) await later(afterMs);
-    exchange.abort();
+    exchange.cancel();
     await later(50);
     expect(heard.calls).toEqual([]);
     expect(servers.sockets.every((socket) => socket.destroyed)).toBe(true);

@@ -20,14 +20,13 @@ async function open(drainMs: number, closeDoor: () => Promise<void> = async () =
   const calls = new InFlightCalls();
   const ends: (() => void)[] = [];
   const server = createServer((_request, response) => {
-    const controller = new AbortController();
-    calls.enter(controller);
+    const call = { cancel: (reason: unknown) => end(`${(reason as ParleyError).code}\n`) };
+    calls.enter(call);
     response.write('first\n');
     const end = (last: string): void => {
       response.end(last);
-      calls.leave(controller);
+      calls.leave(call);
     };
-    controller.signal.addEventListener('abort', () => end(`${(controller.signal.reason as ParleyError).code}\n`));
     ends.push(() => end('last\n'));
   });
   servers.push(server);

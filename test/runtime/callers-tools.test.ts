@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Chunk } from '#contract/chunk.ts';
 import { FunctionCallReply } from '#contract/function-call-reply.ts';
 import { toToolsRequest } from '#contract/function-calling.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
@@ -59,7 +60,7 @@ describe('what the caller asked', () => {
     const asked = toToolsRequest({ messages: [{ role: 'user', content: 'Hello' }], functions });
     const back = new FunctionCallReply();
     const chunks = await chunksOf({ ask: model.ask, tools: [time], request: asked });
-    const old = chunks.map((chunk) => back.toFunctionCall(chunk));
+    const old = chunks.map((chunk) => back.toFunctionCall(chunk) as unknown as Chunk);
     expect(namesOf(model.asked[0]?.tools)).toEqual(['open_door', 'get_time']);
     expect(old.at(-2)?.choices[0]?.delta.function_call).toEqual({ name: 'open_door', arguments: '{"key":1}' });
     expect(old.at(-1)?.choices[0]?.finish_reason).toBe('function_call');

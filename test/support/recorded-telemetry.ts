@@ -1,4 +1,4 @@
-import type { CallEnd, CallRecord, CallStart, Telemetry, TryOutcome } from '#domain/telemetry.ts';
+import type { AttemptOutcome, CallEnd, CallRecord, CallStart, Telemetry } from '#domain/telemetry.ts';
 
 const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: undefined };
 
@@ -6,7 +6,7 @@ const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902
 export class RecordedTelemetry implements Telemetry {
   readonly starts: CallStart[] = [];
   readonly ends: CallEnd[] = [];
-  readonly tries: TryOutcome[] = [];
+  readonly tries: AttemptOutcome[] = [];
   readonly #waiting: { readonly isThere: () => boolean; readonly resolve: () => void }[] = [];
 
   begin(start: CallStart): CallRecord {
@@ -19,7 +19,7 @@ export class RecordedTelemetry implements Telemetry {
       firstByte() {},
       chunk() {},
       charged() {},
-      upstreamTry: () => ({ trace, end: (outcome) => void this.tries.push(outcome) }),
+      attempt: () => ({ trace, end: (outcome) => void this.tries.push(outcome) }),
       end: (end) => {
         this.ends.push(end);
         this.#tell();

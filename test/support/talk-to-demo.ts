@@ -1,7 +1,9 @@
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
+import { pushed } from '#base/pushed.ts';
 import { Accumulator } from '#contract/accumulate.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { Chunk, Completion } from '#contract/chunk.ts';
+import type { RawFrame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
 import type { Ask, ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
 import { createDemoProtocol } from '#upstreams/demo/demo-protocol.ts';
@@ -32,9 +34,9 @@ const upstream: Upstream = {
   timeouts: { connectMs: 1000, firstByteMs: 1000, idleMs: 1000 },
 };
 
-export function toAsk(said: string | readonly Message[], fields: Partial<ChatRequest> = {}, signal = never): Ask {
+export function toAsk(said: string | readonly Message[], fields: Partial<ChatRequest> = {}): Ask {
   const messages = typeof said === 'string' ? [user(said)] : [...said];
-  return { upstream, signal, headers: {}, request: { ...fields, messages } };
+  return { upstream, headers: {}, request: { ...fields, messages } };
 }
 
 export function startDemo(paceMs = 0) {
@@ -53,11 +55,11 @@ export function startDemo(paceMs = 0) {
   return { demo, say, embedder };
 }
 
-export async function hear(demo: ChatProtocol, ask: Ask): Promise<Heard> {
+export async function hear(demo: ChatProtocol, ask: Ask, signal = never): Promise<Heard> {
   const chunks: Chunk[] = [];
   const whole = new Accumulator();
-  for await (const frame of demo.chat(ask)) {
-    for (const chunk of frame.chunks) {
+  for await (const frame of pushed<RawFrame>((sink) => demo.chat(ask, sink), signal)) {
+    for (const chunk of frame.chunks as readonly Chunk[]) {
       chunks.push(chunk);
       whole.add(chunk);
     }

@@ -12,7 +12,7 @@ describe('the line of a call', () => {
     const record = begin(bench, { traceparent });
     record.caller(caller);
     record.deployment('gpt');
-    const tried = record.upstreamTry('gpt#up', bench.clock.ms);
+    const tried = record.attempt('gpt#up', bench.clock.ms);
     bench.clock.ms += 12.34;
     record.firstByte(bench.clock.ms);
     bench.clock.ms += 100;
@@ -151,7 +151,7 @@ describe('canaries', () => {
       const record = begin(bench, { traceparent: 'canary-trace', tracestate: 'canary=1' });
       record.caller({ ...caller, subject: 'canary-subject' });
       record.deployment('gpt');
-      record.upstreamTry('canary-upstream-id', bench.clock.ms).end('broken', bench.clock.ms);
+      record.attempt('canary-upstream-id', bench.clock.ms).end('broken', bench.clock.ms);
       record.end(ended(bench, { outcome: 'failed', status: error.status, error }));
     }
     bench.log.warn('a fault with canary-known-secret', { where: ['canary-known-secret', { deep: 'password=canary-password' }] });

@@ -10,7 +10,7 @@ describe('metrics of a call', () => {
     const bench = await openBench();
     const record = begin(bench);
     record.deployment('gpt');
-    const tried = record.upstreamTry('gpt#up', bench.clock.ms);
+    const tried = record.attempt('gpt#up', bench.clock.ms);
     bench.clock.ms += 30;
     record.firstByte(bench.clock.ms);
     bench.clock.ms += 20;
@@ -40,8 +40,8 @@ describe('metrics of a call', () => {
     const bench = await openBench();
     const record = begin(bench);
     record.deployment('gpt');
-    record.upstreamTry('gpt#up', bench.clock.ms).end('rate_limited', bench.clock.ms);
-    const second = record.upstreamTry('gpt#up', bench.clock.ms);
+    record.attempt('gpt#up', bench.clock.ms).end('rate_limited', bench.clock.ms);
+    const second = record.attempt('gpt#up', bench.clock.ms);
     second.end('ok', bench.clock.ms + 5);
     second.end('broken', bench.clock.ms + 9);
     const samples = readPrometheus(bench.telemetry.toPrometheus());
@@ -125,7 +125,7 @@ describe('labels', () => {
     for (let index = 0; index < 2_000; index += 1) {
       const record = begin(bench, { route: `/made/up/${index}`, requestId: `r${index}` });
       record.deployment(`unknown-${index}`);
-      record.upstreamTry(`upstream-${index}`, bench.clock.ms).end('ok', bench.clock.ms);
+      record.attempt(`upstream-${index}`, bench.clock.ms).end('ok', bench.clock.ms);
       record.end(ended(bench, { status: index }));
       bench.telemetry.httpRequest({ method: `METHOD${index}`, route: '/known', status: 200, ms: 1 });
     }

@@ -38,9 +38,9 @@ describe('a call that is traced', () => {
     const { spans, start } = openSpans();
     const call = start(traceparent);
     call.deployment('gpt');
-    const first = call.upstreamTry('a', 510);
+    const first = call.attempt('a', 510);
     first.end('timeout', 600);
-    const second = call.upstreamTry('b', 610);
+    const second = call.attempt('b', 610);
     second.end('ok', 890);
     call.end(end);
     const [b, a, server] = spans as [Span, Span, Span];
@@ -70,7 +70,7 @@ describe('a call that is traced', () => {
   test('hands each upstream the place of its own try, and the state it got', () => {
     const { spans, start } = openSpans();
     const call = start(traceparent);
-    const tried = call.upstreamTry('a', 510);
+    const tried = call.attempt('a', 510);
     expect(tried.trace).toEqual({ traceparent: expect.stringMatching(`^00-${traceId}-[0-9a-f]{16}-01$`), tracestate: 'a=1' });
     call.end(end);
     expect(tried.trace.traceparent).toContain(spans[0]?.spanContext().spanId);
@@ -79,7 +79,7 @@ describe('a call that is traced', () => {
   test('ends a try that nobody ended', () => {
     const { spans, start } = openSpans();
     const call = start(traceparent);
-    call.upstreamTry('a', 510);
+    call.attempt('a', 510);
     call.end({ ...end, outcome: 'left', status: 499 });
     expect(spans[0]?.attributes['error.type']).toBe('left');
     expect(spans[0]?.duration).toEqual([0, 390_000_000]);
@@ -124,7 +124,7 @@ describe('without a collector', () => {
     const bench = await openBench();
     const record = begin(bench, { traceparent, tracestate: 'vendor=1' });
     expect(record.trace).toEqual({ traceparent, tracestate: 'vendor=1' });
-    expect(record.upstreamTry('gpt#up', 0).trace).toEqual({ traceparent, tracestate: 'vendor=1' });
+    expect(record.attempt('gpt#up', 0).trace).toEqual({ traceparent, tracestate: 'vendor=1' });
   });
 
   test('a call without one begins one', async () => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LeanClient } from '#base/http/lean-client.ts';
+import { pushed } from '#base/pushed.ts';
 import { Secret } from '#base/secret.ts';
-import type { Frame } from '#contract/frame.ts';
+import type { RawFrame } from '#contract/frame.ts';
 import type { Ask, NativeRequest, Upstream } from '#domain/upstreams/upstream.ts';
 import { jsonReply, piecesReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { createAnthropicProtocol } from '#upstreams/anthropic/anthropic-protocol.ts';
@@ -40,16 +41,22 @@ function toAsk(native: Partial<NativeRequest>, fields: Partial<Upstream> = {}): 
   return {
     upstream,
     request: { messages: [{ role: 'user', content: 'translated' }] },
-    signal: new AbortController().signal,
     headers: { 'x-request-id': 'r1' },
     native: { dialect: 'messages', body: { model: 'ours' }, headers: {}, ...native },
   };
 }
 
-async function framesOf(ask: Ask): Promise<Frame[]> {
-  const frames: Frame[] = [];
-  for await (const frame of protocol.chat(ask)) frames.push(frame);
+async function framesOf(ask: Ask): Promise<RawFrame[]> {
+  const frames: RawFrame[] = [];
+  for await (const frame of pushed<RawFrame>((sink) => protocol.chat(ask, sink))) frames.push(frame);
   return frames;
+}
+
+async function countOf(ask: Ask): Promise<number | undefined> {
+  const { countTokens: count } = protocol;
+  if (count === undefined) return undefined;
+  for await (const tokens of pushed<number>((sink) => count(ask, sink))) return tokens;
+  return undefined;
 }
 
 const message = {
@@ -123,12 +130,12 @@ describe('a request of the Messages dialect to an upstream of the same', () => {
   it('is counted by the upstream', async () => {
     scripted.script(jsonReply({ input_tokens: 321 }));
     const index = scripted.requests.length;
-    await expect(protocol.countTokens?.(toAsk({ body: { model: 'ours', messages: [] } }))).resolves.toBe(321);
+    await expect(countOf(toAsk({ body: { model: 'ours', messages: [] } }))).resolves.toBe(321);
     const { path, body } = await scripted.request(index);
     expect([path, body]).toEqual(['/v1/messages/count_tokens', { model: 'claude-x', messages: [] }]);
     for (const answer of [jsonReply({}), jsonReply('x'), jsonReply({ error: { message: 'no' } }, 404)]) {
       scripted.script(answer);
-      await expect(protocol.countTokens?.(toAsk({}))).rejects.toMatchObject({ name: 'UpstreamFault' });
+      await expect(countOf(toAsk({}))).rejects.toMatchObject({ name: 'UpstreamFault' });
     }
   });
 });

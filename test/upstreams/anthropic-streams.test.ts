@@ -1,8 +1,9 @@
 import { array, assert, asyncProperty, integer } from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
+import { framesOf } from '#test/streamed-reply.ts';
 import { RelayedEvents } from '#upstreams/anthropic/relayed-events.ts';
-import { fixture, framesOf, translate } from './support.ts';
+import { fixture, translate } from './support.ts';
 
 const head = { object: 'chat.completion', created: 1_700_000_000, model: 'claude-sonnet-5-5-20260801' };
 const uncached = { prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 } };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatRequest } from '#contract/chat-request.ts';
+import type { Chunk } from '#contract/chunk.ts';
 import { Turn } from '#runtime/turn.ts';
 import { toMessagesRequest } from '#upstreams/anthropic/to-messages-request.ts';
 import { fixture, translate } from './support.ts';
@@ -19,7 +20,7 @@ describe('thoughts with their signature', () => {
   it('come back to the model beside the calls they led to, as Parley runs its tools', async () => {
     const { frames } = await translate([fixture('thinking-tools')]);
     const turn = new Turn(0);
-    for (const frame of frames) for (const chunk of frame.chunks) turn.take(chunk);
+    for (const frame of frames) for (const chunk of frame.chunks) turn.take(chunk as unknown as Chunk);
     const { messages, thinking } = sentBack(turn.toMessage());
     expect(messages[1]).toEqual({ role: 'assistant', content: [thought, redacted, use] });
     expect(thinking).toEqual({ type: 'enabled', budget_tokens: 2048 });

@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { systemClock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
+import { pushed } from '#base/pushed.ts';
 import { Secret } from '#base/secret.ts';
-import type { Upstream } from '#domain/upstreams/upstream.ts';
+import type { Upstream, UpstreamSink } from '#domain/upstreams/upstream.ts';
 import { hello } from '#test/chunks.ts';
 import {
   type Answering,
@@ -366,11 +367,7 @@ it('what a dialect has nothing for is noted, whether its package leaves it out o
   };
   upstream.script(fine('bedrock'));
   const request = { messages: [{ role: 'user' as const, content: 'Hello' }], seed: 7, user: 'u' };
-  for await (const _frame of chat({
-    upstream: { ...asked, region: 'r' },
-    request,
-    signal: new AbortController().signal,
-    headers: {},
-  }));
+  const ask = { upstream: { ...asked, region: 'r' }, request, headers: {} };
+  for await (const _frame of pushed((sink: UpstreamSink) => chat(ask, sink)));
   expect(lost).toEqual(['m user', 'm seed']);
 });

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { One } from '#base/one.ts';
 import { sampleBucket as bucket } from '#domain/files/bucket.ts';
 import { toReference } from '#domain/files/file-references.ts';
 import type { KeptTextsDeps } from '#domain/quick-app/kept-texts.ts';
@@ -35,7 +34,7 @@ async function store({ name: path, contentType }: SampleDocument, { index, blobs
   const etag = hash('sha256', bytes, 'base64url');
   if ((await index.find(bucket, path))?.etag === etag) return;
   const blob = newId();
-  await blobs.write(blob, new One(bytes));
+  await blobs.write(blob, [bytes]);
   const now = clock.epochMs();
   const facts = { contentType, contentLength: bytes.length, etag, blob, createdAtMs: now, updatedAtMs: now };
   const put = await index.put({ bucket, path, ...facts }, undefined, Number.MAX_SAFE_INTEGER);

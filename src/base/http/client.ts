@@ -1,4 +1,5 @@
 import type { LookupFunction } from 'node:net';
+import type { Handle } from '../sink.ts';
 
 /** Header fields of a reply: lower-case names, repeated fields joined by ", ". A null-prototype object. */
 export type ReplyHeaders = Readonly<Record<string, string>>;
@@ -37,13 +38,13 @@ export interface ReplyListener {
   fail(error: HttpFault): void;
 }
 
-/** What the one who asked may do while the reply comes. All are safe to call at any time, more than once, also inside the listener. */
-export interface Exchange {
-  /** Stops reading the socket until `resume`: back-pressure. Holds from the head on; what was read already (one read at most) may still come. */
-  pause(): void;
-  resume(): void;
-  /** Ends the exchange at once and closes its connection if the reply was not whole; the listener hears nothing more. */
-  abort(): void;
+/**
+ * What the one who asked may do while the reply comes. `pause` stops reading the socket, from the head on; what was read
+ * already (one read at most) may still come. `cancel` closes the connection if the reply was not whole.
+ */
+export interface Exchange extends Handle {
+  /** Closes the connection unless the reply is whole so many milliseconds from now, however much of it still comes. */
+  endWithin(ms: number): void;
 }
 
 /** An HTTP/1.1 client with kept-alive connections. One for the process. Follows no redirects, decompresses nothing. */

@@ -26,8 +26,11 @@ class ScriptedClient implements HttpClient, Exchange {
   resume(): void {
     this.done.push('resume');
   }
-  abort(): void {
-    this.done.push('abort');
+  endWithin(): void {
+    this.done.push('endWithin');
+  }
+  cancel(): void {
+    this.done.push('cancel');
   }
 }
 
@@ -66,7 +69,7 @@ describe('openReply', () => {
     const opening = openReply(client, request, caller.signal);
     caller.abort(reason);
     await expect(opening).rejects.toBe(reason);
-    expect(client.done).toEqual(['abort']);
+    expect(client.done).toEqual(['cancel']);
   });
 });
 
@@ -126,7 +129,7 @@ describe('the body of a reply', () => {
     if (how === 'busy') listener.bytes('a');
     caller.abort(reason);
     await expect(waiting ?? body.next()).rejects.toBe(reason);
-    expect(client.done).toEqual(['abort']);
+    expect(client.done).toEqual(['cancel']);
     expect((await body.next()).done).toBe(true);
   });
 
@@ -148,7 +151,7 @@ describe('the body of a reply', () => {
       expect(piece).toBe('a');
       break;
     }
-    expect(client.done).toEqual(['abort']);
+    expect(client.done).toEqual(['cancel']);
   });
 
   it('aborts nothing when the loop is left after the end', async () => {
@@ -187,7 +190,7 @@ describe('readText', () => {
     const over = await opened();
     over.listener.bytes('abcd');
     await expect(readText(over.reply, 3)).rejects.toMatchObject({ kind: 'too_large' });
-    expect(over.client.done).toEqual(['abort']);
+    expect(over.client.done).toEqual(['cancel']);
   });
 
   it('throws the fault', async () => {

@@ -67,7 +67,7 @@ class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, und
   }
 
   handleEvent(): void {
-    this.#exchange?.abort();
+    this.#exchange?.cancel();
     this.#queued = '';
     this.#settle(this.#signal.reason);
   }
@@ -138,7 +138,7 @@ class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, und
   }
 
   return(): Promise<IteratorResult<string, undefined>> {
-    this.#exchange?.abort();
+    this.#exchange?.cancel();
     this.#queued = '';
     this.#failed = false;
     this.end();

@@ -17,6 +17,8 @@ export abstract class TimedExchange implements Exchange, Swept {
   #limit: keyof HttpTimeouts = 'connectMs';
   #leftMs = 0;
   #rearmed = false;
+  /** Time left to an exchange of which nothing more is wanted. */
+  #endsWithinMs: number | undefined;
 
   constructor(timeouts: HttpTimeouts, listener: ReplyListener, sweep: Sweep) {
     this.#timeouts = timeouts;
@@ -43,7 +45,7 @@ export abstract class TimedExchange implements Exchange, Swept {
     if (this.stage === 'body') this.applyPause(false);
   }
 
-  abort(): void {
+  cancel(): void {
     if (this.stage === 'over') return;
     this.finish();
     this.drop();
@@ -57,6 +59,11 @@ export abstract class TimedExchange implements Exchange, Swept {
   }
 
   sweep(_nowMs: number, elapsedMs: number): void {
+    if (this.#endsWithinMs !== undefined) {
+      this.#endsWithinMs -= elapsedMs;
+      if (this.#endsWithinMs <= 0) this.cancel();
+      return;
+    }
     if (this.paused && this.stage === 'body') return;
     if (this.#rearmed) {
       this.#rearmed = false;
@@ -81,6 +88,10 @@ export abstract class TimedExchange implements Exchange, Swept {
   protected startBody(): void {
     this.stage = 'body';
     if (this.paused) this.applyPause(true);
+  }
+
+  endWithin(ms: number): void {
+    this.#endsWithinMs = ms;
   }
 
   /** Content came: the idle limit starts anew. */

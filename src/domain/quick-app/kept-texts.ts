@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
-import { One } from '#base/one.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { BlobStore } from '../files/blob-store.ts';
 import type { FileIndex, IndexedFile } from '../files/file-index.ts';
@@ -99,7 +98,7 @@ export class KeptTexts {
   async #write({ bucket, path }: Place, bytes: Buffer): Promise<void> {
     const { index, blobs, clock, newId } = this.#parts;
     const blob = newId();
-    await blobs.write(blob, new One(bytes));
+    await blobs.write(blob, [bytes]);
     const now = clock.epochMs();
     const facts = { contentType: 'application/json', contentLength: bytes.length, etag: blob, blob };
     await index.put({ bucket, path, ...facts, createdAtMs: now, updatedAtMs: now }, undefined, Number.MAX_SAFE_INTEGER);

@@ -1,8 +1,9 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Secret } from '#base/secret.ts';
+import type { Handle, Sink } from '#base/sink.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
-import type { Frame, Native } from '#contract/frame.ts';
+import type { Native, RawFrame } from '#contract/frame.ts';
 
 export type ProtocolName =
   | 'openai'
@@ -44,11 +45,10 @@ export interface NativeRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** One try at one upstream. */
+/** One attempt at one upstream. */
 export interface Ask<Request = ChatRequest> {
   readonly upstream: Upstream;
   readonly request: Request;
-  readonly signal: AbortSignal;
   /** Header fields sent on: trace context, request id, and for an application its per-request key. */
   readonly headers: Readonly<Record<string, string>>;
   /** Tokens that a reply of the deployment may have; absent where the configuration does not say. For dialects that must name a bound. */
@@ -60,18 +60,19 @@ export interface Ask<Request = ChatRequest> {
   readonly native?: NativeRequest;
 }
 
-export type EmbeddingsAsk = Ask<EmbeddingsRequest>;
+/** Takes the reply of an upstream: frames of the compat wire, of which nothing is trusted, up to the upstream's own end mark. */
+export type UpstreamSink = Sink<RawFrame>;
 
-/** How one kind of upstream is spoken to. All of it throws UpstreamFault, also after the first frame. */
+/** How one kind of upstream is spoken to. What goes wrong is an UpstreamFault, also after the first frame. */
 export interface ChatProtocol {
   /** Whether one request can ask for several choices; else that many are sent. */
   readonly hasChoices: boolean;
-  /** The reply as frames of the compat wire; ends only after the upstream's own end mark. */
-  chat(ask: Ask): AsyncIterable<Frame>;
-  /** The reply to an embeddings request, as OpenAI's API gives it; absent where the protocol has none. */
-  embed?(ask: EmbeddingsAsk): Promise<JsonObject>;
-  /** Tokens of the request in `native`, as the upstream counts them; absent where the protocol has no way to ask. */
-  countTokens?(ask: Ask): Promise<number>;
+  /** Pushes the reply into `reply`, nothing of it before it has returned. */
+  chat(ask: Ask, reply: UpstreamSink): Handle;
+  /** Pushes the one reply to an embeddings request, as OpenAI's API gives it; absent if the protocol has none. */
+  embed?(ask: Ask<EmbeddingsRequest>, reply: Sink<JsonObject>): Handle;
+  /** Pushes the number of tokens of the request in `native`, as the upstream counts them; absent if it has no way to ask. */
+  countTokens?(ask: Ask, reply: Sink<number>): Handle;
 }
 
 export type UpstreamFaultKind =

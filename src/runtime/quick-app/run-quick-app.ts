@@ -1,9 +1,8 @@
-import { Deferred } from '#base/deferred.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
-import type { Reply as ModelReply } from '#domain/call.ts';
+import type { InnerReply } from '#domain/call.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
 import { Citations } from '../citations.ts';
 import { type RunMemory, runLoop } from '../loop.ts';
@@ -24,7 +23,7 @@ export interface QuickAppRun extends ReplyHead {
   readonly request: ChatRequest;
   readonly conversation: Conversation;
   /** Asks the app's model on behalf of the caller. */
-  readonly askModel: (request: ChatRequest) => Promise<ModelReply>;
+  readonly askModel: (request: ChatRequest) => Promise<InnerReply>;
   /** Makes the reply's `custom_content.state`. */
   readonly toState: (state: RunState) => Promise<JsonObject>;
   /** What its model can be shown that tools gave; absent: text alone. */
@@ -35,22 +34,18 @@ export interface QuickAppRun extends ReplyHead {
 }
 
 /** Answers with a quick app (contract 8): goes on where the conversation stands. */
-export function runQuickApp(run: QuickAppRun): AsyncIterable<Frame> {
-  const { conversation } = run;
-  if (conversation.beside.length === 0) return goOn(run);
-  return new Deferred(rehydrate(conversation).then((rehydrated) => goOn({ ...run, conversation: rehydrated })));
-}
-
-function goOn(run: QuickAppRun): AsyncIterable<Frame> {
+export async function* runQuickApp(given: QuickAppRun): AsyncIterable<Frame> {
+  const { conversation } = given;
+  const run = conversation.beside.length === 0 ? given : { ...given, conversation: await rehydrate(conversation) };
   const [next] = run.conversation.waiting;
-  return next === undefined ? runModel(run) : handOutNext(run, next);
+  yield* next === undefined ? runModel(run) : handOutNext(run, next);
 }
 
 function runModel(run: QuickAppRun): AsyncIterable<Frame> {
   const { app, conversation, tools, limits } = run;
   const citations = new Citations(conversation.citations, conversation.state?.citations);
   return runLoop({
-    ask: (request) => new Deferred(run.askModel(request).then(({ frames }) => frames)),
+    ask: (request) => askModel(run, request),
     request: toModelRequest(run),
     tools: tools.tools,
     missing: conversation.state === undefined ? tools.missing : [],
@@ -68,6 +63,11 @@ function runModel(run: QuickAppRun): AsyncIterable<Frame> {
     toState: (memory) => toState(run, memory, citations),
     onToolFault: run.onToolFault,
   });
+}
+
+async function* askModel(run: QuickAppRun, request: ChatRequest): AsyncIterable<Frame> {
+  const { frames } = await run.askModel(request);
+  yield* frames;
 }
 
 /** Nothing is to be remembered of a reply without tools, controls and a state of the model's own. */

@@ -4,7 +4,7 @@ import type { ModelUsage, ResponseCustomContent } from '#contract/chunk.ts';
 import { toParleyError } from '#contract/errors.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
-import type { Reply as ModelReply } from '#domain/call.ts';
+import type { InnerReply } from '#domain/call.ts';
 import { type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
 import { Reply } from '../reply.ts';
 import { Turn } from '../turn.ts';
@@ -87,7 +87,7 @@ class Trace {
     yield Frame.ofChunks(new Reply(this.run).chunk({ custom_content }));
   }
 
-  async #ask(run: QuickAppRun, request: ChatRequest): Promise<ModelReply> {
+  async #ask(run: QuickAppRun, request: ChatRequest): Promise<InnerReply> {
     this.#turn += 1;
     const beginning = this.#begin('model', request.model ?? run.app.model, this.#toSent(request));
     try {

@@ -12,7 +12,7 @@ export class BoundedBlobStore implements BlobStore {
     this.#slots = new UploadSlots(maxWrites);
   }
 
-  write(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  write(name: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
     return this.#slots.within('all', () => this.#store.write(name, bytes));
   }
 

@@ -1,5 +1,4 @@
 import { text } from 'node:stream/consumers';
-import { One } from '#base/one.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 
 export interface Claim {
@@ -21,7 +20,7 @@ export async function claimPlace(
 ): Promise<number | undefined> {
   const content = await blobs.read(claimName, undefined);
   if (content === undefined) {
-    await blobs.write(claimName, new One(Buffer.from(`${database} ${nowMs}`)));
+    await blobs.write(claimName, [Buffer.from(`${database} ${nowMs}`)]);
     return nowMs;
   }
   const [owner, since] = (await text(content)).split(' ');

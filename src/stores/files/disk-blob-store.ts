@@ -22,7 +22,7 @@ export class DiskBlobStore implements BlobStore {
     return new DiskBlobStore(folder);
   }
 
-  async write(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  async write(name: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
     const path = join(this.#folder, name);
     const part = path + unfinished;
     const handle = await faulty(open(part, 'wx', 0o600));

@@ -54,7 +54,7 @@ export class S3BlobStore implements BlobStore {
     });
   }
 
-  async write(name: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  async write(name: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
     const parts = toParts(bytes, partBytes);
     const { value: first = empty } = await parts.next();
     if (first.length === partBytes) await this.#writeParts(name, first, parts);

@@ -1,5 +1,8 @@
 /** Bytes in pieces of one size, but for the last; none where there are no bytes. Holds one piece at a time. */
-export async function* toParts(bytes: AsyncIterable<Uint8Array>, partBytes: number): AsyncGenerator<Buffer, undefined> {
+export async function* toParts(
+  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  partBytes: number,
+): AsyncGenerator<Buffer, undefined> {
   let held: Uint8Array[] = [];
   let heldBytes = 0;
   for await (let piece of bytes) {

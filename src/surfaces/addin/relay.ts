@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Exchange, HttpFault, ReplyHeaders, ReplyListener } from '#base/http/client.ts';
+import type { HttpFault, ReplyHeaders, ReplyListener } from '#base/http/client.ts';
+import type { Handle } from '#base/sink.ts';
 import { stalledMs } from '../http/end-response.ts';
 import { type OwnAnswer, refusal, sendOwn } from './own-answer.ts';
 import { toCallerFields } from './reply-fields.ts';
@@ -15,7 +16,7 @@ const tooSlow = refusal(504, 'api_error', 'The service behind this gateway did n
 export class Relay implements ReplyListener {
   readonly #response: ServerResponse;
   readonly #cors: readonly string[];
-  #exchange: Exchange | undefined;
+  #exchange: Handle | undefined;
   #pending = '';
   #isChunked = false;
   #endsByClose = false;
@@ -33,7 +34,7 @@ export class Relay implements ReplyListener {
   }
 
   /** Gives it what it steers: it pauses while the caller does not read, and is aborted by `stop`. */
-  follow(exchange: Exchange): void {
+  follow(exchange: Handle): void {
     this.#exchange = exchange;
   }
 
@@ -78,7 +79,7 @@ export class Relay implements ReplyListener {
   /** Nobody waits for the reply any more. */
   stop(): void {
     clearTimeout(this.#stalled);
-    this.#exchange?.abort();
+    this.#exchange?.cancel();
     this.#exchange = undefined;
     this.#pending = '';
   }

@@ -1,13 +1,7 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import {
-  type Exchange,
-  HttpFault,
-  type HttpFaultKind,
-  type HttpTimeouts,
-  type ReplyHeaders,
-  type ReplyListener,
-} from '#base/http/client.ts';
+import { HttpFault, type HttpFaultKind, type HttpTimeouts, type ReplyHeaders, type ReplyListener } from '#base/http/client.ts';
+import type { Handle } from '#base/sink.ts';
 
 /** A request whose body is still to come. */
 export interface UploadRequest {
@@ -23,7 +17,7 @@ export interface UploadRequest {
  * An exchange over a connection of its own whose body is written as it comes, so that a large one is never held whole.
  * It cannot be sent again. The reply may come before the body is over.
  */
-export class Upload implements Exchange {
+export class Upload implements Handle {
   readonly #outgoing: ClientRequest;
   readonly #listener: ReplyListener;
   readonly #timeouts: HttpTimeouts;
@@ -80,7 +74,7 @@ export class Upload implements Exchange {
     this.#reply?.resume();
   }
 
-  abort(): void {
+  cancel(): void {
     this.#isOver = true;
     this.#outgoing.destroy();
   }
@@ -100,7 +94,7 @@ export class Upload implements Exchange {
 
   #end(): void {
     if (this.#isOver) return;
-    this.abort();
+    this.cancel();
     this.#listener.end();
   }
 
@@ -111,7 +105,7 @@ export class Upload implements Exchange {
 
   #fail(kind: HttpFaultKind, cause?: unknown): void {
     if (this.#isOver) return;
-    this.abort();
+    this.cancel();
     this.#listener.fail(new HttpFault(kind, `the upload failed: ${kind}`, cause));
   }
 }

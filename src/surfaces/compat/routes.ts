@@ -1,21 +1,23 @@
 import type { FastifyInstance } from 'fastify';
 import { toLatin1 } from '#base/latin1.ts';
 import { checkApiVersion } from '#contract/api-version.ts';
-import { type ChatRequest, parseChatRequest } from '#contract/chat-request.ts';
+import { parseChatRequest } from '#contract/chat-request.ts';
 import { parseEmbeddingsRequest } from '#contract/embeddings-request.ts';
-import type { Call, Complete, Embed } from '#domain/call.ts';
+import type { Call, Calls } from '#domain/call.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import type { AuthenticatedBody, RequestHandler } from '../http/request-handler.ts';
+import type { RequestHandler } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';
 import { serveCalls } from '../http/serve-raw.ts';
+import { StreamedReply } from '../http/streamed-reply.ts';
 import { Body } from './body.ts';
+import { compatEvents } from './compat-events.ts';
+import { JsonReply } from './json-reply.ts';
 import { readId, readTarget } from './path.ts';
-import { sendFolded, sendStream } from './send-reply.ts';
 
 export interface CompatDeps {
   readonly handler: RequestHandler;
-  readonly complete: Complete;
-  readonly embed: Embed;
+  readonly calls: Calls;
   /** Prefixes that have the deployment paths, such as `compat` and `openai`. */
   readonly prefixes: readonly string[];
 }
@@ -23,18 +25,18 @@ export interface CompatDeps {
 const isEmbeddings = /\/embeddings(\/|\?|$)/;
 
 /** `/{prefix}/deployments/{id}/…` and `/v1/…`: chat completions and embeddings (contract 3). */
-export function compatRoutes(app: FastifyInstance, tools: CompatDeps): void {
-  for (const prefix of tools.prefixes) {
+export function compatRoutes(app: FastifyInstance, deps: CompatDeps): void {
+  for (const prefix of deps.prefixes) {
     const base = `/${prefix}/deployments/`;
     const chat = { operation: 'chat', route: `${base}{id}/chat/completions` } as const;
     const embeddings = { operation: 'embeddings', route: `${base}{id}/embeddings` } as const;
     serveCalls(app, `${base}*`, (raw) => {
       const url = raw.request.url ?? '';
       const facts = isEmbeddings.test(url) ? embeddings : chat;
-      return tools.handler.serve(facts, raw, (context) => {
+      return deps.handler.serve(facts, raw, (context) => {
         const target = readTarget(url, base);
         const checksVersion = target.apiVersion !== undefined || prefix === 'compat';
-        return serve[target.operation](tools, context, { ...target, checksVersion });
+        return serve[target.operation](deps, context, { ...target, checksVersion });
       });
     });
   }
@@ -44,7 +46,7 @@ export function compatRoutes(app: FastifyInstance, tools: CompatDeps): void {
     ['/v1/embeddings', 'embeddings'],
   ] as const) {
     serveCalls(app, route, (raw) =>
-      tools.handler.serve({ operation, route }, raw, (context) => serve[operation](tools, context, byModel)),
+      deps.handler.serve({ operation, route }, raw, (context) => serve[operation](deps, context, byModel)),
     );
   }
 }
@@ -58,39 +60,37 @@ interface Asked {
 
 const serve = { chat: serveChat, embeddings: serveEmbeddings };
 
-async function serveChat(tools: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
-  const { call, take } = open(context, asked, await tools.handler.admit(context));
-  let isStreamed = false;
-  const read = (): ChatRequest => {
-    const request = parseChatRequest(take());
-    isStreamed = request.stream === true;
-    return request;
-  };
-  const reply = await tools.complete({ ...call, read });
-  await (isStreamed ? sendStream(context, reply) : sendFolded(context, reply));
+async function serveChat({ handler, calls }: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
+  const { caller, text } = await handler.authenticate(context);
+  const body = new Body(text);
+  const target = await calls.authorize(toCall(context, caller, toDeployment(context, asked, body)), 'chat');
+  checkVersion(asked);
+  const request = parseChatRequest(body.take());
+  const reply = request.stream === true ? new StreamedReply(context, compatEvents) : new JsonReply(context);
+  context.follow(calls.answer(target, { request }, reply), reply);
 }
 
-async function serveEmbeddings(tools: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
-  const { call, take } = open(context, asked, await tools.handler.admit(context));
-  const reply = await tools.embed({ ...call, read: () => parseEmbeddingsRequest(take()) });
-  context.answersBy({ headers: reply.headers, used: () => reply.used });
+async function serveEmbeddings({ handler, calls }: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
+  const { caller, text } = await handler.authenticate(context);
+  const body = new Body(text);
+  const target = await calls.authorize(toCall(context, caller, toDeployment(context, asked, body)), 'embedding');
+  checkVersion(asked);
+  const reply = await calls.embed(target, parseEmbeddingsRequest(body.take()), context.signal);
+  context.answeredBy(reply);
   sendJson(context.response, 200, toLatin1(JSON.stringify(reply.body)), context.headers);
 }
 
-interface Opened {
-  readonly call: Omit<Call, 'read'>;
-  /** The body's value, once. */
-  readonly take: () => unknown;
+/** Id of the deployment that is asked for: of the path, or the body's `model`. */
+function toDeployment({ record }: RequestContext, { encodedId }: Asked, body: Body): string {
+  const deployment = encodedId === undefined ? body.model() : readId(encodedId);
+  record.deployment(deployment);
+  return deployment;
 }
 
-function open(context: RequestContext, asked: Asked, { caller, text }: AuthenticatedBody): Opened {
-  const body = new Body(text);
-  const deployment = asked.encodedId === undefined ? body.model() : readId(asked.encodedId);
-  context.record.deployment(deployment);
-  const take = (): unknown => {
-    if (asked.checksVersion) checkApiVersion(asked.apiVersion ?? '');
-    return body.take();
-  };
-  const wantsTrace = context.request.headers['x-parley-trace'] === 'true';
-  return { call: { id: context.id, deployment, caller, signal: context.signal, record: context.record, wantsTrace }, take };
+function toCall({ id, record, request }: RequestContext, caller: Caller, deployment: string): Call {
+  return { id, deployment, caller, record, wantsTrace: request.headers['x-parley-trace'] === 'true' };
+}
+
+function checkVersion({ checksVersion, apiVersion = '' }: Asked): void {
+  if (checksVersion) checkApiVersion(apiVersion);
 }

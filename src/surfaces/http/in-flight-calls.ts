@@ -1,11 +1,16 @@
+/** A call that a stop can end. */
+interface InFlightCall {
+  cancel(reason: unknown): void;
+}
+
 /** The calls under way on this node, so that a stop can wait for them and end what is left. */
 export class InFlightCalls {
-  readonly #open = new Set<AbortController>();
+  readonly #calls = new Set<InFlightCall>();
   #isClosed = false;
   #onEmpty: (() => void) | undefined;
 
   get size(): number {
-    return this.#open.size;
+    return this.#calls.size;
   }
 
   /** Whether new calls are refused. */
@@ -13,26 +18,26 @@ export class InFlightCalls {
     return this.#isClosed;
   }
 
-  enter(controller: AbortController): void {
-    this.#open.add(controller);
+  enter(call: InFlightCall): void {
+    this.#calls.add(call);
   }
 
-  leave(controller: AbortController): void {
-    this.#open.delete(controller);
-    if (this.#open.size === 0) this.#onEmpty?.();
+  leave(call: InFlightCall): void {
+    this.#calls.delete(call);
+    if (this.#calls.size === 0) this.#onEmpty?.();
   }
 
   /** Refuses new calls from now on; resolves when the last one has left. */
   close(): Promise<void> {
     this.#isClosed = true;
-    if (this.#open.size === 0) return Promise.resolve();
+    if (this.#calls.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#onEmpty = resolve;
     });
   }
 
-  /** Aborts what is still open; its callers are told the reason. */
+  /** Ends what is still open; its callers are told the reason. */
   abort(reason: unknown): void {
-    for (const controller of [...this.#open]) controller.abort(reason);
+    for (const call of [...this.#calls]) call.cancel(reason);
   }
 }

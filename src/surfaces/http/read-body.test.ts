@@ -28,7 +28,7 @@ test('a body that does not come is waited for until the signal says stop', async
   const controller = new AbortController();
   const reading = serving(`${head}{`, async (request) => {
     setTimeout(() => controller.abort(new Error('stopping')), 20);
-    return readBody(request, 1000, controller.signal);
+    return readBody(request, 1000, () => controller.signal);
   });
   await expect(reading).rejects.toThrow('stopping');
 });

@@ -39,10 +39,10 @@ function unsupported(message: string): ParleyError {
 export function readBody(
   request: IncomingMessage,
   maxBytes: number,
-  signal?: AbortSignal,
+  signal?: () => AbortSignal,
 ): string | undefined | Promise<string | undefined> {
   request.on('error', ignore);
-  return isHere(request) ? toText(takeBody(request, maxBytes)) : gatherBody(request, maxBytes, signal).then(toText);
+  return isHere(request) ? toText(takeBody(request, maxBytes)) : gatherBody(request, maxBytes, signal?.()).then(toText);
 }
 
 function toText(whole: Buffer): string | undefined {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '#base/clock.ts';
 import { toLatin1 } from '#base/latin1.ts';
 import { type ParleyError, toParleyError } from '#contract/errors.ts';
-import type { Reply } from '#domain/call.ts';
+import type { Answer, ReplySink } from '#domain/call.ts';
 import { type CallRecord, toCallOutcome } from '#domain/telemetry.ts';
 import { addUp } from '#domain/usage/usage.ts';
 import type { ErrorDialect } from './error-dialect.ts';
@@ -18,7 +18,17 @@ export class CallerLeft extends Error {
 
 const lingerMs = 1_000;
 
-/** One request at the door, from its head to the end of its answer. */
+/** What a request is known by. */
+interface RequestFacts {
+  readonly id: string;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly record: CallRecord;
+  readonly clock: Clock;
+  readonly errorDialect: ErrorDialect;
+}
+
+/** One request to a call, from its head to the end of its answer. */
 export class RequestContext {
   readonly id: string;
   readonly request: IncomingMessage;
@@ -26,42 +36,81 @@ export class RequestContext {
   readonly record: CallRecord;
   readonly clock: Clock;
   readonly errorDialect: ErrorDialect;
-  readonly #controller: AbortController;
+  readonly #onOver: (context: RequestContext) => void;
+  #controller: AbortController | undefined;
+  #cancelled: { readonly reason: unknown } | undefined;
   #error: ParleyError | undefined;
-  #reply: Pick<Reply, 'headers' | 'used'> | undefined;
+  /** The reply under way, or the one that was sent. */
+  #answer: Pick<Answer, 'headers' | 'used'> | undefined;
+  #following: { readonly answer: Answer; readonly reply: ReplySink } | undefined;
+  /** The route's own work, and the reply that it leaves behind. */
+  #unfinished = 1;
+  #isClosed = false;
 
-  constructor(
-    parts: Pick<RequestContext, 'id' | 'request' | 'response' | 'record' | 'clock' | 'errorDialect'>,
-    controller: AbortController,
-  ) {
-    this.id = parts.id;
-    this.request = parts.request;
-    this.response = parts.response;
-    this.record = parts.record;
-    this.clock = parts.clock;
-    this.errorDialect = parts.errorDialect;
-    this.#controller = controller;
+  /** `onOver` is called once, when all work is done and the response is closed. */
+  constructor(facts: RequestFacts, onOver: (context: RequestContext) => void) {
+    this.id = facts.id;
+    this.request = facts.request;
+    this.response = facts.response;
+    this.record = facts.record;
+    this.clock = facts.clock;
+    this.errorDialect = facts.errorDialect;
+    this.#onOver = onOver;
+    this.response.once('close', () => this.#closed());
   }
 
   /** Aborted when the caller leaves, or when this node stops and can wait no longer. */
   get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#cancelled !== undefined) this.#controller.abort(this.#cancelled.reason);
+    }
     return this.#controller.signal;
   }
 
   get hasLeft(): boolean {
-    return this.signal.reason instanceof CallerLeft;
+    return this.#cancelled?.reason instanceof CallerLeft;
   }
 
   /** Header fields of every answer. */
   get headers(): Record<string, string> {
-    const headers: Record<string, string> = { ...this.#reply?.headers };
+    const headers: Record<string, string> = { ...this.#answer?.headers };
     for (const name of this.errorDialect.idHeaders) headers[name] = this.id;
     return headers;
   }
 
-  /** Notes the reply that is to be sent: its header fields are on every answer from now on, an error too, and its tokens are counted. */
-  answersBy(reply: Pick<Reply, 'headers' | 'used'>): void {
-    this.#reply = reply;
+  /** Throws the reason if nobody waits for an answer any more. */
+  throwIfCancelled(): void {
+    if (this.#cancelled !== undefined) throw this.#cancelled.reason;
+  }
+
+  /** Keeps the reply that is under way: it is cancelled with the request, its header fields are on every answer from now on, its tokens are counted. */
+  follow(answer: Answer, reply: ReplySink): void {
+    this.#answer = answer;
+    this.#unfinished += 1;
+    this.#following = { answer, reply };
+    if (this.#cancelled !== undefined) this.#cancelReply(this.#cancelled.reason);
+  }
+
+  /** The same for a reply that is whole already. */
+  answeredBy(answer: Pick<Answer, 'headers' | 'used'>): void {
+    this.#answer = answer;
+  }
+
+  pause(): void {
+    this.#following?.answer.pause();
+  }
+
+  resume(): void {
+    this.#following?.answer.resume();
+  }
+
+  /** Ends what is under way: the reply is told the reason. */
+  cancel(reason: unknown): void {
+    if (this.#cancelled !== undefined) return;
+    this.#cancelled = { reason };
+    this.#controller?.abort(reason);
+    this.#cancelReply(reason);
   }
 
   /** Notes what the caller is told; gives the error as it may be shown. */
@@ -86,17 +135,43 @@ export class RequestContext {
     else sendJson(response, error.status, bytes, headers);
   }
 
-  /** Ends the record of the call. */
-  end(): void {
-    const { prompt_tokens, completion_tokens } = addUp(this.#reply?.used() ?? []);
+  /** The reply that is under way has ended; to be called by its sink. */
+  replyEnded(): void {
+    this.#following = undefined;
+    this.finish();
+  }
+
+  /** The route's own work is over. */
+  finish(): void {
+    this.#unfinished -= 1;
+    this.#endIfOver();
+  }
+
+  #cancelReply(reason: unknown): void {
+    this.#following?.answer.cancel();
+    this.#following?.reply.fail(reason);
+  }
+
+  #closed(): void {
+    if (!this.response.writableFinished) this.cancel(new CallerLeft());
+    this.#isClosed = true;
+    this.#endIfOver();
+  }
+
+  /** Behind the answer: no caller waits for the books. */
+  #endIfOver(): void {
+    if (!this.#isClosed || this.#unfinished > 0) return;
+    const { prompt_tokens, completion_tokens } = addUp(this.#answer?.used() ?? []);
+    const { hasLeft } = this;
     this.record.end({
-      outcome: this.hasLeft ? 'left' : toCallOutcome(this.#error),
-      status: this.hasLeft && !this.response.headersSent ? 499 : this.response.statusCode,
-      error: this.hasLeft ? undefined : this.#error,
+      outcome: hasLeft ? 'left' : toCallOutcome(this.#error),
+      status: hasLeft && !this.response.headersSent ? 499 : this.response.statusCode,
+      error: hasLeft ? undefined : this.#error,
       promptTokens: prompt_tokens,
       completionTokens: completion_tokens,
       atMs: this.clock.nowMs(),
     });
+    this.#onOver(this);
   }
 
   /** A caller in the middle of a long body reads the answer only if the connection outlives it: what comes is let run for a moment. */

@@ -7,7 +7,7 @@ import { readCredentials } from './credentials.ts';
 import { compatErrorDialect, type ErrorDialect } from './error-dialect.ts';
 import type { InFlightCalls } from './in-flight-calls.ts';
 import { readBody, refuseLargeBody, requireJson } from './read-body.ts';
-import { CallerLeft, RequestContext } from './request-context.ts';
+import { RequestContext } from './request-context.ts';
 import type { RawRequest } from './serve-raw.ts';
 
 export interface RequestHandlerDeps {
@@ -27,59 +27,54 @@ export interface RouteFacts {
   readonly errorDialect?: ErrorDialect;
 }
 
-/** A call whose caller is known, and its body as `readBody` gives it. */
+/** A request whose caller is known, and its body as `readBody` gives it. */
 export interface AuthenticatedBody {
   readonly caller: Caller;
   readonly text: string | undefined;
 }
 
-/** Where calls come in: every request gets an id, a signal, a record, and an answer whatever happens. */
+/** Serves the requests that are calls: each gets an id, a record, and an answer whatever happens. */
 export class RequestHandler {
-  readonly #tools: RequestHandlerDeps;
+  readonly #deps: RequestHandlerDeps;
+  readonly #leave = (context: RequestContext): void => this.#deps.inFlightCalls.leave(context);
 
-  constructor(tools: RequestHandlerDeps) {
-    this.#tools = tools;
+  constructor(deps: RequestHandlerDeps) {
+    this.#deps = deps;
   }
 
   /** Runs the work of one request on its raw request and response; what it throws becomes the answer. */
   async serve(facts: RouteFacts, raw: RawRequest, work: (context: RequestContext) => Promise<void>): Promise<void> {
-    const { inFlightCalls } = this.#tools;
-    const controller = new AbortController();
-    const context = this.#context(facts, raw, controller);
-    raw.response.once('close', () => {
-      if (!raw.response.writableFinished) controller.abort(new CallerLeft());
-    });
+    const { inFlightCalls } = this.#deps;
+    const context = this.#open(facts, raw);
     try {
       if (inFlightCalls.isClosed) {
         raw.response.setHeader('connection', 'close');
         throw new ParleyError('shutting_down', 'This node is stopping; send the request again.', { retryAfterSeconds: 1 });
       }
-      inFlightCalls.enter(controller);
+      inFlightCalls.enter(context);
       await work(context);
     } catch (thrown) {
       context.sendError(thrown);
-    } finally {
-      // Behind the write of the answer, which waits for the end of this turn of the event loop too: no caller waits for the books.
-      setImmediate(conclude, context, inFlightCalls, controller);
     }
+    context.finish();
   }
 
-  /** Who calls, and the body as `readBody` gives it, in the order of contract 5: size, credentials, media type. */
-  async admit(context: RequestContext): Promise<AuthenticatedBody> {
-    const maxBytes = this.#tools.maxBodyBytes();
-    refuseLargeBody(context.request, maxBytes);
-    const caller = await this.#tools.identify(readCredentials(context.request, context.errorDialect.takesXApiKey));
+  /** Who calls, and the body as `readBody` gives it. Checked in this order: size, credentials, media type. */
+  async authenticate(context: RequestContext): Promise<AuthenticatedBody> {
+    const { request } = context;
+    const maxBytes = this.#deps.maxBodyBytes();
+    refuseLargeBody(request, maxBytes);
+    const caller = await this.#deps.identify(readCredentials(request, context.errorDialect.takesXApiKey));
     context.record.caller(caller);
-    requireJson(context.request);
-    return { caller, text: await readBody(context.request, maxBytes, context.signal) };
+    requireJson(request);
+    return { caller, text: await readBody(request, maxBytes, () => context.signal) };
   }
 
-  #context(
+  #open(
     { operation, route, errorDialect = compatErrorDialect }: RouteFacts,
     { id, request, response }: RawRequest,
-    controller: AbortController,
   ): RequestContext {
-    const { clock, telemetry } = this.#tools;
+    const { clock, telemetry } = this.#deps;
     const record = telemetry.begin({
       operation,
       route,
@@ -88,13 +83,8 @@ export class RequestHandler {
       tracestate: single(request.headers.tracestate),
       atMs: clock.nowMs(),
     });
-    return new RequestContext({ id, request, response, record, clock, errorDialect }, controller);
+    return new RequestContext({ id, request, response, record, clock, errorDialect }, this.#leave);
   }
-}
-
-function conclude(context: RequestContext, inFlightCalls: InFlightCalls, controller: AbortController): void {
-  context.end();
-  inFlightCalls.leave(controller);
 }
 
 function single(header: string | string[] | undefined): string | undefined {

@@ -1,9 +1,10 @@
 import type { JsonObject } from '#base/json.ts';
+import { pushed } from '#base/pushed.ts';
 import { parseChatRequest } from '#contract/chat-request.ts';
 import type { ParleyError } from '#contract/errors.ts';
 import { foldFrames, toolResultBound } from '#contract/fold-frames.ts';
 import { parseMcpQuery } from '#contract/mcp/message.ts';
-import type { Call, Complete } from '#domain/call.ts';
+import type { Answer, Call, Calls, ReplySink } from '#domain/call.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Outlet } from './outlet.ts';
 import type { Progress } from './progress.ts';
@@ -11,7 +12,9 @@ import { toContent } from './to-content.ts';
 
 /** One call of the tool. */
 export interface Asking {
-  readonly call: Omit<Call, 'read'>;
+  readonly call: Call;
+  /** Aborted when the client cancels the call, or leaves. */
+  readonly signal: AbortSignal;
   readonly args: unknown;
   /** Absent: nobody wants to know. */
   readonly progress: Progress | undefined;
@@ -19,19 +22,21 @@ export interface Asking {
 
 /** Asks a deployment: the result of the tool, which says in words what went wrong where something did. Rejects where the caller has left. */
 export async function ask(
-  complete: Complete,
+  calls: Calls,
   { context, outlet }: { readonly context: RequestContext; readonly outlet: Outlet },
-  { call, args, progress }: Asking,
+  { call, signal, args, progress }: Asking,
 ): Promise<JsonObject> {
-  const read = () => {
-    const { query } = parseMcpQuery(args);
-    return parseChatRequest({ messages: [{ role: 'user', content: query }], stream: progress !== undefined });
-  };
   try {
-    const reply = await complete({ ...call, read });
-    context.answersBy(reply);
-    if (progress !== undefined) outlet.open();
-    const whole = await foldFrames(reply.frames, toolResultBound, (chunk) => progress?.note(chunk));
+    const target = await calls.authorize(call, 'chat');
+    const { query } = parseMcpQuery(args);
+    const request = parseChatRequest({ messages: [{ role: 'user', content: query }], stream: progress !== undefined });
+    const start = (sink: ReplySink): Answer => {
+      const answer = calls.answer(target, { request }, sink);
+      context.answeredBy(answer);
+      if (progress !== undefined) outlet.open();
+      return answer;
+    };
+    const whole = await foldFrames(pushed(start, signal), toolResultBound, (chunk) => progress?.note(chunk));
     return { content: toContent(whole) };
   } catch (thrown) {
     if (context.hasLeft) throw thrown;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { type McpMessage, parseMcpToolCall } from '#contract/mcp/message.ts';
-import type { Complete } from '#domain/call.ts';
+import type { Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -14,7 +14,7 @@ import { asRpcFault, RpcFault } from './rpc-fault.ts';
 import type { RunningCalls } from './running-calls.ts';
 
 export interface ExchangeDeps {
-  readonly complete: Complete;
+  readonly calls: Calls;
   readonly running: RunningCalls;
 }
 
@@ -87,8 +87,8 @@ export class Exchange {
     const isToken = typeof token === 'string' || typeof token === 'number';
     const progress = isToken && outlet.takesEvents ? new Progress(token, outlet, context.clock) : undefined;
     return this.#tools.running.run(this.#toRunning(message.id), context.signal, (signal) => {
-      const call = { id: context.id, deployment: deployment.id, caller, signal, record: context.record };
-      return ask(this.#tools.complete, { context, outlet }, { call, args, progress });
+      const call = { id: context.id, deployment: deployment.id, caller, record: context.record };
+      return ask(this.#tools.calls, { context, outlet }, { call, signal, args, progress });
     });
   }
 

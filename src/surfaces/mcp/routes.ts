@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { type McpMessage, parseMcpMessage } from '#contract/mcp/message.ts';
-import type { Complete } from '#domain/call.ts';
+import type { Calls } from '#domain/call.ts';
 import { requireAccess } from '#domain/callers/access.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
@@ -20,7 +20,7 @@ import { RunningCalls } from './running-calls.ts';
 
 export interface McpServerDeps {
   readonly handler: RequestHandler;
-  readonly complete: Complete;
+  readonly calls: Calls;
   readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
 }
@@ -49,7 +49,7 @@ function toEncodedId(url: string): string {
 async function serve(tools: McpServerDeps & ExchangeDeps, context: RequestContext, encodedId: string): Promise<void> {
   refuseOtherOrigins(context.request);
   const outlet = new Outlet(context, readAccepted(context.request));
-  const { caller, text } = await tools.handler.admit(context);
+  const { caller, text } = await tools.handler.authenticate(context);
   const deployment = await findChat(tools, caller, encodedId);
   let id: McpMessage['id'];
   try {

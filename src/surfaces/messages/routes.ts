@@ -1,37 +1,35 @@
 import type { FastifyInstance } from 'fastify';
 import { toLatin1 } from '#base/latin1.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
 import { type CountRequest, parseCountRequest, parseMessagesRequest } from '#contract/messages/messages-request.ts';
-import type { Call, Complete, CountTokens } from '#domain/call.ts';
-import type { Deployment } from '#domain/deployments/deployment.ts';
+import type { Calls, Target } from '#domain/call.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimatePromptTokens } from '#domain/usage/estimate-tokens.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';
 import { serveCalls } from '../http/serve-raw.ts';
+import { StreamedReply } from '../http/streamed-reply.ts';
 import { Body } from './body.ts';
 import { canonicalPrefix, errorDialectOf } from './error-dialect.ts';
+import { JsonMessage, MessageWriter } from './message-reply.ts';
 import { type ModelRoutesDeps, modelRoutes } from './model-routes.ts';
 import { ReplyEvents } from './reply-events.ts';
 import { checkCachePolicy, prefersCache, toNativeHeaders } from './request-headers.ts';
-import { sendFolded, sendStream } from './send-reply.ts';
 import { toChatRequest } from './to-chat-request.ts';
 import { ToolNames } from './tool-names.ts';
 import { findUnsupported } from './unsupported-fields.ts';
 import { capabilitiesOf } from './upstream-capabilities.ts';
 
-export interface MessagesTools extends ModelRoutesDeps {
+export interface MessagesDeps extends ModelRoutesDeps {
   readonly handler: RequestHandler;
-  readonly complete: Complete;
-  readonly countTokens: CountTokens;
+  readonly calls: Calls;
   /** Prefixes beside `msgapi`, such as `anthropic`. */
   readonly aliases: readonly string[];
 }
 
 /** `/{prefix}/v1/messages[/count_tokens]`, and the aliases' `/v1/models`: chat in the messages dialect (contract 7). */
-export function messagesRoutes(app: FastifyInstance, tools: MessagesTools): void {
-  for (const prefix of [canonicalPrefix, ...tools.aliases]) {
+export function messagesRoutes(app: FastifyInstance, deps: MessagesDeps): void {
+  for (const prefix of [canonicalPrefix, ...deps.aliases]) {
     const base = `/${prefix}/v1/messages`;
     const serves = [
       [base, serveMessages],
@@ -39,82 +37,67 @@ export function messagesRoutes(app: FastifyInstance, tools: MessagesTools): void
     ] as const;
     for (const [route, serve] of serves) {
       const facts = { operation: 'chat', route, errorDialect: errorDialectOf(prefix) } as const;
-      serveCalls(app, route, (raw) => tools.handler.serve(facts, raw, (context) => serve(tools, context)));
+      serveCalls(app, route, (raw) => deps.handler.serve(facts, raw, (context) => serve(deps, context)));
     }
   }
-  for (const alias of tools.aliases) modelRoutes(app, alias, tools);
+  for (const alias of deps.aliases) modelRoutes(app, alias, deps);
 }
 
-async function serveMessages(tools: MessagesTools, context: RequestContext): Promise<void> {
+async function serveMessages(deps: MessagesDeps, context: RequestContext): Promise<void> {
+  const { calls } = deps;
+  const { target, value, affinity } = await authorize(deps, context);
   const names = new ToolNames();
-  let isStreamed = false;
-  let promptTokens = 0;
-  let ignored: readonly string[] = [];
-  const call = await open(tools, context, {
-    names,
-    parse: parseMessagesRequest,
-    onRead(request, untold) {
-      isStreamed = request.stream === true;
-      promptTokens = estimatePromptTokens(request);
-      ignored = untold;
-    },
+  const { request, native, ignored } = toChatAsk(context, { target, names, parsed: parseMessagesRequest(value) });
+  const events = new ReplyEvents({
+    messageId: `msg_${context.id}`,
+    model: target.call.deployment,
+    promptTokens: estimatePromptTokens(request),
+    toToolName: (name) => names.restore(name),
   });
-  const reply = await tools.complete(call);
-  const messageId = `msg_${context.id}`;
-  const toToolName = (name: string): string => names.restore(name);
-  const events = new ReplyEvents({ messageId, model: call.deployment, promptTokens, toToolName });
-  await (isStreamed ? sendStream : sendFolded)(context, { reply, events, ignored });
+  const reply =
+    request.stream === true
+      ? new StreamedReply(context, new MessageWriter(events, ignored))
+      : new JsonMessage(context, events, ignored);
+  context.follow(calls.answer(target, { request, native, affinity }, reply), reply);
 }
 
-async function serveCount(tools: MessagesTools, context: RequestContext): Promise<void> {
-  const call = await open(tools, context, { names: new ToolNames(), parse: parseCountRequest });
-  const input_tokens = await tools.countTokens(call);
+async function serveCount(deps: MessagesDeps, context: RequestContext): Promise<void> {
+  const { target, value } = await authorize(deps, context);
+  const ask = toChatAsk(context, { target, names: new ToolNames(), parsed: parseCountRequest(value) });
+  const input_tokens = await deps.calls.countTokens(target, ask, context.signal);
   sendJson(context.response, 200, toLatin1(JSON.stringify({ input_tokens })), context.headers);
 }
 
-interface Reading {
-  readonly names: ToolNames;
-  readonly parse: (value: unknown) => CountRequest;
-  /** Hears the translated request, and what the translation left out. */
-  readonly onRead?: (request: ChatRequest, ignored: readonly string[]) => void;
+interface Authorized {
+  readonly target: Target;
+  /** Of the body. */
+  readonly value: unknown;
+  readonly affinity: string | undefined;
 }
 
-async function open(
-  tools: MessagesTools,
-  context: RequestContext,
-  { names, parse, onRead }: Reading,
-): Promise<Call & Required<Pick<Call, 'native'>>> {
-  const { caller, text } = await tools.handler.admit(context);
-  const { headers } = context.request;
+async function authorize({ handler, calls }: MessagesDeps, context: RequestContext): Promise<Authorized> {
+  const { caller, text } = await handler.authenticate(context);
   const body = new Body(text);
   const deployment = body.model();
   context.record.deployment(deployment);
-  let native: NativeRequest | undefined;
-  const read = (found: Deployment): ChatRequest => {
-    checkCachePolicy(headers);
-    const parsed = parse(body.take());
-    native = { dialect: 'messages', body: parsed, headers: toNativeHeaders(headers) };
-    const capabilities = capabilitiesOf(found);
-    const { fault, ignored } = findUnsupported(parsed, capabilities);
-    if (fault !== undefined && !capabilities.isNative) throw fault;
-    const request = toChatRequest(parsed, { names, capabilities });
-    onRead?.(request, ignored);
-    return request;
-  };
-  const takeNative = (): NativeRequest | undefined => {
-    const taken = native;
-    native = undefined;
-    return taken;
-  };
+  const target = await calls.authorize({ id: context.id, deployment, caller, record: context.record }, 'chat');
+  const { headers } = context.request;
+  checkCachePolicy(headers);
   const affinity = prefersCache(headers) ? body.prefix(caller.subject) : undefined;
-  return {
-    id: context.id,
-    deployment,
-    caller,
-    signal: context.signal,
-    record: context.record,
-    read,
-    native: takeNative,
-    affinity,
-  };
+  return { target, value: body.take(), affinity };
+}
+
+interface Translating {
+  readonly target: Target;
+  readonly names: ToolNames;
+  readonly parsed: CountRequest;
+}
+
+/** The request in both dialects, with the fields that the translation leaves out. Throws 400 for one that cannot be translated if it has to be. */
+function toChatAsk({ request: { headers } }: RequestContext, { target, names, parsed }: Translating) {
+  const capabilities = capabilitiesOf(target.deployment);
+  const { fault, ignored } = findUnsupported(parsed, capabilities);
+  if (fault !== undefined && !capabilities.isNative) throw fault;
+  const native: NativeRequest = { dialect: 'messages', body: parsed, headers: toNativeHeaders(headers) };
+  return { request: toChatRequest(parsed, { names, capabilities }), native, ignored };
 }

@@ -2,7 +2,7 @@ import { type Attributes, type HrTime, type SpanContext, SpanKind, SpanStatusCod
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import type { TraceParent } from '#base/trace-context.ts';
 import type { CallEnd } from '#domain/telemetry.ts';
-import type { CallListener, MeasuredCall, MeasuredTry } from '../measured-call.ts';
+import type { CallListener, MeasuredAttempt, MeasuredCall } from '../measured-call.ts';
 import { toHrTime } from './to-metric-data.ts';
 
 /** What takes finished spans, such as OpenTelemetry's BatchSpanProcessor. */
@@ -34,7 +34,7 @@ export class SpanSink implements CallListener {
 
   callEnded(call: MeasuredCall, end: CallEnd): void {
     if (!call.place.isSampled) return;
-    for (let one = call.lastTry; one !== undefined; one = one.previous) this.#give(toTryFacts(call, one, end.atMs));
+    for (let one = call.lastAttempt; one !== undefined; one = one.previous) this.#give(toTryFacts(call, one, end.atMs));
     this.#give(toCallFacts(call, end));
   }
 
@@ -95,7 +95,7 @@ function toCallFacts(call: MeasuredCall, end: CallEnd): SpanFacts {
   };
 }
 
-function toTryFacts(call: MeasuredCall, one: MeasuredTry, callEndedMs: number): SpanFacts {
+function toTryFacts(call: MeasuredCall, one: MeasuredAttempt, callEndedMs: number): SpanFacts {
   const outcome = one.outcome ?? 'left';
   return {
     name: `${call.start.operation} ${one.series.attributes['gen_ai.request.model']}`,

@@ -3,12 +3,12 @@ import { isJsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { Chunk, Delta } from '#contract/chunk.ts';
 import { foldFrames, toolResultBound } from '#contract/fold-frames.ts';
-import type { Reply } from '#domain/call.ts';
+import type { InnerReply } from '#domain/call.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { type Attachment, type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
 
 /** Sends a request to the deployment on behalf of the application's caller; rejects with a ParleyError. */
-export type AskDeployment = (request: ChatRequest, signal: AbortSignal) => Promise<Reply>;
+export type AskDeployment = (request: ChatRequest, signal: AbortSignal) => Promise<InnerReply>;
 
 const parameters: JsonObject = {
   type: 'object',
@@ -62,7 +62,7 @@ function toAttachment(value: unknown, index: number): { index: number; type?: st
   return { index, url, ...(typeof type === 'string' && { type }), ...(typeof title === 'string' && { title }) };
 }
 
-async function readReply(reply: Reply, context: ToolContext, name: string): Promise<ToolResult> {
+async function readReply(reply: InnerReply, context: ToolContext, name: string): Promise<ToolResult> {
   const { choices } = await foldFrames(reply.frames, toolResultBound, (chunk) => reportStages(chunk, context));
   const [choice] = choices;
   const { content, custom_content } = choice?.message ?? {};

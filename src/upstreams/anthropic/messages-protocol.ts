@@ -1,60 +1,70 @@
 import type { Clock } from '#base/clock.ts';
-import { Deferred } from '#base/deferred.ts';
-import type { HttpClient } from '#base/http/client.ts';
-import type { HttpReply } from '#base/http/read-reply.ts';
+import type { HttpClient, HttpRequest } from '#base/http/client.ts';
 import type { JsonObject } from '#base/json.ts';
-import type { Frame } from '#contract/frame.ts';
+import { LateHandle } from '#base/late-handle.ts';
+import type { Handle, Sink } from '#base/sink.ts';
 import { type Ask, type ChatProtocol, UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { send, toBytes } from '../send.ts';
-import { readCount, readRelayed, readTranslated } from './read-reply.ts';
+import { toBody } from '../to-body.ts';
+import { type ReplyDialect, sendForReply } from '../upstream-reply.ts';
+import { countReply, relayedReply, translatedReply } from './read-reply.ts';
 import { toMessagesRequest } from './to-messages-request.ts';
 
 export type Operation = 'messages' | 'messages/count_tokens';
 
 /** Where a request of the dialect goes, and as what. */
-interface Sent {
+export interface Address {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: JsonObject;
 }
 
-interface MessagesTools {
+export interface MessagesProtocolDeps {
   readonly http: HttpClient;
   readonly clock: Pick<Clock, 'epochMs'>;
-  /** How one kind of endpoint is asked. Throws UpstreamFault. */
-  readonly address: (asked: Ask, operation: Operation, body: JsonObject) => Sent | Promise<Sent>;
+  /** How one kind of endpoint is asked, at once or by a function that waits for a token. Throws UpstreamFault. */
+  readonly address: (ask: Ask, operation: Operation, body: JsonObject) => Address | ((signal: AbortSignal) => Promise<Address>);
 }
 
 /**
  * Upstreams that speak the Messages dialect over HTTP: callers of it are relayed, all others translated. They are asked for a
- * stream where the caller wants one: a whole reply has a status of its own, and costs one parse.
+ * stream if the caller wants one: a whole reply has a status of its own, and costs one parse.
  */
-export function createMessagesProtocol({ http, clock, address }: MessagesTools): Required<Omit<ChatProtocol, 'embed'>> {
-  const ask = async (asked: Ask, operation: Operation, given: JsonObject): Promise<HttpReply> => {
-    const { upstream, signal } = asked;
-    const { url, headers, body } = await address(asked, operation, given);
-    return send(http, { method: 'POST', url, headers, body: toBytes(body), timeouts: upstream.timeouts }, signal);
-  };
-  const relay = async (asked: Ask, body: JsonObject): Promise<AsyncIterable<Frame>> =>
-    readRelayed(await ask(asked, 'messages', body));
-  const translate = async (asked: Ask): Promise<AsyncIterable<Frame>> => {
-    const { request, upstream, maxCompletionTokens } = asked;
-    const { model } = upstream;
-    const body = toMessagesRequest(request, { model, maxCompletionTokens });
-    return readTranslated(await ask(asked, 'messages', body), Math.floor(clock.epochMs() / 1000), model);
+export function createMessagesProtocol({ http, clock, address }: MessagesProtocolDeps): Required<Omit<ChatProtocol, 'embed'>> {
+  const send = <Item>(ask: Ask, operation: Operation, sending: Sending<Item>): Handle => {
+    const { body, dialect, reply } = sending;
+    const sendTo = (to: Address): Handle => sendForReply(http, toRequest(ask, to), dialect, reply);
+    const to = address(ask, operation, body);
+    if (typeof to !== 'function') return sendTo(to);
+    const late = new LateHandle();
+    late.startAfter(to, sendTo, (error) => reply.fail(error));
+    return late;
   };
   return {
     hasChoices: false,
-    chat(asked: Ask): AsyncIterable<Frame> {
-      const body = nativeBody(asked);
-      return new Deferred(body === undefined ? translate(asked) : relay(asked, body));
+    chat(ask, reply) {
+      const native = nativeBody(ask);
+      if (native !== undefined) return send(ask, 'messages', { body: native, dialect: relayedReply, reply });
+      const { request, upstream, maxCompletionTokens } = ask;
+      const { model } = upstream;
+      const body = toMessagesRequest(request, { model, maxCompletionTokens });
+      return send(ask, 'messages', { body, dialect: translatedReply(Math.floor(clock.epochMs() / 1000), model), reply });
     },
-    async countTokens(asked: Ask): Promise<number> {
-      const body = nativeBody(asked);
+    countTokens(ask, reply) {
+      const body = nativeBody(ask);
       if (body === undefined) throw new UpstreamFault('broken', 'Tokens are counted of a request in the Messages dialect only.');
-      return readCount(await ask(asked, 'messages/count_tokens', body));
+      return send(ask, 'messages/count_tokens', { body, dialect: countReply, reply });
     },
   };
+}
+
+interface Sending<Item> {
+  readonly body: JsonObject;
+  readonly dialect: ReplyDialect<Item>;
+  readonly reply: Sink<Item>;
+}
+
+function toRequest({ upstream }: Ask, { url, headers, body }: Address): HttpRequest {
+  return { method: 'POST', url, headers, body: toBody(body), timeouts: upstream.timeouts };
 }
 
 /** The caller's own body with the upstream's name of the model; undefined where the caller speaks another dialect. */

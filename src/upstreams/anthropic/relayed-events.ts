@@ -1,10 +1,11 @@
 import { eventAt } from '#base/event-splitter.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { Frame } from '#contract/frame.ts';
+import type { Sink } from '#base/sink.ts';
+import { Frame, type RawFrame } from '#contract/frame.ts';
 import type { MessagesUsage } from '#contract/messages/dialect.ts';
 import type { Relayed } from '#contract/messages/relayed.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import type { EventReader } from '../read-events.ts';
+import type { EventReader } from '../upstream-reply.ts';
 import { DeltaRun } from './delta-run.ts';
 import { isMessageStop, toEventValue } from './event-value.ts';
 import { toUsage, withLater } from './to-usage.ts';
@@ -31,7 +32,7 @@ export class RelayedEvents implements EventReader {
     this.#headers = headers;
   }
 
-  *take(events: string): Generator<Frame, void> {
+  take(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
     let textBytes = 0;
     let at = 0;
     while (at < events.length && !this.hasEnded) {
@@ -44,13 +45,13 @@ export class RelayedEvents implements EventReader {
       const event = eventAt(events, at);
       const value = toEventValue(event);
       if (value instanceof UpstreamFault) {
-        yield* this.#passOn(events.slice(0, at), textBytes);
+        this.#passOn(events.slice(0, at), textBytes, reply);
         throw value;
       }
       if (value !== undefined) this.#note(event, value);
       at += event.length;
     }
-    yield* this.#passOn(at === events.length ? events : events.slice(0, at), textBytes);
+    this.#passOn(at === events.length ? events : events.slice(0, at), textBytes, reply);
   }
 
   #note(event: string, value: JsonObject): void {
@@ -64,7 +65,7 @@ export class RelayedEvents implements EventReader {
     this.#isCounted = false;
   }
 
-  *#passOn(events: string, textBytes: number): Generator<Frame, void> {
+  #passOn(events: string, textBytes: number, reply: Pick<Sink<RawFrame>, 'frame'>): void {
     const bytes = this.#held + events;
     this.#held = this.#isOpening ? bytes : '';
     if (this.#held.length > maxHeldBytes) throw new UpstreamFault('broken', 'The upstream sent no message in its events.');
@@ -80,6 +81,6 @@ export class RelayedEvents implements EventReader {
       ...(this.#headers && { headers: this.#headers }),
     };
     this.#headers = undefined;
-    yield Frame.ofNative(bytes, relayed);
+    reply.frame(Frame.ofNative(bytes, relayed));
   }
 }

@@ -1,9 +1,9 @@
-import type { HttpReply } from '#base/http/read-reply.ts';
 import { isJsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1 } from '#base/latin1.ts';
 import type { MessagesErrorType } from '#contract/messages/dialect.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { isSaid, readRefusal, retryAfterOf } from '../read-whole.ts';
+import { isSaid, retryAfterOf } from '../reply-text.ts';
+import type { Refusal } from '../upstream-reply.ts';
 
 /** What the dialect answers when it has more to do than it can. */
 const overloaded = 529;
@@ -23,14 +23,14 @@ const statuses: ReadonlyMap<unknown, number> = new Map<MessagesErrorType, number
 ]);
 
 /** The fault that a reply with another status than 200 tells of; an overloaded upstream counts as unavailable. */
-export async function toRefusal(reply: HttpReply): Promise<UpstreamFault> {
-  const said = tryParseJson(fromLatin1(await readRefusal(reply)));
+export function readRefusal(refusal: Refusal): UpstreamFault {
+  const said = tryParseJson(fromLatin1(refusal.bytes));
   // Google wraps an error in a list where a stream was asked for.
   const value: unknown = Array.isArray(said) ? said[0] : said;
   const error = isJsonObject(value) ? (value.error ?? value) : undefined;
-  const status = reply.status === overloaded ? unavailable : reply.status;
-  const retryAfterSeconds = retryAfterOf(reply.headers);
-  const { message, code } = read(error, `The upstream answered ${reply.status}.`);
+  const status = refusal.status === overloaded ? unavailable : refusal.status;
+  const retryAfterSeconds = retryAfterOf(refusal.headers);
+  const { message, code } = read(error, `The upstream answered ${refusal.status}.`);
   return new UpstreamFault('refused', message, { status, code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
 }
 

@@ -1,13 +1,16 @@
 import { eventAt } from '#base/event-splitter.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1, toLatin1 } from '#base/latin1.ts';
+import type { Sink } from '#base/sink.ts';
 import type { Chunk } from '#contract/chunk.ts';
-import { Frame } from '#contract/frame.ts';
+import { Frame, type RawFrame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import type { EventReader } from '../read-events.ts';
+import type { EventReader } from '../upstream-reply.ts';
 import { DeltaRun } from './delta-run.ts';
 import { isMessageStop, toEventValue } from './event-value.ts';
 import type { MessageReader } from './message-reader.ts';
+
+type Reply = Pick<Sink<RawFrame>, 'frame'>;
 
 /** What is written around each piece of text of a run: an event of the compat wire. */
 interface Slot {
@@ -38,13 +41,13 @@ export class TranslatedEvents implements EventReader {
     return this.#reader.hasEnded;
   }
 
-  *take(events: string): Generator<Frame, void> {
+  take(events: string, reply: Reply): void {
     for (let at = 0; at < events.length && !this.hasEnded; ) {
       const pieces: string[] = [];
       const end = this.#run.read(events, at, pieces);
       if (end > at) {
-        yield* this.#tell();
-        yield this.#written(pieces);
+        this.#tell(reply);
+        reply.frame(this.#written(pieces));
         at = end;
         continue;
       }
@@ -52,12 +55,12 @@ export class TranslatedEvents implements EventReader {
       at += event.length;
       const value = toEventValue(event);
       if (value instanceof UpstreamFault) {
-        yield* this.#tell();
+        this.#tell(reply);
         throw value;
       }
       if (value !== undefined) this.#takeOne(event, value);
     }
-    yield* this.#tell();
+    this.#tell(reply);
   }
 
   #takeOne(event: string, value: JsonObject): void {
@@ -66,14 +69,14 @@ export class TranslatedEvents implements EventReader {
     if (value.type === 'content_block_delta') this.#learn(event, value);
   }
 
-  *#tell(): Generator<Frame, void> {
+  #tell(reply: Reply): void {
     if (this.#isOpening || this.#told.length === 0) return;
     const chunks = this.#told;
     this.#told = [];
-    yield Frame.ofChunks(...chunks);
+    reply.frame(Frame.ofChunks(...chunks));
   }
 
-  #written(pieces: readonly string[]): Frame {
+  #written(pieces: readonly string[]): RawFrame {
     const { block, before, after } = this.#slot;
     if (this.#run.textBytes > 0) this.#reader.passed(block, () => toText(pieces.join('')));
     let bytes = '';

@@ -1,7 +1,9 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, describe, expect, it } from 'vitest';
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
+import { pushed } from '#base/pushed.ts';
 import type { Chunk } from '#contract/chunk.ts';
+import type { RawFrame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import { hear, startDemo, toAsk, tool, user } from '#test/talk-to-demo.ts';
@@ -154,7 +156,8 @@ describe('bounds', () => {
     const offered = [tool('get_weather', 'Get the weather in a city', { location: { type: 'string' } })];
     const ask = toAsk('What is the weather in Paris?', { tools: offered, max_tokens: 5 });
     const texts: string[] = [];
-    for await (const { chunks } of startDemo().demo.chat(ask)) texts.push(JSON.stringify(chunks));
+    for await (const { chunks } of pushed<RawFrame>((sink) => startDemo().demo.chat(ask, sink)))
+      texts.push(JSON.stringify(chunks));
     expect(texts.join()).toContain('"finish_reason":"length"');
   });
 
@@ -240,7 +243,8 @@ describe('a stream', () => {
     let leftAt = 0;
     let frames = 0;
     const run = (async () => {
-      for await (const _ of paced.demo.chat(toAsk('Count to 1000', { stream: true }, caller.signal))) {
+      const ask = toAsk('Count to 1000', { stream: true });
+      for await (const _ of pushed<RawFrame>((sink) => paced.demo.chat(ask, sink), caller.signal)) {
         frames += 1;
         if (frames === 12) {
           setTimeout(() => {
@@ -262,7 +266,7 @@ describe('a stream', () => {
     const caller = new AbortController();
     const offered = Array.from({ length: 100 }, (_, index) => tool(`tool_${index}`, `Does thing number ${index}`));
     setTimeout(() => caller.abort(new Error('left')), 200);
-    await expect(hear(fresh.demo, toAsk('Do thing number 7', { tools: offered }, caller.signal))).rejects.toThrow('left');
+    await expect(hear(fresh.demo, toAsk('Do thing number 7', { tools: offered }), caller.signal)).rejects.toThrow('left');
     await fresh.embedder.close();
   });
 

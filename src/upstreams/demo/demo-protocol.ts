@@ -1,8 +1,10 @@
 import { systemClock } from '#base/clock.ts';
+import { pump, pumpOne } from '#base/pump.ts';
+import type { ChatRequest } from '#contract/chat-request.ts';
 import type { Chunk, Delta, FinishReason } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
-import type { Ask, ChatProtocol } from '#domain/upstreams/upstream.ts';
+import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
 import type { Situation } from './answer.ts';
 import { countPrompt } from './count-prompt.ts';
 import { loadTokens } from './count-tokens.ts';
@@ -29,25 +31,26 @@ type ChunkPart = Pick<Chunk, 'choices' | 'usage'>;
 const readingStage = 'Reading the question';
 
 /** An upstream inside the process: answers by simple rules, needs no network, says what it is, and shows the whole wire. */
-export function createDemoProtocol(parts: DemoDeps): ChatProtocol {
-  const { embedder, now, newId, paceMs } = parts;
+export function createDemoProtocol(deps: DemoDeps): ChatProtocol {
+  const { embedder, now, newId, paceMs } = deps;
   return {
     hasChoices: false,
-    async *chat(ask) {
-      const { request, signal, upstream } = ask;
-      const head = { id: `chatcmpl-${newId()}`, object: 'chat.completion.chunk', model: upstream.model } as const;
-      const pauseMs = request.stream === true ? paceMs : 0;
-      for await (const part of reply(ask, parts)) {
-        signal.throwIfAborted();
-        yield Frame.ofChunks({ ...head, created: Math.floor(now() / 1000), ...part });
-        if (pauseMs > 0) await systemClock.sleep(pauseMs, signal);
-      }
-    },
-    embed: ({ request, signal }) => embed(request, embedder, signal),
+    chat: (ask, sink) =>
+      pump(async function* (signal) {
+        const { request, upstream } = ask;
+        const head = { id: `chatcmpl-${newId()}`, object: 'chat.completion.chunk', model: upstream.model } as const;
+        const pauseMs = request.stream === true ? paceMs : 0;
+        for await (const part of reply(request, deps, signal)) {
+          signal.throwIfAborted();
+          yield Frame.ofChunks({ ...head, created: Math.floor(now() / 1000), ...part });
+          if (pauseMs > 0) await systemClock.sleep(pauseMs, signal);
+        }
+      }, sink),
+    embed: ({ request }, sink) => pumpOne((signal) => embed(request, embedder, signal), sink),
   };
 }
 
-async function* reply({ request, signal }: Ask, { embedder, newId }: DemoDeps): AsyncGenerator<ChunkPart> {
+async function* reply(request: ChatRequest, { embedder, newId }: DemoDeps, signal: AbortSignal): AsyncGenerator<ChunkPart> {
   yield toPart({ role: 'assistant' });
   yield toPart({ custom_content: { stages: [{ index: 0, name: readingStage, status: null }] } });
   const conversation = readConversation(request);

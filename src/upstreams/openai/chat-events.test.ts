@@ -1,24 +1,12 @@
 import { array, assert, asyncProperty, integer } from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import { readEvents } from '../read-events.ts';
+import { framesOf } from '#test/streamed-reply.ts';
 import { ChatEvents } from './chat-events.ts';
 
-async function* bodyOf(pieces: readonly string[]): AsyncIterable<string> {
-  for (const piece of pieces) {
-    await Promise.resolve();
-    if (piece !== '') yield piece;
-  }
-}
-
 async function read(pieces: readonly string[]): Promise<{ bytes: string; fault: unknown }> {
-  let bytes = '';
-  try {
-    for await (const frame of readEvents(bodyOf(pieces), new ChatEvents())) bytes += frame.bytes;
-    return { bytes, fault: undefined };
-  } catch (fault) {
-    return { bytes, fault };
-  }
+  const { frames, fault } = await framesOf(pieces, new ChatEvents());
+  return { bytes: frames.map((frame) => frame.bytes).join(''), fault };
 }
 
 function cut(text: string, places: readonly number[]): string[] {
@@ -30,7 +18,7 @@ const one = 'data: {"choices":[{"index":0,"delta":{"content":"\u00c3\u00a9"}}]}\
 const two = 'data: {"choices":[{"index":0,"delta":{"content":"say [DONE] or \\"error\\""}}]}\n\n';
 const end = 'data: [DONE]\n\n';
 
-describe('readEvents of chat events', () => {
+describe('a streamed chat reply', () => {
   it('gives the events before the end mark with their bytes', async () => {
     expect(await read([one + two, end])).toEqual({ bytes: one + two, fault: undefined });
   });
@@ -83,12 +71,11 @@ describe('readEvents of chat events', () => {
   });
 
   it('learns no event that tells more than text, however it is spelled', async () => {
-    const frames = [];
     const whole = { id: 'r', object: 'chat.completion.chunk', created: 1 };
     const say = (more: object) =>
       `data: ${JSON.stringify({ ...whole, choices: [{ index: 0, delta: { content: 'a' } }], ...more })}\n\n`;
     const spelled = say({ usage: { prompt_tokens: 1 } }).replace('"usage":', '"usage" : ');
-    for await (const frame of readEvents(bodyOf([spelled + spelled + spelled, end]), new ChatEvents())) frames.push(frame);
+    const { frames } = await framesOf([spelled + spelled + spelled, end], new ChatEvents());
     expect(frames.map(({ textBytes }) => textBytes)).toEqual([undefined, undefined, undefined]);
   });
 
@@ -114,24 +101,10 @@ describe('readEvents of chat events', () => {
     });
   });
 
-  it('does not wait for a connection that stays open after the end mark', async () => {
-    let isClosed = false;
-    const pieces = [one + end];
-    const reader: AsyncIterator<string> = {
-      next: async () => {
-        const value = pieces.shift();
-        return value === undefined ? new Promise<never>(() => undefined) : { done: false, value };
-      },
-      return: async () => {
-        isClosed = true;
-        return { done: true, value: undefined };
-      },
-    };
-    const body: AsyncIterable<string> = { [Symbol.asyncIterator]: () => reader };
-    const frames = [];
-    for await (const frame of readEvents(body, new ChatEvents())) frames.push(frame);
+  it('gives a connection that stays open after the end mark half a second to serve again', async () => {
+    const { frames, fault, endsWithinMs } = await framesOf([one + end], new ChatEvents(), { staysOpen: true });
     expect(frames).toHaveLength(1);
-    await new Promise((resolve) => setTimeout(resolve, 700));
-    expect(isClosed).toBe(true);
+    expect(fault).toBeUndefined();
+    expect(endsWithinMs).toBe(500);
   });
 });

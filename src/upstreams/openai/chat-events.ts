@@ -1,9 +1,10 @@
 import { eventAt, eventData } from '#base/event-splitter.ts';
 import { isJsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1 } from '#base/latin1.ts';
-import { Frame } from '#contract/frame.ts';
+import type { Sink } from '#base/sink.ts';
+import { Frame, type RawFrame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import type { EventReader } from '../read-events.ts';
+import type { EventReader } from '../upstream-reply.ts';
 import { TextEvents } from './text-events.ts';
 import { tellsOfError, toErrorFault } from './to-fault.ts';
 
@@ -14,11 +15,11 @@ export class ChatEvents implements EventReader {
   readonly #text = new TextEvents();
   hasEnded = false;
 
-  *take(events: string): Generator<Frame, void> {
+  take(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
     for (let at = 0; at < events.length && !this.hasEnded; ) {
       const end = this.#text.runEnd(events, at);
       if (end > at) {
-        yield Frame.ofText(events.slice(at, end), this.#text.textBytes);
+        reply.frame(Frame.ofText(events.slice(at, end), this.#text.textBytes));
         at = end;
         continue;
       }
@@ -29,7 +30,7 @@ export class ChatEvents implements EventReader {
       if (bytes === '') continue;
       const frame = toFrame(bytes);
       if (bytes === event) this.#text.learn(event, frame.chunks);
-      yield frame;
+      reply.frame(frame);
     }
   }
 
@@ -52,7 +53,7 @@ function toBytes(data: string): string {
 }
 
 /** The frame of an event. Throws what an error event tells of. */
-function toFrame(event: string): Frame {
+function toFrame(event: string): RawFrame {
   const value = tryParseJson(fromLatin1(eventData(event)[0] ?? ''));
   if (!isJsonObject(value)) throw new UpstreamFault('broken', 'The upstream sent an event that is not a JSON object.');
   if (tellsOfError(value)) throw toErrorFault(value);

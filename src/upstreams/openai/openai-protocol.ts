@@ -1,12 +1,11 @@
-import { Deferred } from '#base/deferred.ts';
 import type { HttpClient, HttpRequest } from '#base/http/client.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { toPlainMessages } from '#contract/content.ts';
-import type { Frame } from '#contract/frame.ts';
-import { type Ask, type ChatProtocol, type EmbeddingsAsk, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { send, toBytes } from '../send.ts';
-import { readChatReply, readEmbeddingsReply } from './read-reply.ts';
+import { type Ask, type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { toBody } from '../to-body.ts';
+import { sendForReply } from '../upstream-reply.ts';
+import { chatReply, embeddingsReply } from './read-reply.ts';
 
 type Operation = 'chat/completions' | 'embeddings';
 
@@ -79,17 +78,17 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
   const embeddings = linesTo('embeddings', 'application/json');
   return {
     hasChoices: true,
-    chat(ask: Ask): AsyncIterable<Frame> {
-      const { upstream, native, signal } = ask;
+    chat(ask, reply) {
+      const { upstream, native } = ask;
       const request = native === undefined ? ask.request : withoutThoughts(ask.request);
       const lines = request.stream === true ? streamed : whole;
       const sent = toRequest(lines.of(upstream), ask, dialect.toBody(request, upstream));
-      return new Deferred(send(http, sent, signal).then(readChatReply));
+      return sendForReply(http, sent, chatReply, reply);
     },
-    async embed(ask: EmbeddingsAsk): Promise<JsonObject> {
-      const { upstream, request, signal } = ask;
-      const body = { ...request, model: upstream.model };
-      return await readEmbeddingsReply(await send(http, toRequest(embeddings.of(upstream), ask, body), signal));
+    embed(ask, reply) {
+      const { upstream, request } = ask;
+      const sent = toRequest(embeddings.of(upstream), ask, { ...request, model: upstream.model });
+      return sendForReply(http, sent, embeddingsReply, reply);
     },
   };
 }
@@ -104,7 +103,7 @@ function toLine(dialect: Dialect, upstream: Upstream, { operation, accept }: { o
 
 function toRequest({ url, headers }: Line, ask: Pick<Ask, 'upstream' | 'headers'>, body: JsonObject): HttpRequest {
   const { timeouts } = ask.upstream;
-  return { method: 'POST', url, headers: { ...headers, ...ask.headers }, body: toBytes(body), timeouts };
+  return { method: 'POST', url, headers: { ...headers, ...ask.headers }, body: toBody(body), timeouts };
 }
 
 function endpointOf(upstream: Upstream): URL {

@@ -1,5 +1,6 @@
+import { isJsonObject } from '#base/json.ts';
 import { stringEnd } from '#base/string-end.ts';
-import type { Chunk } from '#contract/chunk.ts';
+import type { RawChunk } from '#contract/chunk.ts';
 import { toWellFormedChunk } from '#contract/well-formed.ts';
 
 const contentKey = '"content":"';
@@ -31,7 +32,7 @@ export class TextEvents {
   }
 
   /** Takes an event of these chunks, its empty line included, as the pattern of those to come, if it brings text only. */
-  learn(event: string, [chunk]: readonly Chunk[]): void {
+  learn(event: string, [chunk]: readonly RawChunk[]): void {
     const key = event.indexOf(contentKey);
     if (key === -1 || chunk === undefined || !bringsTextOnly(chunk)) return;
     const start = key + contentKey.length;
@@ -44,11 +45,11 @@ export class TextEvents {
 }
 
 /** Whether a chunk may go out as it is, whatever its text, and tells nothing else. */
-function bringsTextOnly(chunk: Chunk): boolean {
+function bringsTextOnly(chunk: RawChunk): boolean {
   const { usage, statistics, error, choices } = chunk;
   const [choice] = choices;
   if ((usage ?? statistics ?? error ?? null) !== null || choice === undefined || choices.length > 1) return false;
-  const { content, role: _role, custom_content: custom, ...others } = choice.delta ?? {};
+  const { content, role: _role, custom_content: custom, ...others } = isJsonObject(choice.delta) ? choice.delta : {};
   const isText = typeof content === 'string' && custom === undefined && Object.values(others).every((value) => value === null);
   return isText && (choice.finish_reason ?? null) === null && toWellFormedChunk(chunk, nobody) === chunk;
 }

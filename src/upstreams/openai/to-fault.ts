@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { isSaid } from '../read-whole.ts';
+import { isSaid } from '../reply-text.ts';
 
 /** What types and codes of errors mean where no number says it. */
 const statuses: ReadonlyMap<unknown, number> = new Map([

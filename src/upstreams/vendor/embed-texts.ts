@@ -1,6 +1,7 @@
 import type { EmbeddingModelV4 } from '@ai-sdk/provider';
 import type { JsonObject } from '#base/json.ts';
-import { type EmbeddingsAsk, UpstreamFault } from '#domain/upstreams/upstream.ts';
+import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
+import { type Ask, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { dialects } from './dialect.ts';
 
 const mostAtOnce = 8;
@@ -10,7 +11,8 @@ type Embedded = Awaited<ReturnType<EmbeddingModelV4['doEmbed']>>;
 /** Answers an embeddings request of OpenAI's API, in as many calls as the vendor needs. Throws UpstreamFault 400 for tokens: vendors count in their own. */
 export async function embedTexts(
   model: EmbeddingModelV4,
-  { request, upstream, headers, signal }: EmbeddingsAsk,
+  { request, upstream, headers }: Ask<EmbeddingsRequest>,
+  signal: AbortSignal,
 ): Promise<JsonObject> {
   const { dimensions, encoding_format: format } = request;
   const most = (await model.maxEmbeddingsPerCall) ?? Number.POSITIVE_INFINITY;
@@ -45,7 +47,7 @@ function toLength(model: string, dimensions: number | undefined) {
   return { dimensions, providerOptions: { [dialects.bedrock.namespace]: { [name]: dimensions } } };
 }
 
-function toTexts(input: EmbeddingsAsk['request']['input']): string[] {
+function toTexts(input: EmbeddingsRequest['input']): string[] {
   if (typeof input === 'string') return [input];
   if (typeof input[0] === 'string') return input as string[];
   const message = 'The upstream of this model takes text, no tokens.';

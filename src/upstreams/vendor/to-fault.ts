@@ -2,8 +2,8 @@ import { HttpFault } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { UpstreamFault, type UpstreamFaultDetails } from '#domain/upstreams/upstream.ts';
 import { masked } from '#domain/upstreams/upstream-error.ts';
-import { isSaid, retryAfterOf } from '../read-whole.ts';
-import { toUpstreamFault } from '../send.ts';
+import { isSaid, retryAfterOf } from '../reply-text.ts';
+import { toUpstreamFault } from '../to-upstream-fault.ts';
 
 const deepestCause = 8;
 const badRequest = 400;

@@ -1,9 +1,8 @@
-import { Deferred } from '#base/deferred.ts';
-import type { JsonObject } from '#base/json.ts';
+import { pump, pumpOne } from '#base/pump.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { Frame } from '#contract/frame.ts';
 import { isClaudeOnVertex } from '#domain/upstreams/messages-upstream.ts';
-import type { Ask, ChatProtocol, EmbeddingsAsk, Upstream } from '#domain/upstreams/upstream.ts';
+import type { Ask, ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
 import { createClaudeOnVertex } from '../claude-on-vertex.ts';
 import { dialects, type VendorName } from './dialect.ts';
 import { embedTexts } from './embed-texts.ts';
@@ -25,8 +24,7 @@ export interface VendorDeps extends ProviderDeps {
  */
 export function createVendorProtocol(name: VendorName, tools: VendorDeps): ChatProtocol {
   const providers = new Providers(name, tools);
-  const within = async <Result>(ask: Pick<Ask, 'upstream' | 'signal'>, work: Work<Result>): Promise<Result> => {
-    const { upstream, signal } = ask;
+  const within = async <Result>(upstream: Upstream, signal: AbortSignal, work: Work<Result>): Promise<Result> => {
     let secrets = (): readonly string[] => [];
     const toThrown = (thrown: unknown): unknown => (signal.aborted ? signal.reason : toFault(thrown, secrets()));
     const run = async (): Promise<Result> => {
@@ -43,12 +41,19 @@ export function createVendorProtocol(name: VendorName, tools: VendorDeps): ChatP
   const claude = createClaudeOnVertex(tools.http, tools.clock);
   return {
     hasChoices: false,
-    chat: (ask) =>
-      isClaudeOnVertex(ask.upstream)
-        ? claude.chat(ask)
-        : new Deferred(within(ask, (provider, toThrown) => open(name, { ask, tools, provider, toThrown }))),
-    embed: (ask: EmbeddingsAsk): Promise<JsonObject> =>
-      within(ask, (provider) => embedTexts(provider.embeddingModel(ask.upstream.model), ask)),
+    chat(ask, reply) {
+      const { upstream } = ask;
+      if (isClaudeOnVertex(upstream)) return claude.chat(ask, reply);
+      const work = (signal: AbortSignal) =>
+        within(upstream, signal, (provider, toThrown) => open(name, { ask, signal, tools, provider, toThrown }));
+      return pump(work, reply);
+    },
+    embed(ask, reply) {
+      const { upstream } = ask;
+      const work = (signal: AbortSignal) =>
+        within(upstream, signal, (provider) => embedTexts(provider.embeddingModel(upstream.model), ask, signal));
+      return pumpOne(work, reply);
+    },
   };
 }
 
@@ -56,14 +61,15 @@ type Work<Result> = (provider: OpenProvider['provider'], toThrown: (thrown: unkn
 
 interface Opening {
   readonly ask: Ask;
+  readonly signal: AbortSignal;
   readonly tools: VendorDeps;
   readonly provider: OpenProvider['provider'];
   readonly toThrown: (thrown: unknown) => unknown;
 }
 
 /** Asks, and gives the reply once its head is there. */
-async function open(name: VendorName, { ask, tools, provider, toThrown }: Opening): Promise<AsyncIterable<Frame>> {
-  const { upstream, request, signal, headers } = ask;
+async function open(name: VendorName, { ask, signal, tools, provider, toThrown }: Opening): Promise<AsyncIterable<Frame>> {
+  const { upstream, request, headers } = ask;
   const { model } = upstream;
   const dialect = dialects[name];
   const noteLost = (what: string): void => tools.noteLost?.(upstream, what);

@@ -2,18 +2,66 @@ import { describe, expect, it } from 'vitest';
 import { eventData } from '#base/event-splitter.ts';
 import { fromLatin1, toLatin1 } from '#base/latin1.ts';
 import type { Chunk } from '#contract/chunk.ts';
-import { Frame } from '#contract/frame.ts';
-import { type ReplyFacts, ReplyOrder } from './reply-order.ts';
+import { Frame, type RawFrame } from '#contract/frame.ts';
+import { NormalizedReply } from './normalize-reply.ts';
+import { type TotalsFacts, UsageTotals } from './usage-totals.ts';
 
-const facts: ReplyFacts = {
-  id: 'own',
-  createdSeconds: 7,
-  deployment: 'gpt',
-  kind: 'model',
-  isStreamed: true,
-  promptTokens: 3,
-  innerUsage: () => [],
-};
+interface Facts extends TotalsFacts {
+  readonly isStreamed: boolean;
+}
+
+const facts: Facts = { deployment: { id: 'gpt', kind: 'model' }, isStreamed: true, promptTokens: 3, inner: { items: [] } };
+
+/** A reply that is brought into order, and what goes on of it. */
+class Ordered {
+  readonly totals: UsageTotals;
+  readonly #reply: NormalizedReply;
+  #going: Frame[] = [];
+  #error: unknown;
+
+  constructor(given: Facts) {
+    this.totals = new UsageTotals(given);
+    const sink = {
+      frame: (frame: Frame) => void this.#going.push(frame),
+      end() {},
+      fail: (error: unknown) => {
+        this.#error = error;
+      },
+    };
+    this.#reply = new NormalizedReply(
+      { head: { id: 'own', created: 7 }, totals: this.totals, isStreamed: given.isStreamed },
+      sink,
+    );
+  }
+
+  get hasBegun(): boolean {
+    return this.#reply.hasBegun;
+  }
+
+  take(frame: RawFrame): Frame[] {
+    this.#reply.frame(frame);
+    return this.#taken();
+  }
+
+  end(): Frame[] {
+    this.totals.complete();
+    this.#reply.end();
+    return this.#taken();
+  }
+
+  closeStages(): Frame[] {
+    const error = new Error('broken');
+    this.#reply.fail(error);
+    expect(this.#error).toBe(error);
+    return this.#taken();
+  }
+
+  #taken(): Frame[] {
+    const going = this.#going;
+    this.#going = [];
+    return going;
+  }
+}
 
 const head = { id: 'up', object: 'chat.completion.chunk' as const, created: 1, model: 'm' };
 const usage = { prompt_tokens: 2, completion_tokens: 4, total_tokens: 6 };
@@ -27,21 +75,18 @@ function choice(delta: object, finish_reason: string | null = null): object {
   return { choices: [{ index: 0, delta, finish_reason }] };
 }
 
-function toFrames(events: string): Frame[] {
+function toFrames(events: string): RawFrame[] {
   return eventData(events).map((data) => Frame.ofEvent(`data: ${data}\n\n`, JSON.parse(data)));
 }
 
-function run(
-  events: readonly string[],
-  changes: Partial<ReplyFacts> = {},
-): { bytes: string; chunks: Chunk[]; order: ReplyOrder } {
-  const order = new ReplyOrder({ ...facts, ...changes });
+function run(events: readonly string[], changes: Partial<Facts> = {}): { bytes: string; chunks: Chunk[]; order: Ordered } {
+  const order = new Ordered({ ...facts, ...changes });
   const frames = [...events.flatMap(toFrames).flatMap((frame) => order.take(frame)), ...order.end()];
   const bytes = frames.map((frame) => frame.bytes).join('');
-  return { bytes, chunks: toFrames(bytes).flatMap((frame) => frame.chunks), order };
+  return { bytes, chunks: toFrames(bytes).flatMap((frame) => frame.chunks as readonly Chunk[]), order };
 }
 
-describe('ReplyOrder, of a stream', () => {
+describe('NormalizedReply, of a stream', () => {
   const role = event(choice({ role: 'assistant', content: '' }));
   const hello = event({ ...choice({ content: 'hello' }), usage: null, odd: 1.0 });
   const stop = event(choice({}, 'stop'));
@@ -78,7 +123,7 @@ describe('ReplyOrder, of a stream', () => {
   });
 
   it('takes no endless beginning, and no endless number of choices or open stages', () => {
-    const order = new ReplyOrder(facts);
+    const order = new Ordered(facts);
     const nothing = toFrames(event({ choices: [], odd: 'x'.repeat(1000) }))[0] as Frame;
     const endlessly = (): void => {
       for (let at = 0; at < 2000; at += 1) order.take(nothing);
@@ -141,13 +186,15 @@ describe('ReplyOrder, of a stream', () => {
   });
 
   it('counts what was sent when it breaks off', () => {
-    const order = new ReplyOrder(facts);
+    const order = new Ordered(facts);
     for (const frame of toFrames(role + hello.repeat(4))) order.take(frame);
-    expect(order.counts()).toEqual([{ ...own, prompt_tokens: 3, completion_tokens: 5, total_tokens: 8, estimated: true }]);
+    expect(order.totals.totals().statistics.usage_per_model).toEqual([
+      { ...own, prompt_tokens: 3, completion_tokens: 5, total_tokens: 8, estimated: true },
+    ]);
   });
 
   it('fails the stages that are open, and only those', () => {
-    const order = new ReplyOrder(facts);
+    const order = new Ordered(facts);
     const stages = (stage: object) => event(choice({ custom_content: { stages: [stage] } }));
     const events = [
       stages({ index: 0, name: 'a', status: null }),
@@ -159,11 +206,6 @@ describe('ReplyOrder, of a stream', () => {
     expect(closing.map(({ choices }) => choices[0]?.delta)).toEqual([
       { custom_content: { stages: [{ index: 1, status: 'failed' }] } },
     ]);
-    expect(order.closeStages()).toEqual([]);
-  });
-
-  it('says so when nothing came at all', () => {
-    expect(() => new ReplyOrder(facts).end()).toThrow('without a reply');
   });
 
   it('is not misled by keys quoted in the text', () => {
@@ -184,30 +226,31 @@ describe('ReplyOrder, of a stream', () => {
   });
 });
 
-describe('ReplyOrder, of an application', () => {
+describe('NormalizedReply, of an application', () => {
+  const application = { id: 'gpt', kind: 'application' } as const;
   const reply = event(choice({ role: 'assistant', content: 'x' }, 'stop'));
 
   it('keeps the statistics it reports, named both ways and numbered', () => {
     const item = { index: 5, name: 'inner', prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
-    const { chunks } = run([reply, event({ choices: [], statistics: { usage_per_model: [item] } })], { kind: 'application' });
+    const { chunks } = run([reply, event({ choices: [], statistics: { usage_per_model: [item] } })], { deployment: application });
     expect(chunks.at(-2)?.usage).toEqual({ prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 });
     expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: [{ ...item, index: 0, model: 'inner' }] });
   });
 
   it('takes the usage of its inner calls where it reports nothing', () => {
     const inner = [{ index: 0, model: 'in', name: 'in', ...usage }];
-    const { chunks } = run([reply], { kind: 'application', innerUsage: () => inner });
+    const { chunks } = run([reply], { deployment: application, inner: { items: inner } });
     expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: inner });
   });
 
   it('invents no tokens', () => {
-    const { chunks } = run([reply], { kind: 'application' });
+    const { chunks } = run([reply], { deployment: application });
     expect(chunks.at(-2)?.usage).toEqual({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 });
     expect(chunks.at(-1)?.statistics).toEqual({ usage_per_model: [] });
   });
 });
 
-describe('ReplyOrder, of a whole reply', () => {
+describe('NormalizedReply, of a whole reply', () => {
   const completion = {
     id: 'c',
     object: 'chat.completion' as const,
@@ -215,9 +258,9 @@ describe('ReplyOrder, of a whole reply', () => {
     choices: [{ index: 0, message: { role: 'assistant' as const, content: 'hello wo' }, finish_reason: 'stop' as const }],
   };
 
-  function whole(value: object, changes: Partial<ReplyFacts> = {}): unknown {
+  function whole(value: object, changes: Partial<Facts> = {}): unknown {
     const bytes = toLatin1(` ${JSON.stringify(value)} \n`);
-    const order = new ReplyOrder({ ...facts, isStreamed: false, ...changes });
+    const order = new Ordered({ ...facts, isStreamed: false, ...changes });
     const frames = [...order.take(Frame.ofCompletion(value as typeof completion, bytes)), ...order.end()];
     return changes.isStreamed
       ? frames.flatMap((frame) => frame.chunks)
@@ -229,7 +272,6 @@ describe('ReplyOrder, of a whole reply', () => {
       ...{ id: 'own', object: 'chat.completion', created: 7 },
       choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }],
     });
-    expect(() => whole({ ...completion, choices: [] })).toThrow('without a reply');
   });
 
   it('estimates calls and thoughts too where nothing is reported, or no count of it', () => {
@@ -246,9 +288,11 @@ describe('ReplyOrder, of a whole reply', () => {
   });
 
   it('names deployments of any script in the statistics it adds', () => {
-    const deployment = 'модель/Ģ"';
-    const named = { ...own, model: deployment, name: deployment };
-    expect(whole({ ...completion, usage }, { deployment })).toMatchObject({ statistics: { usage_per_model: [named] } });
+    const id = 'модель/Ģ"';
+    const named = { ...own, model: id, name: id };
+    expect(whole({ ...completion, usage }, { deployment: { id, kind: 'model' } })).toMatchObject({
+      statistics: { usage_per_model: [named] },
+    });
   });
 
   it('adds statistics to the bytes that came', () => {
@@ -286,7 +330,7 @@ describe('ReplyOrder, of a whole reply', () => {
   });
 });
 
-describe('ReplyOrder, of a reply that is relayed in another dialect', () => {
+describe('NormalizedReply, of a reply that is relayed in another dialect', () => {
   const relayed = (bytes: string, usage?: object, textBytes = 0): Frame =>
     Frame.ofNative(bytes, {
       dialect: 'messages',
@@ -298,37 +342,41 @@ describe('ReplyOrder, of a reply that is relayed in another dialect', () => {
   const counts = { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11, prompt_tokens_details: { cached_tokens: 4 } };
 
   it('passes every byte and adds nothing', () => {
-    const order = new ReplyOrder(facts);
+    const order = new Ordered(facts);
     const frames = [relayed('event: a\n\n'), relayed('event: b\n\n', counts)];
     expect(frames.flatMap((frame) => order.take(frame))).toEqual(frames);
     expect([...order.end(), ...order.closeStages()]).toEqual([]);
   });
 
   it('gives the end of the message once it is counted', () => {
-    const order = new ReplyOrder(facts);
+    const order = new Ordered(facts);
     const [said, end] = [relayed('event: a\n\n'), relayed('event: message_stop\n\n')];
     expect([order.take(said), order.take(end), order.end()]).toEqual([[said], [], [end]]);
   });
 
   it('counts what the upstream reported last, with what its cache had a part in', () => {
-    const order = new ReplyOrder(facts);
+    const order = new Ordered(facts);
     for (const frame of [relayed('a', counts, 4_000), relayed('b', { ...counts, completion_tokens: 9 })]) order.take(frame);
     order.end();
-    expect(order.totals().usage).toEqual({ ...counts, completion_tokens: 9, total_tokens: 19 });
-    expect(order.counts()).toEqual([{ ...own, prompt_tokens: 10, completion_tokens: 9, total_tokens: 19 }]);
+    expect(order.totals.totals().usage).toEqual({ ...counts, completion_tokens: 9, total_tokens: 19 });
+    expect(order.totals.totals().statistics.usage_per_model).toEqual([
+      { ...own, prompt_tokens: 10, completion_tokens: 9, total_tokens: 19 },
+    ]);
   });
 
   it('makes good by an estimate what was not yet counted when it broke off', () => {
-    const order = new ReplyOrder(facts);
+    const order = new Ordered(facts);
     order.take(relayed('a', counts, 4_000));
-    expect(order.counts()).toMatchObject([{ prompt_tokens: 10, completion_tokens: 1_000 }]);
-    expect(order.totals().usage).toMatchObject({ completion_tokens: 1_000, prompt_tokens_details: { cached_tokens: 4 } });
+    expect(order.totals.totals().statistics.usage_per_model).toMatchObject([{ prompt_tokens: 10, completion_tokens: 1_000 }]);
+    expect(order.totals.totals().usage).toMatchObject({ completion_tokens: 1_000, prompt_tokens_details: { cached_tokens: 4 } });
   });
 
   it('estimates everything where nothing is reported', () => {
-    const order = new ReplyOrder(facts);
+    const order = new Ordered(facts);
     order.take(relayed('a', undefined, 40));
     order.end();
-    expect(order.counts()).toMatchObject([{ prompt_tokens: 3, completion_tokens: 10, estimated: true }]);
+    expect(order.totals.totals().statistics.usage_per_model).toMatchObject([
+      { prompt_tokens: 3, completion_tokens: 10, estimated: true },
+    ]);
   });
 });

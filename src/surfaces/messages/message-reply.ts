@@ -1,13 +1,13 @@
 import { toLatin1 } from '#base/latin1.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { answerBound, withinBytes } from '#contract/fold-frames.ts';
+import { answerBound, tooLarge } from '#contract/fold-frames.ts';
 import type { Frame, Native } from '#contract/frame.ts';
 import { toMessagesError } from '#contract/messages/error-body.ts';
-import type { Reply } from '#domain/call.ts';
+import type { ReplySink } from '#domain/call.ts';
 import type { EventStream } from '../http/event-stream.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import { type EventWriter, sendEvents } from '../http/send-events.ts';
 import { sendJson } from '../http/send-json.ts';
+import type { EventWriter } from '../http/streamed-reply.ts';
 import { toNamedEvent } from './message-event.ts';
 import { MessageFold } from './message-fold.ts';
 import { inOwnWords } from './relayed-fault.ts';
@@ -18,41 +18,54 @@ const ping = toNamedEvent({ type: 'ping' });
 /** What keeps a relayed stream open adds no event to it. */
 const comment = ': ping\n\n';
 
-/** What is sent. */
-export interface Sending {
-  readonly reply: Reply;
-  readonly events: ReplyEvents;
-  /** What the translation of the request left out. */
-  readonly ignored: readonly string[];
-}
-
 /** Sends a reply as one JSON text: a relayed one as it came, any other folded. */
-export async function sendFolded(context: RequestContext, { reply, events, ignored }: Sending): Promise<void> {
-  context.answersBy(reply);
-  const fold = new MessageFold();
-  let relayed: Frame | undefined;
-  for await (const frame of withinBytes(reply.frames, answerBound)) {
+export class JsonMessage implements ReplySink {
+  readonly #context: RequestContext;
+  readonly #events: ReplyEvents;
+  readonly #ignored: readonly string[];
+  readonly #fold = new MessageFold();
+  #relayed: Frame | undefined;
+  #bytes = 0;
+
+  /** `ignored` are the fields that the translation of the request left out. */
+  constructor(context: RequestContext, events: ReplyEvents, ignored: readonly string[]) {
+    this.#context = context;
+    this.#events = events;
+    this.#ignored = ignored;
+  }
+
+  /** Throws upstream_failed for a reply that is too large, or in a form that was not asked for. */
+  frame(frame: Frame): void {
+    this.#bytes += frame.bytes.length;
+    if (this.#bytes > answerBound.maxBytes) throw tooLarge(answerBound);
     if (frame.native !== undefined) {
       requireForm(frame.native, 'whole');
-      relayed = frame;
-    } else for (const event of frame.chunks.flatMap((chunk) => events.take(chunk))) fold.add(event);
+      this.#relayed = frame;
+    } else for (const event of frame.chunks.flatMap((chunk) => this.#events.take(chunk))) this.#fold.add(event);
   }
-  if (relayed === undefined) for (const event of events.end()) fold.add(event);
-  const headers = headersOf(context, relayed, ignored);
-  sendJson(context.response, 200, relayed?.bytes ?? toLatin1(JSON.stringify(fold.message)), headers);
+
+  end(): void {
+    const context = this.#context;
+    const relayed = this.#relayed;
+    if (relayed === undefined) for (const event of this.#events.end()) this.#fold.add(event);
+    const headers = headersOf(context, relayed, this.#ignored);
+    sendJson(context.response, 200, relayed?.bytes ?? toLatin1(JSON.stringify(this.#fold.message)), headers);
+    context.replyEnded();
+  }
+
+  fail(thrown: unknown): void {
+    this.#context.sendError(thrown);
+    this.#context.replyEnded();
+  }
 }
 
-/** Sends a reply as events: a relayed one byte for byte. */
-export function sendStream(context: RequestContext, sending: Sending): Promise<void> {
-  return sendEvents(context, sending.reply, new MessageWriter(sending));
-}
-
-class MessageWriter implements EventWriter {
+/** Writes a reply as events of the dialect: a relayed one byte for byte. */
+export class MessageWriter implements EventWriter {
   readonly #events: ReplyEvents;
   readonly #ignored: readonly string[];
   #isRelayed = false;
 
-  constructor({ events, ignored }: Sending) {
+  constructor(events: ReplyEvents, ignored: readonly string[]) {
     this.#events = events;
     this.#ignored = ignored;
   }

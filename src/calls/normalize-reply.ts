@@ -1,12 +1,22 @@
 import { isJsonObject } from '#base/json.ts';
 import { toLatin1 } from '#base/latin1.ts';
-import type { Chunk, ChunkChoice, Completion, Delta, ModelUsage, StageDelta, Statistics, Usage } from '#contract/chunk.ts';
-import { toChunk } from '#contract/chunk.ts';
-import { Frame, type Native } from '#contract/frame.ts';
+import type { Sink } from '#base/sink.ts';
+import {
+  type Chunk,
+  type ChunkChoice,
+  type Completion,
+  type Delta,
+  type RawChunk,
+  type RawCompletion,
+  type StageDelta,
+  toChunk,
+  type Usage,
+} from '#contract/chunk.ts';
+import { Frame, type Native, type RawFrame } from '#contract/frame.ts';
 import { identityOf, type ReplyIdentity, toWellFormedChunk, toWellFormedCompletion } from '#contract/well-formed.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { charsSaid } from '#domain/usage/estimate-tokens.ts';
-import { ReplyTotals, type TotalsFacts } from './reply-totals.ts';
+import type { UsageTotals } from './usage-totals.ts';
 
 /** Of what waits for the first choice. */
 const maxEarlyBytes = 1024 * 1024;
@@ -14,147 +24,153 @@ const maxEarlyBytes = 1024 * 1024;
 const maxItems = 10_000;
 
 /** What a reply is known by before it comes. */
-export interface ReplyFacts extends TotalsFacts {
-  /** Stands in where the upstream gives no id or time of its own. */
-  readonly id: string;
-  readonly createdSeconds: number;
+export interface ReplyFacts {
+  /** Stands in if the upstream gives no id or time of its own. */
+  readonly head: ReplyIdentity;
+  readonly totals: UsageTotals;
   readonly isStreamed: boolean;
 }
 
 /**
- * Brings a reply into the order of contract 5: a role first, one finish reason a choice, then `usage` once and
+ * Brings a reply into the order that the wire promises: a role first, one finish reason a choice, then `usage` once and
  * `statistics` last. Events that need no change pass with their bytes.
  */
-export class ReplyOrder {
+export class NormalizedReply implements Sink<RawFrame> {
+  readonly #next: Sink<Frame>;
   readonly #isStreamed: boolean;
-  readonly #totals: ReplyTotals;
+  readonly #totals: UsageTotals;
   #identity: ReplyIdentity;
-  #hasStarted = false;
-  readonly #early: Frame[] = [];
+  #hasBegun = false;
+  /** What comes ahead of the first choice waits for it: the role is first, and all go by the name that the reply will have. */
+  #early: RawFrame[] = [];
   #earlyBytes = 0;
   #isWhole = false;
   /** Whether the reply goes out in another dialect, as its upstream sent it. */
   #isRelayed = false;
   /** Indexes of the choices that have begun, each with whether it is finished. */
   readonly #choices = new Map<number, boolean>();
-  /** Open stages, as choice and stage index, from the first one on. */
+  /** Open stages, by choice and stage index, from the first one on. */
   #stages: Map<string, readonly [number, number]> | undefined;
 
-  constructor(facts: ReplyFacts) {
-    this.#isStreamed = facts.isStreamed;
-    this.#totals = new ReplyTotals(facts);
-    this.#identity = { id: facts.id, created: facts.createdSeconds };
-  }
-
-  /** What of a frame goes on now. What comes ahead of the first choice waits for it: the role is first. */
-  take(frame: Frame): readonly Frame[] {
-    if (frame.native !== undefined) return this.#relay(frame, frame.native);
-    if (this.#hasStarted) return this.#order(frame);
-    const going = this.#order(frame);
-    if (!this.#hasStarted) {
-      for (const each of going) this.#hold(each);
-      return [];
-    }
-    return this.#early.length === 0 ? going : [...going, ...this.#early.splice(0).map((early) => this.#named(early))];
-  }
-
-  #order(frame: Frame): readonly Frame[] {
-    const { completion, textBytes } = frame;
-    if (textBytes !== undefined && this.#hasStarted) {
-      this.#totals.said(textBytes);
-      return [frame];
-    }
-    if (completion !== undefined) return this.#takeCompletion(frame, completion);
-    return this.#takeChunks(frame);
-  }
-
-  #hold(frame: Frame): void {
-    this.#early.push(frame);
-    this.#earlyBytes += frame.bytes.length;
-    if (this.#earlyBytes > maxEarlyBytes) throw tooMuch(`${maxEarlyBytes} bytes ahead of a first choice`);
-  }
-
-  /** What is still owed once the upstream has ended well. Throws UpstreamFault where nothing came at all. */
-  end(): readonly Frame[] {
-    if (!this.#hasStarted) throw new UpstreamFault('broken', 'The upstream ended its answer without a reply.');
-    this.#totals.isPartial = false;
-    if (this.#isRelayed) return this.#early.splice(0);
-    if (!this.#isStreamed && this.#isWhole) return [];
-    const owed: Chunk[] = [];
-    const open = [...this.#choices].filter(([, isFinished]) => !isFinished).map(([index]) => index);
-    if (open.length > 0)
-      owed.push(this.#chunk({ choices: open.map((index) => ({ index, delta: {}, finish_reason: 'stop' as const })) }));
-    const { usage, statistics } = this.totals();
-    owed.push(this.#chunk({ usage }), this.#chunk({ statistics }));
-    return [Frame.ofChunks(...owed)];
-  }
-
-  /** Fails the stages that are open, for a reply that breaks off. */
-  closeStages(): readonly Frame[] {
-    if (this.#isRelayed) return this.#early.splice(0);
-    const open = [...(this.#stages?.values() ?? [])];
-    if (open.length === 0) return [];
-    const chunks = open.map(([choice, index]) =>
-      this.#chunk({
-        choices: [{ index: choice, delta: { custom_content: { stages: [{ index, status: 'failed' }] } }, finish_reason: null }],
-      }),
-    );
-    this.#stages = undefined;
-    return [Frame.ofChunks(...chunks)];
-  }
-
-  /** Tokens of the reply so far, a model each; what no upstream reported is estimated. */
-  counts(): readonly ModelUsage[] {
-    return this.totals().statistics.usage_per_model;
-  }
-
-  totals(): { usage: Usage; statistics: Statistics } {
-    return this.#totals.totals();
+  constructor({ head, totals, isStreamed }: ReplyFacts, next: Sink<Frame>) {
+    this.#next = next;
+    this.#isStreamed = isStreamed;
+    this.#totals = totals;
+    this.#identity = head;
   }
 
   /** Whether anything of the reply came. */
   get hasBegun(): boolean {
-    return this.#hasStarted;
+    return this.#hasBegun;
   }
 
-  /** The end is held back until the reply is counted. */
-  #relay(frame: Frame, { usage, textBytes, isLast }: Native): readonly Frame[] {
-    this.#hasStarted = true;
+  /** Throws UpstreamFault for what cannot be brought into order, and what the next sink throws. */
+  frame(frame: RawFrame): void {
+    if (frame.native !== undefined) return this.#relay(frame, frame.native);
+    if (frame.textBytes !== undefined && this.#hasBegun) {
+      this.#totals.said(frame.textBytes);
+      return this.#next.frame(frame as Frame);
+    }
+    const { completion } = frame;
+    if (!this.#hasBegun && !bringsChoices(frame)) return this.#hold(frame);
+    const going = completion === undefined ? this.#takeChunks(frame) : this.#takeCompletion(frame, completion);
+    if (going !== undefined) this.#next.frame(going);
+    if (this.#early.length > 0) for (const early of this.#takeEarly()) this.#next.frame(this.#named(early));
+  }
+
+  /** The upstream has ended well: what is still owed goes ahead of the end. */
+  end(): void {
+    if (this.#isRelayed) this.#passEarly();
+    else if (this.#isStreamed || !this.#isWhole) this.#next.frame(this.#owed());
+    this.#next.end();
+  }
+
+  /** Closes the open stages as failed, ahead of the error. */
+  fail(error: unknown): void {
+    if (this.#isRelayed) this.#passEarly();
+    else if (this.#stages !== undefined && this.#stages.size > 0) this.#next.frame(this.#failedStages(this.#stages));
+    this.#next.fail(error);
+  }
+
+  #hold(frame: RawFrame): void {
+    if (frame.completion !== undefined) return;
+    const kept = frame.chunks.filter((chunk) => this.#noteEarly(chunk));
+    if (kept.length === 0) return;
+    this.#early.push(kept.length === frame.chunks.length ? frame : Frame.ofRawChunks(...kept));
+    this.#earlyBytes += frame.bytes.length;
+    if (this.#earlyBytes > maxEarlyBytes) throw tooMuch(`${maxEarlyBytes} bytes ahead of a first choice`);
+  }
+
+  /** Whether there is more in it than totals. */
+  #noteEarly(chunk: RawChunk): boolean {
+    this.#totals.note(chunk);
+    this.#identity = identityOf(chunk, this.#identity);
+    return !chunk.usage && !chunk.statistics;
+  }
+
+  #takeEarly(): RawFrame[] {
+    const early = this.#early;
+    this.#early = [];
+    return early;
+  }
+
+  #passEarly(): void {
+    for (const early of this.#takeEarly()) this.#next.frame(early as Frame);
+  }
+
+  #owed(): Frame {
+    const owed: Chunk[] = [];
+    const open = [...this.#choices].filter(([, isFinished]) => !isFinished).map(([index]) => index);
+    if (open.length > 0)
+      owed.push(this.#chunk({ choices: open.map((index) => ({ index, delta: {}, finish_reason: 'stop' as const })) }));
+    const { usage, statistics } = this.#totals.totals();
+    owed.push(this.#chunk({ usage }), this.#chunk({ statistics }));
+    return Frame.ofChunks(...owed);
+  }
+
+  #failedStages(stages: ReadonlyMap<string, readonly [number, number]>): Frame {
+    const chunks = [...stages.values()].map(([choice, index]) =>
+      this.#chunk({
+        choices: [{ index: choice, delta: { custom_content: { stages: [{ index, status: 'failed' }] } }, finish_reason: null }],
+      }),
+    );
+    return Frame.ofChunks(...chunks);
+  }
+
+  /** The last frame is held back until the reply is counted. */
+  #relay(frame: RawFrame, { usage, textBytes, isLast }: Native): void {
+    this.#hasBegun = true;
     this.#isRelayed = true;
-    this.#totals.isPartial = true;
+    this.#totals.begin();
     this.#totals.said(textBytes);
     this.#totals.note({ usage });
-    const going = [...this.#early.splice(0), frame];
-    if (!isLast) return going;
-    this.#early.push(...going);
-    return [];
+    this.#early.push(frame);
+    if (!isLast) this.#passEarly();
   }
 
   /** What came ahead of the first choice is of the same reply. */
-  #named(frame: Frame): Frame {
+  #named(frame: RawFrame): Frame {
     const chunks = frame.chunks.map((chunk) => toWellFormedChunk(chunk, this.#identity));
-    return chunks.every((chunk, at) => chunk === frame.chunks[at]) ? frame : Frame.ofChunks(...chunks);
+    return chunks.every((chunk, at) => chunk === frame.chunks[at]) ? (frame as Frame) : Frame.ofChunks(...chunks);
   }
 
-  #takeCompletion(frame: Frame, given: Completion): readonly Frame[] {
-    if (given.choices.length === 0) return [];
+  #takeCompletion(frame: RawFrame, given: RawCompletion): Frame | undefined {
     const completion = toWellFormedCompletion(given, this.#identity);
-    if (this.#isStreamed) return this.#takeChunks(Frame.ofChunks(...apart(completion)));
-    this.#hasStarted = true;
+    if (this.#isStreamed) return this.#takeChunks(Frame.ofRawChunks(...apart(completion)));
+    this.#hasBegun = true;
     this.#isWhole = true;
     this.#totals.note(completion);
     for (const { message } of completion.choices) this.#totals.said(charsSaid(message));
-    const { usage, statistics } = this.totals();
+    const { usage, statistics } = this.#totals.totals();
+    const whole = { ...completion, usage, statistics };
     const isPlain = completion === given && given.statistics === undefined && given.usage !== null && isConsistent(given.usage);
-    if (!isPlain) return [Frame.ofCompletion({ ...completion, usage, statistics })];
+    if (!isPlain) return Frame.ofCompletion(whole);
     const added = toLatin1(JSON.stringify(completion.usage ? { statistics } : { usage, statistics }));
-    const bytes = frame.bytes;
-    return [
-      Frame.ofCompletion({ ...completion, usage, statistics }, `${bytes.slice(0, bytes.lastIndexOf('}'))},${added.slice(1)}`),
-    ];
+    const { bytes } = frame;
+    return Frame.ofCompletion(whole, `${bytes.slice(0, bytes.lastIndexOf('}'))},${added.slice(1)}`);
   }
 
-  #takeChunks(frame: Frame): readonly Frame[] {
+  #takeChunks(frame: RawFrame): Frame | undefined {
     let isSame = true;
     const going: Chunk[] = [];
     for (const chunk of frame.chunks) {
@@ -162,15 +178,14 @@ export class ReplyOrder {
       this.#takeChunk(chunk, going);
       if (going.length !== before + 1 || going[before] !== chunk) isSame = false;
     }
-    if (isSame) return [frame];
-    return going.length === 0 ? [] : [Frame.ofChunks(...going)];
+    if (isSame) return frame as Frame;
+    return going.length === 0 ? undefined : Frame.ofChunks(...going);
   }
 
-  #takeChunk(given: Chunk, going: Chunk[]): void {
+  #takeChunk(given: RawChunk, going: Chunk[]): void {
     this.#totals.note(given);
     this.#identity = identityOf(given, this.#identity);
-    // What comes ahead of the first choice is told under the name that the reply will have.
-    const chunk = given.choices.length > 0 || this.#hasStarted ? toWellFormedChunk(given, this.#identity) : given;
+    const chunk = toWellFormedChunk(given, this.#identity);
     const fresh = chunk.choices.filter((choice) => !this.#choices.has(choice.index));
     for (const { index } of fresh) {
       if (index < 0 || index >= maxItems)
@@ -183,7 +198,7 @@ export class ReplyOrder {
     }
     const unnamed = fresh.filter((choice) => choice.delta.role !== 'assistant');
     if (unnamed.length > 0) going.push(this.#roles(unnamed));
-    if (chunk.choices.length > 0) this.#hasStarted = true;
+    if (chunk.choices.length > 0) this.#hasBegun = true;
     const rest = this.#withoutTotals(chunk);
     if (rest !== undefined) going.push(rest);
   }
@@ -236,24 +251,26 @@ function saysAnything(delta: Delta): boolean {
   return Object.values(delta).some((value) => value !== null && value !== '');
 }
 
-/** Upstreams are believed nothing. */
 function isStage(value: unknown): value is StageDelta {
   return isJsonObject(value) && typeof value.index === 'number';
 }
 
-function isConsistent(usage: Usage | undefined): boolean {
-  return (
-    usage === undefined ||
-    (typeof usage.total_tokens === 'number' && usage.total_tokens === usage.prompt_tokens + usage.completion_tokens)
-  );
+function isConsistent(usage: unknown): boolean {
+  if (!isJsonObject(usage)) return usage === undefined;
+  const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage as Usage;
+  return typeof total === 'number' && total === prompt + completion;
+}
+
+function bringsChoices({ completion, chunks }: RawFrame): boolean {
+  return completion === undefined ? chunks.some(({ choices }) => choices.length > 0) : completion.choices.length > 0;
 }
 
 /** A whole reply as the chunks of a stream: the message, then the finish reasons, then the totals. */
-function apart(completion: Completion): Chunk[] {
-  const chunk = toChunk(completion);
-  const { usage, statistics, ...head } = chunk;
-  const message = { ...head, choices: chunk.choices.map((choice) => ({ ...choice, finish_reason: null })) };
-  const finish = { ...head, choices: chunk.choices.map(({ index, finish_reason }) => ({ index, delta: {}, finish_reason })) };
+function apart(completion: Completion): RawChunk[] {
+  const { usage, statistics } = completion;
+  const { usage: _usage, statistics: _statistics, ...head } = toChunk(completion);
+  const message = { ...head, choices: head.choices.map((choice) => ({ ...choice, finish_reason: null })) };
+  const finish = { ...head, choices: head.choices.map(({ index, finish_reason }) => ({ index, delta: {}, finish_reason })) };
   const totals = { ...head, choices: [], ...(usage && { usage }), ...(statistics && { statistics }) };
   return [message, finish, totals];
 }

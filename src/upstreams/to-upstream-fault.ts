@@ -1,19 +1,5 @@
-import { type HttpClient, HttpFault, type HttpRequest } from '#base/http/client.ts';
-import { type HttpReply, openReply } from '#base/http/read-reply.ts';
-import type { JsonObject } from '#base/json.ts';
-import { toLatin1 } from '#base/latin1.ts';
+import { HttpFault } from '#base/http/client.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-
-const maxJoinedChars = 12 * 1024;
-
-/** Sends a request and waits for the head of its reply. Throws UpstreamFault. */
-export function send(http: HttpClient, request: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
-  return openReply(http, request, signal).catch(failed);
-}
-
-function failed(thrown: unknown): never {
-  throw toEarlyFault(thrown);
-}
 
 /** The fault of an upstream of whose answer nothing came, whether it broke off or ended. */
 export function unanswered(cause?: unknown): UpstreamFault {
@@ -23,12 +9,6 @@ export function unanswered(cause?: unknown): UpstreamFault {
 /** What went wrong on the wire before anything of the answer came: a connection that ends then counts as none. */
 export function toEarlyFault(thrown: unknown): unknown {
   return thrown instanceof HttpFault && thrown.kind === 'closed' ? unanswered(thrown) : toUpstreamFault(thrown);
-}
-
-/** The JSON of a body; small ones as latin1 text, which goes out in one write with the head. */
-export function toBytes(body: JsonObject): string | Buffer {
-  const json = JSON.stringify(body);
-  return json.length <= maxJoinedChars ? toLatin1(json) : Buffer.from(json);
 }
 
 /** What went wrong on the wire, as a fault of the upstream; everything else as it is. */

@@ -1,59 +1,85 @@
+import { isJsonObject } from '#base/json.ts';
 import type { ModelUsage, Statistics, Usage } from '#contract/chunk.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
 import { estimateTokens } from '#domain/usage/estimate-tokens.ts';
 import { addUp, isReported, type TokenCounts, toModelUsages, toUsage } from '#domain/usage/usage.ts';
 
 /** What is known of a reply's tokens before it comes. */
 export interface TotalsFacts {
-  readonly deployment: string;
   /** A model's tokens count for itself; an application reports those of the models behind it. */
-  readonly kind: 'model' | 'application';
+  readonly deployment: Pick<Deployment, 'id' | 'kind'>;
   /** Estimated tokens of the request, for upstreams that report none. */
   readonly promptTokens: number;
-  /** Usage that inner calls reported to Parley. */
-  readonly innerUsage: () => readonly ModelUsage[];
+  /** What inner calls reported to Parley. */
+  readonly inner: { readonly items: readonly ModelUsage[] };
+}
+
+interface Totals {
+  readonly usage: Usage;
+  readonly statistics: Statistics;
 }
 
 /** Usage and statistics of one reply, as far as it has come; what no upstream reports is estimated. */
-export class ReplyTotals {
+export class UsageTotals {
   readonly #facts: TotalsFacts;
   #usage: Usage | undefined;
   #statistics: Statistics | undefined;
   #chars = 0;
-  /** Whether what is reported may be of the reply's beginning only. */
-  isPartial = false;
+  #isPartial = false;
+  #known: Totals | undefined;
 
   constructor(facts: TotalsFacts) {
     this.#facts = facts;
   }
 
-  note({ usage, statistics }: { readonly usage?: Usage | null | undefined; readonly statistics?: Statistics }): void {
-    if (usage && isReported(usage)) this.#usage = toUsage(usage);
-    if (statistics) this.#statistics = statistics;
+  /** Takes what a chunk or a whole reply of an upstream tells, if it tells any. */
+  note({ usage, statistics }: { readonly usage?: unknown; readonly statistics?: unknown }): void {
+    if (isJsonObject(usage) && isReported(usage)) this.#usage = toUsage(usage as Usage);
+    else if (!isJsonObject(statistics)) return;
+    if (isJsonObject(statistics)) this.#statistics = statistics as Statistics;
+    this.#known = undefined;
+  }
+
+  /** What is reported may be of the reply's beginning only, until `complete`. */
+  begin(): void {
+    this.#isPartial = true;
+  }
+
+  /** The reply came to a good end. */
+  complete(): void {
+    this.#known = undefined;
+    this.#isPartial = false;
   }
 
   /** Adds text, thoughts or arguments of that many chars. */
   said(chars: number): void {
+    this.#known = undefined;
     this.#chars += chars;
   }
 
-  /** Tokens a model, and the usage as the upstream reported it, where it did. */
-  totals(): { usage: Usage; statistics: Statistics } {
+  /** Tokens of each model, and the usage as the upstream reported it, if it did. */
+  totals(): Totals {
+    this.#known ??= this.#add();
+    return this.#known;
+  }
+
+  #add(): Totals {
     const perModel = this.#perModel();
     return { usage: this.#reported() ?? { ...addUp(perModel) }, statistics: { ...this.#statistics, usage_per_model: perModel } };
   }
 
   /** What the upstream reported; of a beginning it is made good by an estimate. */
   #reported(): Usage | undefined {
-    if (this.#usage === undefined || !this.isPartial) return this.#usage;
+    if (this.#usage === undefined || !this.#isPartial) return this.#usage;
     const completion_tokens = Math.max(this.#usage.completion_tokens, estimateTokens(this.#chars));
     return toUsage({ ...this.#usage, completion_tokens });
   }
 
   #perModel(): ModelUsage[] {
-    if (this.#facts.kind === 'application') {
+    if (this.#facts.deployment.kind === 'application') {
       if (this.#statistics !== undefined) return toModelUsages(this.#statistics.usage_per_model);
-      const inner = this.#facts.innerUsage();
-      if (inner.length > 0) return toModelUsages(inner);
+      const { items } = this.#facts.inner;
+      if (items.length > 0) return toModelUsages(items);
       return this.#usage === undefined ? [] : [this.#own(this.#usage)];
     }
     const reported = this.#reported();
@@ -65,7 +91,7 @@ export class ReplyTotals {
   }
 
   #own({ prompt_tokens, completion_tokens, total_tokens }: TokenCounts): ModelUsage {
-    const { deployment } = this.#facts;
-    return { index: 0, model: deployment, name: deployment, prompt_tokens, completion_tokens, total_tokens };
+    const { id } = this.#facts.deployment;
+    return { index: 0, model: id, name: id, prompt_tokens, completion_tokens, total_tokens };
   }
 }

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { pump } from '#base/pump.ts';
 import type { ModelUsage } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
-import type { Call } from '#domain/call.ts';
+import type { Target } from '#domain/call.ts';
 import type { Chain } from '#domain/callers/caller.ts';
-import type { Deployment } from '#domain/deployments/deployment.ts';
 import { type CallStart, silentTelemetry } from '#domain/telemetry.ts';
-import { count } from './count.ts';
-import { ReplyOrder } from './reply-order.ts';
+import { MeteredReply } from './metered-reply.ts';
+import { NormalizedReply } from './normalize-reply.ts';
+import { UsageTotals } from './usage-totals.ts';
 
 const head = { id: 'up', object: 'chat.completion.chunk' as const, created: 1 };
 const first = Frame.ofChunks({
@@ -29,21 +30,28 @@ async function happenings(frames: AsyncIterable<Frame>, { isLeft = false, isDeaf
   };
   const chain: Chain = { path: ['app'], files: new Set(), report };
   const caller = { subject: 's', project: 'p', roles: [], chain };
-  const order = new ReplyOrder({
-    ...{ id: 'own', createdSeconds: 1, deployment: 'm', kind: 'model', isStreamed: true, choices: 1, promptTokens: 3 },
-    innerUsage: () => [],
-  });
+  const deployment = { id: 'm', kind: 'model' } as const;
+  const totals = new UsageTotals({ deployment, promptTokens: 3, inner: { items: [] } });
   const reservation = { headers: {}, charge: ({ tokens }: { tokens: number }) => void seen.push(`charged ${tokens}`) };
-  const record = silentTelemetry.begin({} as CallStart);
-  const call = { caller, record, deployment: 'm', signal: new AbortController().signal } as Partial<Call> as Call;
-  try {
-    for await (const frame of count(frames, { call, deployment: { id: 'm' } as Deployment, order, reservation })) {
+  const call = { caller, record: silentTelemetry.begin({} as CallStart), deployment: 'm' };
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const sink = {
+    frame(frame: Frame): void {
       seen.push(frame.bytes.includes('usage_per_model') ? 'the end' : 'a frame');
-      if (isLeft) break;
-    }
-  } catch (thrown) {
-    seen.push((thrown as Error).message);
-  }
+      if (!isLeft) return;
+      metered.cancel();
+      setImmediate(() => setImmediate(resolve));
+    },
+    end: resolve,
+    fail(thrown: unknown): void {
+      seen.push((thrown as Error).message);
+      resolve();
+    },
+  };
+  const normalized = new NormalizedReply({ head: { id: 'own', created: 1 }, totals, isStreamed: true }, sink);
+  const metered = new MeteredReply({ call, deployment } as unknown as Target, totals, normalized);
+  metered.begin(reservation, (reply) => pump(() => frames, reply));
+  await over;
   return seen;
 }
 
@@ -77,7 +85,7 @@ describe('the usage of a call with a per-request key', () => {
       yield first;
       yield last;
     }
-    expect(await happenings(whole(), { isLeft: true })).toEqual(['a frame', 'reported 4', 'charged 4']);
+    expect(await happenings(whole(), { isLeft: true })).toEqual(['a frame', 'charged 4', 'reported 4']);
   });
 
   it('is charged where the report of it fails, which its reader is told', async () => {
@@ -109,7 +117,17 @@ describe('the usage of a call with a per-request key', () => {
   });
 });
 
-describe('count', () => {
+describe('MeteredReply', () => {
+  it('says so when nothing came at all, or a whole reply without choices', async () => {
+    async function* nothing(): AsyncIterable<Frame> {}
+    async function* empty() {
+      yield Frame.ofCompletion({ id: 'c', object: 'chat.completion', created: 1, choices: [] });
+    }
+    const claim = 'The answer of m failed: The upstream ended its answer without a reply.';
+    expect(await happenings(nothing())).toEqual([claim]);
+    expect(await happenings(empty())).toEqual([claim]);
+  });
+
   it('waits for what goes on, however many frames bring nothing', async () => {
     async function* silent() {
       for (let at = 0; at < 1000; at += 1) yield Frame.ofChunks({ ...head, choices: [], usage });

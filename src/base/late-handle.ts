@@ -1,0 +1,48 @@
+import type { Handle } from './sink.ts';
+
+/** Steers work that begins later: what it is told until then holds from the beginning on. */
+export class LateHandle implements Handle {
+  #work: Handle | undefined;
+  #isPaused = false;
+  #isCancelled = false;
+
+  get isCancelled(): boolean {
+    return this.#isCancelled;
+  }
+
+  /** Begins the work, unless it was cancelled before. May be called again for work that takes the place of this one. */
+  start(begin: () => Handle): void {
+    if (this.#isCancelled) return;
+    const work = begin();
+    this.#work = work;
+    if (this.#isPaused) work.pause();
+  }
+
+  /** Begins with what `prepare` resolves with; its signal is aborted if the work is cancelled before. `fail` hears what either throws. */
+  startAfter<Value>(
+    prepare: (signal: AbortSignal) => Promise<Value>,
+    begin: (value: Value) => Handle,
+    fail: (error: unknown) => void,
+  ): void {
+    const waiting = new AbortController();
+    this.start(() => ({ pause() {}, resume() {}, cancel: () => waiting.abort() }));
+    prepare(waiting.signal)
+      .then((value) => this.start(() => begin(value)))
+      .catch((error: unknown) => this.#isCancelled || fail(error));
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#work?.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#work?.resume();
+  }
+
+  cancel(): void {
+    this.#isCancelled = true;
+    this.#work?.cancel();
+  }
+}

@@ -1,0 +1,66 @@
+import type { Handle, Sink } from './sink.ts';
+
+/**
+ * Pushes the items of an iterable into a sink. `open` gets the signal that `cancel` aborts; it may throw or reject, which
+ * the sink is told.
+ */
+export function pump<Item>(
+  open: (signal: AbortSignal) => AsyncIterable<Item> | Promise<AsyncIterable<Item>>,
+  sink: Sink<Item>,
+): Handle {
+  const pumping = new Pump(sink);
+  void pumping.run(open);
+  return pumping;
+}
+
+/** The same with one item. */
+export function pumpOne<Item>(make: (signal: AbortSignal) => Promise<Item>, sink: Sink<Item>): Handle {
+  return pump(async function* (signal) {
+    yield await make(signal);
+  }, sink);
+}
+
+class Pump<Item> implements Handle {
+  readonly #sink: Sink<Item>;
+  readonly #controller = new AbortController();
+  #paused: Promise<void> | undefined;
+  #goOn: (() => void) | undefined;
+
+  constructor(sink: Sink<Item>) {
+    this.#sink = sink;
+  }
+
+  pause(): void {
+    this.#paused ??= new Promise((resolve) => {
+      this.#goOn = resolve;
+    });
+  }
+
+  resume(): void {
+    this.#goOn?.();
+    this.#paused = undefined;
+  }
+
+  cancel(): void {
+    this.#controller.abort(new Error('nobody wants the rest'));
+    this.resume();
+  }
+
+  async run(open: (signal: AbortSignal) => AsyncIterable<Item> | Promise<AsyncIterable<Item>>): Promise<void> {
+    const { signal } = this.#controller;
+    try {
+      // The sink is told nothing before `pump` has returned.
+      await undefined;
+      for await (const item of await open(signal)) {
+        if (signal.aborted) return;
+        this.#sink.frame(item);
+        await this.#paused;
+        if (signal.aborted) return;
+      }
+    } catch (thrown) {
+      if (!signal.aborted) this.#sink.fail(thrown);
+      return;
+    }
+    if (!signal.aborted) this.#sink.end();
+  }
+}

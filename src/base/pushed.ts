@@ -1,0 +1,94 @@
+import type { Handle, Sink } from './sink.ts';
+
+/** Items that may wait for their reader before their source is paused. */
+const mostWaiting = 64;
+
+/**
+ * What is pushed into a sink, for a reader that takes it item by item: `start` is called with the first read. A slow reader
+ * pauses the source; one that leaves the loop early, or whose signal is aborted, cancels it.
+ */
+export function pushed<Item>(start: (sink: Sink<Item>) => Handle, signal?: AbortSignal): AsyncIterable<Item> {
+  return { [Symbol.asyncIterator]: () => new Pushed(start, signal) };
+}
+
+class Pushed<Item> implements Sink<Item>, AsyncIterator<Item, undefined> {
+  readonly #start: (sink: Sink<Item>) => Handle;
+  readonly #signal: AbortSignal | undefined;
+  readonly #items: Item[] = [];
+  readonly #stop = (): void => this.#leave(this.#signal?.reason);
+  #handle: Handle | undefined;
+  #isOver = false;
+  #failure: { readonly error: unknown } | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(start: (sink: Sink<Item>) => Handle, signal: AbortSignal | undefined) {
+    this.#start = start;
+    this.#signal = signal;
+  }
+
+  async next(): Promise<IteratorResult<Item, undefined>> {
+    if (this.#handle === undefined && !this.#isOver) this.#open();
+    for (;;) {
+      const item = this.#items.shift();
+      if (item !== undefined) {
+        if (this.#items.length === 0) this.#handle?.resume();
+        return { done: false, value: item };
+      }
+      if (this.#failure !== undefined) {
+        const { error } = this.#failure;
+        this.#failure = undefined;
+        throw error;
+      }
+      if (this.#isOver) return { done: true, value: undefined };
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  async return(): Promise<IteratorResult<Item, undefined>> {
+    this.#items.length = 0;
+    if (!this.#isOver) this.#leave(undefined);
+    this.#failure = undefined;
+    return { done: true, value: undefined };
+  }
+
+  frame(item: Item): void {
+    if (this.#isOver) return;
+    this.#items.push(item);
+    if (this.#items.length >= mostWaiting) this.#handle?.pause();
+    this.#wake?.();
+  }
+
+  end(): void {
+    this.#close();
+  }
+
+  fail(error: unknown): void {
+    if (!this.#isOver) this.#failure = { error };
+    this.#close();
+  }
+
+  #open(): void {
+    this.#signal?.throwIfAborted();
+    this.#signal?.addEventListener('abort', this.#stop, { once: true });
+    try {
+      this.#handle = this.#start(this);
+    } catch (thrown) {
+      this.#close();
+      throw thrown;
+    }
+  }
+
+  #leave(error: unknown): void {
+    this.#items.length = 0;
+    this.fail(error);
+    this.#handle?.cancel();
+  }
+
+  #close(): void {
+    this.#isOver = true;
+    this.#signal?.removeEventListener('abort', this.#stop);
+    this.#wake?.();
+  }
+}

@@ -1,0 +1,64 @@
+import type { Clock } from '#base/clock.ts';
+import { checkCompletedControl } from '#contract/completed-control.ts';
+import type { Answer, ChatAsk, ReplySink, Target } from '#domain/call.ts';
+import { keepsControls } from '#domain/deployments/deployment.ts';
+import { prepareRequest } from '#domain/deployments/prepare-request.ts';
+import { estimatePromptTokens } from '#domain/usage/estimate-tokens.ts';
+import { Tally } from '#domain/usage/usage-sum.ts';
+import { findAddons } from '#runtime/addons.ts';
+import type { RunStates } from '#runtime/quick-app/run-state.ts';
+import { MeteredReply } from './metered-reply.ts';
+import { NormalizedReply } from './normalize-reply.ts';
+import type { AnswerWith, PreparedCall } from './prepared-call.ts';
+import type { ReserveLimits } from './reserve-limits.ts';
+import { openConversation } from './run-quick-app.ts';
+import { UsageTotals } from './usage-totals.ts';
+
+export interface AnswerChatDeps {
+  readonly states: RunStates;
+  readonly reserveLimits: ReserveLimits;
+  readonly clock: Clock;
+  readonly ways: AnswerWays;
+}
+
+/** The ways to answer a call: a model's upstreams, with or without addons, an application behind an endpoint, one without code. */
+export interface AnswerWays {
+  readonly callUpstreams: AnswerWith;
+  readonly runAddons: AnswerWith;
+  readonly callApplication: AnswerWith;
+  readonly runQuickApp: AnswerWith;
+}
+
+/** Answers a call that is authorized: checks the request, reserves its limits, and pushes the reply, normalized and metered. */
+export function answerChat(deps: AnswerChatDeps, target: Target, asked: ChatAsk, reply: ReplySink): Answer {
+  const prepared = prepare(deps, target, asked);
+  const { call, deployment } = target;
+  const { request, inner } = prepared;
+  const promptTokens = estimatePromptTokens(request);
+  const totals = new UsageTotals({ deployment, promptTokens, inner });
+  const head = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000) };
+  const normalized = new NormalizedReply({ head, totals, isStreamed: request.stream === true }, reply);
+  const metered = new MeteredReply(target, totals, normalized);
+  const start = wayOf(deps.ways, prepared);
+  deps.reserveLimits(target).then(
+    (reservation) => metered.begin(reservation, (sink) => start(prepared, sink)),
+    (refused) => metered.refuse(refused),
+  );
+  return metered;
+}
+
+/** The request with the deployment's defaults, checked against what the deployment takes. Throws the 400 that it deserves. */
+function prepare({ states }: AnswerChatDeps, target: Target, { request: asked, native, affinity }: ChatAsk): PreparedCall {
+  const { call, deployment, snapshot } = target;
+  const request = prepareRequest(asked, deployment);
+  if (keepsControls(deployment)) checkCompletedControl(request.messages);
+  const conversation = openConversation(states, { deployment, request, caller: call.caller });
+  if (request.addons !== undefined) findAddons(snapshot.configuration.addons, request.addons);
+  return { target, request, native, affinity, inner: new Tally(), conversation };
+}
+
+function wayOf(ways: AnswerWays, { target: { deployment }, request }: PreparedCall): AnswerWith {
+  if (deployment.quickApp !== undefined) return ways.runQuickApp;
+  if (deployment.kind === 'application') return ways.callApplication;
+  return request.addons === undefined ? ways.callUpstreams : ways.runAddons;
+}

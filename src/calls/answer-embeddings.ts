@@ -1,0 +1,73 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { Handle, Sink } from '#base/sink.ts';
+import type { ModelUsage } from '#contract/chunk.ts';
+import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { EmbeddingsReply, Target } from '#domain/call.ts';
+import type { AttemptRecord } from '#domain/telemetry.ts';
+import type { Upstream } from '#domain/upstreams/upstream.ts';
+import { costOf } from '#domain/usage/cost.ts';
+import { estimateInputTokens } from '#domain/usage/estimate-tokens.ts';
+import { toCount } from '#domain/usage/usage.ts';
+import { askUpstreams } from './ask-upstreams.ts';
+import { protocolOf, sentOn, type UpstreamDeps } from './call-upstream.ts';
+import type { ReserveLimits } from './reserve-limits.ts';
+
+export interface EmbeddingsDeps extends UpstreamDeps {
+  readonly reserveLimits: ReserveLimits;
+}
+
+interface Asked {
+  readonly target: Target;
+  readonly request: EmbeddingsRequest;
+  readonly signal: AbortSignal;
+}
+
+/** Answers an embeddings call that is authorized: reserves its limits, asks the upstreams, charges what was used. */
+export async function answerEmbeddings(
+  deps: EmbeddingsDeps,
+  { target, request: given, signal }: Asked,
+): Promise<EmbeddingsReply> {
+  const { call, deployment } = target;
+  const request = { ...deployment.defaults, ...given };
+  const { headers, charge } = await deps.reserveLimits(target);
+  let used: ModelUsage | undefined;
+  try {
+    const body = await ask(deps, { target, request, signal });
+    const usage = toUsed(target, request, body);
+    used = usage;
+    await call.caller.chain?.report([usage]);
+    return { headers, body, used: () => [usage] };
+  } finally {
+    if (signal.aborted) used ??= toUsed(target, request, {});
+    if (used !== undefined) {
+      const cost = costOf(deployment, used);
+      call.record.charged(cost);
+      charge({ tokens: used.total_tokens, cost });
+    }
+  }
+}
+
+function ask(deps: UpstreamDeps, { target, request, signal }: Asked): Promise<JsonObject> {
+  const { call, deployment } = target;
+  const attempts = {
+    deployment,
+    record: call.record,
+    ask(upstream: Upstream, attempt: AttemptRecord, reply: Sink<JsonObject>): Handle {
+      const { embed } = protocolOf(deps, upstream);
+      if (embed !== undefined) return embed({ upstream, request, headers: sentOn(target, attempt) }, reply);
+      throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} makes no embeddings.`);
+    },
+  };
+  return askUpstreams(deps, attempts, signal);
+}
+
+/** What an upstream reported, else an estimate. */
+function toUsed({ deployment: { id } }: Target, request: EmbeddingsRequest, { usage }: JsonObject): ModelUsage {
+  const reported = isJsonObject(usage) && typeof usage.prompt_tokens === 'number' ? toCount(usage.prompt_tokens) : undefined;
+  const tokens = reported ?? estimateInputTokens(request);
+  return {
+    ...{ index: 0, model: id, name: id, prompt_tokens: tokens, completion_tokens: 0, total_tokens: tokens },
+    ...(reported === undefined && { estimated: true }),
+  };
+}

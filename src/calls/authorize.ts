@@ -1,0 +1,25 @@
+import type { Call, Target } from '#domain/call.ts';
+import { pathTo } from '#domain/callers/chain.ts';
+import type { RequireConsent } from '#domain/consent/require-consent.ts';
+import type { Catalog } from '#domain/deployments/catalog.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import { find } from './find.ts';
+
+export interface AuthorizeDeps {
+  readonly snapshot: () => ConfigSnapshot;
+  readonly catalog: Catalog;
+  readonly requireConsent: RequireConsent;
+}
+
+/**
+ * The first step of every call: the deployment exists, its caller may use it and has consented, and the chain of calls may
+ * go on to it. Throws what `find`, the consent and `pathTo` throw.
+ */
+export async function authorize(deps: AuthorizeDeps, call: Call, type: Deployment['type']): Promise<Target> {
+  const { caller } = call;
+  const snapshot = deps.snapshot();
+  const deployment = await find(deps.catalog, snapshot, { call, type });
+  await deps.requireConsent({ caller, deployment, snapshot });
+  return { call, deployment, path: pathTo(deployment, caller), snapshot } as Target;
+}

@@ -1,0 +1,172 @@
+import type { Clock } from '#base/clock.ts';
+import { LateHandle } from '#base/late-handle.ts';
+import type { Handle, Sink } from '#base/sink.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import type { AttemptOutcome, AttemptRecord, CallRecord } from '#domain/telemetry.ts';
+import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
+import { type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { isRetryable, toCallerError, withoutSecrets } from '#domain/upstreams/upstream-error.ts';
+
+const firstWaitMs = 50;
+
+export interface FailoverDeps {
+  readonly loadBalancer: LoadBalancer;
+  readonly clock: Clock;
+}
+
+/** What is tried, and by whom. */
+export interface Attempts<Item> {
+  readonly deployment: Deployment;
+  readonly record: CallRecord;
+  readonly affinity?: string | undefined;
+  /** Sent along with the request, beside the upstream's own: an error of the upstream can say them back. */
+  readonly secrets?: readonly string[];
+  /** Asks one upstream. Throws UpstreamFault, or pushes it, if there is no reply. */
+  readonly ask: (upstream: Upstream, attempt: AttemptRecord, sink: Sink<Item>) => Handle;
+}
+
+/**
+ * Asks one upstream after the other until one sends a first item: only what fails before that is tried again. The last
+ * failure is told as the caller may see it.
+ */
+export function failover<Item>(deps: FailoverDeps, attempts: Attempts<Item>, sink: Sink<Item>): Handle {
+  const trying = new Failover(deps, attempts, sink);
+  trying.next(attempts);
+  return trying;
+}
+
+const noneTried: ReadonlySet<string> = new Set();
+
+class Failover<Item> extends LateHandle implements Sink<Item> {
+  readonly #deps: FailoverDeps;
+  readonly #sink: Sink<Item>;
+  readonly #secrets: readonly string[];
+  /** Let go of with the first item: a stream may outlive its request by hours. */
+  #attempts: Attempts<Item> | undefined;
+  #attempt: AttemptRecord | undefined;
+  #upstream: Upstream | undefined;
+  #tries = 0;
+  /** Ids of the upstreams that failed, with the last failure. */
+  #tried = noneTried;
+  #fault: UpstreamFault | undefined;
+
+  constructor(deps: FailoverDeps, attempts: Attempts<Item>, sink: Sink<Item>) {
+    super();
+    this.#deps = deps;
+    this.#sink = sink;
+    this.#secrets = attempts.secrets ?? [];
+    this.#attempts = attempts;
+  }
+
+  /** Asks the next upstream; one that failed before only after a pause. */
+  next(attempts: Attempts<Item>): void {
+    const { loadBalancer, clock } = this.#deps;
+    const { deployment, affinity } = attempts;
+    const mayTry = this.#tries < deployment.maxAttempts;
+    const tried = this.#tried;
+    const upstream = mayTry && loadBalancer.pick(deployment.upstreams, { tried, affinity, nowMs: clock.nowMs() });
+    if (!upstream) return this.#giveUp(attempts);
+    this.#tries += 1;
+    if (tried.has(upstream.id)) this.#askLater(attempts, upstream);
+    else this.#ask(attempts, upstream);
+  }
+
+  frame(item: Item): void {
+    if (this.#attempts !== undefined) this.#succeeded();
+    this.#sink.frame(item);
+  }
+
+  end(): void {
+    if (this.#attempts !== undefined) this.#succeeded();
+    this.#attempt?.end('ok', this.#deps.clock.nowMs());
+    this.#sink.end();
+  }
+
+  fail(thrown: unknown): void {
+    this.#attempt?.end(outcomeOf(thrown), this.#deps.clock.nowMs());
+    const upstream = this.#upstream;
+    if (!(thrown instanceof UpstreamFault) || upstream === undefined) return this.#sink.fail(thrown);
+    const fault = withoutSecrets(thrown, upstream, this.#secrets);
+    const attempts = this.#attempts;
+    if (attempts === undefined) return this.#sink.fail(fault);
+    this.#note(fault, upstream);
+    if (isRetryable(fault)) this.next(attempts);
+    else this.#giveUp(attempts);
+  }
+
+  override cancel(): void {
+    this.#attempt?.end('left', this.#deps.clock.nowMs());
+    super.cancel();
+  }
+
+  #ask(attempts: Attempts<Item>, upstream: Upstream): void {
+    try {
+      this.start(() => this.#asked(attempts, upstream));
+    } catch (thrown) {
+      this.fail(thrown);
+    }
+  }
+
+  #asked({ ask, record }: Attempts<Item>, upstream: Upstream): Handle {
+    this.#upstream = upstream;
+    const attempt = record.attempt(upstream.id, this.#deps.clock.nowMs());
+    this.#attempt = attempt;
+    return ask(upstream, attempt, this);
+  }
+
+  #askLater(attempts: Attempts<Item>, upstream: Upstream): void {
+    const waitMs = firstWaitMs * 2 ** (this.#tries - 2);
+    this.startAfter(
+      (signal) => this.#deps.clock.sleep(waitMs, signal),
+      () => this.#asked(attempts, upstream),
+      (thrown) => this.fail(thrown),
+    );
+  }
+
+  #succeeded(): void {
+    this.#attempts = undefined;
+    this.#fault = undefined;
+    if (this.#upstream !== undefined) this.#deps.loadBalancer.succeeded(this.#upstream);
+  }
+
+  /** Remembers the fault of an upstream; further ones of the same call do not count again. */
+  #note(fault: UpstreamFault, upstream: Upstream): void {
+    const { loadBalancer, clock } = this.#deps;
+    const nowMs = clock.nowMs();
+    if (fault.status === 429) loadBalancer.rateLimited(upstream, fault, nowMs);
+    else if (isDown(fault) && !this.#tried.has(upstream.id)) loadBalancer.failed(upstream, nowMs);
+    this.#tried = new Set([...this.#tried, upstream.id]);
+    this.#fault = fault;
+  }
+
+  #giveUp({ deployment }: Attempts<Item>): void {
+    const [fault, upstream] = [this.#fault, this.#upstream];
+    const isTold = fault !== undefined && upstream !== undefined;
+    this.#sink.fail(isTold ? toCallerError(fault, deployment.id, upstream) : noneIsOpen(this.#deps, deployment));
+  }
+}
+
+/** Whether the upstream is down for others too. An answer that makes no sense may come of the question: it tells nothing of them. */
+function isDown({ kind, status }: UpstreamFault): boolean {
+  return status === undefined ? kind !== 'broken' : status >= 500;
+}
+
+/** What telemetry is told of an attempt that failed. */
+function outcomeOf(thrown: unknown): AttemptOutcome {
+  if (!(thrown instanceof UpstreamFault)) return 'broken';
+  return thrown.status === 429 ? 'rate_limited' : thrown.kind;
+}
+
+function noneIsOpen({ loadBalancer, clock }: FailoverDeps, deployment: Deployment): ParleyError {
+  if (deployment.upstreams.length === 0)
+    return new ParleyError('upstream_unavailable', `${deployment.id} has no upstream configured.`);
+  const nowMs = clock.nowMs();
+  const retryAfterSeconds = loadBalancer.retryAfterSeconds(deployment.upstreams, nowMs);
+  const again = `try again in ${retryAfterSeconds} s`;
+  return loadBalancer.areRateLimited(deployment.upstreams, nowMs)
+    ? new ParleyError('upstream_rate_limited', `Every upstream of ${deployment.id} is rate limited; ${again}.`, {
+        retryAfterSeconds,
+      })
+    : new ParleyError('upstream_unavailable', `Every upstream of ${deployment.id} is failing; ${again}.`, { retryAfterSeconds });
+}

@@ -1,0 +1,141 @@
+import { LateHandle } from '#base/late-handle.ts';
+import type { Handle, Sink } from '#base/sink.ts';
+import type { ModelUsage } from '#contract/chunk.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { RawFrame } from '#contract/frame.ts';
+import type { Answer, Target } from '#domain/call.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { costOf } from '#domain/usage/cost.ts';
+import { addUp } from '#domain/usage/usage.ts';
+import type { NormalizedReply } from './normalize-reply.ts';
+import type { LimitReservation } from './reserve-limits.ts';
+import type { UsageTotals } from './usage-totals.ts';
+
+const noUsage: readonly ModelUsage[] = [];
+
+/**
+ * Passes a reply on and, when it is over, however that comes, charges what it used and reports it to the chain of calls it
+ * belongs to. The report arrives before the end of the reply goes out: an application that hears the end may end as well.
+ */
+export class MeteredReply implements Sink<RawFrame>, Answer {
+  readonly #target: Target;
+  readonly #totals: UsageTotals;
+  readonly #reply: NormalizedReply;
+  readonly #work = new LateHandle();
+  #reservation: LimitReservation | undefined;
+  #isOver = false;
+
+  constructor(target: Target, totals: UsageTotals, reply: NormalizedReply) {
+    this.#target = target;
+    this.#totals = totals;
+    this.#reply = reply;
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return this.#reservation?.headers ?? {};
+  }
+
+  used(): readonly ModelUsage[] {
+    return this.#wasAtWork ? this.#totals.totals().statistics.usage_per_model : noUsage;
+  }
+
+  /** A reply that failed before it began has used nothing; one that its caller left has, since the upstream was at work. */
+  get #wasAtWork(): boolean {
+    return this.#reply.hasBegun || (this.#work.isCancelled && this.#reservation !== undefined);
+  }
+
+  /** Starts the work behind the reply, unless nobody wants it any more. */
+  begin(reservation: LimitReservation, start: (sink: Sink<RawFrame>) => Handle): void {
+    this.#reservation = reservation;
+    try {
+      this.#work.start(() => start(this));
+    } catch (thrown) {
+      this.fail(thrown);
+    }
+  }
+
+  /** Ends a reply whose work may not begin. */
+  refuse(error: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#reply.fail(error);
+  }
+
+  frame(frame: RawFrame): void {
+    if (this.#isOver) return;
+    try {
+      this.#reply.frame(frame);
+    } catch (thrown) {
+      this.#work.cancel();
+      this.fail(thrown);
+    }
+  }
+
+  end(): void {
+    if (this.#isOver) return;
+    if (!this.#reply.hasBegun) return this.fail(new UpstreamFault('broken', 'The upstream ended its answer without a reply.'));
+    this.#isOver = true;
+    this.#totals.complete();
+    this.#whenReported(() => this.#tellEnd());
+  }
+
+  fail(thrown: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#whenReported(() => this.#tellFailure(thrown));
+  }
+
+  pause(): void {
+    this.#work.pause();
+  }
+
+  resume(): void {
+    this.#work.resume();
+  }
+
+  cancel(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#work.cancel();
+    void this.#report();
+    this.#charge();
+  }
+
+  #tellEnd(): void {
+    try {
+      this.#reply.end();
+      this.#charge();
+    } catch (thrown) {
+      this.#tellFailure(thrown);
+    }
+  }
+
+  #tellFailure(thrown: unknown): void {
+    this.#charge();
+    this.#reply.fail(toError(thrown, this.#target));
+  }
+
+  #whenReported(tell: () => void): void {
+    const reporting = this.#report();
+    if (reporting === undefined) tell();
+    else reporting.then(tell, (thrown: unknown) => this.#tellFailure(thrown));
+  }
+
+  #report(): Promise<void> | undefined {
+    const { chain } = this.#target.call.caller;
+    return chain === null || !this.#wasAtWork ? undefined : Promise.resolve(chain.report(this.used()));
+  }
+
+  #charge(): void {
+    if (!this.#wasAtWork) return;
+    const { call, deployment } = this.#target;
+    const cost = costOf(deployment, this.#totals.totals().usage);
+    call.record.charged(cost);
+    this.#reservation?.charge({ tokens: addUp(this.used()).total_tokens, cost });
+  }
+}
+
+function toError(thrown: unknown, { call }: Target): unknown {
+  if (!(thrown instanceof UpstreamFault)) return thrown;
+  return new ParleyError('upstream_failed', `The answer of ${call.deployment} failed: ${thrown.message}`, { cause: thrown });
+}

@@ -1,0 +1,17 @@
+import type { Handle } from '#base/sink.ts';
+import type { ChatAsk, Target } from '#domain/call.ts';
+import type { UpstreamSink } from '#domain/upstreams/upstream.ts';
+import type { Tally } from '#domain/usage/usage-sum.ts';
+import type { Conversation } from '#runtime/quick-app/conversation.ts';
+
+/** A call that is ready to be answered: its request is checked and has the deployment's defaults. Whoever changes `request` drops `native`. */
+export interface PreparedCall extends ChatAsk {
+  readonly target: Target;
+  /** Collects what the calls of the deployment itself use. */
+  readonly inner: Tally;
+  /** With a quick app: what its earlier replies remember. */
+  readonly conversation: Conversation | undefined;
+}
+
+/** One way to answer a call: pushes the reply into the sink. */
+export type AnswerWith = (prepared: PreparedCall, reply: UpstreamSink) => Handle;

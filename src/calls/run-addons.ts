@@ -1,0 +1,57 @@
+import type { Clock } from '#base/clock.ts';
+import { pump } from '#base/pump.ts';
+import { pushed } from '#base/pushed.ts';
+import type { Handle, Sink } from '#base/sink.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { Frame, RawFrame } from '#contract/frame.ts';
+import { type AddonTools, findAddons, type NamedAddon } from '#runtime/addons.ts';
+import { runLoop } from '#runtime/loop.ts';
+import { fanOut } from '#upstreams/with-choices.ts';
+import { inToolForm } from '#upstreams/with-functions.ts';
+import type { AnswerWith, PreparedCall } from './prepared-call.ts';
+
+export interface AddonDeps {
+  readonly addonTools: (configuration: Configuration) => AddonTools;
+  readonly callUpstreams: AnswerWith;
+  readonly clock: Clock;
+  /** Called with tool faults whose reason nobody is told. */
+  readonly noteFault: (message: string, thrown: unknown) => void;
+}
+
+/** Gives a model the tools of the request's addons; Parley makes their calls. Throws `unknown_addon`. */
+export function runAddons(deps: AddonDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
+  const { addons = [], n = 1, ...request } = prepared.request;
+  const found = findAddons(prepared.target.snapshot.configuration.addons, addons);
+  // The request is another one now: an upstream of the caller's own dialect cannot be sent it as it came.
+  const single = { ...prepared, request, native: undefined };
+  if (found.length === 0) return deps.callUpstreams({ ...single, request: { ...request, n } }, sink);
+  const run = (reply: Sink<RawFrame>): Handle =>
+    inToolForm(request, reply, (inner, inToolReply) =>
+      pump((signal) => loop(deps, { ...single, request: inner }, { found, signal }), inToolReply),
+    );
+  return n === 1 ? run(sink) : fanOut(n, run, sink);
+}
+
+interface Run {
+  readonly found: readonly NamedAddon[];
+  readonly signal: AbortSignal;
+}
+
+async function* loop(deps: AddonDeps, prepared: PreparedCall, { found, signal }: Run): AsyncIterable<Frame> {
+  const { target, request } = prepared;
+  const { call, deployment, snapshot } = target;
+  const { configuration } = snapshot;
+  const { tools, missing } = await deps.addonTools(configuration).load(found, signal);
+  yield* runLoop({
+    ask: (inner) => pushed((sink) => deps.callUpstreams({ ...prepared, request: inner }, sink), signal),
+    request,
+    tools,
+    missing,
+    model: deployment.id,
+    id: `chatcmpl-${call.id}`,
+    clock: deps.clock,
+    signal,
+    ...configuration.tools,
+    onToolFault: (tool, thrown) => deps.noteFault(`the tool ${tool} of an addon failed`, thrown),
+  });
+}

@@ -1,0 +1,106 @@
+import { pump } from '#base/pump.ts';
+import type { Handle, Sink } from '#base/sink.ts';
+import type { ChatRequest } from '#contract/chat-request.ts';
+import { checkCompletedControl } from '#contract/completed-control.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { Frame, RawFrame } from '#contract/frame.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
+import type { Catalog } from '#domain/deployments/catalog.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import { mayTrace, usdOf } from '#domain/quick-app/application-trace.ts';
+import { deploymentsAsTools } from '#domain/quick-app/deployments-as-tools.ts';
+import type { QuickApp } from '#domain/quick-app/quick-app.ts';
+import { type Conversation, readConversation } from '#runtime/quick-app/conversation.ts';
+import { type LoadedTools, loadTools, type ToolSources } from '#runtime/quick-app/load-tools.ts';
+import { type QuickAppRun, runQuickApp as runApp } from '#runtime/quick-app/run-quick-app.ts';
+import type { RunStates } from '#runtime/quick-app/run-state.ts';
+import { traceRun } from '#runtime/quick-app/trace-run.ts';
+import { mediaTakenBy } from '#runtime/shown-media.ts';
+import type { AskDeployment } from '#tools/deployment/deployment-tool.ts';
+import { fanOut } from '#upstreams/with-choices.ts';
+import { toHolder } from './call-application.ts';
+import { callInside, type InnerCallDeps } from './inner-call.ts';
+import type { PreparedCall } from './prepared-call.ts';
+
+export interface QuickAppDeps extends InnerCallDeps {
+  readonly catalog: Catalog;
+  readonly states: RunStates;
+  readonly toolSources: (configuration: Configuration) => ToolSources;
+  /** Called with what an application names that does not exist, in the form of a graph of its own edges. */
+  readonly noteGraph: (graph: DependencyGraph) => void;
+  /** Called with tool faults whose reason nobody is told. */
+  readonly noteFault: (message: string, thrown: unknown) => void;
+}
+
+/** Runs an application without code. */
+export function runQuickApp(deps: QuickAppDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
+  const { n = 1, ...request } = prepared.request;
+  const run = (reply: Sink<RawFrame>): Handle => pump((signal) => open(deps, { ...prepared, request }, signal), reply);
+  return n === 1 ? run(sink) : fanOut(n, run, sink);
+}
+
+/**
+ * The conversation with a quick app, with what its earlier replies remember; undefined for other deployments. Throws
+ * invalid_request for a state that is not what this caller was given, and control_not_offered.
+ */
+export function openConversation(
+  states: RunStates,
+  { deployment, request, caller }: { deployment: Deployment; request: ChatRequest; caller: Caller },
+): Conversation | undefined {
+  if (deployment.quickApp === undefined) return undefined;
+  const owner = { subject: caller.subject, application: deployment.id };
+  const conversation = readConversation(request.messages, (state) => states.read(state, owner));
+  checkCompletedControl(request.messages, conversation.controls);
+  return conversation;
+}
+
+const noTools: LoadedTools = { tools: [], missing: [] };
+
+async function open(deps: QuickAppDeps, prepared: PreparedCall, signal: AbortSignal): Promise<AsyncIterable<Frame>> {
+  const { target, request, conversation } = prepared;
+  const { call, deployment, snapshot } = target;
+  const { quickApp: app } = deployment;
+  if (app === undefined || conversation === undefined) throw new Error(`${deployment.id} is no quick app`);
+  const ask = toAsk(deps, prepared);
+  const run: QuickAppRun = {
+    app,
+    tools: conversation.waiting.length > 0 ? noTools : await load(deps, { app, prepared, signal }),
+    request,
+    conversation,
+    askModel: (asked) => ask(app.model)(asked, signal),
+    takes: mediaTakenBy(snapshot.deployments.get(app.model)),
+    toState: (state) => deps.states.write(state, { subject: call.caller.subject, application: deployment.id }),
+    id: `chatcmpl-${call.id}`,
+    deployment: deployment.id,
+    clock: deps.clock,
+    signal,
+    limits: snapshot.configuration.tools,
+    onToolFault: (tool, thrown) => deps.noteFault(`the tool ${tool} of ${deployment.id} failed`, thrown),
+  };
+  const isTraced = call.wantsTrace === true && mayTrace(call.caller, deployment);
+  return isTraced ? traceRun(run, (usage) => usdOf(snapshot, usage)) : runApp(run);
+}
+
+interface Loading {
+  readonly app: QuickApp;
+  readonly prepared: PreparedCall;
+  readonly signal: AbortSignal;
+}
+
+async function load(deps: QuickAppDeps, { app, prepared, signal }: Loading): Promise<LoadedTools> {
+  const { deployment, snapshot } = prepared.target;
+  const caller = toHolder(prepared);
+  const ask = toAsk(deps, prepared);
+  const { deployments, dangling } = await deploymentsAsTools(deployment, { catalog: deps.catalog, snapshot, caller });
+  deps.noteGraph({ deployments: [deployment], dangling });
+  const sources = deps.toolSources(snapshot.configuration);
+  const mayRead = (file: string): boolean => caller.chain?.files.has(file) === true;
+  const owner = deployment.ownership?.owner ?? null;
+  const context = { signal, subject: caller.subject, application: deployment.id, owner, mayRead };
+  return loadTools(app, { deployments, ask: ({ id }) => ask(id) }, { sources, context });
+}
+
+function toAsk(deps: QuickAppDeps, prepared: PreparedCall): (deployment: string) => AskDeployment {
+  return (deployment) => (request, signal) => callInside(deps, prepared, { deployment, request, signal });
+}

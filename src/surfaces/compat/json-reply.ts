@@ -1,0 +1,48 @@
+import { Accumulator } from '#contract/accumulate.ts';
+import { answerBound, tooLarge } from '#contract/fold-frames.ts';
+import { Frame } from '#contract/frame.ts';
+import type { ReplySink } from '#domain/call.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import { sendJson } from '../http/send-json.ts';
+
+/** Sends a reply as one JSON text: its chunks folded. A reply that came whole passes with its bytes. */
+export class JsonReply implements ReplySink {
+  readonly #context: RequestContext;
+  #whole: Frame | undefined;
+  #folded: Accumulator | undefined;
+  #bytes = 0;
+
+  constructor(context: RequestContext) {
+    this.#context = context;
+  }
+
+  /** Throws upstream_failed for a reply that is too large, or cannot be folded. */
+  frame(frame: Frame): void {
+    if (this.#whole === undefined && this.#folded === undefined && frame.completion !== undefined) {
+      this.#whole = frame;
+      return;
+    }
+    this.#bytes += frame.bytes.length;
+    if (this.#bytes > answerBound.maxBytes) throw tooLarge(answerBound);
+    this.#folded ??= startedWith(this.#whole);
+    for (const chunk of frame.chunks) this.#folded.add(chunk);
+  }
+
+  end(): void {
+    const { response, headers } = this.#context;
+    const whole = this.#folded === undefined ? this.#whole : Frame.ofCompletion(this.#folded.completion());
+    sendJson(response, 200, whole?.bytes ?? '', headers);
+    this.#context.replyEnded();
+  }
+
+  fail(thrown: unknown): void {
+    this.#context.sendError(thrown);
+    this.#context.replyEnded();
+  }
+}
+
+function startedWith(whole: Frame | undefined): Accumulator {
+  const folded = new Accumulator();
+  for (const chunk of whole?.chunks ?? []) folded.add(chunk);
+  return folded;
+}

@@ -1,0 +1,71 @@
+import type { ParleyError } from '#contract/errors.ts';
+import type { Frame } from '#contract/frame.ts';
+import type { ReplySink } from '#domain/call.ts';
+import { EventStream } from './event-stream.ts';
+import type { RequestContext } from './request-context.ts';
+
+/** How a dialect writes a reply as events; all that it gives is latin1 bytes. */
+export interface EventWriter {
+  /** Starts the stream; what is thrown here is answered with the status of an error. */
+  begin(stream: EventStream, context: RequestContext, first: Frame): void;
+  toBytes(frame: Frame): string;
+  /** What closes a reply that ended well. */
+  end(): string;
+  /** What closes a reply that broke off. */
+  toFault(error: ParleyError, context: RequestContext): string;
+}
+
+/** Sends a reply as events. Nothing is sent before the first frame: a failure ahead of it has its own status, a later one is an event. */
+export class StreamedReply implements ReplySink {
+  readonly #context: RequestContext;
+  readonly #writer: EventWriter;
+  #stream: EventStream | undefined;
+  #isPaused = false;
+
+  constructor(context: RequestContext, writer: EventWriter) {
+    this.#context = context;
+    this.#writer = writer;
+  }
+
+  frame(frame: Frame): void {
+    const { record, clock } = this.#context;
+    let stream = this.#stream;
+    if (stream === undefined) {
+      stream = new EventStream(this.#context.response);
+      this.#writer.begin(stream, this.#context, frame);
+      this.#stream = stream;
+      record.firstByte(clock.nowMs());
+    } else record.chunk(clock.nowMs());
+    stream.send(this.#writer.toBytes(frame));
+    if (stream.isFull && !this.#isPaused) this.#pause(stream);
+  }
+
+  end(): void {
+    this.#stream?.send(this.#writer.end());
+    this.#stream?.end();
+    this.#context.replyEnded();
+  }
+
+  fail(thrown: unknown): void {
+    const context = this.#context;
+    if (this.#stream === undefined) context.sendError(thrown);
+    else this.#breakOff(this.#stream, context.failed(thrown));
+    context.replyEnded();
+  }
+
+  #breakOff(stream: EventStream, error: ParleyError): void {
+    if (this.#context.hasLeft) return stream.abandon();
+    stream.send(this.#writer.toFault(error, this.#context));
+    stream.end();
+  }
+
+  /** Until the reader has caught up. */
+  #pause(stream: EventStream): void {
+    this.#isPaused = true;
+    this.#context.pause();
+    void stream.drained().then(() => {
+      this.#isPaused = false;
+      this.#context.resume();
+    });
+  }
+}

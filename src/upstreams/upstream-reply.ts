@@ -1,0 +1,191 @@
+import { EventSplitter, EventTooLarge } from '#base/event-splitter.ts';
+import type { Exchange, HttpClient, HttpFault, HttpRequest, ReplyHeaders, ReplyListener } from '#base/http/client.ts';
+import type { Handle, Sink } from '#base/sink.ts';
+import type { RawFrame } from '#contract/frame.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { toEarlyFault, toUpstreamFault, unanswered } from './to-upstream-fault.ts';
+
+const maxWholeBytes = 64 * 1024 * 1024;
+const maxRefusalBytes = 64 * 1024;
+/** How long the rest of a reply may take after its end mark, so that its connection can serve again. */
+const restMs = 500;
+
+/** How the replies of one dialect are read. All of it throws UpstreamFault. */
+export interface ReplyDialect<Item = RawFrame> {
+  /** Reads the events of one reply with these header fields; absent if there are no streamed replies. */
+  readEvents?(headers: ReplyHeaders): EventReader<Item>;
+  /** A reply in one JSON text, given as latin1 bytes. */
+  readWhole(bytes: string, headers: ReplyHeaders): Item;
+  /** What a reply with another status than 200 tells; its text as latin1 bytes, empty if it cannot be had. */
+  readRefusal(refusal: Refusal): UpstreamFault;
+}
+
+export interface Refusal {
+  readonly status: number;
+  readonly headers: ReplyHeaders;
+  readonly bytes: string;
+}
+
+/** What the events of one reply mean, in one dialect. */
+export interface EventReader<Item = RawFrame> {
+  /** Whether the reply came to its own end. */
+  readonly hasEnded: boolean;
+  /** Pushes the frames that whole events mean, in order. Throws UpstreamFault behind those of the events before the fault. */
+  take(events: string, reply: Pick<Sink<Item>, 'frame'>): void;
+  /** Whether an event ends the reply. Some upstreams close right behind this one, without its empty line. */
+  isEndMark(event: string): boolean;
+}
+
+/**
+ * Sends a request and pushes the reply, streamed or in one JSON text. A stream that closes without its end mark, or brings
+ * an error event, is a fault; one that closes ahead of its first event counts as no answer.
+ */
+export function sendForReply<Item>(
+  http: HttpClient,
+  request: HttpRequest,
+  dialect: ReplyDialect<Item>,
+  sink: Sink<Item>,
+): Handle {
+  const reply = new UpstreamReply(dialect, sink);
+  reply.follow(http.send(request, reply));
+  return reply;
+}
+
+type State = 'head' | 'events' | 'whole' | 'refusal' | 'over';
+
+class UpstreamReply<Item> implements ReplyListener, Handle {
+  readonly #dialect: ReplyDialect<Item>;
+  readonly #sink: Sink<Item>;
+  #exchange: Exchange | undefined;
+  #state: State = 'head';
+  #events: EventReader<Item> | undefined;
+  #splitter: EventSplitter | undefined;
+  #hasBegun = false;
+  /** Of a whole reply, or a refusal. */
+  #head: Omit<Refusal, 'bytes'> | undefined;
+  #bytes = '';
+
+  constructor(dialect: ReplyDialect<Item>, sink: Sink<Item>) {
+    this.#dialect = dialect;
+    this.#sink = sink;
+  }
+
+  follow(exchange: Exchange): void {
+    this.#exchange = exchange;
+  }
+
+  head(status: number, headers: ReplyHeaders): void {
+    if (this.#state !== 'head') return;
+    if (status === 200 && this.#dialect.readEvents !== undefined && headers['content-type']?.includes('text/event-stream')) {
+      this.#state = 'events';
+      this.#events = this.#dialect.readEvents(headers);
+      this.#splitter = new EventSplitter();
+      return;
+    }
+    this.#state = status === 200 ? 'whole' : 'refusal';
+    this.#head = { status, headers };
+  }
+
+  bytes(text: string): void {
+    if (this.#state === 'events') this.#takeEvents(text);
+    else if (this.#state === 'whole') this.#gather(text, maxWholeBytes);
+    else if (this.#state === 'refusal') this.#gather(text, maxRefusalBytes);
+  }
+
+  end(): void {
+    if (this.#state === 'events') this.#closed();
+    else if (this.#state === 'whole') this.#endWhole();
+    else if (this.#state === 'refusal') this.#refuse(this.#bytes);
+    this.#exchange = undefined;
+  }
+
+  fail(fault: HttpFault): void {
+    if (this.#state === 'refusal') this.#refuse('');
+    else this.#giveUp(this.#hasBegun || this.#bytes !== '' ? toUpstreamFault(fault) : toEarlyFault(fault));
+  }
+
+  /** Takes what the reader of the events pushes. */
+  frame(frame: Item): void {
+    if (this.#state !== 'events') return;
+    this.#hasBegun = true;
+    this.#sink.frame(frame);
+  }
+
+  pause(): void {
+    this.#exchange?.pause();
+  }
+
+  resume(): void {
+    this.#exchange?.resume();
+  }
+
+  cancel(): void {
+    this.#state = 'over';
+    this.#exchange?.cancel();
+  }
+
+  #takeEvents(text: string): void {
+    try {
+      this.#readEvents(this.#splitter?.push(text) ?? '');
+    } catch (thrown) {
+      this.#giveUp(thrown);
+    }
+  }
+
+  #readEvents(events: string): void {
+    this.#events?.take(events, this);
+    if (this.#events?.hasEnded !== true || this.#state !== 'events') return;
+    this.#state = 'over';
+    this.#exchange?.endWithin(restMs);
+    this.#sink.end();
+  }
+
+  /** The connection has closed before an end mark with its empty line came. */
+  #closed(): void {
+    const rest = this.#splitter?.rest ?? '';
+    try {
+      if (!this.#hasBegun && rest.trim() === '') throw unanswered();
+      if (!this.#events?.isEndMark(rest)) throw new UpstreamFault('broken', 'The upstream closed its answer before the end.');
+      this.#readEvents(`${rest.trimEnd()}\n\n`);
+    } catch (thrown) {
+      this.#giveUp(thrown);
+    }
+  }
+
+  #gather(text: string, maxBytes: number): void {
+    this.#bytes += text;
+    if (this.#bytes.length <= maxBytes) return;
+    if (this.#state === 'refusal') this.#refuse('');
+    else this.#giveUp(new UpstreamFault('broken', `The upstream's answer is larger than ${maxBytes} bytes.`));
+  }
+
+  #endWhole(): void {
+    let frame: Item;
+    try {
+      if (this.#bytes === '') throw unanswered();
+      frame = this.#dialect.readWhole(this.#bytes, this.#head?.headers ?? {});
+    } catch (thrown) {
+      return this.#giveUp(thrown);
+    }
+    this.#state = 'over';
+    this.#bytes = '';
+    this.#sink.frame(frame);
+    this.#sink.end();
+  }
+
+  #refuse(bytes: string): void {
+    const { status = 0, headers = {} } = this.#head ?? {};
+    this.#giveUp(this.#dialect.readRefusal({ status, headers, bytes }));
+  }
+
+  #giveUp(thrown: unknown): void {
+    if (this.#state === 'over') return;
+    this.#state = 'over';
+    this.#bytes = '';
+    this.#exchange?.cancel();
+    const isTooLarge = thrown instanceof EventTooLarge;
+    this.#sink.fail(
+      isTooLarge ? new UpstreamFault('broken', 'The upstream sent an event that is too large.', { cause: thrown }) : thrown,
+    );
+  }
+}

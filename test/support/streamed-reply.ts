@@ -1,0 +1,72 @@
+import { expect } from 'vitest';
+import type { Exchange, HttpClient, HttpRequest, ReplyListener } from '#base/http/client.ts';
+import type { RawFrame } from '#contract/frame.ts';
+import { type EventReader, type ReplyDialect, sendForReply } from '#upstreams/upstream-reply.ts';
+
+/** What a streamed reply gives. */
+export interface Streamed {
+  readonly frames: readonly RawFrame[];
+  /** What it fails with. */
+  readonly fault: unknown;
+  /** How long its connection may stay open behind the end mark; undefined if it was not left open. */
+  readonly endsWithinMs: number | undefined;
+}
+
+/** The frames that the pieces of a streamed reply give, one read after the other. The connection closes behind them unless it stays open. */
+export async function framesOf(pieces: readonly string[], reader: EventReader, { staysOpen = false } = {}): Promise<Streamed> {
+  const frames: RawFrame[] = [];
+  let fault: unknown;
+  const dialect: ReplyDialect = {
+    readEvents: () => reader,
+    readWhole: () => expect.unreachable('the reply is a stream'),
+    readRefusal: () => expect.unreachable('the reply is a stream'),
+  };
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const sink = {
+    frame: (frame: RawFrame) => void frames.push(frame),
+    end: resolve,
+    fail: (error: unknown) => {
+      fault = error;
+      resolve();
+    },
+  };
+  const client = new ScriptedClient(pieces, staysOpen);
+  sendForReply(client, {} as HttpRequest, dialect, sink);
+  await over;
+  return { frames, fault, endsWithinMs: client.endsWithinMs };
+}
+
+class ScriptedClient implements HttpClient, Exchange {
+  readonly #pieces: readonly string[];
+  readonly #staysOpen: boolean;
+  #isCancelled = false;
+  endsWithinMs: number | undefined;
+
+  constructor(pieces: readonly string[], staysOpen: boolean) {
+    this.#pieces = pieces;
+    this.#staysOpen = staysOpen;
+  }
+
+  send(_request: HttpRequest, listener: ReplyListener): Exchange {
+    queueMicrotask(() => this.#answer(listener));
+    return this;
+  }
+
+  pause(): void {}
+  resume(): void {}
+  close(): void {}
+
+  cancel(): void {
+    this.#isCancelled = true;
+  }
+
+  endWithin(ms: number): void {
+    this.endsWithinMs = ms;
+  }
+
+  #answer(listener: ReplyListener): void {
+    listener.head(200, { 'content-type': 'text/event-stream' });
+    for (const piece of this.#pieces) if (piece !== '' && !this.#isCancelled) listener.bytes(piece);
+    if (!this.#staysOpen && !this.#isCancelled) listener.end();
+  }
+}
