@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/clock.ts';
+import { pathBelow } from '#base/url-path.ts';
 import { isSameForm, parseConsentForm } from '#contract/consent.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
@@ -87,9 +88,8 @@ async function find({ snapshot, dependencies }: ConsentSurfaceDeps, caller: Call
   return { caller, deployment, snapshot: now };
 }
 
-function idOf(request: FastifyRequest): string {
-  const [path = ''] = (request.raw.url ?? '').split('?', 1);
-  const id = toDeploymentId(path.slice(base.length + 1));
+function idOf({ url }: FastifyRequest): string {
+  const id = toDeploymentId(pathBelow(`${base}/`, url));
   if (id === undefined) throw notFound();
   return id;
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/clock.ts';
+import { pathBelow } from '#base/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { requireAccess } from '#domain/callers/access.ts';
@@ -70,11 +71,11 @@ export function callerRoutes(app: FastifyInstance, tools: CallerRoutesDeps): voi
 }
 
 /** What is asked of which deployment: ids may hold slashes, so the last segment says what. */
-function toTarget({ raw }: FastifyRequest): { view: View; encodedId: string } {
-  const [path = ''] = (raw.url ?? '').split('?', 1);
+function toTarget({ url }: FastifyRequest): { view: View; encodedId: string } {
+  const path = pathBelow(deploymentsBase, url);
   const end = path.lastIndexOf('/');
   const name = path.slice(end + 1);
-  const view = end >= deploymentsBase.length - 1 && Object.hasOwn(views, name) ? views[name] : undefined;
+  const view = Object.hasOwn(views, name) ? views[name] : undefined;
   if (view === undefined) throw new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
-  return { view, encodedId: path.slice(deploymentsBase.length, end) };
+  return { view, encodedId: path.slice(0, Math.max(end, 0)) };
 }

@@ -1,4 +1,5 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { pathBelow } from '#base/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { mayUse, requireAccess } from '#domain/callers/access.ts';
@@ -56,7 +57,7 @@ function list(app: FastifyInstance, tools: ListingDeps, { base, isOfKind }: List
       throw new ParleyError('method_not_allowed', 'This path takes POST, not GET.');
     }
     const caller = await tools.identify(readCredentials(request.raw));
-    const id = idBelow(request, `${base}/`);
+    const id = toDeploymentId(pathBelow(`${base}/`, request.url));
     const snapshot = tools.snapshot();
     const deployment = id === undefined ? undefined : await tools.catalog.find(snapshot, id);
     if (deployment === undefined || !isOfKind(deployment))
@@ -64,9 +65,4 @@ function list(app: FastifyInstance, tools: ListingDeps, { base, isOfKind }: List
     requireAccess(snapshot, caller, deployment);
     return toListItem(deployment, tools.createdSeconds);
   });
-}
-
-function idBelow(request: FastifyRequest, base: string): string | undefined {
-  const [path = ''] = (request.raw.url ?? '').split('?', 1);
-  return toDeploymentId(path.slice(base.length));
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { pathBelow } from '#base/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { mayUse, requireAccess } from '#domain/callers/access.ts';
@@ -31,10 +32,9 @@ export function modelRoutes(
     const ids = usable.map(({ id }) => id);
     return { data: usable.map(toItem), has_more: false, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
   });
-  app.get(`${base}/*`, async ({ raw }) => {
+  app.get(`${base}/*`, async ({ raw, url }) => {
     const caller = await identify(readCredentials(raw, true));
-    const [path = ''] = (raw.url ?? '').split('?', 1);
-    const id = toDeploymentId(path.slice(base.length + 1));
+    const id = toDeploymentId(pathBelow(`${base}/`, url));
     const now = snapshot();
     const deployment = id === undefined ? undefined : await catalog.find(now, id);
     if (deployment?.type !== 'chat') throw new ParleyError('deployment_not_found', 'There is no deployment of this id.');
