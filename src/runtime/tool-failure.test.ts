@@ -6,7 +6,9 @@ import { reasonOf } from './tool-failure.ts';
 it('tells the reason of a fault that is meant to be told, and of no other', () => {
   const bounds = { signal: new AbortController().signal, timeoutMs: 300 };
   expect(reasonOf(new ToolFault('no such city'), bounds)).toBe('The tool failed: no such city');
-  expect(reasonOf(new ParleyError('consent_required', 'Consent is missing.'), bounds)).toBe('The tool failed: Consent is missing.');
+  expect(reasonOf(new ParleyError('consent_required', 'Consent is missing.'), bounds)).toBe(
+    'The tool failed: Consent is missing.',
+  );
   expect(reasonOf(new Error('password=hunter2'), bounds)).toBeUndefined();
 });
 
