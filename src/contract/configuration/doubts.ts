@@ -1,3 +1,4 @@
+import { defaultRole } from '../roles.ts';
 import type { Configuration } from './configuration.ts';
 import type { Fault } from './fault.ts';
 import { didYouMean } from './nearest.ts';
@@ -63,7 +64,7 @@ function* danglingTools({ applications }: Configuration, ids: ReadonlySet<string
 function* rolesOfNobody(configuration: Configuration): Iterable<Fault> {
   const { roles, keys, identityProviders } = configuration;
   const ofKeys = Object.values(keys).flatMap((key) => [...(key.roles ?? []), ...(key.role === undefined ? [] : [key.role])]);
-  const known = new Set(['default', ...Object.keys(roles), ...ofKeys]);
+  const known = new Set([defaultRole, ...Object.keys(roles), ...ofKeys]);
   const isOpen = Object.values(identityProviders).some(({ rolesClaim }) => rolesClaim !== undefined);
   for (const section of ['models', 'applications'] as const) {
     for (const [id, { userRoles = [] }] of Object.entries(configuration[section])) {

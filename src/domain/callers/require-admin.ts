@@ -1,9 +1,7 @@
 import { ParleyError } from '#contract/errors.ts';
+import { adminRole } from '#contract/roles.ts';
 import type { Caller } from './caller.ts';
 import { requireOwn } from './require-own.ts';
-
-/** The role whose holders may see how the service is used, how it is, and what was done. */
-export const adminRole = 'admin';
 
 /** Throws `access_denied` where a caller does not administer: lacks the role, or holds it only through a per-request key. */
 export function requireAdmin(caller: Caller): void {
