@@ -2,7 +2,8 @@ import fastifySwagger from '@fastify/swagger';
 import Fastify from 'fastify';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '#base/clock.ts';
-import { type Addons, AddonTools, findAddons, type LoadedAddons } from '#runtime/addons.ts';
+import type { LoadedTools } from '#domain/tools/tool.ts';
+import { type Addons, AddonTools, findAddons } from '#runtime/addons.ts';
 import { type LoopOptions, runLoop } from '#runtime/loop.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 import { defaultToolSettings } from '#test/tool-settings.ts';
@@ -53,7 +54,7 @@ async function startWeather() {
   return { url, asked };
 }
 
-async function runWith(ask: ReturnType<typeof scriptedModel>['ask'], { tools, missing }: LoadedAddons) {
+async function runWith(ask: ReturnType<typeof scriptedModel>['ask'], { tools, missing }: LoadedTools) {
   const stages: unknown[] = [];
   let content = '';
   for await (const frame of run({ ask, tools, missing })) {

@@ -1,6 +1,7 @@
 import { bucketOf } from '#domain/files/bucket.ts';
 import type { FileIndex, IndexedFile } from '#domain/files/file-index.ts';
 import { type FilePlace, fromReference, toReference } from '#domain/files/file-references.ts';
+import type { MissingToolset } from '#domain/tools/tool.ts';
 
 /** A stored file that questions are looked up in. */
 export interface ShelvedFile {
@@ -13,7 +14,7 @@ export interface ShelvedFile {
 export interface Shelf {
   readonly files: readonly ShelvedFile[];
   /** What could not be had, for the user. */
-  readonly missing: readonly { readonly name: string; readonly reason: string }[];
+  readonly missing: readonly MissingToolset[];
 }
 
 interface Looked {
