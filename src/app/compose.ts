@@ -136,7 +136,7 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
     fileRoutes(app, { files, identify });
   }
   if (parts.admin !== undefined) adminRoutes(app, { ...parts.admin, identify, clock });
-  consentRoutes(app, { ...consent, snapshot, identify, clock, noteAudit });
+  consentRoutes(app, { ...consent, snapshot, catalog, identify, clock, noteAudit });
   const listWays = createSignInWays({ snapshot, http: parts.http, clock, noteFault });
   signInRoutes(app, { listWays });
   uiRoutes(app, { listWays });

@@ -3,12 +3,12 @@ import type { Clock } from '#base/clock.ts';
 import { pathBelow } from '#base/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { requireAccess } from '#domain/callers/access.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
+import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
 import type { DocumentProgress } from '#domain/tools/document-progress.ts';
 import { readCredentials } from '../http/credentials.ts';
@@ -62,10 +62,7 @@ export function callerRoutes(app: FastifyInstance, tools: CallerRoutesDeps): voi
     const caller = await tools.identify(readCredentials(request.raw));
     const { view, encodedId } = toTarget(request);
     const snapshot = tools.snapshot();
-    const id = toDeploymentId(encodedId);
-    const deployment = id === undefined ? undefined : await tools.catalog.find(snapshot, id);
-    if (deployment === undefined) throw new ParleyError('deployment_not_found', 'There is no deployment of this id.');
-    requireAccess(snapshot, caller, deployment);
+    const deployment = await findUsable({ catalog: tools.catalog, snapshot, caller }, toDeploymentId(encodedId));
     return view(tools, { caller, deployment, snapshot });
   });
 }
