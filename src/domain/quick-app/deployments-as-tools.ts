@@ -1,9 +1,9 @@
+import { type DescribedDeployment, meetConditions } from '#contract/quick-app/meet-conditions.ts';
 import { mayUse } from '../callers/access.ts';
 import type { Dangling, DependencySource } from '../consent/dependency-graph.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { type DeploymentLookup, listUsable } from '../deployments/usable-deployments.ts';
 import type { QuickApp } from './quick-app.ts';
-import { toDeploymentFilter } from './to-deployment-filter.ts';
 
 /** What a deployment calls: the dependencies it declares; of a quick app its model and tools as well (contract 6). */
 export function dependenciesFor(lookup: DeploymentLookup): DependencySource {
@@ -57,9 +57,13 @@ function idsOf({ toolsets }: QuickApp): readonly string[] {
 /** Those that meet the conditions; the application itself is none of them. */
 async function matchingDeployments(application: Deployment, lookup: DeploymentLookup): Promise<readonly Deployment[]> {
   const filters = (application.quickApp?.toolsets ?? []).flatMap((toolset) =>
-    toolset.kind === 'deployments' ? [toDeploymentFilter(toolset.conditions)] : [],
+    toolset.kind === 'deployments' ? [meetConditions(toolset.conditions)] : [],
   );
   if (filters.length === 0) return [];
   const open = await listUsable(lookup, ({ id, type }) => type === 'chat' && id !== application.id);
-  return open.filter((found) => filters.some((meets) => meets(found)));
+  return open.filter((found) => filters.some((meets) => meets(toDescribed(found))));
+}
+
+function toDescribed({ id, kind, displayName = id, description = '' }: Deployment): DescribedDeployment {
+  return { id, displayName, description, isApplication: kind === 'application' };
 }
