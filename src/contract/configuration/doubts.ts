@@ -2,6 +2,7 @@ import { defaultRole } from '../roles.ts';
 import type { Configuration } from './configuration.ts';
 import type { Fault } from './fault.ts';
 import { didYouMean } from './nearest.ts';
+import { protocols } from './protocols.ts';
 
 /** What can be meant but seldom is; it keeps no configuration from being used. */
 export function* doubts(configuration: Configuration): Iterable<Fault> {
@@ -24,8 +25,8 @@ export function* doubts(configuration: Configuration): Iterable<Fault> {
   for (const [id, { upstreams }] of Object.entries(configuration.models)) {
     for (const [index, { protocol, apiVersion }] of upstreams.entries()) {
       const path = ['models', id, 'upstreams', index, 'apiVersion'];
-      if (protocol === 'azure' && apiVersion === undefined)
-        yield { path, message: 'is missing; most azure upstreams answer 404 without it' };
+      if (protocols[protocol].needsApiVersion && apiVersion === undefined)
+        yield { path, message: `is missing; most ${protocol} upstreams answer 404 without it` };
     }
   }
 }
