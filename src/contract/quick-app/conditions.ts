@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { strict } from '../configuration/fields.ts';
-import { conditionProperties, isExpression } from './meet-conditions.ts';
+import { conditionProperties, isExpression } from './condition-parts.ts';
 
 const property = Type.Enum([...conditionProperties], {
   description: 'What of a deployment is looked at; `application` is whether it is an application rather than a model.',

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
+import { isExpression } from './condition-parts.ts';
 import type { Condition } from './conditions.ts';
-import { isExpression, meetConditions } from './meet-conditions.ts';
+import { meetConditions } from './meet-conditions.ts';
 
 const all = [
   { id: 'demo', displayName: 'Demo', description: 'Answers by rules.', isApplication: false },

@@ -1,9 +1,6 @@
 import { RE2JS } from 're2js';
 import type { Condition } from './conditions.ts';
 
-/** What of a deployment a condition can look at. */
-export const conditionProperties = ['id', 'display_name', 'description', 'application'] as const;
-
 /** A deployment as conditions look at it. */
 export interface DescribedDeployment {
   readonly id: string;
@@ -16,16 +13,6 @@ export interface DescribedDeployment {
 export function meetConditions(conditions: readonly Condition[]): (deployment: DescribedDeployment) => boolean {
   const filters = conditions.map(toFilter);
   return (deployment) => filters.every((holds) => holds(deployment));
-}
-
-/** Whether a text is a regular expression in the syntax of RE2. */
-export function isExpression(text: string): boolean {
-  try {
-    RE2JS.compile(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function toFilter(condition: Condition): (deployment: DescribedDeployment) => boolean {

@@ -7,4 +7,6 @@ export function speaksMessages(upstream: Upstream): boolean {
 }
 
 /** The same of an upstream of a vendor, where only Claude behind Google's Vertex speaks it. */
-export const isClaudeOnVertex = speaksMessages;
+export function isClaudeOnVertex(upstream: Upstream): boolean {
+  return speaksMessages(upstream);
+}

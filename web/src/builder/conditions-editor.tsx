@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Path } from '#contract/configuration/fault.ts';
-import { conditionProperties, isExpression } from '#contract/quick-app/meet-conditions.ts';
+import { conditionProperties, isExpression } from '#contract/quick-app/condition-parts.ts';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useBuilderWords } from './builder-words.ts';

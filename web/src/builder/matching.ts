@@ -1,6 +1,7 @@
 import { isJsonObject } from '#base/json.ts';
+import { isExpression } from '#contract/quick-app/condition-parts.ts';
 import type { Condition } from '#contract/quick-app/conditions.ts';
-import { isExpression, meetConditions } from '#contract/quick-app/meet-conditions.ts';
+import { meetConditions } from '#contract/quick-app/meet-conditions.ts';
 import type { Deployment } from '../service/deployments.ts';
 
 /** The deployments that meet every condition; undefined if there is none, or one is not whole yet. */
