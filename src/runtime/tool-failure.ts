@@ -18,4 +18,4 @@ export function reasonOf(thrown: unknown, { signal, timeoutMs }: RunBounds): str
 }
 
 /** What is told in place of a reason. */
-export const untoldReason = 'The tool failed.';
+export const withheldReason = 'The tool failed.';

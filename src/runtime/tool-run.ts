@@ -17,7 +17,7 @@ import type { Tally } from '#domain/usage/usage-sum.ts';
 import type { Citations } from './citations.ts';
 import { Renumbering, type Reply } from './reply.ts';
 import type { ToolMedia } from './shown-media.ts';
-import { reasonOf, untoldReason } from './tool-failure.ts';
+import { reasonOf, withheldReason } from './tool-failure.ts';
 import { toArgumentsMarkdown, toQuestionMarkdown, toResultMarkdown, toShownResult } from './tool-stage.ts';
 import type { Toolset } from './toolset.ts';
 import type { ToolCall } from './turn.ts';
@@ -154,7 +154,7 @@ class ToolRun {
       this.#runs.signal.throwIfAborted();
       const reason = reasonOf(thrown, { signal, timeoutMs });
       if (reason === undefined) this.#runs.onFault(tool.name, thrown);
-      return failure(reason ?? untoldReason);
+      return failure(reason ?? withheldReason);
     }
   }
 

@@ -55,7 +55,7 @@ type ApplicationProtocol = 'application';
 
 export type ProtocolName = ModelProtocol | ApplicationProtocol;
 
-/** What is known of each protocol; what else it is, its module alone knows. */
+/** What is known of each protocol outside of its own module. */
 export const protocols: Readonly<Record<ProtocolName, ProtocolTraits>> = {
   ...ofModels,
   application: { ...plain, needsEndpoint: true, callsDeployments: true },

@@ -7,7 +7,7 @@ import type { Message } from '#contract/message.ts';
 import type { Reply as ModelReply } from '#domain/call.ts';
 import type { Tool, ToolContext, ToolResult } from '#domain/tools/tool.ts';
 import { Reply } from '../reply.ts';
-import { reasonOf, untoldReason } from '../tool-failure.ts';
+import { reasonOf, withheldReason } from '../tool-failure.ts';
 import { Turn } from '../turn.ts';
 import { TurnUsage } from '../turn-usage.ts';
 import { type QuickAppRun, runQuickApp } from './run-quick-app.ts';
@@ -144,7 +144,7 @@ class Trace {
       return result;
     } catch (thrown) {
       const { timeoutMs } = this.run.limits;
-      const error = reasonOf(thrown, { signal: context.signal, timeoutMs }) ?? untoldReason;
+      const error = reasonOf(thrown, { signal: context.signal, timeoutMs }) ?? withheldReason;
       this.#end(beginning, { received: '', error });
       throw thrown;
     }

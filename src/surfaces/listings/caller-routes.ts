@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
 import { pathBelow } from '#base/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
@@ -14,7 +15,6 @@ import type { DocumentProgress } from '#domain/tools/document-progress.ts';
 import { readCredentials } from '../http/credentials.ts';
 import { toDocumentList } from './document-list.ts';
 import { toLimitStats } from './limit-stats.ts';
-import { toStarterForm } from './starter-form.ts';
 
 export interface CallerRoutesDeps {
   readonly snapshot: () => ConfigSnapshot;
@@ -75,4 +75,11 @@ function toTarget({ url }: FastifyRequest): { view: View; encodedId: string } {
   const view = Object.hasOwn(views, name) ? views[name] : undefined;
   if (view === undefined) throw new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
   return { view, encodedId: path.slice(0, Math.max(end, 0)) };
+}
+
+/** How a conversation may begin: prompts to choose from, and the JSON Schema of the choice. */
+function toStarterForm(starters: readonly string[]): { readonly starters: readonly string[]; readonly schema: JsonObject } {
+  const choices = [...new Set(starters)];
+  const starter = { type: 'string', title: 'Starter', description: 'A prompt to begin with.', enum: choices };
+  return { starters, schema: { type: 'object', properties: choices.length === 0 ? {} : { starter } } };
 }
