@@ -51,7 +51,7 @@ const owners = {
   'unpdf|mammoth|linkedom|@e965/xlsx|fflate': 'tools/retrieval',
   '@aws-sdk/[^/]+': 'stores/files',
   'kysely|pg': 'stores/sql',
-  re2js: 'contract|domain/quick-app',
+  re2js: 'contract',
   jose: 'identity',
   '@ai-sdk/[^/]+': 'upstreams/vendor',
   '@modelcontextprotocol/[^/]+': 'tools/mcp',

@@ -16,6 +16,7 @@ import type { Tool } from '#domain/tools/tool.ts';
 import { type RunMemory, runLoop } from '#runtime/loop.ts';
 import { RunStates } from '#runtime/quick-app/run-state.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
+import { defaultToolSettings } from '#test/tool-settings.ts';
 import { readUsage } from './measure.ts';
 import { contenderCore, findFreePort, loadCore, ProcessGroup, pinRunner, waitForReply } from './processes.ts';
 import { startWorld, toKey, toolPaces, toolTurns, type World } from './quick-app-world.ts';
@@ -51,6 +52,7 @@ async function runInMemory(): Promise<void> {
     id: 'r',
     clock: systemClock,
     signal: new AbortController().signal,
+    ...defaultToolSettings,
   };
   for await (const _frame of runLoop({ ...options, ask, toState }));
 }

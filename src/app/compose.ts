@@ -28,7 +28,6 @@ import { mcpRoutes } from '#surfaces/mcp/routes.ts';
 import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
 import { messagesRoutes } from '#surfaces/messages/routes.ts';
 import { uiRoutes } from '#surfaces/ui/routes.ts';
-import { signInRoutes } from '#surfaces/ui/sign-in-routes.ts';
 import { mountedAddin } from './addin/mounted.ts';
 import { type CompleteServiceDeps, composeLine, type Line } from './compose-line.ts';
 import { createImportDocument } from './import-document.ts';
@@ -136,9 +135,8 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
     fileRoutes(app, { files, identify });
   }
   if (parts.admin !== undefined) adminRoutes(app, { ...parts.admin, identify, clock });
-  consentRoutes(app, { ...consent, snapshot, identify, clock, noteAudit });
+  consentRoutes(app, { ...consent, snapshot, catalog, identify, clock, noteAudit });
   const listWays = createSignInWays({ snapshot, http: parts.http, clock, noteFault });
-  signInRoutes(app, { listWays });
   uiRoutes(app, { listWays });
 }
 

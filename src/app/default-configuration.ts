@@ -1,6 +1,7 @@
 import type { Accepted, Refused } from '#configuration/check.ts';
 import { checkConfiguration } from '#configuration/check.ts';
 import { findModels, type Surroundings } from '#configuration/found-upstreams.ts';
+import { adminRole, defaultRole } from '#contract/roles.ts';
 import { type SampleAddress, sampleApplications } from './sample/sample-applications.ts';
 
 /** What this start serves of its own. */
@@ -28,6 +29,6 @@ export function defaultConfiguration(surroundings: Surroundings, { key, sample }
     ...(sample && { applications: sampleApplications(sample) }),
     // Whoever sees the key has started the service: what else runs on this machine is theirs.
     security: { allowPrivateNetworks: thisMachine },
-    keys: { local: { project: 'local', key, roles: ['default', 'admin'] } },
+    keys: { local: { project: 'local', key, roles: [defaultRole, adminRole] } },
   });
 }

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pathOf } from '#base/url-path.ts';
 
 export interface MetricsServerOptions {
   readonly host: string;
@@ -17,7 +18,7 @@ export interface MetricsServer {
 /** Serves `/metrics` and nothing else, for `PARLEY_METRICS_PORT`. Rejects where the port cannot be had. */
 export function serveMetrics({ contentType, host, port, read }: MetricsServerOptions): Promise<MetricsServer> {
   const server = createServer((request, response) => {
-    const isAsked = request.url?.split('?', 1)[0] === '/metrics' && (request.method === 'GET' || request.method === 'HEAD');
+    const isAsked = pathOf(request.url ?? '') === '/metrics' && (request.method === 'GET' || request.method === 'HEAD');
     if (!isAsked) return response.writeHead(404).end();
     response.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store' }).end(read());
   });

@@ -15,10 +15,10 @@ import type { Closing } from './close-in-order.ts';
 import { NodeState } from './node-state.ts';
 import { openStores, type Stores } from './open-stores.ts';
 import { type Settings, secretsIn } from './settings.ts';
-import { warningsOf } from './settings-warnings.ts';
 
 const clock = systemClock;
 const sealedFor = 'configuration notice';
+const shortestSecret = 32;
 
 /** What a node knows of itself, apart from what it serves. */
 export interface NodeDeps {
@@ -65,6 +65,16 @@ export async function openNode(settings: Settings, environment: Environment, acc
   const tell = shareConfiguration({ stores, put, log, snapshot });
   const closing = [[telemetry, { close: closeJournal }], [stores], [lines]];
   return { settings, snapshot, loadBalancer, state, stores, telemetry, log, noteAudit, put, tell, closing };
+}
+
+/** What is likely a mistake in settings that can be used all the same. */
+function* warningsOf({ secrets, shared }: Settings): Iterable<string> {
+  if (secrets.some((secret) => secret.reveal().length < shortestSecret))
+    yield `PARLEY_SECRET is shorter than ${shortestSecret} characters: take a long random one, such as of "openssl rand -base64 32"`;
+  if (shared.redisUrl !== undefined && shared.databaseUrl === undefined)
+    yield 'PARLEY_REDIS_URL is set and PARLEY_DATABASE_URL is not: consents and applications are this node’s own';
+  if (shared.redisUrl !== undefined && shared.files === undefined)
+    yield 'PARLEY_REDIS_URL is set and PARLEY_FILES_URL is not: the contents of stored files are this node’s own';
 }
 
 type PutDeps = Pick<NodeDeps, 'snapshot' | 'state' | 'telemetry' | 'log' | 'noteAudit'>;

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { trimEndSlashes } from '#base/url-path.ts';
 import { isDeploymentId } from '#contract/deployment-path.ts';
 import type { Environment } from './substitute.ts';
 
@@ -44,7 +45,7 @@ function openaiModels(key: string, endpoint: string): readonly ModelById[] {
 
 /** The base address that Anthropic's own clients are told leaves out the version. */
 function toAnthropicModels(key: string, base: string): readonly ModelById[] {
-  const address = base.replace(/\/+$/, '');
+  const address = trimEndSlashes(base);
   const versioned = address.endsWith('/v1') ? address : `${address}/v1`;
   const endpoint = address === '' ? anthropicEndpoint : versioned;
   const limits = { maxCompletionTokens: anthropicMostTokens };

@@ -1,6 +1,7 @@
 import type { HttpClient } from '#base/http/client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { joinPath } from '#base/url-path.ts';
 import { isSecureUrl } from '#contract/configuration/access.ts';
 
 const timeouts = { connectMs: 5_000, firstByteMs: 5_000, idleMs: 5_000 };
@@ -16,7 +17,7 @@ export class ProviderFault extends Error {
 
 /** What an issuer says of itself. OpenID Connect Discovery 1.0, 4: the document must name the issuer it was asked of. */
 export async function readOpenIdConfiguration(http: HttpClient, issuer: string, signal: AbortSignal): Promise<JsonObject> {
-  const document = await fetchObject(http, `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, signal);
+  const document = await fetchObject(http, joinPath(new URL(issuer), '.well-known/openid-configuration').href, signal);
   if (document.issuer !== issuer) throw new ProviderFault('its OpenID configuration names another issuer');
   return document;
 }

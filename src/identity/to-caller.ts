@@ -1,9 +1,9 @@
 import { isJsonObject } from '#base/json.ts';
 import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
+import { defaultRole } from '#contract/roles.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { unauthorized } from '#domain/callers/identify.ts';
 
-const fallbackRole = 'default';
 const longestSubject = 512;
 
 /** The identity provider whose claims are read. */
@@ -24,7 +24,7 @@ export function toCaller(claims: Readonly<Record<string, unknown>>, { name, isFi
   return {
     subject: isFirst && !isReserved(user) ? user : `jwt:${name.replace(/[%:]/g, encodeURIComponent)}:${user}`,
     project: name,
-    roles: roles.length > 0 ? roles : [fallbackRole],
+    roles: roles.length > 0 ? roles : [defaultRole],
     chain: null,
   };
 }

@@ -3,7 +3,7 @@ import { ExpiringCache } from '#base/expiring-cache.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { AddonEntry } from '#contract/configuration/service.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { type Tool, ToolFault } from '#domain/tools/tool.ts';
+import { type LoadedTools, ToolFault } from '#domain/tools/tool.ts';
 import { loadOpenApi } from '#tools/openapi/load-openapi.ts';
 import type { OpenApiTools } from '#tools/openapi/to-rest-tools.ts';
 import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
@@ -28,12 +28,6 @@ export interface AskedAddon {
 /** Addons by name, as configured. */
 export type Addons = Readonly<Record<string, AddonEntry>>;
 
-export interface LoadedAddons {
-  readonly tools: readonly Tool[];
-  /** What could not be loaded, for the user; the rest works. */
-  readonly missing: readonly { readonly name: string; readonly reason: string }[];
-}
-
 /** The tools of a request's addons. Documents are kept for five minutes, failures for ten seconds. One for the process. */
 export class AddonTools {
   readonly #options: AddonToolsDeps;
@@ -45,7 +39,7 @@ export class AddonTools {
   }
 
   /** To be given what `findAddons` found. Rejects with the signal's reason only. */
-  async load(found: readonly NamedAddon[], signal: AbortSignal): Promise<LoadedAddons> {
+  async load(found: readonly NamedAddon[], signal: AbortSignal): Promise<LoadedTools> {
     const loaded = await Promise.all(found.map((addon) => this.#loadOne(addon, signal)));
     const tools = loaded.flatMap((addon) => addon.tools);
     const missing = loaded.flatMap((addon) => addon.missing);
@@ -54,7 +48,7 @@ export class AddonTools {
     return { tools: tools.slice(0, maxTools), missing: [...missing, { name: 'Addons', reason }] };
   }
 
-  async #loadOne({ name, entry }: NamedAddon, signal: AbortSignal): Promise<LoadedAddons> {
+  async #loadOne({ name, entry }: NamedAddon, signal: AbortSignal): Promise<LoadedTools> {
     const shown = entry.displayName ?? name;
     try {
       const document = await untilAborted(this.#document(entry.url), signal);

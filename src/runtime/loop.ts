@@ -32,12 +32,12 @@ export interface LoopOptions {
   readonly id: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Calls of the model, the last one without tools; default 15. */
-  readonly maxTurns?: number;
-  /** Milliseconds one tool run may take; default 300 000. */
-  readonly timeoutMs?: number;
-  /** Bytes of a tool's result that the model is shown; default 40 000. */
-  readonly maxResultBytes?: number;
+  /** Calls of the model, the last one without tools. */
+  readonly maxTurns: number;
+  /** Milliseconds one tool run may take. */
+  readonly timeoutMs: number;
+  /** Bytes of a tool's result that the model is shown. */
+  readonly maxResultBytes: number;
   /** Toolsets that are missing, each shown as a failed stage before anything else. */
   readonly missing?: readonly { readonly name: string; readonly reason: string }[];
   /** Messages that the run added before it stopped for its caller; default none. */
@@ -108,7 +108,7 @@ class Loop {
 
   constructor(options: LoopOptions) {
     this.#options = options;
-    this.#maxTurns = options.maxTurns ?? 15;
+    this.#maxTurns = options.maxTurns;
     this.#added = [...(options.added ?? [])];
     this.#callersNames = namesOf(options.request.tools);
     this.#reply = new Reply({ deployment: options.model, ...options });
@@ -119,8 +119,8 @@ class Loop {
       citations: options.citations ?? new Citations(),
       clock: options.clock,
       signal: options.signal,
-      timeoutMs: options.timeoutMs ?? 300_000,
-      maxResultBytes: options.maxResultBytes ?? 40_000,
+      timeoutMs: options.timeoutMs,
+      maxResultBytes: options.maxResultBytes,
       onFault: options.onToolFault ?? (() => undefined),
     };
   }

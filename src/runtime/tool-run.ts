@@ -1,25 +1,23 @@
 import { Channel } from '#base/channel.ts';
 import type { Clock } from '#base/clock.ts';
-import { HttpFault } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { Chunk, ResponseCustomContent } from '#contract/chunk.ts';
-import { ParleyError } from '#contract/errors.ts';
-import {
-  type Attachment,
-  type Citable,
-  type Tool,
-  type ToolAnswer,
-  type ToolContext,
-  ToolFault,
-  type ToolProgress,
-  type ToolQuestion,
-  type ToolResult,
+import type {
+  Attachment,
+  Citable,
+  Tool,
+  ToolAnswer,
+  ToolContext,
+  ToolProgress,
+  ToolQuestion,
+  ToolResult,
 } from '#domain/tools/tool.ts';
 import type { Tally } from '#domain/usage/usage-sum.ts';
 import type { Citations } from './citations.ts';
 import { Renumbering, type Reply } from './reply.ts';
 import type { ToolMedia } from './shown-media.ts';
+import { reasonOf, withheldReason } from './tool-failure.ts';
 import { toArgumentsMarkdown, toQuestionMarkdown, toResultMarkdown, toShownResult } from './tool-stage.ts';
 import type { Toolset } from './toolset.ts';
 import type { ToolCall } from './turn.ts';
@@ -148,14 +146,15 @@ class ToolRun {
     if (tool === undefined) return failure(`There is no tool named ${this.#call.function.name}.`);
     const args = toArguments(this.#call.function.arguments);
     if (args === undefined) return failure('The arguments are not a JSON object; call the tool again with one.');
-    const timeUp = AbortSignal.timeout(this.#runs.timeoutMs);
-    const signal = AbortSignal.any([this.#runs.signal, timeUp]);
+    const { timeoutMs } = this.#runs;
+    const signal = AbortSignal.any([this.#runs.signal, AbortSignal.timeout(timeoutMs)]);
     try {
       return await untilAborted(run(tool, args, this.#context(signal)), signal);
     } catch (thrown) {
       this.#runs.signal.throwIfAborted();
-      if (timeUp.aborted) return failure(`The tool was stopped: it took longer than ${this.#runs.timeoutMs / 1000} s.`);
-      return failure(this.#explain(tool, thrown));
+      const reason = reasonOf(thrown, { signal, timeoutMs });
+      if (reason === undefined) this.#runs.onFault(tool.name, thrown);
+      return failure(reason ?? withheldReason);
     }
   }
 
@@ -179,13 +178,6 @@ class ToolRun {
 
   #put(custom_content: ResponseCustomContent): Promise<void> {
     return this.#chunks.put(this.#runs.reply.chunk({ custom_content }));
-  }
-
-  #explain(tool: Tool, thrown: unknown): string {
-    const mayBeTold = thrown instanceof ToolFault || thrown instanceof HttpFault || thrown instanceof ParleyError;
-    if (mayBeTold) return `The tool failed: ${thrown.message}`;
-    this.#runs.onFault(tool.name, thrown);
-    return 'The tool failed.';
   }
 }
 

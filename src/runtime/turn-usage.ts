@@ -1,5 +1,5 @@
 import type { Chunk, ModelUsage, Statistics, Usage } from '#contract/chunk.ts';
-import { toModelUsages, toUsage } from '#domain/usage/usage.ts';
+import { toModelUsage, toModelUsages, toUsage } from '#domain/usage/usage.ts';
 
 /** What one model call used: its statistics where it has some, else its usage under the model's name. */
 export class TurnUsage {
@@ -18,8 +18,6 @@ export class TurnUsage {
 
   items(): ModelUsage[] {
     const parts = toModelUsages(this.#statistics?.usage_per_model);
-    if (parts.length > 0 || this.#usage === undefined) return parts;
-    const { prompt_tokens, completion_tokens, total_tokens } = this.#usage;
-    return [{ index: 0, model: this.#model, name: this.#model, prompt_tokens, completion_tokens, total_tokens }];
+    return parts.length > 0 || this.#usage === undefined ? parts : [toModelUsage(this.#model, this.#usage)];
   }
 }

@@ -2,12 +2,19 @@ import fastifySwagger from '@fastify/swagger';
 import Fastify from 'fastify';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '#base/clock.ts';
-import { type Addons, AddonTools, findAddons, type LoadedAddons } from '#runtime/addons.ts';
-import { runLoop } from '#runtime/loop.ts';
+import type { LoadedTools } from '#domain/tools/tool.ts';
+import { type Addons, AddonTools, findAddons } from '#runtime/addons.ts';
+import { type LoopOptions, runLoop } from '#runtime/loop.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
+import { defaultToolSettings } from '#test/tool-settings.ts';
 import { guardedClient, never, startServer, tokenCache } from './support.ts';
 
 const limits = { connectMs: 1000, timeoutMs: 2000, maxResultBytes: 40_000 };
+
+function run(options: Pick<LoopOptions, 'ask' | 'tools'> & Partial<LoopOptions>) {
+  const request = { messages: [{ role: 'user' as const, content: 'Hello' }] };
+  return runLoop({ request, model: 'm', id: 'r', clock: systemClock, signal: never, ...defaultToolSettings, ...options });
+}
 
 function addonTools(clock: Clock = systemClock, allowed?: readonly string[]) {
   return new AddonTools({ http: guardedClient(allowed), tokens: tokenCache(), clock, limits });
@@ -47,11 +54,10 @@ async function startWeather() {
   return { url, asked };
 }
 
-async function runWith(ask: ReturnType<typeof scriptedModel>['ask'], { tools, missing }: LoadedAddons) {
-  const request = { messages: [{ role: 'user' as const, content: 'Hello' }] };
+async function runWith(ask: ReturnType<typeof scriptedModel>['ask'], { tools, missing }: LoadedTools) {
   const stages: unknown[] = [];
   let content = '';
-  for await (const frame of runLoop({ ask, request, tools, missing, model: 'm', id: 'r', clock: systemClock, signal: never })) {
+  for await (const frame of run({ ask, tools, missing })) {
     for (const { delta } of frame.chunks.flatMap(({ choices }) => choices)) {
       content += delta.content ?? '';
       for (const { name, status } of delta.custom_content?.stages ?? []) stages.push(name ?? status);
@@ -161,8 +167,7 @@ describe('when the caller leaves', () => {
     });
     const { tools } = await addonTools().load(findAddons({ a: { url: server.url } }, [{ name: 'a' }]), never);
     const { ask } = scriptedModel(calls(['slow', {}]));
-    const request = { messages: [{ role: 'user' as const, content: 'Hello' }] };
-    const frames = runLoop({ ask, request, tools, model: 'm', id: 'r', clock: systemClock, signal: leaving.signal });
+    const frames = run({ ask, tools, signal: leaving.signal });
     const readAll = async () => {
       for await (const _frame of frames);
     };

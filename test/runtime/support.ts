@@ -3,6 +3,7 @@ import type { JsonObject } from '#base/json.ts';
 import type { Chunk, ResponseAttachment, StageDelta } from '#contract/chunk.ts';
 import type { Tool, ToolContext, ToolResult } from '#domain/tools/tool.ts';
 import { type LoopOptions, runLoop } from '#runtime/loop.ts';
+import { defaultToolSettings } from '#test/tool-settings.ts';
 
 const clock: Clock = { nowMs: () => 0, epochMs: () => 5000, sleep: () => Promise.resolve() };
 
@@ -14,6 +15,7 @@ export function run(options: Pick<LoopOptions, 'ask'> & Partial<LoopOptions>) {
     id: 'reply-1',
     clock,
     signal: new AbortController().signal,
+    ...defaultToolSettings,
     ...options,
   });
 }

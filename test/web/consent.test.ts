@@ -89,7 +89,7 @@ it('A refusal for want of consent leads to the form, and back to where the quest
 it('A form of nobody is said in words', async () => {
   const { page } = await house.open('demo');
   await page.evaluate("location.hash = '#/consent/nobody'");
-  await page.getByRole('alert').getByText('There is no deployment of this id.').waitFor();
+  await page.getByRole('alert').getByText('There is no deployment nobody; GET /v1/models lists yours.').waitFor();
 });
 
 it('A form that was accepted says so, and can be withdrawn there', async () => {

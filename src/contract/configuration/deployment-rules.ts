@@ -8,6 +8,7 @@ import { ModelEntry } from './deployments.ts';
 import { entriesOf, objectsOf } from './entries.ts';
 import type { Fault, Path } from './fault.ts';
 import { didYouMean } from './nearest.ts';
+import { defaultProtocol, traitsOf } from './protocols.ts';
 import { childOf, readSchema } from './schema-node.ts';
 import { readUpstreamKey } from './upstream-key.ts';
 import { isHeaderName } from './values.ts';
@@ -46,9 +47,6 @@ function* idFaults(section: string, id: string): Iterable<Fault> {
   }
 }
 
-const needEndpoint: ReadonlySet<unknown> = new Set(['openai', 'azure', 'anthropic']);
-const needKey: ReadonlySet<unknown> = new Set(['gemini', 'mistral']);
-
 /** Defaults are checked as a request would be that has them. */
 function* defaultFaults(defaults: JsonObject, path: Path): Iterable<Fault> {
   if (defaults.messages !== undefined) yield { path: [...path, 'messages'], message: 'cannot be a default' };
@@ -77,8 +75,8 @@ const ownHeaders: ReadonlySet<string> = new Set([
 function* modelFaults(id: string, model: JsonObject): Iterable<Fault> {
   for (const [index, upstream] of objectsOf(model.upstreams)) {
     const path = ['models', id, 'upstreams', index];
-    const protocol = upstream.protocol ?? 'openai';
-    if (needEndpoint.has(protocol) && upstream.endpoint === undefined) {
+    const protocol = upstream.protocol ?? defaultProtocol;
+    if (traitsOf(protocol).needsEndpoint && upstream.endpoint === undefined) {
       yield { path: [...path, 'endpoint'], message: `is missing; an upstream with the protocol ${protocol} needs it` };
     }
     for (const fault of keyFaults(protocol, upstream)) yield { ...fault, path: [...path, ...fault.path] };
@@ -92,7 +90,7 @@ function* modelFaults(id: string, model: JsonObject): Iterable<Fault> {
 
 /** Of the credentials of one upstream, and the region they are for. */
 function* keyFaults(protocol: unknown, { key, region }: JsonObject): Iterable<Fault> {
-  if (key === undefined && needKey.has(protocol))
+  if (key === undefined && traitsOf(protocol).needsKey)
     yield { path: ['key'], message: `is missing; an upstream with the protocol ${protocol} needs it` };
   const read = typeof key === 'string' && key !== '' ? readUpstreamKey(protocol, key) : undefined;
   if (read !== undefined && 'fault' in read) yield { path: ['key'], message: read.fault };

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { apiVersion, headerValue, httpUrl, milliseconds, named, open, strict, text, texts } from './fields.ts';
+import { defaultProtocol, modelProtocols } from './protocols.ts';
 
 /** Time limits towards one upstream. */
 const Timeouts = strict(
@@ -18,8 +19,8 @@ const Timeouts = strict(
 /** One outside endpoint that serves a model. */
 export const UpstreamEntry = strict(
   {
-    protocol: Type.Enum(['openai', 'azure', 'anthropic', 'bedrock', 'vertex', 'gemini', 'mistral', 'demo'], {
-      default: 'openai',
+    protocol: Type.Enum(modelProtocols, {
+      default: defaultProtocol,
       description: 'The language the upstream speaks. `demo` answers by itself, without a network.',
     }),
     endpoint: Type.Optional(

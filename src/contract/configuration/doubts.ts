@@ -1,6 +1,8 @@
+import { defaultRole } from '../roles.ts';
 import type { Configuration } from './configuration.ts';
 import type { Fault } from './fault.ts';
 import { didYouMean } from './nearest.ts';
+import { protocols } from './protocols.ts';
 
 /** What can be meant but seldom is; it keeps no configuration from being used. */
 export function* doubts(configuration: Configuration): Iterable<Fault> {
@@ -23,8 +25,8 @@ export function* doubts(configuration: Configuration): Iterable<Fault> {
   for (const [id, { upstreams }] of Object.entries(configuration.models)) {
     for (const [index, { protocol, apiVersion }] of upstreams.entries()) {
       const path = ['models', id, 'upstreams', index, 'apiVersion'];
-      if (protocol === 'azure' && apiVersion === undefined)
-        yield { path, message: 'is missing; most azure upstreams answer 404 without it' };
+      if (protocols[protocol].needsApiVersion && apiVersion === undefined)
+        yield { path, message: `is missing; most ${protocol} upstreams answer 404 without it` };
     }
   }
 }
@@ -63,7 +65,7 @@ function* danglingTools({ applications }: Configuration, ids: ReadonlySet<string
 function* rolesOfNobody(configuration: Configuration): Iterable<Fault> {
   const { roles, keys, identityProviders } = configuration;
   const ofKeys = Object.values(keys).flatMap((key) => [...(key.roles ?? []), ...(key.role === undefined ? [] : [key.role])]);
-  const known = new Set(['default', ...Object.keys(roles), ...ofKeys]);
+  const known = new Set([defaultRole, ...Object.keys(roles), ...ofKeys]);
   const isOpen = Object.values(identityProviders).some(({ rolesClaim }) => rolesClaim !== undefined);
   for (const section of ['models', 'applications'] as const) {
     for (const [id, { userRoles = [] }] of Object.entries(configuration[section])) {

@@ -1,4 +1,5 @@
 import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { traitsOf } from './protocols.ts';
 import { isHeaderValue, isHttpUrl } from './values.ts';
 
 const googleTokenUri = 'https://oauth2.googleapis.com/token';
@@ -28,10 +29,11 @@ interface KeyFault {
   readonly fault: string;
 }
 
-/** Reads the `key` of an upstream: `bedrock` and `vertex` know more forms than one token sent in a header field. */
+/** Reads the `key` of an upstream: some protocols know more forms than one token sent in a header field. */
 export function readUpstreamKey(protocol: unknown, key: string): UpstreamKey | KeyFault {
-  if (protocol === 'bedrock' && key.includes(':')) return readSigningKey(key);
-  if (protocol === 'vertex' && key.trimStart().startsWith('{')) return readAccount(key);
+  const { otherKey } = traitsOf(protocol);
+  if (otherKey === 'signing' && key.includes(':')) return readSigningKey(key);
+  if (otherKey === 'account' && key.trimStart().startsWith('{')) return readAccount(key);
   if (isHeaderValue(key)) return { kind: 'token', token: key };
   return { fault: 'must not hold a line break or another character that a header field cannot carry' };
 }

@@ -1,17 +1,8 @@
-import { RE2JS } from 're2js';
 import { type Static, Type } from 'typebox';
 import { strict } from '../configuration/fields.ts';
+import { conditionProperties, isExpression } from './condition-parts.ts';
 
-function isExpression(text: string): boolean {
-  try {
-    RE2JS.compile(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-const property = Type.Enum(['id', 'display_name', 'description', 'application'], {
+const property = Type.Enum([...conditionProperties], {
   description: 'What of a deployment is looked at; `application` is whether it is an application rather than a model.',
 });
 

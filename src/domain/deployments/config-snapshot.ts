@@ -4,6 +4,7 @@ import type { KeyEntry } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ApplicationEntry, ModelEntry, UpstreamEntry } from '#contract/configuration/deployments.ts';
 import { completeQuickApp } from '#contract/quick-app/quick-app-faults.ts';
+import { defaultRole } from '#contract/roles.ts';
 import { KeyRing } from '../callers/key-ring.ts';
 import { RoleLimits } from '../limits/limits.ts';
 import { toQuickApp } from '../quick-app/to-quick-app.ts';
@@ -11,7 +12,6 @@ import type { Upstream } from '../upstreams/upstream.ts';
 import type { Deployment, Ownership } from './deployment.ts';
 
 const applicationTimeouts = { connectMs: 10_000, firstByteMs: 300_000, idleMs: 300_000 };
-const fallbackRole = 'default';
 
 /** One configuration, ready to be asked. A reload makes a new one; calls under way keep theirs. */
 export interface ConfigSnapshot {
@@ -120,5 +120,5 @@ function toKeyRing(entries: Configuration['keys']): KeyRing {
 }
 
 function rolesOf(entry: KeyEntry): readonly string[] {
-  return entry.roles ?? [entry.role ?? fallbackRole];
+  return entry.roles ?? [entry.role ?? defaultRole];
 }

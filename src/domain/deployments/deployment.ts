@@ -1,3 +1,4 @@
+import { protocols } from '#contract/configuration/protocols.ts';
 import type { QuickApp } from '../quick-app/quick-app.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 
@@ -54,7 +55,7 @@ interface Pricing {
   readonly cacheWrite?: number;
 }
 
-/** Whether the demo makes the deployment's replies, which records in their state the controls it offers (contract 5). */
+/** Whether the deployment's replies record in their state the controls they offer (contract 5). */
 export function keepsControls({ upstreams }: Deployment): boolean {
-  return upstreams.length > 0 && upstreams.every(({ protocol }) => protocol === 'demo');
+  return upstreams.length > 0 && upstreams.every(({ protocol }) => protocols[protocol].keepsControls);
 }

@@ -35,6 +35,11 @@ export function toFolder(encoded: string): FilePlace | undefined {
   return isSegment(bucket) && segments.every(isSegment) && Buffer.byteLength(path) <= maxPathBytes ? { bucket, path } : undefined;
 }
 
+/** The place that a reference names; undefined for a text that is no reference. */
+export function fromReference(reference: string): FilePlace | undefined {
+  return reference.startsWith(fileScheme) ? toFilePlace(reference.slice(fileScheme.length)) : undefined;
+}
+
 /** The one spelling of a reference: `files/{bucket}/{path}`, each segment percent-encoded. */
 export function toReference({ bucket, path }: FilePlace): string {
   return fileScheme + [bucket, ...path.split('/')].map(encodeURIComponent).join('/');
@@ -56,7 +61,7 @@ export function filesHandedOn(
     : request.messages;
   const files = new Set<string>();
   for (const text of urlsOf(said)) {
-    const place = text.startsWith(fileScheme) ? toFilePlace(text.slice(fileScheme.length)) : undefined;
+    const place = fromReference(text);
     if (place?.bucket === bucket) files.add(toReference(place));
     if (files.size === maxNamedFiles) break;
   }

@@ -1,8 +1,8 @@
 import type { RoleEntry } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
+import { defaultRole } from '#contract/roles.ts';
 import { costWindows, deploymentWindows, type Window } from './windows.ts';
 
-const fallbackRole = 'default';
 const everyDeployment = '*';
 const none: readonly Limit[] = [];
 /** Money is counted in billionths of a USD. */
@@ -28,7 +28,7 @@ export class RoleLimits {
    */
   of(roles: readonly string[], deployment: string): readonly Limit[] {
     let held: readonly Limit[] | undefined;
-    for (const role of roles.length > 0 ? roles : [fallbackRole]) {
+    for (const role of roles.length > 0 ? roles : [defaultRole]) {
       const limits = this.#ofRole(role, deployment);
       if (limits !== undefined) held = held === undefined ? limits : mostGenerous(held, limits);
     }
@@ -36,7 +36,7 @@ export class RoleLimits {
   }
 
   #ofRole(role: string, deployment: string): readonly Limit[] | undefined {
-    const limits = this.#roles.get(role) ?? this.#roles.get(fallbackRole);
+    const limits = this.#roles.get(role) ?? this.#roles.get(defaultRole);
     return limits && (limits.byDeployment.get(deployment) ?? limits.ofOthers);
   }
 }

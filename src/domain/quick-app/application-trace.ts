@@ -1,11 +1,10 @@
 import type { ModelUsage } from '#contract/chunk.ts';
+import { adminRole } from '#contract/roles.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { unitsPerUsd } from '../limits/limits.ts';
 import { costOf } from '../usage/cost.ts';
-
-const editorsRole = 'admin';
 
 /**
  * Whether a caller may see how an application works: who may edit it. Of one that a user made that is the user, of one of the
@@ -13,7 +12,7 @@ const editorsRole = 'admin';
  */
 export function mayTrace({ chain, subject, roles }: Caller, { ownership: made }: Deployment): boolean {
   if (chain !== null) return false;
-  return made === null ? roles.includes(editorsRole) : made.owner === subject;
+  return made === null ? roles.includes(adminRole) : made.owner === subject;
 }
 
 /** What tokens cost, in USD; undefined where the price of a model is not known. */

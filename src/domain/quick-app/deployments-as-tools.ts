@@ -1,28 +1,19 @@
+import { type DescribedDeployment, meetConditions } from '#contract/quick-app/meet-conditions.ts';
 import { mayUse } from '../callers/access.ts';
-import type { Actor } from '../callers/caller.ts';
 import type { Dangling, DependencySource } from '../consent/dependency-graph.ts';
-import type { Catalog } from '../deployments/catalog.ts';
-import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Deployment } from '../deployments/deployment.ts';
+import { type DeploymentLookup, listUsable } from '../deployments/usable-deployments.ts';
 import type { QuickApp } from './quick-app.ts';
-import { toDeploymentFilter } from './to-deployment-filter.ts';
-
-/** Where deployments are looked up, and for whom. */
-export interface Looking {
-  readonly catalog: Catalog;
-  readonly snapshot: ConfigSnapshot;
-  readonly caller: Actor;
-}
 
 /** What a deployment calls: the dependencies it declares; of a quick app its model and tools as well (contract 6). */
-export function dependenciesFor(looking: Looking): DependencySource {
-  const { catalog, snapshot } = looking;
+export function dependenciesFor(lookup: DeploymentLookup): DependencySource {
+  const { catalog, snapshot } = lookup;
   return {
     find: async (id) => catalog.find(snapshot, id),
     async dependenciesOf(deployment) {
       // It finds what the key finds that it is sent, which is less than its user may use.
-      const caller = { ...looking.caller, chain: { path: [deployment.id] } };
-      const matching = await matchingDeployments(deployment, { ...looking, caller });
+      const caller = { ...lookup.caller, chain: { path: [deployment.id] } };
+      const matching = await matchingDeployments(deployment, { ...lookup, caller });
       return [...declaredDependencies(deployment), ...matching.map(({ id }) => id)];
     },
   };
@@ -41,15 +32,15 @@ export interface FoundTools {
   readonly dangling: readonly Dangling[];
 }
 
-export async function deploymentsAsTools(application: Deployment, looking: Looking): Promise<FoundTools> {
-  const { catalog, snapshot, caller } = looking;
+export async function deploymentsAsTools(application: Deployment, lookup: DeploymentLookup): Promise<FoundTools> {
+  const { catalog, snapshot, caller } = lookup;
   const tools = application.quickApp === undefined ? [] : idsOf(application.quickApp);
   const ids = [...new Set([...tools, ...application.dependencies])];
   const found = await Promise.all(ids.map(async (id) => ({ id, deployment: await catalog.find(snapshot, id) })));
   const named = found.flatMap(({ id, deployment }) => (deployment !== undefined && tools.includes(id) ? [deployment] : []));
   const all = [
-    ...named.filter((deployment) => mayBeTool(deployment, snapshot, caller)),
-    ...(await matchingDeployments(application, looking)),
+    ...named.filter((deployment) => deployment.type === 'chat' && mayUse(snapshot, caller, deployment)),
+    ...(await matchingDeployments(application, lookup)),
   ];
   return {
     deployments: [...new Map(all.map((deployment) => [deployment.id, deployment])).values()],
@@ -64,18 +55,15 @@ function idsOf({ toolsets }: QuickApp): readonly string[] {
 }
 
 /** Those that meet the conditions; the application itself is none of them. */
-async function matchingDeployments(application: Deployment, looking: Looking): Promise<readonly Deployment[]> {
-  const { catalog, snapshot, caller } = looking;
+async function matchingDeployments(application: Deployment, lookup: DeploymentLookup): Promise<readonly Deployment[]> {
   const filters = (application.quickApp?.toolsets ?? []).flatMap((toolset) =>
-    toolset.kind === 'deployments' ? [toDeploymentFilter(toolset.conditions)] : [],
+    toolset.kind === 'deployments' ? [meetConditions(toolset.conditions)] : [],
   );
   if (filters.length === 0) return [];
-  const open = (await catalog.list(snapshot, caller)).filter(
-    (found) => mayBeTool(found, snapshot, caller) && found.id !== application.id,
-  );
-  return open.filter((found) => filters.some((meets) => meets(found)));
+  const open = await listUsable(lookup, ({ id, type }) => type === 'chat' && id !== application.id);
+  return open.filter((found) => filters.some((meets) => meets(toDescribed(found))));
 }
 
-function mayBeTool(deployment: Deployment, snapshot: ConfigSnapshot, caller: Actor): boolean {
-  return deployment.type === 'chat' && mayUse(snapshot, caller, deployment);
+function toDescribed({ id, kind, displayName = id, description = '' }: Deployment): DescribedDeployment {
+  return { id, displayName, description, isApplication: kind === 'application' };
 }

@@ -86,6 +86,18 @@ export interface ToolAnswer {
   readonly value: JsonObject | undefined;
 }
 
+/** A toolset, or a part of one, that could not be had. Both texts are for the user. */
+export interface MissingToolset {
+  readonly name: string;
+  readonly reason: string;
+}
+
+/** What toolsets gave: the rest works without what is missing. */
+export interface LoadedTools {
+  readonly tools: readonly Tool[];
+  readonly missing: readonly MissingToolset[];
+}
+
 /** Why a tool could not do it; the message is told to the model and the user. */
 export class ToolFault extends Error {
   constructor(message: string, cause?: unknown) {

@@ -1,3 +1,4 @@
+import { protocols } from '#contract/configuration/protocols.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { rateLimitedSeconds } from './load-balancer.ts';
 import { type Upstream, UpstreamFault, type UpstreamFaultDetails } from './upstream.ts';
@@ -39,7 +40,7 @@ export function toCallerError(fault: UpstreamFault, deployment: string, upstream
         { cause: fault },
       );
     case 403:
-      if (upstream.protocol === 'application' && fault.code === 'consent_required')
+      if (protocols[upstream.protocol].callsDeployments && fault.code === 'consent_required')
         return new ParleyError('consent_required', said, { cause: fault });
       return new ParleyError(
         'upstream_failed',

@@ -2,19 +2,11 @@ import type { JsonObject } from '#base/json.ts';
 import type { Secret } from '#base/secret.ts';
 import type { Handle, Sink } from '#base/sink.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
+import type { ProtocolName } from '#contract/configuration/protocols.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { Native, RawFrame } from '#contract/frame.ts';
 
-export type ProtocolName =
-  | 'openai'
-  | 'azure'
-  | 'anthropic'
-  | 'bedrock'
-  | 'vertex'
-  | 'gemini'
-  | 'mistral'
-  | 'demo'
-  | 'application';
+export type { ProtocolName };
 
 /** An outside endpoint that serves a deployment, as configured. */
 export interface Upstream {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isReported, toCount, toUsage } from './usage.ts';
+import { isReported, toCount, toModelUsage, toModelUsages, toUsage } from './usage.ts';
 
 it('Counts that cannot be are none, and then nothing is reported', () => {
   expect([3, 2.4, 1e9, 1e9 + 1, 1e300, Number.POSITIVE_INFINITY, Number.NaN, -1, '3', null].map(toCount)).toEqual([
@@ -14,4 +14,12 @@ it('Counts that cannot be are none, and then nothing is reported', () => {
 it('A total is the sum of what it is the total of', () => {
   const odd = { prompt_tokens: 1.2, completion_tokens: 2, total_tokens: 9, extra: 1 };
   expect(toUsage(odd)).toEqual({ prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, extra: 1 });
+});
+
+it('The item of a model has its name, its counts and their sum', () => {
+  const none = { index: 0, model: 'm', name: 'm', prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+  expect(toModelUsage('m')).toEqual(none);
+  expect(toModelUsage('m', { prompt_tokens: 3 })).toEqual({ ...none, prompt_tokens: 3, total_tokens: 3 });
+  const [first, second] = toModelUsages([toModelUsage('a', { completion_tokens: 1 }), toModelUsage('b'), toModelUsage('a')]);
+  expect([first?.index, first?.completion_tokens, second?.index]).toEqual([0, 1, 1]);
 });

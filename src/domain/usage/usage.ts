@@ -22,20 +22,19 @@ export function isReported({ prompt_tokens, completion_tokens }: Partial<TokenCo
   return counts.length > 0 && counts.every((count) => count <= mostTokens);
 }
 
+/** The item of `usage_per_model` of a reply that one model answered. */
+export function toModelUsage(model: string, { prompt_tokens = 0, completion_tokens = 0 }: Partial<TokenCounts> = {}): ModelUsage {
+  const total_tokens = prompt_tokens + completion_tokens;
+  return { index: 0, model, name: model, prompt_tokens, completion_tokens, total_tokens };
+}
+
 /** Items of `usage_per_model`, one a model, summed and numbered anew (contract 5). Items without a name are left out. */
 export function toModelUsages(items: readonly ModelUsage[] | undefined): ModelUsage[] {
   const byName = new Map<string, ModelUsage>();
   for (const item of Array.isArray(items) ? items : []) {
     const name = item?.model ?? item?.name;
     if (typeof name !== 'string') continue;
-    const known = byName.get(name) ?? {
-      index: byName.size,
-      model: name,
-      name,
-      prompt_tokens: 0,
-      completion_tokens: 0,
-      total_tokens: 0,
-    };
+    const known = byName.get(name) ?? { ...toModelUsage(name), index: byName.size };
     known.prompt_tokens += toCount(item.prompt_tokens);
     known.completion_tokens += toCount(item.completion_tokens);
     known.total_tokens = known.prompt_tokens + known.completion_tokens;

@@ -1,6 +1,6 @@
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { McpToolsetSettings, QuickApp, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
-import { type Tool, ToolFault } from '#domain/tools/tool.ts';
+import { type LoadedTools, ToolFault } from '#domain/tools/tool.ts';
 import { type AskDeployment, createDeploymentTool } from '#tools/deployment/deployment-tool.ts';
 import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
 
@@ -24,16 +24,12 @@ export interface LoadContext {
   readonly mayRead: (reference: string) => boolean;
 }
 
+export type { LoadedTools };
+
 /** The deployments an app offers its model, and how they are asked. */
 export interface DeploymentTools {
   readonly deployments: readonly Deployment[];
   readonly ask: (deployment: Deployment) => AskDeployment;
-}
-
-export interface LoadedTools {
-  readonly tools: readonly Tool[];
-  /** What could not be had, for the user. */
-  readonly missing: readonly { readonly name: string; readonly reason: string }[];
 }
 
 /** The tools that a quick app runs itself; a toolset that cannot be had is named, and the rest works (contract 8). */

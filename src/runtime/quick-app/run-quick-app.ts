@@ -4,6 +4,7 @@ import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
 import type { InnerReply } from '#domain/call.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
+import type { LoadedTools } from '#domain/tools/tool.ts';
 import { Citations } from '../citations.ts';
 import { type RunMemory, runLoop } from '../loop.ts';
 import { Reply, type ReplyHead } from '../reply.ts';
@@ -11,7 +12,6 @@ import type { TakenMedia } from '../shown-media.ts';
 import type { ToolDefinition } from '../toolset.ts';
 import type { ToolCall } from '../turn.ts';
 import type { Conversation } from './conversation.ts';
-import type { LoadedTools } from './load-tools.ts';
 import { rehydrate } from './rehydrate.ts';
 import type { RunState } from './run-state.ts';
 

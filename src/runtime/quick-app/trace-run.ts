@@ -5,8 +5,9 @@ import { toParleyError } from '#contract/errors.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
 import type { InnerReply } from '#domain/call.ts';
-import { type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
+import type { Tool, ToolContext, ToolResult } from '#domain/tools/tool.ts';
 import { Reply } from '../reply.ts';
+import { reasonOf, withheldReason } from '../tool-failure.ts';
 import { Turn } from '../turn.ts';
 import { TurnUsage } from '../turn-usage.ts';
 import { type QuickAppRun, runQuickApp } from './run-quick-app.ts';
@@ -142,8 +143,9 @@ class Trace {
       this.#end(beginning, { received: this.#text.ofJson(received) });
       return result;
     } catch (thrown) {
-      const mayBeTold = thrown instanceof ToolFault;
-      this.#end(beginning, { received: '', error: mayBeTold ? thrown.message : 'The tool failed.' });
+      const { timeoutMs } = this.run.limits;
+      const error = reasonOf(thrown, { signal: context.signal, timeoutMs }) ?? withheldReason;
+      this.#end(beginning, { received: '', error });
       throw thrown;
     }
   }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '#base/clock.ts';
 import type { HttpFault } from '#base/http/client.ts';
+import { pathOf } from '#base/url-path.ts';
 import { clientAddress, peerOf } from './client-address.ts';
 import { corsFields } from './cors.ts';
 import { judge } from './judge.ts';
@@ -103,7 +104,7 @@ export class AddinGateway {
     const outcome = relay.fault !== undefined ? 'failed' : isWhole ? 'ok' : 'left';
     this.#parts.onEnd({
       method: request.method ?? '',
-      path: (request.url ?? '').split('?', 1)[0] ?? '',
+      path: pathOf(request.url ?? ''),
       origin: request.headers.origin,
       status: response.headersSent ? response.statusCode : 499,
       outcome,

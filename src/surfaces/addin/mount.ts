@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import { urlBelow } from '#base/url-path.ts';
 import { clientAddress, peerOf } from './client-address.ts';
 import { corsFields } from './cors.ts';
 import { judge, type Verdict } from './judge.ts';
@@ -43,8 +44,7 @@ export class AddinMount {
     const { headers, method, url = '' } = request;
     const mounted = this.#mountedAt(url);
     if (mounted === undefined) return url;
-    const { prefix, rules, isTrustedProxy } = mounted;
-    const target = url.slice(prefix.length);
+    const { rules, isTrustedProxy, target } = mounted;
     const verdict = judge(method, target, headers.origin, rules);
     this.#entries.set(request, { verdict, rules, cors: corsFields(headers, rules) });
     if (verdict !== 'forward') return '/';
@@ -67,14 +67,12 @@ export class AddinMount {
     });
   }
 
-  #mountedAt(url: string): Mounted | undefined {
+  /** The gateway for a URL, with the URL as it stands below the prefix. */
+  #mountedAt(url: string): (Mounted & { readonly target: string }) | undefined {
     const mounted = this.#mounted();
-    return mounted !== undefined && isBelow(url, mounted.prefix) ? mounted : undefined;
+    const target = mounted && urlBelow(mounted.prefix, url);
+    return mounted === undefined || target === undefined ? undefined : { ...mounted, target };
   }
-}
-
-function isBelow(url: string, prefix: string): boolean {
-  return url.startsWith(prefix) && (url.length === prefix.length || '/?'.includes(url.charAt(prefix.length)));
 }
 
 /** Gives a request the fields that the gateway would send up, and leaves none as it came. */

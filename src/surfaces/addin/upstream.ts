@@ -2,6 +2,7 @@ import type { Exchange, HttpTimeouts, ReplyListener } from '#base/http/client.ts
 import { LeanExchange } from '#base/http/lean-exchange.ts';
 import { LeanPool } from '#base/http/lean-pool.ts';
 import { Sweep } from '#base/http/sweep.ts';
+import { trimEndSlashes } from '#base/url-path.ts';
 import { Upload } from './upload.ts';
 
 const readBufferBytes = 64 * 1024;
@@ -32,7 +33,7 @@ export class Upstream {
   /** `url`: the service's base address; a path of it stands before every target. */
   constructor(url: URL, timeouts: HttpTimeouts = defaultTimeouts) {
     this.#url = url;
-    this.#basePath = url.pathname.replace(/\/+$/, '');
+    this.#basePath = trimEndSlashes(url.pathname);
     this.#timeouts = timeouts;
     const isSecure = url.protocol === 'https:';
     const target = {

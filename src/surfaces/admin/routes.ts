@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/clock.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { adminRole } from '#contract/roles.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { requireAdmin } from '#domain/callers/require-admin.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import type { Journal } from '#domain/usage/journal.ts';
 import { readCredentials } from '../http/credentials.ts';
@@ -22,16 +23,16 @@ export interface AdminDeps {
 export function adminRoutes(app: FastifyInstance, tools: AdminDeps): void {
   const { journal, readNode, clock } = tools;
   app.get('/v1/admin/usage', async (request, reply) => {
-    await admit(tools, request, reply);
+    await requireAdmin(tools, request, reply);
     const scope = { subject: undefined, keys: ['day', 'deployment', 'user', 'project'], nowMs: clock.epochMs() } as const;
     return readUsage(journal, request.query as Query, scope);
   });
   app.get('/v1/admin/audit', async (request, reply) => {
-    await admit(tools, request, reply);
+    await requireAdmin(tools, request, reply);
     return readAudit(journal, request.query as Query);
   });
   app.get('/v1/admin/state', async (request, reply) => {
-    await admit(tools, request, reply);
+    await requireAdmin(tools, request, reply);
     return readNode();
   });
   app.get('/v1/user/usage', async (request, reply) => {
@@ -42,8 +43,12 @@ export function adminRoutes(app: FastifyInstance, tools: AdminDeps): void {
   });
 }
 
-async function admit(tools: AdminDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  requireAdmin(await callerOf(tools, request, reply));
+/** Throws `access_denied` if a caller lacks the role, or holds it only through a per-request key. */
+async function requireAdmin(tools: AdminDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const caller = await callerOf(tools, request, reply);
+  requireOwn(caller, 'administer');
+  if (caller.roles.includes(adminRole)) return;
+  throw new ParleyError('access_denied', `This is open to the role ${adminRole}, which your key or token does not have.`);
 }
 
 async function callerOf({ identify }: AdminDeps, { raw }: FastifyRequest, reply: FastifyReply): Promise<Caller> {

@@ -10,7 +10,7 @@ import type { ApplicationPlace } from '#domain/deployments/application-place.ts'
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import { fileScheme, toFilePlace } from '#domain/files/file-references.ts';
+import { fileScheme, fromReference } from '#domain/files/file-references.ts';
 
 /** An application that is to be saved. */
 export interface Saving {
@@ -85,7 +85,7 @@ function* documentFaults({ applicationProperties: properties }: ApplicationEntry
 }
 
 function isOf(bucket: string, reference: string): boolean {
-  return toFilePlace(reference.slice(fileScheme.length))?.bucket === bucket;
+  return fromReference(reference)?.bucket === bucket;
 }
 
 function refuse(faults: readonly Fault[]): void {

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { pathBelow } from '#base/url-path.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
@@ -8,7 +9,7 @@ import { refuseLargeBody, requireJson } from '../http/read-body.ts';
 import { readJsonBody } from '../http/read-json-body.ts';
 import { serveEarly } from '../http/serve-early.ts';
 import type { ApplicationDeps } from './application-tools.ts';
-import { below, notFound, placeIn } from './place-in.ts';
+import { notFound, placeIn } from './place-in.ts';
 import { readApplication } from './read-application.ts';
 import { toSharedView, toShown } from './to-shown.ts';
 import { versionRoutes } from './version-routes.ts';
@@ -92,6 +93,6 @@ async function requireRoom(store: ApplicationStore, { subject }: Caller): Promis
 }
 
 /** The bucket, where the path names one and nothing in it. */
-function bucketIn(request: FastifyRequest): string | undefined {
-  return /^([^/]+)\/?$/.exec(below(base, request))?.[1];
+function bucketIn({ url }: FastifyRequest): string | undefined {
+  return /^([^/]+)\/?$/.exec(pathBelow(base, url))?.[1];
 }

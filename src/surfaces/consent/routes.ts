@@ -1,15 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/clock.ts';
+import { pathBelow } from '#base/url-path.ts';
 import { isSameForm, parseConsentForm } from '#contract/consent.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { requireAccess } from '#domain/callers/access.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import { type ConsentDeps, type Consenting, consentStatusOf, formOf } from '#domain/consent/consent-status.ts';
 import type { StoredConsent } from '#domain/consent/consent-store.ts';
+import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import { deploymentNotFound, findUsable } from '#domain/deployments/usable-deployments.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import { readCredentials } from '../http/credentials.ts';
 import { refuseLargeBody, requireJson } from '../http/read-body.ts';
@@ -18,6 +20,7 @@ import { serveEarly } from '../http/serve-early.ts';
 
 export interface ConsentSurfaceDeps extends ConsentDeps {
   readonly snapshot: () => ConfigSnapshot;
+  readonly catalog: Catalog;
   readonly identify: Identify;
   readonly clock: Clock;
   readonly noteAudit: NoteAudit;
@@ -79,23 +82,16 @@ async function identifyUser({ identify }: ConsentSurfaceDeps, { raw }: FastifyRe
 }
 
 /** Throws `deployment_not_found` or `access_denied`. */
-async function find({ snapshot, dependencies }: ConsentSurfaceDeps, caller: Caller, id: string): Promise<Consenting> {
-  const now = snapshot();
-  const deployment = await dependencies(now, caller).find(id);
-  if (deployment === undefined) throw notFound();
-  requireAccess(now, caller, deployment);
-  return { caller, deployment, snapshot: now };
+async function find(tools: ConsentSurfaceDeps, caller: Caller, id: string): Promise<Consenting> {
+  const snapshot = tools.snapshot();
+  const deployment = await findUsable({ catalog: tools.catalog, snapshot, caller }, id);
+  return { caller, deployment, snapshot };
 }
 
-function idOf(request: FastifyRequest): string {
-  const [path = ''] = (request.raw.url ?? '').split('?', 1);
-  const id = toDeploymentId(path.slice(base.length + 1));
-  if (id === undefined) throw notFound();
+function idOf({ url }: FastifyRequest): string {
+  const id = toDeploymentId(pathBelow(`${base}/`, url));
+  if (id === undefined) throw deploymentNotFound(id);
   return id;
-}
-
-function notFound(): ParleyError {
-  return new ParleyError('deployment_not_found', 'There is no deployment of this id.');
 }
 
 function toListItem({ deployment, form, acceptedAtMs }: StoredConsent): unknown {

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { httpRefusal } from '#contract/errors.ts';
+import type { ByteRange } from '#domain/files/blob-store.ts';
 import type { FileFacts } from '#domain/files/file-index.ts';
 import type { OpenedFile, Selection } from '#domain/files/stored-files.ts';
 import { isKnown, isOfRange } from '../http/conditions.ts';
 import { letGoOfStalled } from '../http/end-response.ts';
-import { toRange } from './range.ts';
 
 /** Which part of a file a GET or HEAD asks for. Throws `precondition_failed`, and 416 for a range behind its end. */
 export function toSelection({ method, headers }: FastifyRequest, reply: FastifyReply, file: FileFacts): Selection {
@@ -13,6 +13,16 @@ export function toSelection({ method, headers }: FastifyRequest, reply: FastifyR
   if (range !== 'unsatisfiable') return range ?? 'whole';
   reply.header('content-range', `bytes */${file.contentLength}`);
   throw httpRefusal(416, `The range lies outside of the ${file.contentLength} bytes of the file.`, { param: 'range' });
+}
+
+/** The one range a request asks for (RFC 9110, 14); undefined: all of it, also for several ranges and for what is no range. */
+function toRange(header: string | undefined, length: number): ByteRange | 'unsatisfiable' | undefined {
+  const [, from, to] = /^bytes=(\d*)-(\d*)$/i.exec(header?.trim() ?? '') ?? [];
+  if (from === undefined || to === undefined || from + to === '') return undefined;
+  if (from !== '' && to !== '' && Number(from) > Number(to)) return undefined;
+  const first = from === '' ? Math.max(length - Number(to), 0) : Number(from);
+  const last = from === '' || to === '' ? length - 1 : Math.min(Number(to), length - 1);
+  return first > last ? 'unsatisfiable' : { first, last };
 }
 
 /** Answers with a file: it is saved, never shown or run in the origin of this service, whatever it says it is. */

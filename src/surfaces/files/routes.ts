@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { pathBelow } from '#base/url-path.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
@@ -36,7 +37,7 @@ export function fileRoutes(app: FastifyInstance, tools: FileDeps): void {
     scope.get(`${metadataBase}*`, async (request) => {
       const caller = await callerOf(tools, request);
       const query = request.query as Record<string, unknown>;
-      return readMetadata(tools.files, caller, { encoded: below(metadataBase, request), query });
+      return readMetadata(tools.files, caller, { encoded: pathBelow(metadataBase, request.url), query });
     });
     const url = `${filesBase}*`;
     scope.route({ method: ['GET', 'HEAD'], url, handler: (request, reply) => get(tools, request, reply) });
@@ -87,14 +88,8 @@ async function callerOf({ identify }: FileDeps, { raw }: FastifyRequest): Promis
   return identify(readCredentials(raw));
 }
 
-function placeOf(request: FastifyRequest): FilePlace {
-  const place = toFilePlace(below(filesBase, request));
+function placeOf({ url }: FastifyRequest): FilePlace {
+  const place = toFilePlace(pathBelow(filesBase, url));
   if (place === undefined) throw fileNotFound();
   return place;
-}
-
-/** The path below a base, as it was sent. */
-function below(base: string, { raw }: FastifyRequest): string {
-  const [path = ''] = (raw.url ?? '').split('?', 1);
-  return path.slice(base.length);
 }

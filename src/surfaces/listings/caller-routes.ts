@@ -1,19 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
+import { pathBelow } from '#base/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { requireAccess } from '#domain/callers/access.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
+import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
 import type { DocumentProgress } from '#domain/tools/document-progress.ts';
 import { readCredentials } from '../http/credentials.ts';
 import { toDocumentList } from './document-list.ts';
 import { toLimitStats } from './limit-stats.ts';
-import { toStarterForm } from './starter-form.ts';
 
 export interface CallerRoutesDeps {
   readonly snapshot: () => ConfigSnapshot;
@@ -61,20 +62,24 @@ export function callerRoutes(app: FastifyInstance, tools: CallerRoutesDeps): voi
     const caller = await tools.identify(readCredentials(request.raw));
     const { view, encodedId } = toTarget(request);
     const snapshot = tools.snapshot();
-    const id = toDeploymentId(encodedId);
-    const deployment = id === undefined ? undefined : await tools.catalog.find(snapshot, id);
-    if (deployment === undefined) throw new ParleyError('deployment_not_found', 'There is no deployment of this id.');
-    requireAccess(snapshot, caller, deployment);
+    const deployment = await findUsable({ catalog: tools.catalog, snapshot, caller }, toDeploymentId(encodedId));
     return view(tools, { caller, deployment, snapshot });
   });
 }
 
 /** What is asked of which deployment: ids may hold slashes, so the last segment says what. */
-function toTarget({ raw }: FastifyRequest): { view: View; encodedId: string } {
-  const [path = ''] = (raw.url ?? '').split('?', 1);
+function toTarget({ url }: FastifyRequest): { view: View; encodedId: string } {
+  const path = pathBelow(deploymentsBase, url);
   const end = path.lastIndexOf('/');
   const name = path.slice(end + 1);
-  const view = end >= deploymentsBase.length - 1 && Object.hasOwn(views, name) ? views[name] : undefined;
+  const view = Object.hasOwn(views, name) ? views[name] : undefined;
   if (view === undefined) throw new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
-  return { view, encodedId: path.slice(deploymentsBase.length, end) };
+  return { view, encodedId: path.slice(0, Math.max(end, 0)) };
+}
+
+/** How a conversation may begin: prompts to choose from, and the JSON Schema of the choice. */
+function toStarterForm(starters: readonly string[]): { readonly starters: readonly string[]; readonly schema: JsonObject } {
+  const choices = [...new Set(starters)];
+  const starter = { type: 'string', title: 'Starter', description: 'A prompt to begin with.', enum: choices };
+  return { starters, schema: { type: 'object', properties: choices.length === 0 ? {} : { starter } } };
 }

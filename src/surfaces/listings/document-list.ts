@@ -1,5 +1,5 @@
+import { adminRole } from '#contract/roles.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { adminRole } from '#domain/callers/require-admin.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { DocumentProgress } from '#domain/tools/document-progress.ts';
 

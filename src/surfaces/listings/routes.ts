@@ -1,11 +1,12 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { pathBelow } from '#base/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { mayUse, requireAccess } from '#domain/callers/access.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
+import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
 import { readCredentials } from '../http/credentials.ts';
 import { toListItem } from './list-item.ts';
 
@@ -44,10 +45,7 @@ interface Listing {
 function list(app: FastifyInstance, tools: ListingDeps, { base, isOfKind }: Listing): void {
   app.get(base, async (request) => {
     const caller = await tools.identify(readCredentials(request.raw));
-    const snapshot = tools.snapshot();
-    const usable = (await tools.catalog.list(snapshot, caller)).filter(
-      (deployment) => isOfKind(deployment) && mayUse(snapshot, caller, deployment),
-    );
+    const usable = await listUsable({ catalog: tools.catalog, snapshot: tools.snapshot(), caller }, isOfKind);
     return { object: 'list', data: usable.map((deployment) => toListItem(deployment, tools.createdSeconds)) };
   });
   app.get(`${base}/*`, async (request, reply) => {
@@ -56,17 +54,8 @@ function list(app: FastifyInstance, tools: ListingDeps, { base, isOfKind }: List
       throw new ParleyError('method_not_allowed', 'This path takes POST, not GET.');
     }
     const caller = await tools.identify(readCredentials(request.raw));
-    const id = idBelow(request, `${base}/`);
-    const snapshot = tools.snapshot();
-    const deployment = id === undefined ? undefined : await tools.catalog.find(snapshot, id);
-    if (deployment === undefined || !isOfKind(deployment))
-      throw new ParleyError('deployment_not_found', 'There is no deployment of this id.');
-    requireAccess(snapshot, caller, deployment);
-    return toListItem(deployment, tools.createdSeconds);
+    const id = toDeploymentId(pathBelow(`${base}/`, request.url));
+    const lookup = { catalog: tools.catalog, snapshot: tools.snapshot(), caller };
+    return toListItem(await findUsable(lookup, id, isOfKind), tools.createdSeconds);
   });
-}
-
-function idBelow(request: FastifyRequest, base: string): string | undefined {
-  const [path = ''] = (request.raw.url ?? '').split('?', 1);
-  return toDeploymentId(path.slice(base.length));
 }

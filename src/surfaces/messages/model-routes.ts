@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
+import { pathBelow } from '#base/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
-import { ParleyError } from '#contract/errors.ts';
-import { mayUse, requireAccess } from '#domain/callers/access.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
+import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
 import { readCredentials } from '../http/credentials.ts';
 
 export interface ModelRoutesDeps {
@@ -26,21 +26,19 @@ export function modelRoutes(
   const toItem = (deployment: Deployment): object => toModelItem(deployment, new Date(createdSeconds * 1000).toISOString());
   app.get(base, async ({ raw }) => {
     const caller = await identify(readCredentials(raw, true));
-    const now = snapshot();
-    const usable = (await catalog.list(now, caller)).filter((each) => each.type === 'chat' && mayUse(now, caller, each));
+    const usable = await listUsable({ catalog, snapshot: snapshot(), caller }, isChat);
     const ids = usable.map(({ id }) => id);
     return { data: usable.map(toItem), has_more: false, first_id: ids[0] ?? null, last_id: ids.at(-1) ?? null };
   });
-  app.get(`${base}/*`, async ({ raw }) => {
+  app.get(`${base}/*`, async ({ raw, url }) => {
     const caller = await identify(readCredentials(raw, true));
-    const [path = ''] = (raw.url ?? '').split('?', 1);
-    const id = toDeploymentId(path.slice(base.length + 1));
-    const now = snapshot();
-    const deployment = id === undefined ? undefined : await catalog.find(now, id);
-    if (deployment?.type !== 'chat') throw new ParleyError('deployment_not_found', 'There is no deployment of this id.');
-    requireAccess(now, caller, deployment);
-    return toItem(deployment);
+    const id = toDeploymentId(pathBelow(`${base}/`, url));
+    return toItem(await findUsable({ catalog, snapshot: snapshot(), caller }, id, isChat));
   });
+}
+
+function isChat({ type }: Deployment): boolean {
+  return type === 'chat';
 }
 
 /** All fields of the dialect; what is not known is null. */

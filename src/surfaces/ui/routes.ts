@@ -17,8 +17,9 @@ export interface PageDeps {
   readonly listWays: ListSignInWays;
 }
 
-/** `/` and what belongs to it: the page for people, out of a folder that is read once (contract 3). No key is needed to load it. */
+/** `/` and what belongs to it: the page for people, out of a folder that is read once (contract 3), and `/v1/sign-in`. No key is needed. */
 export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays }: PageDeps): void {
+  signInRoute(app, listWays);
   const files = readPageFiles(folder);
   if (files.length === 0) {
     app.get('/', (_request, reply) => reply.code(503).type('text/plain; charset=utf-8').send(notBuilt));
@@ -37,6 +38,14 @@ export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays }:
       app.get(`/${file.path}`, (request, reply) => sendFile(request, reply, served));
     }
   }
+}
+
+/** The ways to sign in that the page offers beside a key. Open to all: who asks has not signed in yet. */
+function signInRoute(app: FastifyInstance, listWays: ListSignInWays): void {
+  app.get('/v1/sign-in', async (_request, reply) => {
+    reply.header('cache-control', 'no-store');
+    return { data: await listWays(), object: 'list' };
+  });
 }
 
 /** A copy that a browser keeps keeps its policy too, and is not to be used under another. */

@@ -4,7 +4,7 @@ import { ExpiringCache, type Made } from '#base/expiring-cache.ts';
 import type { Fetch } from '#base/guarded-fetch.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
-import type { Tool } from '#domain/tools/tool.ts';
+import type { LoadedTools, MissingToolset } from '#domain/tools/tool.ts';
 import { createAuthorizer } from '../authorization/authorizer.ts';
 import type { TokenCache } from '../authorization/token-cache.ts';
 import { hashOf } from './hash-of.ts';
@@ -46,12 +46,6 @@ export interface McpUser {
   readonly application: string;
 }
 
-/** The tools of a server, and for the user those that cannot be offered. */
-export interface LoadedServer {
-  readonly tools: readonly Tool[];
-  readonly missing: readonly { readonly name: string; readonly reason: string }[];
-}
-
 /**
  * The tools of MCP servers. A session belongs to one user and one toolset with all its settings, credentials included; it is
  * kept while it is used, and five minutes longer. One for the process.
@@ -69,11 +63,7 @@ export class McpTools {
   }
 
   /** The allowed tools of a server, by name, and what of them was left out. Rejects with ToolFault where they cannot be had, or with the signal's reason. */
-  async load(
-    settings: McpToolsetSettings,
-    network: McpNetwork,
-    { signal, subject, application }: McpUser,
-  ): Promise<LoadedServer> {
+  async load(settings: McpToolsetSettings, network: McpNetwork, { signal, subject, application }: McpUser): Promise<LoadedTools> {
     const key = hashOf([subject, application, settings, network.rules]);
     const session = (): Session => this.#session(key, settings, network);
     const current = session();
@@ -133,7 +123,7 @@ export class McpTools {
   }
 }
 
-function toMissing(server: string, leftOut: readonly ListedTool[]): LoadedServer['missing'] {
+function toMissing(server: string, leftOut: readonly ListedTool[]): MissingToolset[] {
   if (leftOut.length === 0) return [];
   const names = leftOut.slice(0, maxNamed).map(({ name }) => name.slice(0, longestName));
   const more = leftOut.length > names.length ? ` and ${leftOut.length - names.length} more` : '';

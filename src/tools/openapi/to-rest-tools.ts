@@ -1,4 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
+import { trimEndSlashes } from '#base/url-path.ts';
 import type { RestMethod, RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import { objectOf, objectsOf, shorten, textOf, wordOf } from './loose.ts';
 import { mergeParameters, toArguments, UnsupportedOperation } from './to-arguments.ts';
@@ -96,5 +97,5 @@ function serverOf({ document, documentUrl, item, operation, path }: Found): stri
         : `its server speaks ${url.protocol}`,
     );
   }
-  return url.origin + url.pathname.replace(/\/$/, '');
+  return url.origin + trimEndSlashes(url.pathname);
 }

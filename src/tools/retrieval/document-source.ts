@@ -1,16 +1,11 @@
 import type { FileIndex } from '#domain/files/file-index.ts';
 import { StoreFault } from '#domain/store-fault.ts';
-import { type Tool, ToolFault } from '#domain/tools/tool.ts';
+import { type LoadedTools, ToolFault } from '#domain/tools/tool.ts';
 import { createQueryDocument, type QueryDocumentDeps } from './query-document.ts';
-import { openShelf, type Shelf } from './shelf.ts';
+import { openShelf } from './shelf.ts';
 
 export interface DocumentSourceDeps extends QueryDocumentDeps {
   readonly files: FileIndex;
-}
-
-export interface DocumentTools {
-  readonly tools: readonly Tool[];
-  readonly missing: Shelf['missing'];
 }
 
 /** The tool that looks things up in an application's files, and what of them could not be had; they are brought into the index meanwhile. Throws ToolFault where it cannot be known. */
@@ -18,7 +13,7 @@ export async function loadDocumentTools(
   references: readonly string[],
   owner: string | null,
   parts: DocumentSourceDeps,
-): Promise<DocumentTools> {
+): Promise<LoadedTools> {
   const { files, missing } = await openShelf(references, owner, parts.files).catch(toToolFault);
   if (files.length === 0) return { tools: [], missing };
   for (const { file } of files) parts.indexer.want(file, parts.embedder);

@@ -1,8 +1,7 @@
 import { bucketOf } from '#domain/files/bucket.ts';
 import type { FileIndex, IndexedFile } from '#domain/files/file-index.ts';
-import { type FilePlace, toFilePlace, toReference } from '#domain/files/file-references.ts';
-
-const scheme = 'files/';
+import { type FilePlace, fromReference, toReference } from '#domain/files/file-references.ts';
+import type { MissingToolset } from '#domain/tools/tool.ts';
 
 /** A stored file that questions are looked up in. */
 export interface ShelvedFile {
@@ -15,7 +14,7 @@ export interface ShelvedFile {
 export interface Shelf {
   readonly files: readonly ShelvedFile[];
   /** What could not be had, for the user. */
-  readonly missing: readonly { readonly name: string; readonly reason: string }[];
+  readonly missing: readonly MissingToolset[];
 }
 
 interface Looked {
@@ -43,7 +42,7 @@ export async function openShelf(references: readonly string[], owner: string | n
 }
 
 async function look(given: string, owner: string | null, index: FileIndex): Promise<Looked> {
-  const place = toPlace(given);
+  const place = fromReference(given);
   if (place === undefined) return { reference: given, file: undefined, reason: 'This is not the reference of a stored file.' };
   const reference = toReference(place);
   if (!mayRead(place, owner))
@@ -54,12 +53,8 @@ async function look(given: string, owner: string | null, index: FileIndex): Prom
 
 /** The last part of a reference, as people read it. */
 export function toFileName(reference: string): string {
-  const path = toPlace(reference)?.path ?? reference;
+  const path = fromReference(reference)?.path ?? reference;
   return path.slice(path.lastIndexOf('/') + 1);
-}
-
-function toPlace(reference: string): FilePlace | undefined {
-  return reference.startsWith(scheme) ? toFilePlace(reference.slice(scheme.length)) : undefined;
 }
 
 function mayRead({ bucket }: FilePlace, owner: string | null): boolean {

@@ -3,6 +3,7 @@ import type { EmbeddingModelV4, LanguageModelV4 } from '@ai-sdk/provider';
 import type { Clock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import { toFetch } from '#base/http/to-fetch.ts';
+import { trimEndSlashes } from '#base/url-path.ts';
 import { readUpstreamKey, secretsOfKey, type UpstreamKey } from '#contract/configuration/upstream-key.ts';
 import { type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { AccountToken } from '../account-token.ts';
@@ -56,7 +57,7 @@ export async function openProvider(name: VendorName, upstream: Upstream, { http,
   const fetch = toFetch(http, { timeouts, maxBytes: maxReplyBytes }) as typeof globalThis.fetch;
   const tokenFetch = toFetch(http, { timeouts, maxBytes: maxTokenBytes });
   const token = key?.kind === 'account' ? new AccountToken(key, { fetch: tokenFetch, clock }) : undefined;
-  const common = { ...(endpoint && { baseURL: endpoint.href.replace(/\/+$/, '') }), headers: { ...headers }, fetch };
+  const common = { ...(endpoint && { baseURL: trimEndSlashes(endpoint.href) }), headers: { ...headers }, fetch };
   const provider = await openers[name]({ key, region, common, token });
   const secrets = key === undefined ? [] : secretsOfKey(key);
   return { provider, secrets: () => (token?.last === undefined ? secrets : [...secrets, token.last]) };

@@ -1,16 +1,15 @@
 import { useMemo } from 'react';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Path } from '#contract/configuration/fault.ts';
+import { conditionProperties, isExpression } from '#contract/quick-app/condition-parts.ts';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useBuilderWords } from './builder-words.ts';
 import { type BuilderForm, elementId } from './form.ts';
 import { FaultAt, FieldFrame } from './frame.tsx';
-import { isExpression, matching } from './matching.ts';
+import { matching } from './matching.ts';
 import { RemoveButton } from './remove-button.tsx';
 import { useItemKeys } from './use-item-keys.ts';
-
-const properties = ['id', 'display_name', 'description', 'application'] as const;
 
 interface ConditionsEditorProps {
   readonly form: BuilderForm;
@@ -114,7 +113,7 @@ function ConditionRow({ form, path, condition, number, remove }: ConditionRowPro
             value={String(property)}
             onChange={({ target }) => form.change([...path, 'property_name'], target.value)}
           >
-            {properties.map((each) => (
+            {conditionProperties.map((each) => (
               <option key={each} value={each}>
                 {words.properties[each]}
               </option>

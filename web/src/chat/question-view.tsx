@@ -1,4 +1,5 @@
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import type { CompletedControl } from '#contract/message.ts';
 import { AttachmentList } from '../attachments/attachment-list.tsx';
 import type { Question } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
@@ -6,7 +7,6 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useWords } from '../words/words.tsx';
 import { BranchSwitch } from './branch-switch.tsx';
-import { toChosenText } from './chosen-text.ts';
 import { focusMessage } from './focus-message.ts';
 
 interface QuestionViewProps {
@@ -105,4 +105,12 @@ function Editor({ question, conversationId, close }: EditorProps) {
       </div>
     </form>
   );
+}
+
+/** A completed control in words: its label and what was filled in. */
+function toChosenText({ label, value }: CompletedControl): string {
+  const filled = Object.entries(value ?? {}).map(
+    ([key, item]) => `${key}: ${typeof item === 'string' ? item : JSON.stringify(item)}`,
+  );
+  return [label, ...filled].join(' · ');
 }

@@ -1,4 +1,5 @@
 import { isJsonObject } from '#base/json.ts';
+import { adminRole } from '#contract/roles.ts';
 import { Asking } from '../conversation/asking.ts';
 import { forgetfulDatabase, openDatabase } from '../conversation/database.ts';
 import { Library } from '../conversation/library.ts';
@@ -23,7 +24,7 @@ const hiddenFrameMs = 400;
 export async function openSession(service: Service): Promise<Session> {
   const [info, deployments] = await Promise.all([service.json('v1/user/info'), listDeployments(service)]);
   const user = isJsonObject(info) ? String(info.user) : '';
-  const isAdmin = isJsonObject(info) && Array.isArray(info.roles) && info.roles.includes('admin');
+  const isAdmin = isJsonObject(info) && Array.isArray(info.roles) && info.roles.includes(adminRole);
   const database = await openDatabase(user).catch(() => undefined);
   const library = new Library(database ?? forgetfulDatabase());
   await library.load();

@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import { joinPath, pathBelow, pathOf, trimEndSlashes, urlBelow } from './url-path.ts';
+
+it.each([
+  ['https://host', 'https://host/chat/completions'],
+  ['https://host/', 'https://host/chat/completions'],
+  ['https://host/v1', 'https://host/v1/chat/completions'],
+  ['https://host/v1/', 'https://host/v1/chat/completions'],
+  ['https://host/v1//', 'https://host/v1/chat/completions'],
+  ['https://host/v1?key=a#part', 'https://host/v1/chat/completions?key=a#part'],
+])('joins a path to %s', (base, joined) => {
+  expect(joinPath(new URL(base), 'chat/completions').href).toBe(joined);
+});
+
+it('leaves the base as it is', () => {
+  const base = new URL('https://host/v1');
+  joinPath(base, 'models');
+  expect(base.href).toBe('https://host/v1');
+});
+
+it.each([
+  ['', ''],
+  ['/', ''],
+  ['a', 'a'],
+  ['/a/b///', '/a/b'],
+])('trims the slashes at the end of "%s"', (text, trimmed) => expect(trimEndSlashes(text)).toBe(trimmed));
+
+it.each([
+  ['/addin', '/addin', ''],
+  ['/addin', '/addin/v1?a=b', '/v1?a=b'],
+  ['/addin', '/addin?a=b', '?a=b'],
+  ['/addin', '/addins', undefined],
+  ['/addin', '/add', undefined],
+  ['/v1/files/', '/v1/files/b/a%2Fb?x', 'b/a%2Fb?x'],
+  ['/v1/files/', '/v1/files', undefined],
+  ['/v1/files/', 'http://host/v1/files/b', undefined],
+])('below %s, %s is %s', (prefix, url, rest) => {
+  expect(urlBelow(prefix, url)).toBe(rest);
+  expect(pathBelow(prefix, url)).toBe((rest ?? '').split('?')[0]);
+});
+
+it('cuts the query off a URL', () => expect(pathOf('/a?b=/c?d')).toBe('/a'));

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { defaultProtocol, modelProtocols, type ProtocolName, protocols, traitsOf } from './protocols.ts';
+
+/** The protocols of which something holds. */
+const those = (holds: (name: ProtocolName) => boolean) => (Object.keys(protocols) as ProtocolName[]).filter(holds);
+
+it('has a protocol for each kind of upstream, that of applications besides', () => {
+  expect(modelProtocols).toEqual(['openai', 'azure', 'anthropic', 'bedrock', 'vertex', 'gemini', 'mistral', 'demo']);
+  expect(those(() => true)).toEqual([...modelProtocols, 'application']);
+  expect(defaultProtocol).toBe('openai');
+});
+
+it('says what an upstream needs', () => {
+  expect(those((name) => protocols[name].needsEndpoint)).toEqual(['openai', 'azure', 'anthropic', 'application']);
+  expect(those((name) => protocols[name].needsKey)).toEqual(['gemini', 'mistral']);
+  expect(those((name) => protocols[name].needsApiVersion)).toEqual(['azure']);
+});
+
+it('says which upstreams speak the Messages dialect', () => {
+  const speaking = (model: string, address?: string) => {
+    const endpoint = address === undefined ? undefined : new URL(address);
+    return those((name) => protocols[name].speaksMessages({ model, endpoint }));
+  };
+  expect(speaking('gpt')).toEqual(['anthropic']);
+  expect(speaking('Claude-x')).toEqual(['anthropic', 'vertex']);
+  expect(speaking('gpt', 'https://host/v1/publishers/anthropic/models')).toEqual(['anthropic', 'vertex']);
+  expect(speaking('gpt', 'https://host/v1/publishers/google')).toEqual(['anthropic']);
+});
+
+it('asks nothing of what is no protocol', () => {
+  for (const wrong of ['telegraph', 'toString', '__proto__', 3, undefined, null]) {
+    expect(traitsOf(wrong)).toMatchObject({ needsEndpoint: false, needsKey: false, otherKey: undefined });
+  }
+});

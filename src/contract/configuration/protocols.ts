@@ -1,0 +1,78 @@
+/** The model of an upstream and where it is reached. */
+interface Served {
+  readonly model: string;
+  readonly endpoint: URL | undefined;
+}
+
+/** What upstreams of one protocol need in the configuration, and what they can do. */
+export interface ProtocolTraits {
+  /** Whether the base address must be configured; others have one of their own. */
+  readonly needsEndpoint: boolean;
+  readonly needsKey: boolean;
+  /** Whether most upstreams refuse a request that names no version of the API. */
+  readonly needsApiVersion: boolean;
+  /** Which key is read besides one token for a header field: one that signs requests, or the JSON of a service account. */
+  readonly otherKey: 'signing' | 'account' | undefined;
+  /** Whether a model is spoken to in the Messages dialect. */
+  readonly speaksMessages: (served: Served) => boolean;
+  /** Whether they know marks up to which a prompt is cached, besides those that speak the Messages dialect. */
+  readonly takesCacheMarks: boolean;
+  /** Whether they know `top_k` and thinking as the Messages dialect has them. */
+  readonly takesThinking: boolean;
+  /** Whether their replies record in their state the controls that they offer. */
+  readonly keepsControls: boolean;
+  /** Whether they call other deployments with a key of the request: a missing consent that they report is Parley's own refusal. */
+  readonly callsDeployments: boolean;
+}
+
+const plain: ProtocolTraits = {
+  needsEndpoint: false,
+  needsKey: false,
+  needsApiVersion: false,
+  otherKey: undefined,
+  speaksMessages: () => false,
+  takesCacheMarks: false,
+  takesThinking: false,
+  keepsControls: false,
+  callsDeployments: false,
+};
+
+const ofModels = {
+  openai: { ...plain, needsEndpoint: true },
+  azure: { ...plain, needsEndpoint: true, needsApiVersion: true },
+  anthropic: { ...plain, needsEndpoint: true, speaksMessages: () => true, takesThinking: true },
+  bedrock: { ...plain, otherKey: 'signing', takesCacheMarks: true, takesThinking: true },
+  vertex: { ...plain, otherKey: 'account', speaksMessages: isClaude, takesThinking: true },
+  gemini: { ...plain, needsKey: true, takesThinking: true },
+  mistral: { ...plain, needsKey: true },
+  demo: { ...plain, keepsControls: true },
+} satisfies Record<string, ProtocolTraits>;
+
+type ModelProtocol = keyof typeof ofModels;
+
+/** How applications are spoken to: no upstream of a model has it. */
+type ApplicationProtocol = 'application';
+
+export type ProtocolName = ModelProtocol | ApplicationProtocol;
+
+/** What is known of each protocol outside of its own module. */
+export const protocols: Readonly<Record<ProtocolName, ProtocolTraits>> = {
+  ...ofModels,
+  application: { ...plain, needsEndpoint: true, callsDeployments: true },
+};
+
+/** The protocols that an upstream of a model can name. */
+export const modelProtocols = Object.keys(ofModels) as ModelProtocol[];
+
+/** The protocol of an upstream that names none. */
+export const defaultProtocol = 'openai' satisfies ModelProtocol;
+
+/** The traits of a protocol that a configuration may have wrong: an unknown one needs nothing. */
+export function traitsOf(protocol: unknown): ProtocolTraits {
+  const name = modelProtocols.find((known) => known === protocol);
+  return name === undefined ? plain : protocols[name];
+}
+
+function isClaude({ model, endpoint }: Served): boolean {
+  return /^claude-/i.test(model) || (endpoint?.pathname.includes('/publishers/anthropic') ?? false);
+}

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import type { Catalog } from './catalog.ts';
+import type { ConfigSnapshot } from './config-snapshot.ts';
+import type { Deployment } from './deployment.ts';
+import { findUsable, listUsable } from './usable-deployments.ts';
+
+const deployments = [
+  { id: 'open', type: 'chat', userRoles: null, ownership: null },
+  { id: 'vectors', type: 'embedding', userRoles: null, ownership: null },
+  { id: 'closed', type: 'chat', userRoles: ['staff'], ownership: null },
+] as unknown as Deployment[];
+
+const lookup = {
+  catalog: {
+    find: (_snapshot: unknown, id: string) => deployments.find((each) => each.id === id),
+    list: () => Promise.resolve(deployments),
+  } as unknown as Catalog,
+  snapshot: { limits: { of: () => [] } } as unknown as ConfigSnapshot,
+  caller: { subject: 'ada', roles: ['default'], chain: null },
+};
+const isChat = ({ type }: Deployment) => type === 'chat';
+
+it('finds what the caller may use, at once if the catalog does', () => {
+  expect(findUsable(lookup, 'open')).toMatchObject({ id: 'open' });
+});
+
+it.each([
+  ['nope', 'deployment_not_found', 'There is no deployment nope; GET /v1/models lists yours.'],
+  ['x'.repeat(1000), 'deployment_not_found', `There is no deployment ${'x'.repeat(200)}; GET /v1/models lists yours.`],
+  [undefined, 'deployment_not_found', 'The path names no deployment that could exist; GET /v1/models lists yours.'],
+  ['vectors', 'deployment_not_found', 'There is no deployment vectors; GET /v1/models lists yours.'],
+  ['closed', 'access_denied', 'Your roles do not open closed.'],
+])('refuses %s as %s', (id, code, message) => {
+  expect(() => findUsable(lookup, id, isChat)).toThrow(expect.objectContaining({ code, message }));
+});
+
+it('rejects as it would throw, if the catalog takes its time', async () => {
+  const slow = { ...lookup, catalog: { find: () => Promise.resolve(undefined) } as unknown as Catalog };
+  await expect(findUsable(slow, 'applications/b/a')).rejects.toMatchObject({ code: 'deployment_not_found' });
+});
+
+it('lists what is wanted and open to the caller', async () => {
+  expect((await listUsable(lookup, isChat)).map(({ id }) => id)).toEqual(['open']);
+});

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { isJsonObject } from '#base/json.ts';
+import type { TraceItem } from '#runtime/quick-app/trace-run.ts';
+import { calls, messageOf, quickApp, says, stagesOf, startRig, toldTo, user } from './support.ts';
+
+it('a trace has the reason that the model and the stage have, where a tool lacks the consent of the user', async () => {
+  await using rig = await startRig({
+    app: { applications_as_tools: ['leaf'] },
+    replies: [calls(['leaf', { query: 'What is new?' }]), says('Sorry.')],
+    configuration: {
+      applications: { leaf: quickApp({}, { features: { consentRequired: true } }) },
+      keys: { 'caller-key': { project: 'test', role: 'admin' } },
+    },
+  });
+  const answered = await rig.chat([user('Do it.')], {}, { 'x-parley-trace': 'true' });
+  const reason =
+    /^The tool failed: leaf needs your consent before app may use it; GET \/v1\/consent\/app has the form to accept\.$/;
+  const [told] = toldTo(rig);
+  expect(told).toMatch(reason);
+  expect(stagesOf(answered)).toMatchObject([{ status: 'failed', content: expect.stringContaining(String(told)) }]);
+  const { custom_content: custom } = messageOf(answered);
+  const trace = (isJsonObject(custom) ? custom.trace : []) as TraceItem[];
+  expect(trace.find(({ kind }) => kind === 'tool')?.error).toBe(told);
+});
