@@ -1,16 +1,16 @@
 import { validate } from '@scalar/openapi-parser';
 import { describe, expect, test } from 'vitest';
-import { chatOperations } from '#surfaces/ops/api/chat-operations.ts';
-import { listingOperations } from '#surfaces/ops/api/listing-operations.ts';
-import { type ApiOperation, json, keyErrors } from '#surfaces/ops/api/operation.ts';
-import { opsOperations } from '#surfaces/ops/api/ops-operations.ts';
+import { compatOperations } from '#surfaces/compat/operations.ts';
+import { type ApiOperation, json, keyErrors } from '#surfaces/http/operation.ts';
+import { listingOperations } from '#surfaces/listings/operations.ts';
 import { toOpenApi } from '#surfaces/ops/openapi.ts';
+import { opsOperations } from '#surfaces/ops/operations.ts';
 
 const thing = { name: 'Thing', schema: { type: 'object', properties: { a: { type: 'string' } } } };
 
 const operations: ApiOperation[] = [
   ...opsOperations,
-  ...chatOperations(['compat', 'openai']),
+  ...compatOperations(['compat', 'openai']),
   ...listingOperations(['compat', 'openai']),
   {
     method: 'post',

@@ -1,5 +1,5 @@
 import { ErrorBody, type ErrorCode, errorKinds } from '#contract/errors.ts';
-import type { ApiOperation, Content, NamedSchema, Schema } from './api/operation.ts';
+import type { ApiOperation, Content, NamedSchema, Schema } from '../http/operation.ts';
 
 type Document = Record<string, unknown>;
 

@@ -12,7 +12,7 @@ import {
   limitErrors,
   type NamedSchema,
   type Parameter,
-} from './operation.ts';
+} from '../http/operation.ts';
 
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };
@@ -84,7 +84,7 @@ interface Place {
 }
 
 /** Chat completions and embeddings below each prefix, such as `compat` and `openai`, and below `/v1`. */
-export function chatOperations(prefixes: readonly string[]): ApiOperation[] {
+export function compatOperations(prefixes: readonly string[]): ApiOperation[] {
   return prefixes.map(toPlace).concat({ path: '/v1/{operation}', suffix: 'V1', parameters: [] }).flatMap(toOperations);
 }
 

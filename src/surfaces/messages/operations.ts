@@ -11,7 +11,7 @@ import {
   limitErrors,
   type NamedSchema,
   type Parameter,
-} from './operation.ts';
+} from '../http/operation.ts';
 
 const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };

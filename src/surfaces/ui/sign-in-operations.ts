@@ -1,5 +1,5 @@
 import { SignInWay } from '#contract/sign-in-way.ts';
-import { type ApiOperation, json, listOf, type NamedSchema } from './operation.ts';
+import { type ApiOperation, json, listOf, type NamedSchema } from '../http/operation.ts';
 
 const ways: NamedSchema = {
   name: 'SignInWays',

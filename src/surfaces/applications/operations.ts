@@ -14,7 +14,7 @@ import {
   listOf,
   type NamedSchema,
   type Parameter,
-} from './operation.ts';
+} from '../http/operation.ts';
 
 const text = { type: 'string' };
 const milliseconds = { type: 'integer', description: 'Milliseconds since the epoch.' };

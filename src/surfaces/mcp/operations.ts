@@ -8,7 +8,7 @@ import {
   keyErrors,
   type NamedSchema,
   type Parameter,
-} from './operation.ts';
+} from '../http/operation.ts';
 
 const text = { type: 'string' };
 const message: NamedSchema = { name: 'McpMessage', schema: McpMessage };

@@ -1,4 +1,4 @@
-import { type ApiOperation, anyObject, inQuery, json, keyErrors, type NamedSchema, type Schema } from './operation.ts';
+import { type ApiOperation, anyObject, inQuery, json, keyErrors, type NamedSchema, type Schema } from '../http/operation.ts';
 
 const text = { type: 'string' };
 const orNull = (type: string): Schema => ({ type: [type, 'null'] });

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '#contract/errors.ts';
-import { type ApiOperation, inPath, json, keyErrors, listOf, type NamedSchema } from './operation.ts';
+import { type ApiOperation, inPath, json, keyErrors, listOf, type NamedSchema } from '../http/operation.ts';
 
 const form = {
   type: 'object',

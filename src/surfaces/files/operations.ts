@@ -1,5 +1,5 @@
 import type { ErrorCode } from '#contract/errors.ts';
-import { type ApiOperation, inHeader, inPath, inQuery, json, keyErrors, type NamedSchema } from './operation.ts';
+import { type ApiOperation, inHeader, inPath, inQuery, json, keyErrors, type NamedSchema } from '../http/operation.ts';
 
 const text = { type: 'string' };
 const binary = { type: 'string', format: 'binary' };

@@ -1,5 +1,5 @@
 import { toStatsName, windows } from '#domain/limits/windows.ts';
-import { type ApiOperation, inPath, json, keyErrors, listOf, type NamedSchema } from './operation.ts';
+import { type ApiOperation, inPath, json, keyErrors, listOf, type NamedSchema } from '../http/operation.ts';
 
 const text = { type: 'string' };
 
