@@ -1,11 +1,14 @@
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { adminOperations } from '#surfaces/admin/operations.ts';
+import { importOperations } from '#surfaces/applications/import-operations.ts';
 import { applicationOperations } from '#surfaces/applications/operations.ts';
 import { compatOperations } from '#surfaces/compat/operations.ts';
 import { consentOperations } from '#surfaces/consent/operations.ts';
 import { fileOperations } from '#surfaces/files/operations.ts';
 import type { ApiOperation } from '#surfaces/http/operation.ts';
+import { callerOperations } from '#surfaces/listings/caller-operations.ts';
 import { listingOperations } from '#surfaces/listings/operations.ts';
+import { schemaOperations } from '#surfaces/listings/schema-operations.ts';
 import { mcpOperations } from '#surfaces/mcp/operations.ts';
 import { messagesOperations } from '#surfaces/messages/operations.ts';
 import { opsOperations } from '#surfaces/ops/operations.ts';
@@ -19,8 +22,11 @@ export function apiOperations({ aliases }: Pick<Configuration, 'aliases'>): read
     ...messagesOperations(aliases.msgapi),
     ...mcpOperations,
     ...listingOperations(prefixes),
+    ...callerOperations,
     ...consentOperations,
     ...applicationOperations,
+    ...schemaOperations,
+    ...importOperations,
     ...fileOperations,
     ...adminOperations,
     ...signInOperations,

@@ -1,126 +1,95 @@
 import { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import type { ErrorCode } from '#contract/errors.ts';
-import { ImportRequest } from '#contract/import-request.ts';
 import { quickAppSuffix } from '#contract/quick-app/schema-id.ts';
-import { RestToolset } from '#contract/quick-app/web-toolset.ts';
 import {
   type ApiOperation,
-  anyObject,
   inHeader,
   inPath,
   inQuery,
   json,
-  keyErrors,
   listOf,
   type NamedSchema,
   type Parameter,
+  type Schema,
 } from '../http/operation.ts';
+import { bodyErrors, keyErrors } from '../http/operation-errors.ts';
+import { exampleNames } from '../http/operation-examples.ts';
 
-const text = { type: 'string' };
-const milliseconds = { type: 'integer', description: 'Milliseconds since the epoch.' };
+const text: Schema = { type: 'string' };
+const milliseconds: Schema = { type: 'integer', description: 'Milliseconds since the epoch.' };
 const tag = 'Applications';
 
-const entryFields = { ...ApplicationEntry.properties, features: anyObject };
-
-const application: NamedSchema = {
-  name: 'Application',
-  schema: { type: 'object', properties: entryFields, additionalProperties: false },
-};
+const application: NamedSchema = { name: 'Application', schema: ApplicationEntry };
 
 const savedFields = {
-  ...entryFields,
+  ...ApplicationEntry.properties,
   id: { ...text, description: '`applications/{bucket}/{path}`; the deployment that calls name.' },
   etag: { ...text, description: 'Another after each change; without quotes.' },
   createdAt: milliseconds,
   updatedAt: milliseconds,
 };
+const savedSchema = { type: 'object', required: ['id', 'etag', 'createdAt', 'updatedAt'], properties: savedFields };
 
-const saved: NamedSchema = {
-  name: 'SavedApplication',
-  schema: {
-    type: 'object',
-    required: ['id', 'etag', 'createdAt', 'updatedAt'],
-    properties: savedFields,
-  },
-};
-
-const list: NamedSchema = {
-  name: 'ApplicationList',
-  schema: listOf({ $ref: '#/components/schemas/SavedApplication' }),
-};
+const saved: NamedSchema = { name: 'SavedApplication', schema: savedSchema };
+const list: NamedSchema = { name: 'ApplicationList', schema: listOf(saved) };
 
 const versionNumber = { type: 'integer', minimum: 1, description: 'Counted from 1; the highest is the one in force.' };
 
-const versionList = listOf({
-  type: 'object',
-  required: ['version', 'etag', 'savedAt'],
-  properties: { version: versionNumber, etag: text, savedAt: milliseconds },
-});
-
-const versionOrAll: NamedSchema = {
-  name: 'ApplicationVersions',
-  schema: {
-    oneOf: [versionList, { ...saved.schema, properties: { ...savedFields, version: versionNumber } }],
-  },
-};
-
-const starters: NamedSchema = {
-  name: 'DeploymentConfiguration',
-  schema: {
+const versionList: NamedSchema = {
+  name: 'ApplicationVersionList',
+  schema: listOf({
     type: 'object',
-    required: ['starters', 'schema'],
-    properties: {
-      starters: { type: 'array', items: text },
-      schema: { type: 'object', description: 'JSON Schema of the choice: its property `starter` has one of them.' },
-    },
-  },
+    required: ['version', 'etag', 'savedAt'],
+    properties: { version: versionNumber, etag: text, savedAt: milliseconds },
+  }),
 };
 
-const imported: NamedSchema = {
-  name: 'ImportedToolsets',
+const savedVersion: NamedSchema = {
+  name: 'ApplicationVersion',
   schema: {
-    type: 'object',
-    required: ['toolsets', 'notes'],
-    properties: {
-      toolsets: {
-        type: 'array',
-        items: RestToolset,
-        description: 'For `web_api_toolset`; a secret is the name of a variable, to be replaced by it.',
-      },
-      notes: { type: 'array', items: text, description: 'What was left out, and why.' },
-    },
+    ...savedSchema,
+    required: [...savedSchema.required, 'version'],
+    properties: { ...savedFields, version: versionNumber },
   },
 };
 
-const bucket = inPath('bucket', 'The bucket of the owner; `GET /v1/bucket` names it.');
-const place = [bucket, inPath('path', 'Its path below the bucket; it may hold slashes.')];
+const bucket = inPath('bucket', 'The bucket of the owner; `GET /v1/bucket` names that of the caller.', exampleNames.bucket);
+const place = [bucket, inPath('path', 'Its path below the bucket; it may hold slashes.', exampleNames.ownApplication)];
 const path = '/v1/applications/{bucket}/{path}';
 const versions = '/v1/versions/applications/{bucket}/{path}';
-const version: Parameter = { ...inQuery('version', 'Number of a version.'), schema: versionNumber };
+const version: Parameter = inQuery('version', 'Number of a version.', { schema: versionNumber, example: 1 });
 
 const conditions = [
-  inHeader('If-Match', 'ETags, one of which must be that of the application; `*`: there must be one.'),
-  inHeader('If-None-Match', 'ETags, none of which may be that of the application; `*`: there must be none.'),
+  inHeader('If-Match', 'ETags, one of which must be that of the application; `*`: there must be one.', { example: '*' }),
+  inHeader('If-None-Match', 'ETags, none of which may be that of the application; `*`: there must be none.', {
+    example: '"2f8b1c"',
+  }),
 ];
-const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found', 'overloaded'];
-const bodyErrors: readonly ErrorCode[] = ['invalid_request', 'invalid_json', 'payload_too_large', 'unsupported_media_type'];
-const schemaAnswer = {
-  status: 200,
-  description: 'The schema, in the draft 2020-12.',
-  content: [{ type: 'application/schema+json', schema: anyObject }],
+const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found'];
+
+const guide = {
+  displayName: 'Guide',
+  applicationTypeSchemaId: `https://parley.example${quickAppSuffix}`,
+  applicationProperties: {
+    model: exampleNames.chat,
+    temperature: 0,
+    instructions: 'You help visitors of the library.',
+    starters: ['When is it open?'],
+  },
 };
 
-/** Applications made by users, and what is needed to make one. */
+/** Applications made by users, and their versions. */
 export const applicationOperations: readonly ApiOperation[] = [
   {
     method: 'get',
-    path: '/v1/applications/{bucket}/',
+    path: '/v1/applications/{bucket}',
     id: 'listOwnApplications',
     tag,
     summary: 'Lists the applications of the caller',
+    description: 'The path may end with a slash.',
     parameters: [bucket],
     answers: [{ status: 200, description: 'The list, by id.', content: json(list) }],
-    errors: [...keyErrors, 'access_denied', 'overloaded'],
+    errors: [...keyErrors, 'access_denied'],
   },
   {
     method: 'get',
@@ -129,11 +98,11 @@ export const applicationOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Shows an application',
     description:
-      'Whole to its owner, but for secrets, which are `***`; to the roles it names without where it runs and what it is told.',
+      'The owner is shown all of it, but `***` in place of secrets. The roles that it names are not shown where it runs and what it is told.',
     parameters: [...place, ...conditions],
     answers: [
-      { status: 200, description: 'It, with its `ETag`.', content: json(saved) },
-      { status: 304, description: 'It is the one that `If-None-Match` names.' },
+      { status: 200, description: 'The application, with its `ETag`.', content: json(saved) },
+      { status: 304, description: 'The application is the one that `If-None-Match` names.' },
     ],
     errors: [...errors, 'precondition_failed'],
   },
@@ -143,12 +112,13 @@ export const applicationOperations: readonly ApiOperation[] = [
     id: 'saveApplication',
     tag,
     summary: 'Saves an application in the place of what is there',
-    description: 'An entry of `applications`; what `GET` gave may be sent back. A secret that is `***` stays as it is stored.',
+    description:
+      'The body is an entry of `applications`; what `GET` gave may be sent back. A secret that is `***` stays as it is stored.',
     parameters: [...place, ...conditions],
-    body: json(application),
+    body: json(application, { quickApp: { summary: 'A quick app', value: guide } }),
     answers: [
-      { status: 200, description: 'It is changed.', content: json(saved) },
-      { status: 201, description: 'It is made.', content: json(saved) },
+      { status: 200, description: 'The application is changed.', content: json(saved) },
+      { status: 201, description: 'The application is made.', content: json(saved) },
     ],
     errors: [...errors, ...bodyErrors, 'precondition_failed'],
   },
@@ -159,7 +129,7 @@ export const applicationOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Deletes an application',
     parameters: [...place, ...conditions],
-    answers: [{ status: 204, description: 'It is gone.' }],
+    answers: [{ status: 204, description: 'The application is gone.' }],
     errors: [...errors, 'precondition_failed'],
   },
   {
@@ -174,7 +144,7 @@ export const applicationOperations: readonly ApiOperation[] = [
       {
         status: 200,
         description: 'The versions, the newest first; with `version` that one.',
-        content: json(versionOrAll),
+        content: json({ oneOf: [versionList, savedVersion] }),
       },
     ],
     errors: [...errors, 'invalid_request'],
@@ -186,51 +156,9 @@ export const applicationOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Saves a former version again, with the secrets it had',
     description:
-      'As `PUT` would: it is refused where it could not be saved today, and what it takes the place of is a version too.',
+      'As `PUT` would: it is refused if it could not be saved today, and what it takes the place of becomes a version too.',
     parameters: [...place, { ...version, required: true }, ...conditions],
-    answers: [{ status: 200, description: 'It is in force.', content: json(saved) }],
+    answers: [{ status: 200, description: 'The version is in force again.', content: json(saved) }],
     errors: [...errors, 'invalid_request', 'precondition_failed'],
-  },
-  {
-    method: 'get',
-    path: '/v1/application_type_schemas/schema',
-    id: 'getApplicationTypeSchema',
-    tag,
-    summary: 'The JSON Schema of the settings of an application type',
-    parameters: [{ ...inQuery('id', `Id of the type; any that ends in \`${quickAppSuffix}\`.`), required: true }],
-    answers: [schemaAnswer],
-    errors: [...keyErrors, 'invalid_request', 'route_not_found'],
-  },
-  {
-    method: 'get',
-    path: quickAppSuffix,
-    id: 'getQuickAppSchema',
-    tag,
-    summary: 'The JSON Schema of the settings of a quick app, at its own address',
-    answers: [schemaAnswer],
-    isOpen: true,
-  },
-  {
-    method: 'get',
-    path: '/v1/deployments/{id}/configuration',
-    id: 'getDeploymentConfiguration',
-    tag,
-    summary: 'Prompts to begin with',
-    description: 'Those of a quick app; other deployments have none.',
-    parameters: [inPath('id', 'Id of the deployment; it may hold slashes.')],
-    answers: [{ status: 200, description: 'The prompts, and the schema of the choice.', content: json(starters) }],
-    errors,
-  },
-  {
-    method: 'post',
-    path: '/v1/import-openapi',
-    id: 'importOpenApi',
-    tag,
-    summary: 'Turns an OpenAPI document into tools of a quick app',
-    description:
-      'Of OpenAPI 2.0, 3.0 or 3.1. Nothing is saved: the toolsets are for the settings of a quick app, once they were looked over.',
-    body: json({ name: 'ImportRequest', schema: ImportRequest }),
-    answers: [{ status: 200, description: 'The toolsets.', content: json(imported) }],
-    errors: [...keyErrors, ...bodyErrors, 'access_denied'],
   },
 ];

@@ -1,10 +1,5 @@
 import { SignInWay } from '#contract/sign-in-way.ts';
-import { type ApiOperation, json, listOf, type NamedSchema } from '../http/operation.ts';
-
-const ways: NamedSchema = {
-  name: 'SignInWays',
-  schema: listOf(SignInWay),
-};
+import { type ApiOperation, json, listOf } from '../http/operation.ts';
 
 /** `/v1/sign-in`. */
 export const signInOperations: readonly ApiOperation[] = [
@@ -15,7 +10,7 @@ export const signInOperations: readonly ApiOperation[] = [
     tag: 'Signing in',
     isOpen: true,
     summary: 'The identity providers that people sign in with',
-    description: 'What a public client needs for the authorization code flow with PKCE. Empty where people come with keys alone.',
-    answers: [{ status: 200, description: 'The providers.', content: json(ways) }],
+    description: 'What a public client needs for the authorization code flow with PKCE. Empty if people come with keys alone.',
+    answers: [{ status: 200, description: 'The providers.', content: json({ name: 'SignInWays', schema: listOf(SignInWay) }) }],
   },
 ];
