@@ -1,26 +1,32 @@
 import type { Configuration } from '#contract/configuration/configuration.ts';
-import { adminOperations } from '#surfaces/ops/api/admin-operations.ts';
-import { applicationOperations } from '#surfaces/ops/api/application-operations.ts';
-import { chatOperations } from '#surfaces/ops/api/chat-operations.ts';
-import { consentOperations } from '#surfaces/ops/api/consent-operations.ts';
-import { fileOperations } from '#surfaces/ops/api/file-operations.ts';
-import { listingOperations } from '#surfaces/ops/api/listing-operations.ts';
-import { mcpOperations } from '#surfaces/ops/api/mcp-operations.ts';
-import { messagesOperations } from '#surfaces/ops/api/messages-operations.ts';
-import type { ApiOperation } from '#surfaces/ops/api/operation.ts';
-import { opsOperations } from '#surfaces/ops/api/ops-operations.ts';
-import { signInOperations } from '#surfaces/ops/api/sign-in-operations.ts';
+import { adminOperations } from '#surfaces/admin/operations.ts';
+import { importOperations } from '#surfaces/applications/import-operations.ts';
+import { applicationOperations } from '#surfaces/applications/operations.ts';
+import { compatOperations } from '#surfaces/compat/operations.ts';
+import { consentOperations } from '#surfaces/consent/operations.ts';
+import { fileOperations } from '#surfaces/files/operations.ts';
+import type { ApiOperation } from '#surfaces/http/operation.ts';
+import { callerOperations } from '#surfaces/listings/caller-operations.ts';
+import { listingOperations } from '#surfaces/listings/operations.ts';
+import { schemaOperations } from '#surfaces/listings/schema-operations.ts';
+import { mcpOperations } from '#surfaces/mcp/operations.ts';
+import { messagesOperations } from '#surfaces/messages/operations.ts';
+import { opsOperations } from '#surfaces/ops/operations.ts';
+import { signInOperations } from '#surfaces/ui/sign-in-operations.ts';
 
 /** What `/openapi.json` lists for a configuration. */
 export function apiOperations({ aliases }: Pick<Configuration, 'aliases'>): readonly ApiOperation[] {
   const prefixes = ['compat', ...aliases.compat];
   return [
-    ...chatOperations(prefixes),
+    ...compatOperations(prefixes),
     ...messagesOperations(aliases.msgapi),
     ...mcpOperations,
     ...listingOperations(prefixes),
+    ...callerOperations,
     ...consentOperations,
     ...applicationOperations,
+    ...schemaOperations,
+    ...importOperations,
     ...fileOperations,
     ...adminOperations,
     ...signInOperations,

@@ -1,7 +1,7 @@
 import { validate } from '@scalar/openapi-parser';
 import { expect, it } from 'vitest';
 import { apiOperations } from '#app/api-operations.ts';
-import { applicationOperations } from '#surfaces/ops/api/application-operations.ts';
+import { applicationOperations } from '#surfaces/applications/operations.ts';
 import { toOpenApi } from '#surfaces/ops/openapi.ts';
 
 it('the OpenAPI document has applications and what is needed to make them, validly', async () => {

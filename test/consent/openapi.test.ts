@@ -1,7 +1,7 @@
 import { validate } from '@scalar/openapi-parser';
 import { expect, it } from 'vitest';
 import { apiOperations } from '#app/api-operations.ts';
-import { consentOperations } from '#surfaces/ops/api/consent-operations.ts';
+import { consentOperations } from '#surfaces/consent/operations.ts';
 import { toOpenApi } from '#surfaces/ops/openapi.ts';
 
 it('the OpenAPI document has the consent surface, validly', async () => {

@@ -1,6 +1,6 @@
 import { validate } from '@scalar/openapi-parser';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { messagesOperations } from '#surfaces/ops/api/messages-operations.ts';
+import { messagesOperations } from '#surfaces/messages/operations.ts';
 import { toOpenApi } from '#surfaces/ops/openapi.ts';
 import type { Answered } from '#test/ask.ts';
 import { plainCompletion } from '#test/chunks.ts';

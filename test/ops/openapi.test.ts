@@ -1,22 +1,48 @@
 import { validate } from '@scalar/openapi-parser';
 import { describe, expect, test } from 'vitest';
-import { chatOperations } from '#surfaces/ops/api/chat-operations.ts';
-import { listingOperations } from '#surfaces/ops/api/listing-operations.ts';
-import { type ApiOperation, json, keyErrors } from '#surfaces/ops/api/operation.ts';
-import { opsOperations } from '#surfaces/ops/api/ops-operations.ts';
+import { apiOperations } from '#app/api-operations.ts';
+import { compatOperations } from '#surfaces/compat/operations.ts';
+import { type ApiOperation, json } from '#surfaces/http/operation.ts';
+import { keyErrors } from '#surfaces/http/operation-errors.ts';
+import { listingOperations } from '#surfaces/listings/operations.ts';
 import { toOpenApi } from '#surfaces/ops/openapi.ts';
+import { opsOperations } from '#surfaces/ops/operations.ts';
 
-const thing = { name: 'Thing', schema: { type: 'object', properties: { a: { type: 'string' } } } };
+const thing = {
+  name: 'Thing',
+  schema: {
+    type: 'object',
+    required: ['a', 'size'],
+    properties: {
+      a: { type: 'string', errorMessage: 'must be text' },
+      size: { type: 'integer', default: 1, description: 'How big.' },
+    },
+  },
+};
+
+type Described = {
+  readonly paths: Record<string, Record<string, { security: unknown[]; responses: Record<string, { content?: unknown }> }>>;
+  readonly components: { readonly schemas: Record<string, unknown> };
+};
+
+/** What a service without a configuration describes. */
+const whole = JSON.parse(
+  JSON.stringify(toOpenApi(apiOperations({ aliases: { compat: ['openai'], msgapi: ['anthropic'] } }))),
+) as Described;
+
+function refersTo(name: string): object {
+  return { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } };
+}
 
 const operations: ApiOperation[] = [
   ...opsOperations,
-  ...chatOperations(['compat', 'openai']),
+  ...compatOperations(['compat', 'openai']),
   ...listingOperations(['compat', 'openai']),
   {
     method: 'post',
     path: '/v1/things',
     id: 'makeThing',
-    tag: 'Things',
+    tag: 'Applications',
     summary: 'Makes a thing',
     body: json(thing),
     answers: [{ status: 200, description: 'The thing.', content: json(thing) }],
@@ -63,7 +89,7 @@ describe('the OpenAPI document', () => {
       paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
     };
     const responses = paths['/v1/things']?.post?.responses;
-    expect(Object.keys(responses ?? {})).toEqual(['200', '400', '401', '500']);
+    expect(Object.keys(responses ?? {})).toEqual(['200', '400', '401', '500', '503']);
     expect(responses?.['401']?.description).toContain('`invalid_api_key`');
   });
 
@@ -71,5 +97,48 @@ describe('the OpenAPI document', () => {
     const { paths } = toOpenApi(operations) as { paths: Record<string, Record<string, { security: unknown[] }>> };
     expect(paths['/health']?.get?.security).toEqual([]);
     expect(paths['/v1/things']?.post?.security).toEqual([{ apiKey: [] }, { bearer: [] }]);
+  });
+
+  test('is valid as a whole', async () => {
+    expect((await validate(JSON.parse(JSON.stringify(whole)) as Record<string, unknown>)).errors ?? []).toEqual([]);
+  });
+
+  test('tells defaults in words, and requires nothing that has one', () => {
+    const document = toOpenApi(operations) as unknown as Described;
+    expect(document.components.schemas.Thing).toEqual({
+      type: 'object',
+      required: ['a'],
+      properties: { a: { type: 'string' }, size: { type: 'integer', description: 'How big. Default: `1`.' } },
+    });
+    expect(JSON.stringify(whole)).not.toMatch(/"(default|errorMessage)":/);
+  });
+
+  test('describes errors of the messages surface in its dialect, and all others in ours', () => {
+    const shapes = Object.entries(whole.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).flatMap(([method, { responses }]) =>
+        Object.entries(responses)
+          .filter(([status]) => Number(status) >= 400 && method !== 'head' && path !== '/ready')
+          .map(([status, { content }]) => ({ path, status, content })),
+      ),
+    );
+    const ofMessages = shapes.filter(({ path }) => /^\/(msgapi|anthropic)\//.test(path));
+    expect(ofMessages).not.toEqual([]);
+    for (const { content } of ofMessages) expect(content).toEqual(refersTo('MessagesError'));
+    const ofMcp = shapes.filter(({ path, status }) => path.endsWith('/mcp') && ['400', '404'].includes(status));
+    for (const { content } of ofMcp) expect(JSON.stringify(content)).toMatch(/anyOf.*schemas\/Error".*schemas\/McpError"/);
+    expect(ofMcp).toHaveLength(2);
+    const others = shapes.filter((shape) => !ofMessages.includes(shape) && !ofMcp.includes(shape));
+    for (const { content } of others) expect(content).toEqual(refersTo('Error'));
+  });
+
+  test('gives errors of HEAD no content', () => {
+    expect(whole.paths['/v1/files/{bucket}/{path}']?.head?.responses['404']).not.toHaveProperty('content');
+  });
+
+  test('names x-api-key below the aliases of the messages surface alone', () => {
+    const takers = Object.entries(whole.paths).filter(([, methods]) => /xApiKey/.test(JSON.stringify(methods)));
+    expect(takers.map(([path]) => path)).toEqual(
+      ['messages', 'messages/count_tokens', 'models', 'models/{id}'].map((path) => `/anthropic/v1/${path}`),
+    );
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { measureHttp } from '#app/measure-http.ts';
 import { refuseWhileDraining } from '#app/refuse-while-draining.ts';
 import { toErrorBody, toParleyError } from '#contract/errors.ts';
-import { opsOperations } from '#surfaces/ops/api/ops-operations.ts';
+import { opsOperations } from '#surfaces/ops/operations.ts';
 import { type OpsDeps, opsRoutes } from '#surfaces/ops/routes.ts';
 
 const trouble = { code: 'configuration_refused', message: 'models.gpt.upstreams: at least one is needed.' };

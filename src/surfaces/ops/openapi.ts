@@ -1,70 +1,87 @@
-import { ErrorBody, type ErrorCode, errorKinds } from '#contract/errors.ts';
-import type { ApiOperation, Content, NamedSchema, Schema } from './api/operation.ts';
+import { type ErrorCode, errorKinds } from '#contract/errors.ts';
+import { type ApiOperation, type Content, chapters, json, type Parameter } from '../http/operation.ts';
+import { compatErrorShape } from '../http/operation-errors.ts';
+import { SchemaComponents } from './schema-components.ts';
 
 type Document = Record<string, unknown>;
 
 /** Of the API, not of the program. */
 const apiVersion = '1.0.0';
-const errorAnswer: NamedSchema = {
-  name: 'Error',
-  schema: { type: 'object', required: ['error'], properties: { error: ErrorBody } },
+
+const info = {
+  title: 'Parley',
+  version: apiVersion,
+  description: 'A gateway before models and applications: chat completions with stages, attachments, state and consent.',
+  license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+};
+
+const securitySchemes = {
+  apiKey: { type: 'apiKey', in: 'header', name: 'Api-Key' },
+  xApiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'What stock clients of the Anthropic API send.' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'A key, or a token of a configured identity provider.' },
 };
 
 /** The description of an HTTP API in OpenAPI 3.1. */
 export function toOpenApi(operations: readonly ApiOperation[]): Document {
-  const schemas: Record<string, Schema> = {};
+  const components = new SchemaComponents();
   const paths: Record<string, Document> = {};
   for (const operation of operations) {
-    const path = paths[operation.path] ?? {};
-    path[operation.method] = toOperation(operation, schemas);
-    paths[operation.path] = path;
+    paths[operation.path] = { ...paths[operation.path], [operation.method]: toOperation(operation, components) };
   }
+  const used = new Set<string>(operations.map(({ tag }) => tag));
+  const tags = Object.entries(chapters).filter(([name]) => used.has(name));
   return {
     openapi: '3.1.1',
-    info: {
-      title: 'Parley',
-      version: apiVersion,
-      description: 'One door before many models and applications: chat completions with stages, attachments, state and consent.',
-    },
+    info,
     servers: [{ url: '/' }],
-    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: tags.map(([name, description]) => ({ name, description })),
     paths,
-    components: {
-      schemas,
-      securitySchemes: {
-        apiKey: { type: 'apiKey', in: 'header', name: 'Api-Key' },
-        bearer: { type: 'http', scheme: 'bearer', description: 'A key, or a token of a configured identity provider.' },
-      },
-    },
+    components: { schemas: components.byName, securitySchemes },
   };
 }
 
-function toOperation(operation: ApiOperation, schemas: Record<string, Schema>): Document {
-  const { id, tag, summary, description, parameters, body, isOpen } = operation;
+function toOperation(operation: ApiOperation, components: SchemaComponents): Document {
+  const { id, tag, summary, description, parameters, body } = operation;
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(description && { description }),
-    ...(parameters && { parameters }),
-    ...(body && { requestBody: { required: true, content: toContent(body, schemas) } }),
-    responses: toResponses(operation, schemas),
-    security: isOpen ? [] : [{ apiKey: [] }, { bearer: [] }],
+    ...(parameters && { parameters: parameters.map((parameter) => toParameter(parameter, components)) }),
+    ...(body && { requestBody: { required: true, content: toContent(body, components) } }),
+    responses: toResponses(operation, components),
+    security: toSecurity(operation),
   };
 }
 
-function toResponses({ answers, errors = [], isOpen }: ApiOperation, schemas: Record<string, Schema>): Document {
+function toParameter({ schema, ...parameter }: Parameter, components: SchemaComponents): Document {
+  return { ...parameter, ...(schema && { schema: components.show(schema) }) };
+}
+
+/** Any one of them is enough. */
+function toSecurity({ isOpen, takesXApiKey }: ApiOperation): Document[] {
+  if (isOpen) return [];
+  return [{ apiKey: [] }, ...(takesXApiKey ? [{ xApiKey: [] }] : []), { bearer: [] }];
+}
+
+function toResponses(operation: ApiOperation, components: SchemaComponents): Document {
+  const { method, answers, errors = [], errorShape = compatErrorShape, isOpen } = operation;
+  const codes = byStatus(isOpen ? errors : [...errors, 'internal_error']);
   const responses: Document = {};
   for (const { status, description, content } of answers) {
-    responses[status] = { description, ...(content && { content: toContent(content, schemas) }) };
+    const lines = [description, ...(codes.get(status) ?? []).map(errorShape.describe)];
+    responses[status] = { description: toText(lines), ...(content && { content: toContent(content, components) }) };
+    codes.delete(status);
   }
-  const told: readonly ErrorCode[] = isOpen ? errors : [...errors, 'internal_error'];
-  for (const [status, codes] of byStatus(told)) {
-    if (status in responses) continue;
-    const description = codes.map((code) => `\`${code}\`: ${errorKinds[code].says}`).join('\n\n');
-    responses[status] = { description, content: toContent([{ type: 'application/json', schema: errorAnswer }], schemas) };
+  const errorContent = method !== 'head' && { content: toContent(json(errorShape.body), components) };
+  for (const [status, told] of codes) {
+    responses[status] = { description: toText(told.map(errorShape.describe)), ...errorContent };
   }
   return responses;
+}
+
+function toText(lines: readonly string[]): string {
+  return [...new Set(lines)].join('\n\n');
 }
 
 function byStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
@@ -76,12 +93,8 @@ function byStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
   return grouped;
 }
 
-function toContent(content: readonly Content[], schemas: Record<string, Schema>): Document {
-  return Object.fromEntries(content.map(({ type, schema }) => [type, { schema: toSchema(schema, schemas) }]));
-}
-
-function toSchema(schema: Schema | NamedSchema, schemas: Record<string, Schema>): Schema {
-  if (!('name' in schema && 'schema' in schema)) return schema;
-  schemas[schema.name] = schema.schema;
-  return { $ref: `#/components/schemas/${schema.name}` };
+function toContent(content: readonly Content[], components: SchemaComponents): Document {
+  return Object.fromEntries(
+    content.map(({ type, schema, examples }) => [type, { schema: components.show(schema), ...(examples && { examples }) }]),
+  );
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { ApiOperation } from './api/operation.ts';
+import type { ApiOperation } from '../http/operation.ts';
 import { docsRoutes } from './docs-routes.ts';
 import { toOpenApi } from './openapi.ts';
 

@@ -1,4 +1,5 @@
-import { type ApiOperation, anyObject, inQuery, json, keyErrors, type NamedSchema, type Schema } from './operation.ts';
+import { type ApiOperation, anyObject, inQuery, json, type NamedSchema, type Schema } from '../http/operation.ts';
+import { keyErrors } from '../http/operation-errors.ts';
 
 const text = { type: 'string' };
 const orNull = (type: string): Schema => ({ type: [type, 'null'] });
@@ -56,8 +57,42 @@ const auditPage: NamedSchema = {
           },
         },
       },
-      nextToken: { ...orNull('string'), description: 'For the next page; null where none is left.' },
+      nextToken: { ...orNull('string'), description: 'For `token` of the next page; null after the last.' },
     },
+  },
+};
+
+const reason: Schema = { type: 'object', required: ['code', 'message'], properties: { code: text, message: text } };
+
+const fault: Schema = {
+  type: 'object',
+  required: ['file', 'path', 'message'],
+  properties: { file: text, path: text, message: text, hint: text },
+};
+
+const upstream: Schema = {
+  type: 'object',
+  properties: {
+    id: text,
+    deployment: text,
+    protocol: text,
+    origin: { ...orNull('string'), description: 'Scheme, host and port of its address.' },
+    region: orNull('string'),
+    model: { ...text, description: 'Its own name of the model.' },
+    weight: { type: 'number' },
+    tier: { type: 'integer' },
+    state: { enum: ['ok', 'rate_limited', 'failing'] },
+    failuresInARow: { type: 'integer' },
+    offUntil: { ...orNull('integer'), description: 'It is not asked before; null if it is asked.' },
+  },
+};
+
+const store: Schema = {
+  type: 'object',
+  properties: {
+    holds: { enum: ['records', 'files', 'limits'] },
+    kind: { enum: ['sqlite', 'postgres', 'disk', 's3', 'memory', 'redis'] },
+    isAway: { type: 'boolean', description: 'Whether it is out of reach.' },
   },
 };
 
@@ -68,36 +103,24 @@ const state: NamedSchema = {
     required: ['node', 'health', 'hindrances', 'stores', 'upstreams', 'configuration'],
     properties: {
       node: { type: 'object', properties: { version: text, runtime: text, startedAt: moment, now: moment } },
-      health: { type: 'object', description: 'As `/health` has it.' },
-      hindrances: { type: 'array', description: 'Why the node takes no calls now.', items: anyObject },
-      stores: { type: 'array', description: 'Where state rests, and whether it is out of reach.', items: anyObject },
-      upstreams: {
-        type: 'array',
-        items: {
-          type: 'object',
-          properties: {
-            id: text,
-            deployment: text,
-            protocol: text,
-            origin: orNull('string'),
-            region: orNull('string'),
-            model: text,
-            weight: { type: 'number' },
-            tier: { type: 'integer' },
-            state: { enum: ['ok', 'rate_limited', 'failing'] },
-            failuresInARow: { type: 'integer' },
-            offUntil: { ...orNull('integer'), description: 'Milliseconds since the epoch; null where it is asked.' },
-          },
-        },
+      health: {
+        type: 'object',
+        properties: { status: { enum: ['ok', 'degraded'] }, reasons: { type: 'array', items: reason } },
       },
+      hindrances: { type: 'array', description: 'Why the node takes no calls now.', items: reason },
+      stores: { type: 'array', items: store },
+      upstreams: { type: 'array', items: upstream },
       configuration: {
         type: 'object',
         properties: {
           files: { type: 'array', items: text },
           loadedAt: moment,
-          refusedAt: orNull('integer'),
-          faults: { type: 'array', description: 'Of the files that were refused last.', items: anyObject },
-          warnings: { type: 'array', items: anyObject },
+          refusedAt: {
+            ...orNull('integer'),
+            description: 'When changed files were refused; null if the last ones are in force.',
+          },
+          faults: { type: 'array', description: 'Of the files that were refused last.', items: fault },
+          warnings: { type: 'array', items: fault },
         },
       },
     },
@@ -107,11 +130,14 @@ const state: NamedSchema = {
 const tag = 'Administration';
 const adminErrors = [...keyErrors, 'access_denied'] as const;
 
-const usageParameters = (keys: string) => [
-  inQuery('from', 'The first day, such as `2026-11-01`, in UTC. Absent: 29 days before `to`.'),
-  inQuery('to', 'The last day, included; at most 365 days later. Absent: today.'),
-  inQuery('by', `What sums are told apart by, with commas between: ${keys}. Absent: \`day\`.`),
-  inQuery('limit', 'How many rows at most; default 1000.', { type: 'integer', minimum: 1, maximum: 10_000 }),
+const usageParameters = (keys: string, by: string) => [
+  inQuery('from', 'The first day, such as `2026-11-01`, in UTC. Absent: 29 days before `to`.', { example: '2026-11-01' }),
+  inQuery('to', 'The last day, included; at most 365 days later. Absent: today.', { example: '2026-11-30' }),
+  inQuery('by', `What sums are told apart by, with commas between: ${keys}. Absent: \`day\`.`, { example: by }),
+  inQuery('limit', 'How many rows at most.', {
+    schema: { type: 'integer', minimum: 1, maximum: 10_000, default: 1000 },
+    example: 100,
+  }),
 ];
 
 /** `/v1/admin/…` and `/v1/user/usage`. */
@@ -124,7 +150,7 @@ export const adminOperations: readonly ApiOperation[] = [
     summary: 'What everybody used, summed up',
     description:
       'For the role `admin`. Calls that applications make are part of the calls they answer: beside these they are counted only in sums by deployment. Costs are always those of all.',
-    parameters: usageParameters('`day`, `deployment`, `user`, `project`'),
+    parameters: usageParameters('`day`, `deployment`, `user`, `project`', 'day,deployment,user,project'),
     answers: [{ status: 200, description: 'The sums.', content: json(usage) }],
     errors: [...adminErrors, 'invalid_request'],
   },
@@ -134,7 +160,7 @@ export const adminOperations: readonly ApiOperation[] = [
     id: 'getOwnUsage',
     tag: 'Limits',
     summary: 'What the caller used, summed up',
-    parameters: usageParameters('`day`, `deployment`'),
+    parameters: usageParameters('`day`, `deployment`', 'day,deployment'),
     answers: [{ status: 200, description: 'The sums.', content: json(usage) }],
     errors: [...adminErrors, 'invalid_request'],
   },
@@ -143,12 +169,14 @@ export const adminOperations: readonly ApiOperation[] = [
     path: '/v1/admin/audit',
     id: 'getAudit',
     tag,
-    summary: 'What was done that somebody may have to answer for, the newest first',
+    summary: 'The audit log, the newest first',
     description: 'For the role `admin`.',
     parameters: [
-      inQuery('kind', 'Only one action, such as `consent.accepted`, or all that begin with its first part, such as `consent`.'),
+      inQuery('kind', 'Only one action, such as `consent.accepted`, or all that begin with its first part, such as `consent`.', {
+        example: 'consent',
+      }),
       inQuery('token', '`nextToken` of the page before.'),
-      inQuery('limit', 'How many at most; default 50.', { type: 'integer', minimum: 1, maximum: 500 }),
+      inQuery('limit', 'How many at most.', { schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 }, example: 10 }),
     ],
     answers: [{ status: 200, description: 'A page.', content: json(auditPage) }],
     errors: [...adminErrors, 'invalid_request'],
@@ -158,7 +186,7 @@ export const adminOperations: readonly ApiOperation[] = [
     path: '/v1/admin/state',
     id: 'getState',
     tag,
-    summary: 'How the node that answers is',
+    summary: 'The state of the node that answers',
     description: 'For the role `admin`: health, stores, upstreams with their back-off, and the configuration with its faults.',
     answers: [{ status: 200, description: 'Its state.', content: json(state) }],
     errors: adminErrors,

@@ -1,4 +1,4 @@
-import { type Answer, type ApiOperation, anyObject, json, type NamedSchema } from './operation.ts';
+import { type Answer, type ApiOperation, anyObject, json, type NamedSchema } from '../http/operation.ts';
 
 const reasons = {
   type: 'array',
@@ -57,8 +57,8 @@ export const opsOperations: readonly ApiOperation[] = [
     isOpen: true,
     summary: 'Whether the node takes calls',
     answers: [
-      { status: 200, description: 'It does.', content: json(readiness) },
-      { status: 503, description: 'It is starting or stopping.', content: json(readiness) },
+      { status: 200, description: 'The node takes calls.', content: json(readiness) },
+      { status: 503, description: 'The node is starting or stopping.', content: json(readiness) },
     ],
   },
   {
@@ -68,8 +68,9 @@ export const opsOperations: readonly ApiOperation[] = [
     tag,
     isOpen: true,
     summary: 'Metrics in the text format of Prometheus',
-    description: 'Absent where the metrics have a port of their own.',
+    description: 'Not served here if the metrics have a port of their own.',
     answers: [{ status: 200, description: 'The metrics.', content: [{ type: 'text/plain', schema: { type: 'string' } }] }],
+    errors: ['route_not_found'],
   },
   {
     method: 'get',

@@ -1,7 +1,9 @@
 import type { ErrorCode } from '#contract/errors.ts';
-import { type ApiOperation, inPath, json, keyErrors, listOf, type NamedSchema } from './operation.ts';
+import { type ApiOperation, json, listOf, type NamedSchema, type Schema } from '../http/operation.ts';
+import { bodyErrors, keyErrors } from '../http/operation-errors.ts';
+import { exampleNames, inDeploymentPath } from '../http/operation-examples.ts';
 
-const form = {
+const form: Schema = {
   type: 'object',
   description: 'The deployment and all that it depends on, by id.',
   additionalProperties: {
@@ -24,12 +26,12 @@ const consent: NamedSchema = {
     required: ['accepted'],
     properties: {
       accepted: { type: 'boolean', description: 'Whether nothing requires consent, or the user has accepted the form of today.' },
-      consent: { ...form, description: 'The form of today; left out where it is accepted.' },
+      consent: { ...form, description: 'The form of today. Absent if it is accepted.' },
     },
   },
 };
 
-const accepted = { type: 'object', required: ['accepted'], properties: { accepted: { const: true } } };
+const accepted: Schema = { type: 'object', required: ['accepted'], properties: { accepted: { const: true } } };
 
 const list: NamedSchema = {
   name: 'ConsentList',
@@ -44,10 +46,16 @@ const list: NamedSchema = {
   }),
 };
 
+const sampleForm = {
+  [exampleNames.withConsent]: { consentRequired: false },
+  demo: { consentRequired: false },
+  'sample-account': { consentRequired: true },
+};
+
 const tag = 'Consent';
 const path = '/v1/consent/{id}';
-const parameters = [inPath('id', 'Id of the deployment; it may hold slashes.')];
-const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found', 'overloaded'];
+const parameters = [inDeploymentPath(exampleNames.withConsent)];
+const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found'];
 
 /** `/v1/consent`: the forms of deployments and what the user has accepted. */
 export const consentOperations: readonly ApiOperation[] = [
@@ -58,7 +66,7 @@ export const consentOperations: readonly ApiOperation[] = [
     tag,
     summary: 'Lists what the user has accepted',
     answers: [{ status: 200, description: 'The list, by deployment.', content: json(list) }],
-    errors: [...keyErrors, 'access_denied', 'overloaded'],
+    errors: [...keyErrors, 'access_denied'],
   },
   {
     method: 'get',
@@ -66,9 +74,9 @@ export const consentOperations: readonly ApiOperation[] = [
     id: 'getConsent',
     tag,
     summary: 'Shows the consent form of a deployment',
-    description: 'The form is left out where nothing requires consent or the user has accepted it.',
+    description: 'The form is left out if nothing requires consent or the user has accepted it.',
     parameters,
-    answers: [{ status: 200, description: 'Whether it is accepted, and the form where it is not.', content: json(consent) }],
+    answers: [{ status: 200, description: 'Whether it is accepted, and the form if it is not.', content: json(consent) }],
     errors: [...errors, 'operation_not_supported'],
   },
   {
@@ -79,17 +87,9 @@ export const consentOperations: readonly ApiOperation[] = [
     summary: 'Accepts the consent form of a deployment',
     description: 'The form must be the one of today, as `GET` shows it. It replaces what was accepted before.',
     parameters,
-    body: json(submission),
-    answers: [{ status: 200, description: 'It is stored.', content: json(accepted) }],
-    errors: [
-      ...errors,
-      'operation_not_supported',
-      'invalid_request',
-      'invalid_json',
-      'consent_outdated',
-      'payload_too_large',
-      'unsupported_media_type',
-    ],
+    body: json(submission, { form: { summary: 'The form as it was shown', value: { consent: sampleForm } } }),
+    answers: [{ status: 200, description: 'The consent is stored.', content: json(accepted) }],
+    errors: [...errors, ...bodyErrors, 'operation_not_supported', 'consent_outdated'],
   },
   {
     method: 'delete',
@@ -97,7 +97,7 @@ export const consentOperations: readonly ApiOperation[] = [
     id: 'withdrawConsent',
     tag,
     summary: 'Withdraws the consent to a deployment',
-    description: 'In force for the next call. What was accepted can be withdrawn also where the deployment is gone by now.',
+    description: 'In force for the next call. What was accepted can be withdrawn even if the deployment is gone by now.',
     parameters,
     answers: [{ status: 204, description: 'Nothing is accepted any more.' }],
     errors,

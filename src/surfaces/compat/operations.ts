@@ -1,0 +1,135 @@
+import { ChatRequest } from '#contract/chat-request.ts';
+import { EmbeddingsRequest } from '#contract/embeddings-request.ts';
+import type { ErrorCode } from '#contract/errors.ts';
+import { type ApiOperation, type Content, inPath, inQuery, json, type NamedSchema, type Parameter } from '../http/operation.ts';
+import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/operation-errors.ts';
+import { exampleNames, inDeploymentPath } from '../http/operation-examples.ts';
+import { chunk, completion, embeddings } from './reply-schema.ts';
+
+const request: NamedSchema = { name: 'ChatRequest', schema: ChatRequest };
+const embeddingsRequest: NamedSchema = { name: 'EmbeddingsRequest', schema: EmbeddingsRequest };
+
+const embeddingsErrors: readonly ErrorCode[] = [
+  ...keyErrors,
+  ...bodyErrors,
+  'invalid_api_version',
+  'call_depth_exceeded',
+  ...limitErrors,
+  ...callErrors,
+];
+const chatErrors: readonly ErrorCode[] = [...embeddingsErrors, 'control_not_offered', 'unknown_addon'];
+
+const chatDescription =
+  'With `stream: true` the answer is a stream of events, each a chunk, and then `data: [DONE]`; a fault after the first chunk is one event `{"error": …}` before it. ' +
+  'Fields that are not listed are carried to the deployment untouched.';
+
+const versionForm = 'A date `YYYY-MM-DD`, optionally with `-preview`.';
+const version = '2024-10-21';
+
+/** The deployment is named by the path, or by `model` of the body. */
+interface Place {
+  readonly path: string;
+  readonly suffix: string;
+  readonly isNamedByBody: boolean;
+  readonly toParameters: (deployment: string) => readonly Parameter[];
+}
+
+const byModel: Place = { path: '/v1/{operation}', suffix: 'V1', isNamedByBody: true, toParameters: () => [] };
+
+/** Chat completions and embeddings below each prefix, such as `compat` and `openai`, and below `/v1`. */
+export function compatOperations(prefixes: readonly string[]): ApiOperation[] {
+  return [...prefixes.map(toPlace), byModel].flatMap((place) => [toChat(place), toEmbeddings(place)]);
+}
+
+function toPlace(prefix: string): Place {
+  const hasVersionInPath = prefix === 'compat';
+  const inAddress = hasVersionInPath
+    ? inPath('api_version', versionForm, version)
+    : inQuery('api-version', versionForm, { example: version });
+  return {
+    path: `/${prefix}/deployments/{id}/{operation}${hasVersionInPath ? '/{api_version}' : ''}`,
+    suffix: prefix.replace(/[^a-z0-9]+/gi, '_'),
+    isNamedByBody: false,
+    toParameters: (deployment) => [inDeploymentPath(deployment), inAddress],
+  };
+}
+
+function toChat({ path, suffix, isNamedByBody, toParameters }: Place): ApiOperation {
+  return {
+    method: 'post',
+    path: path.replace('{operation}', 'chat/completions'),
+    id: `createChatCompletion_${suffix}`,
+    tag: 'Chat',
+    summary: 'Asks a deployment for a reply',
+    description: chatDescription,
+    parameters: toParameters(exampleNames.chat),
+    body: json(request, toChatExamples(isNamedByBody ? { model: exampleNames.chat } : {})),
+    answers: [
+      {
+        status: 200,
+        description: 'The reply, or its chunks.',
+        content: [...json(completion), { type: 'text/event-stream', schema: chunk }],
+      },
+    ],
+    errors: chatErrors,
+  };
+}
+
+function toEmbeddings({ path, suffix, isNamedByBody, toParameters }: Place): ApiOperation {
+  const model = isNamedByBody ? { model: exampleNames.embedding } : {};
+  return {
+    method: 'post',
+    path: path.replace('{operation}', 'embeddings'),
+    id: `createEmbeddings_${suffix}`,
+    tag: 'Embeddings',
+    summary: 'Asks a model for vectors of texts',
+    parameters: toParameters(exampleNames.embedding),
+    body: json(embeddingsRequest, {
+      texts: {
+        summary: 'Two texts',
+        value: { ...model, input: ['A loan can be renewed twice.', 'Books are kept for three weeks.'] },
+      },
+      base64: {
+        summary: 'A short vector as base64',
+        value: { ...model, input: 'Hello', dimensions: 8, encoding_format: 'base64' },
+      },
+    }),
+    answers: [{ status: 200, description: 'The vectors.', content: json(embeddings) }],
+    errors: embeddingsErrors,
+  };
+}
+
+function toChatExamples(model: object): Content['examples'] {
+  const ask = (content: string, more: object = {}) => ({ ...model, messages: [{ role: 'user', content }], ...more });
+  const city = { type: 'string', description: 'Name of the city' };
+  const weather = {
+    name: 'get_weather',
+    description: 'Gives the weather of a city',
+    parameters: { type: 'object', properties: { city }, required: ['city'] },
+  };
+  return {
+    reply: { summary: 'A reply as one JSON text', value: ask('Hello') },
+    stream: { summary: 'A reply as a stream', value: ask('Count to 3', { stream: true }) },
+    everything: { summary: 'A reply with stages, an attachment and controls', value: ask('Show me everything') },
+    everythingStreamed: { summary: 'The same as a stream', value: ask('Show me everything', { stream: true }) },
+    function: {
+      summary: 'A function that the caller runs',
+      value: ask('What is the weather in the city Oslo?', { functions: [weather] }),
+    },
+    attachment: {
+      summary: 'A message with an attachment and a state',
+      value: {
+        ...model,
+        messages: [
+          { role: 'user', content: 'Hello' },
+          { role: 'assistant', content: 'Hello!', custom_content: { state: { greeted: true } } },
+          {
+            role: 'user',
+            content: 'What is in it?',
+            custom_content: { attachments: [{ type: 'text/plain', title: 'Hours', data: 'Open from 9 to 17.' }] },
+          },
+        ],
+      },
+    },
+  };
+}

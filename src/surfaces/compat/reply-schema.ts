@@ -1,0 +1,90 @@
+import { anyObject, type NamedSchema } from '../http/operation.ts';
+import { customContent, statistics, tokenCounts } from '../http/operation-replies.ts';
+
+const text = { type: 'string' };
+const count = { type: 'integer', minimum: 0 };
+const list = (items: object) => ({ type: 'array', items });
+
+const functionCall = { type: 'object', properties: { name: text, arguments: { ...text, description: 'JSON text.' } } };
+
+const toolCall = {
+  type: 'object',
+  properties: { index: count, id: text, type: { const: 'function' }, function: functionCall },
+};
+
+const message = {
+  type: 'object',
+  properties: {
+    role: { const: 'assistant' },
+    content: { type: ['string', 'null'] },
+    refusal: { type: ['string', 'null'] },
+    function_call: functionCall,
+    tool_calls: list(toolCall),
+    custom_content: { ...customContent, description: 'What the reply has beside its text.' },
+  },
+};
+
+const usage: NamedSchema = {
+  name: 'TokenUsage',
+  schema: {
+    type: 'object',
+    required: Object.keys(tokenCounts),
+    properties: {
+      ...tokenCounts,
+      prompt_tokens_details: { ...anyObject, description: 'As the upstream reports it.' },
+      completion_tokens_details: { ...anyObject, description: 'As the upstream reports it.' },
+    },
+  },
+};
+
+const finishReason = { enum: ['stop', 'length', 'function_call', 'tool_calls', 'content_filter', null] };
+
+function toReply(object: string, part: 'message' | 'delta'): object {
+  const choice = {
+    type: 'object',
+    required: ['index', part, 'finish_reason'],
+    properties: { index: count, [part]: message, finish_reason: finishReason },
+  };
+  return {
+    type: 'object',
+    required: ['id', 'object', 'created', 'choices'],
+    properties: {
+      id: text,
+      object: { const: object },
+      created: { ...count, description: 'Seconds since the epoch.' },
+      model: text,
+      choices: list(choice),
+      usage,
+      statistics,
+    },
+  };
+}
+
+export const completion: NamedSchema = { name: 'Completion', schema: toReply('chat.completion', 'message') };
+export const chunk: NamedSchema = { name: 'Chunk', schema: toReply('chat.completion.chunk', 'delta') };
+
+export const embeddings: NamedSchema = {
+  name: 'Embeddings',
+  schema: {
+    type: 'object',
+    required: ['object', 'data', 'model', 'usage'],
+    properties: {
+      object: { const: 'list' },
+      data: list({
+        type: 'object',
+        required: ['object', 'index', 'embedding'],
+        properties: {
+          object: { const: 'embedding' },
+          index: count,
+          embedding: {
+            type: ['array', 'string'],
+            items: { type: 'number' },
+            description: 'With `encoding_format: "base64"` the bytes of little-endian floats, as base64.',
+          },
+        },
+      }),
+      model: text,
+      usage: { type: 'object', properties: { prompt_tokens: count, total_tokens: count } },
+    },
+  },
+};

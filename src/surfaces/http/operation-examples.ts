@@ -1,0 +1,23 @@
+import { bucketOf } from '#domain/files/bucket.ts';
+import { inPath, type Parameter } from './operation.ts';
+
+/**
+ * What examples name. The deployments and the bucket are those of a service that runs without a configuration; the file and
+ * the application are what the examples of `PUT` make.
+ */
+export const exampleNames = {
+  chat: 'demo',
+  embedding: 'demo-embeddings',
+  /** Has documents. */
+  application: 'sample',
+  /** Depends on one that requires consent. */
+  withConsent: 'sample-with-consent',
+  bucket: bucketOf('key:local'),
+  file: 'notes/hours.txt',
+  ownApplication: 'guide',
+} as const;
+
+/** The parameter `id` of paths below a deployment. */
+export function inDeploymentPath(example: string = exampleNames.chat): Parameter {
+  return inPath('id', 'Id of the deployment; it may hold slashes.', example);
+}

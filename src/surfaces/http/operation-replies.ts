@@ -1,0 +1,78 @@
+import type { NamedSchema } from './operation.ts';
+
+const text = { type: 'string' };
+const count = { type: 'integer', minimum: 0 };
+const list = (items: object) => ({ type: 'array', items });
+const index = { ...count, description: 'Pieces with the same index belong together.' };
+
+const attachment: NamedSchema = {
+  name: 'ReplyAttachment',
+  schema: {
+    type: 'object',
+    description: 'Output beside the text; it has either `data` or `url`.',
+    required: ['index'],
+    properties: {
+      index,
+      type: { ...text, description: 'MIME type. Absent: text/markdown.' },
+      title: text,
+      data: text,
+      url: text,
+      reference_type: text,
+      reference_url: text,
+    },
+  },
+};
+
+const stage: NamedSchema = {
+  name: 'Stage',
+  schema: {
+    type: 'object',
+    description: 'A piece of intermediate work.',
+    required: ['index'],
+    properties: {
+      index,
+      name: text,
+      content: text,
+      attachments: list(attachment),
+      status: { enum: ['completed', 'failed', null], description: 'null while the stage is open.' },
+    },
+  },
+};
+
+const control: NamedSchema = {
+  name: 'Control',
+  schema: {
+    type: 'object',
+    description: 'An element offered to the user; `completed_control` of the next request is the answer to it.',
+    required: ['index', 'label'],
+    properties: { index, label: text, schema: { type: 'object', description: 'JSON Schema of the value.' } },
+  },
+};
+
+/** What a reply has beside its text, on every surface. */
+export const customContent = {
+  type: 'object',
+  properties: {
+    attachments: list(attachment),
+    stages: list(stage),
+    controls: list(control),
+    state: { type: 'object', description: 'To be sent back with the message.' },
+  },
+};
+
+export const tokenCounts = { prompt_tokens: count, completion_tokens: count, total_tokens: count };
+
+const modelUsage = {
+  type: 'object',
+  required: ['index', 'model', 'name', ...Object.keys(tokenCounts)],
+  properties: {
+    index: count,
+    model: { ...text, description: 'Id of the deployment.' },
+    name: { ...text, description: 'The same.' },
+    ...tokenCounts,
+    estimated: { const: true, description: 'Present if the upstream reported no counts.' },
+  },
+};
+
+/** Token counts of each deployment that took part in a reply. */
+export const statistics = { type: 'object', properties: { usage_per_model: list(modelUsage) } };

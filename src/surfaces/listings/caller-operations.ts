@@ -1,0 +1,122 @@
+import type { ErrorCode } from '#contract/errors.ts';
+import { toStatsName, windows } from '#domain/limits/windows.ts';
+import { type ApiOperation, json, listOf, type NamedSchema, type Schema } from '../http/operation.ts';
+import { keyErrors } from '../http/operation-errors.ts';
+import { exampleNames, inDeploymentPath } from '../http/operation-examples.ts';
+
+const text: Schema = { type: 'string' };
+
+const windowStats: NamedSchema = {
+  name: 'WindowStats',
+  schema: {
+    type: 'object',
+    required: ['total', 'used', 'resetsAt'],
+    properties: {
+      total: { type: ['number', 'null'], description: 'Tokens, requests or USD; null: unlimited, and not counted.' },
+      used: { type: 'number' },
+      resetsAt: { type: 'integer', description: 'Milliseconds since the epoch.' },
+    },
+  },
+};
+
+const statsNames = windows.map(toStatsName);
+
+const limitStats: NamedSchema = {
+  name: 'LimitStats',
+  schema: { type: 'object', required: statsNames, properties: Object.fromEntries(statsNames.map((name) => [name, windowStats])) },
+};
+
+const userInfo: NamedSchema = {
+  name: 'UserInfo',
+  schema: {
+    type: 'object',
+    required: ['user', 'project', 'roles'],
+    properties: { user: text, project: text, roles: { type: 'array', items: text } },
+  },
+};
+
+const documentList: NamedSchema = {
+  name: 'DocumentList',
+  schema: listOf({
+    type: 'object',
+    required: ['name', 'state', 'searchable', 'reason', 'passages'],
+    properties: {
+      name: text,
+      reference: {
+        type: 'string',
+        description: 'That of the stored file. Only the maker of the application and administrators are told.',
+      },
+      state: { enum: ['waiting', 'indexing', 'ready', 'failed'] },
+      searchable: { type: 'boolean', description: 'Whether it is found by its words already.' },
+      reason: { type: ['string', 'null'], description: 'Why it failed, or what of it could not be read.' },
+      passages: {
+        type: 'object',
+        required: ['done', 'total'],
+        properties: {
+          done: { type: 'integer', description: 'Those that are found by their meaning.' },
+          total: { type: ['integer', 'null'], description: 'null until the document was read.' },
+        },
+      },
+    },
+  }),
+};
+
+const starters: NamedSchema = {
+  name: 'DeploymentConfiguration',
+  schema: {
+    type: 'object',
+    required: ['starters', 'schema'],
+    properties: {
+      starters: { type: 'array', items: text },
+      schema: { type: 'object', description: 'JSON Schema of the choice: its property `starter` has one of them.' },
+    },
+  },
+};
+
+const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'deployment_not_found'];
+
+/** What a caller is, what is left to it, and what it may be told of a deployment. */
+export const callerOperations: readonly ApiOperation[] = [
+  {
+    method: 'get',
+    path: '/v1/deployments/{id}/limits',
+    id: 'getLimits',
+    tag: 'Limits',
+    summary: 'What the caller has used of its limits on a deployment',
+    description: 'Costs are those of all deployments together.',
+    parameters: [inDeploymentPath()],
+    answers: [{ status: 200, description: 'Every window.', content: json(limitStats) }],
+    errors,
+  },
+  {
+    method: 'get',
+    path: '/v1/deployments/{id}/documents',
+    id: 'getDocuments',
+    tag: 'Listings',
+    summary: 'How far the documents of an application are on their way into the index',
+    description: 'Indexing that had stopped starts again.',
+    parameters: [inDeploymentPath(exampleNames.application)],
+    answers: [{ status: 200, description: 'Every document; none if the deployment has none.', content: json(documentList) }],
+    errors,
+  },
+  {
+    method: 'get',
+    path: '/v1/deployments/{id}/configuration',
+    id: 'getDeploymentConfiguration',
+    tag: 'Applications',
+    summary: 'Prompts to begin with',
+    description: 'Those of a quick app; other deployments have none.',
+    parameters: [inDeploymentPath(exampleNames.application)],
+    answers: [{ status: 200, description: 'The prompts, and the schema of the choice.', content: json(starters) }],
+    errors,
+  },
+  {
+    method: 'get',
+    path: '/v1/user/info',
+    id: 'getUserInfo',
+    tag: 'Limits',
+    summary: 'Whom the key or token stands for',
+    answers: [{ status: 200, description: 'User, project and roles.', content: json(userInfo) }],
+    errors: keyErrors,
+  },
+];

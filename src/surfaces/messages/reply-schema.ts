@@ -1,0 +1,160 @@
+import { anyObject, type NamedSchema, type Schema } from '../http/operation.ts';
+import { customContent, statistics } from '../http/operation-replies.ts';
+
+const text = { type: 'string' };
+const count = { type: 'integer', minimum: 0 };
+
+const parley: Schema = {
+  type: 'object',
+  description: 'What the dialect has no place for: stages, attachments, controls, state, and token counts of each deployment.',
+  properties: { custom_content: customContent, statistics },
+};
+
+const usage: Schema = {
+  type: 'object',
+  properties: {
+    input_tokens: { ...count, description: 'Without those that were read from the cache or written to it.' },
+    output_tokens: count,
+    cache_creation_input_tokens: count,
+    cache_read_input_tokens: count,
+    output_tokens_details: { type: 'object', properties: { thinking_tokens: count } },
+  },
+};
+
+const stopReason: Schema = {
+  enum: ['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'pause_turn', 'refusal', 'model_context_window_exceeded', null],
+};
+
+const block: NamedSchema = {
+  name: 'ContentBlock',
+  schema: {
+    type: 'object',
+    description:
+      'Text, thinking, or the call of a tool; an upstream of the dialect may send further types, with fields of their own.',
+    required: ['type'],
+    properties: {
+      type: { ...text, description: 'Such as `text`, `thinking`, `redacted_thinking` or `tool_use`.' },
+      text,
+      thinking: text,
+      signature: text,
+      data: text,
+      id: text,
+      name: text,
+      input: anyObject,
+    },
+  },
+};
+
+export const message: NamedSchema = {
+  name: 'MessagesReply',
+  schema: {
+    type: 'object',
+    required: ['id', 'type', 'role', 'model', 'content', 'stop_reason', 'stop_sequence', 'usage'],
+    properties: {
+      id: text,
+      type: { const: 'message' },
+      role: { const: 'assistant' },
+      model: text,
+      content: { type: 'array', items: block },
+      stop_reason: stopReason,
+      stop_sequence: { type: ['string', 'null'] },
+      usage,
+      parley,
+    },
+  },
+};
+
+const errorTypes = [
+  'invalid_request_error',
+  'authentication_error',
+  'billing_error',
+  'permission_error',
+  'not_found_error',
+  'request_too_large',
+  'rate_limit_error',
+  'timeout_error',
+  'api_error',
+  'overloaded_error',
+];
+
+const fault: Schema = {
+  type: 'object',
+  required: ['type', 'message'],
+  properties: { type: { enum: errorTypes }, message: text },
+};
+
+export const messagesError: NamedSchema = {
+  name: 'MessagesError',
+  schema: {
+    type: 'object',
+    required: ['type', 'error'],
+    properties: { type: { const: 'error' }, error: fault, request_id: text },
+  },
+};
+
+export const messagesEvent: NamedSchema = {
+  name: 'MessagesEvent',
+  schema: {
+    type: 'object',
+    description: 'One event of a stream; which fields it has depends on its type.',
+    required: ['type'],
+    properties: {
+      type: {
+        enum: [
+          'message_start',
+          'content_block_start',
+          'content_block_delta',
+          'content_block_stop',
+          'message_delta',
+          'message_stop',
+          'ping',
+          'error',
+        ],
+      },
+      message,
+      index: count,
+      content_block: block,
+      delta: {
+        type: 'object',
+        properties: {
+          type: { enum: ['text_delta', 'input_json_delta', 'thinking_delta', 'signature_delta', 'citations_delta'] },
+          text,
+          partial_json: text,
+          thinking: text,
+          signature: text,
+          citation: anyObject,
+          stop_reason: stopReason,
+          stop_sequence: { type: ['string', 'null'] },
+        },
+      },
+      usage,
+      parley,
+      error: fault,
+      request_id: text,
+    },
+  },
+};
+
+const orNull = (type: string): Schema => ({ type: [type, 'null'] });
+
+export const messagesModel: NamedSchema = {
+  name: 'MessagesModel',
+  schema: {
+    type: 'object',
+    description: 'A deployment, with all fields of the dialect; what is not known is null.',
+    required: ['type', 'id', 'display_name', 'created_at'],
+    properties: {
+      type: { const: 'model' },
+      id: text,
+      display_name: text,
+      created_at: { ...text, format: 'date-time' },
+      max_input_tokens: orNull('integer'),
+      max_tokens: orNull('integer'),
+      capabilities: { type: 'null' },
+      line: { type: 'null' },
+      lifecycle: text,
+      deprecated_at: orNull('string'),
+      retires_at: orNull('string'),
+    },
+  },
+};

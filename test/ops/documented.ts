@@ -1,0 +1,86 @@
+/** What the tests read of an OpenAPI document. */
+export interface OpenApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, object>> };
+}
+
+type Media = Readonly<
+  Record<string, { readonly schema: object; readonly examples?: Readonly<Record<string, { value: unknown }>> }>
+>;
+
+interface DescribedParameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required?: boolean;
+  readonly example?: string | number | boolean;
+}
+
+interface DescribedOperation {
+  readonly operationId: string;
+  readonly parameters?: readonly DescribedParameter[];
+  readonly requestBody?: { readonly content: Media };
+  readonly responses: Readonly<Record<string, { readonly content?: Media }>>;
+  readonly security: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** An operation and where it stands. */
+export interface Documented extends DescribedOperation {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** A request that the document shows. */
+export interface ExampleRequest {
+  readonly title: string;
+  readonly operation: Documented;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: { readonly type: string; readonly value: unknown } | undefined;
+}
+
+export function readOperations({ paths }: OpenApiDocument): readonly Documented[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
+  );
+}
+
+/** What keeps an operation from being tried: a required parameter or a body without an example. */
+export function missingExamples({ parameters = [], requestBody }: Documented): readonly string[] {
+  const missing = parameters.filter(({ required, example }) => required && example === undefined).map(({ name }) => name);
+  const bodies = Object.entries(requestBody?.content ?? {}).filter(([, { examples = {} }]) => Object.keys(examples).length === 0);
+  return [...missing, ...bodies.map(([type]) => `a body of ${type}`)];
+}
+
+/** Each example of a body, once with the parameters that are required and once with all that have an example. */
+export function toRequests(operation: Documented): readonly ExampleRequest[] {
+  const { method, path, parameters = [] } = operation;
+  const required = parameters.filter((parameter) => parameter.required);
+  const all = parameters.filter(({ example }) => example !== undefined);
+  return bodiesOf(operation).flatMap(({ name, body }) =>
+    [required, ...(all.length > required.length ? [all] : [])].map((sent, nth) => ({
+      title: `${method.toUpperCase()} ${path}${name}${nth === 0 ? '' : ' with every parameter'}`,
+      operation,
+      url: toUrl(path, sent),
+      headers: Object.fromEntries(of('header', sent)),
+      body,
+    })),
+  );
+}
+
+function bodiesOf({ requestBody }: Documented): readonly { readonly name: string; readonly body: ExampleRequest['body'] }[] {
+  if (requestBody === undefined) return [{ name: '', body: undefined }];
+  return Object.entries(requestBody.content).flatMap(([type, { examples = {} }]) =>
+    Object.entries(examples).map(([name, { value }]) => ({ name: ` (${name})`, body: { type, value } })),
+  );
+}
+
+function toUrl(path: string, parameters: readonly DescribedParameter[]): string {
+  const values = new Map(of('path', parameters));
+  const filled = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(values.get(name) ?? ''));
+  const query = new URLSearchParams(of('query', parameters)).toString();
+  return query === '' ? filled : `${filled}?${query}`;
+}
+
+function of(place: DescribedParameter['in'], parameters: readonly DescribedParameter[]): [string, string][] {
+  return parameters.filter((each) => each.in === place).map(({ name, example }) => [name, String(example)]);
+}

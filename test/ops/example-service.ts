@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import { apiOperations } from '#app/api-operations.ts';
+import { defaultConfiguration } from '#app/default-configuration.ts';
+import { storeSampleDocuments } from '#app/sample/sample-documents.ts';
+import type { ServiceDeps } from '#app/service-parts.ts';
+import { systemClock } from '#base/clock.ts';
+import { Secret } from '#base/secret.ts';
+import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
+import { bucketOf } from '#domain/files/bucket.ts';
+import { SqlJournal } from '#stores/sql/journal.ts';
+import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
+import type { NodeReport } from '#surfaces/admin/node-report.ts';
+import { opsRoutes } from '#surfaces/ops/routes.ts';
+import { MemoryApplicationStore } from '#test/memory-application-store.ts';
+import { MemoryConsentStore } from '#test/memory-consent-store.ts';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
+import { type ServiceOptions, startService } from '#test/start-service.ts';
+import { audit, report, usage } from '../admin/support.ts';
+import { quickApp } from '../applications/support.ts';
+import { MemoryBlobs } from '../retrieval/library.ts';
+import { freshSqlite } from '../stores/sql/engines.ts';
+
+type Parts = ServiceOptions & Pick<ServiceDeps, 'prepare'>;
+
+const key = 'the-local-key';
+const subject = 'key:local';
+const bucket = bucketOf(subject);
+export const aliases = { compat: ['openai'], msgapi: ['anthropic'] };
+
+/** The headers of a caller, by the name of the security scheme. */
+export const credentials: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  apiKey: { 'Api-Key': key },
+  xApiKey: { 'x-api-key': key },
+  bearer: { Authorization: `Bearer ${key}` },
+};
+
+/** A service as it runs without a configuration, and what the examples name in it. */
+export interface ExampleService extends AsyncDisposable {
+  readonly url: string;
+  /** As `METHOD /pattern`. */
+  readonly routes: readonly string[];
+  /** Puts back what examples change: the file, the application with two versions, the consents. */
+  restore(): Promise<void>;
+}
+
+export async function startExampleService(): Promise<ExampleService> {
+  const fresh = await freshSqlite();
+  const { database, close } = await fresh.open();
+  const journal = new SqlJournal(database);
+  const files = { index: new MemoryFileIndex(), blobs: new MemoryBlobs() };
+  const applications = new MemoryApplicationStore();
+  const consents = new MemoryConsentStore();
+  const routes: string[] = [];
+  await storeSampleDocuments({ ...files, clock: systemClock, newId: randomUUID });
+  await journal.appendUsage([usage('2026-11-15', { subject, project: 'local', deployment: 'demo' })]);
+  await journal.appendAudit([audit(Date.parse('2026-11-15'), 'consent.accepted')]);
+  const parts: Parts = {
+    ...{ files, applications, consents, passages: { index: new SqlPassageIndex(database), owner: 'node' } },
+    admin: { journal, readNode: () => fullReport },
+    prepare(app) {
+      app.addHook('onRoute', ({ method, url }) => void routes.push(...[method].flat().map((name) => `${name} ${url}`)));
+      opsRoutes(app, opsDeps);
+    },
+  };
+  const service = await startService(toConfiguration(), parts);
+  return {
+    url: service.url,
+    routes,
+    async restore() {
+      await files.index.put(files.blobs.file('notes/hours.txt', 'The library is open.', bucket), undefined, 1e9);
+      await applications.delete(guide.id, undefined);
+      for (const etag of ['one', 'two']) await applications.put({ ...guide, etag }, undefined);
+      await consents.delete(subject, 'sample-with-consent');
+      await consents.put(subject, { deployment: 'sample-account', form: {}, acceptedAtMs: 1 });
+    },
+    async [Symbol.asyncDispose]() {
+      await service.close();
+      await close();
+      await fresh[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const guide = {
+  id: `applications/${bucket}/guide`,
+  owner: subject,
+  entry: quickApp({ starters: ['When is it open?'] }, { userRoles: ['staff'] }) as unknown as ApplicationEntry,
+  createdAtMs: 1,
+  updatedAtMs: 2,
+};
+
+const opsDeps = {
+  version: '0',
+  uptimeSeconds: () => 1,
+  troubles: () => [{ code: 'store_away', message: 'The store is out of reach.' }],
+  hindrances: () => [],
+  metrics: { contentType: 'text/plain; version=0.0.4; charset=utf-8', read: () => 'up 1\n' },
+  operations: apiOperations({ aliases }),
+};
+
+/** The embedded default, with an identity provider that people sign in with. */
+function toConfiguration(): object {
+  const sample = { origin: 'http://127.0.0.1:9', secret: new Secret('a secret of this test') };
+  const accepted = defaultConfiguration({ environment: {}, ollamaTags: undefined }, { key, sample });
+  if ('faults' in accepted) throw new Error('the embedded default is refused');
+  const signIn = {
+    clientId: 'page',
+    authorizationEndpoint: 'https://sso.example/authorize',
+    tokenEndpoint: 'https://sso.example/token',
+  };
+  return { ...accepted.configuration, identityProviders: { company: { issuer: 'https://sso.example', signIn } } };
+}
+
+const fault = { file: 'parley.json', path: 'models.gpt', message: 'is not known', hint: 'models' };
+const reason = { code: 'configuration_refused', message: 'The configuration was refused.' };
+
+/** A report with one of everything. */
+const fullReport: NodeReport = {
+  ...report,
+  health: { status: 'degraded', reasons: [reason] },
+  hindrances: [reason],
+  upstreams: [
+    {
+      ...{ id: 'demo/0', deployment: 'demo', protocol: 'demo', origin: null, region: null, model: 'demo', weight: 1, tier: 0 },
+      ...{ state: 'failing', failuresInARow: 2, offUntil: 3 },
+    },
+  ],
+  configuration: { files: ['parley.json'], loadedAt: 1, refusedAt: 2, faults: [fault], warnings: [fault] },
+};

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { apiOperations } from '#app/api-operations.ts';
+import { toOpenApi } from '#surfaces/ops/openapi.ts';
+import {
+  type Documented,
+  type ExampleRequest,
+  missingExamples,
+  type OpenApiDocument,
+  readOperations,
+  toRequests,
+} from './documented.ts';
+import { aliases, credentials, type ExampleService, startExampleService } from './example-service.ts';
+import { Validators } from './validators.ts';
+
+const document = JSON.parse(JSON.stringify(toOpenApi(apiOperations({ aliases })))) as OpenApiDocument;
+const operations = readOperations(document);
+const requests = operations.flatMap(toRequests);
+const validators = new Validators(document);
+
+let service: ExampleService;
+
+beforeAll(async () => {
+  service = await startExampleService();
+});
+
+afterAll(() => service[Symbol.asyncDispose]());
+
+beforeEach(() => service.restore());
+
+/** Sends it as a client that takes every media type of the answers. */
+function send({ operation, url, headers, body }: ExampleRequest, caller: Readonly<Record<string, string>>): Promise<Response> {
+  const accept = Object.values(operation.responses).flatMap(({ content = {} }) => Object.keys(content));
+  const sent = { accept: accept.join(', ') || '*/*', ...headers, ...caller, ...(body && isSentAs(body.type)) };
+  return fetch(service.url + url, { method: operation.method.toUpperCase(), headers: sent, body: toBytes(body) });
+}
+
+/** A form names its type itself; a file of any type is sent without one. */
+function isSentAs(type: string): Record<string, string> {
+  return type === 'application/json' ? { 'content-type': type } : {};
+}
+
+function toBytes(body: ExampleRequest['body']) {
+  if (body === undefined) return null;
+  if (body.type === 'application/json') return JSON.stringify(body.value);
+  if (body.type !== 'multipart/form-data') return Buffer.from(String(body.value));
+  const form = new FormData();
+  for (const [name, content] of Object.entries(body.value as Record<string, string>))
+    form.append(name, new Blob([content]), name);
+  return form;
+}
+
+/** What is wrong with an answer, measured against its description. */
+async function faultsOf(operation: Documented, answer: Response): Promise<readonly string[]> {
+  const text = await answer.text();
+  const { content } = operation.responses[answer.status] ?? {};
+  if (content === undefined) return text === '' ? [] : ['it has a body'];
+  const [sent = ''] = (answer.headers.get('content-type') ?? '').split(';', 1);
+  const type = sent in content ? sent : '*/*';
+  if (!(type in content)) return [`its media type is ${sent}`];
+  return toValues(type, text).flatMap(validators.answer(operation, answer.status, type));
+}
+
+/** The values that the schema of a media type is about. */
+function toValues(type: string, text: string): readonly unknown[] {
+  if (/json$/.test(type)) return [JSON.parse(text)];
+  if (type !== 'text/event-stream') return [text];
+  const data = [...text.matchAll(/^data: (.*)$/gm)].map(([, value = '']) => value).filter((value) => value !== '[DONE]');
+  expect(data).not.toEqual([]);
+  return data.map((value) => JSON.parse(value));
+}
+
+function schemesOf({ security }: Documented): readonly string[] {
+  return security.flatMap((scheme) => Object.keys(scheme));
+}
+
+/** Objects in titles of tests are cut short. */
+function titled<Case extends { readonly title: string }>(each: Case): [string, Case] {
+  return [each.title, each];
+}
+
+/** The statuses of answers that are no errors. */
+function successes({ responses }: Documented): number[] {
+  return Object.keys(responses)
+    .map(Number)
+    .filter((status) => status < 400);
+}
+
+describe('every operation', () => {
+  it('has an example of all it needs', () => {
+    const missing = operations.flatMap((operation) =>
+      missingExamples(operation).map((what) => `${operation.operationId}: ${what}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('is in the document that is served', async () => {
+    const answer = await fetch(`${service.url}/openapi.json`);
+    expect(await answer.json()).toEqual(document);
+  });
+
+  it('stands for a route, and every route has one', () => {
+    const isOfPage = /^GET \/($|assets\/|docs\/|[\w.-]+\.(html|js|svg)$)/;
+    const routes = service.routes.filter((route) => !route.startsWith('HEAD ') && !isOfPage.test(route));
+    const described = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
+    const isAt = (route: string) => (place: string) =>
+      place === route || (route.endsWith('*') && place.startsWith(route.slice(0, -1)));
+    expect(routes.filter((route) => !described.some(isAt(route)))).toEqual([]);
+    expect(described.filter((place) => !place.startsWith('HEAD ') && !routes.some((route) => isAt(route)(place)))).toEqual([]);
+  });
+});
+
+describe('every example', () => {
+  it('of a parameter follows its schema', () => {
+    const wrong = operations.flatMap((operation) =>
+      (operation.parameters ?? []).flatMap(({ example }, nth) =>
+        example === undefined ? [] : validators.parameter(operation, nth)(example),
+      ),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  const bodies = requests.flatMap(({ body, ...request }) => (body?.type === 'application/json' ? [{ ...request, body }] : []));
+
+  it.each(bodies.map(titled))('of %s follows the schema of the request', (_title, { operation, body }) => {
+    expect(validators.request(operation, body.type)(body.value)).toEqual([]);
+  });
+
+  it.each(requests.map(titled))('%s is answered as described', async (_title, request) => {
+    const { operation } = request;
+    const [scheme] = schemesOf(operation);
+    const answer = await send(request, credentials[scheme ?? ''] ?? {});
+    expect(successes(operation)).toContain(answer.status);
+    expect(await faultsOf(operation, answer)).toEqual([]);
+  });
+});
+
+describe('every operation with a key', () => {
+  const keyed = operations
+    .filter(({ security }) => security.length > 0)
+    .flatMap((operation) => toRequests(operation).slice(0, 1).map(titled));
+
+  it.each(keyed)('takes it in each way that is described: %s', async (_title, request) => {
+    for (const scheme of schemesOf(request.operation)) {
+      const answer = await send(request, credentials[scheme] ?? {});
+      expect([scheme, answer.status < 400]).toEqual([scheme, true]);
+      await answer.arrayBuffer();
+      await service.restore();
+    }
+  });
+
+  it.each(keyed)('refuses a caller without one as described: %s', async (_title, request) => {
+    const answer = await send(request, {});
+    expect(answer.status).toBe(401);
+    expect(await faultsOf(request.operation, answer)).toEqual([]);
+  });
+});

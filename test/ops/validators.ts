@@ -1,0 +1,46 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { isJsonObject } from '#base/json.ts';
+import type { Documented, OpenApiDocument } from './documented.ts';
+
+/** Says what is wrong with a value; empty where nothing is. */
+type Check = (value: unknown) => readonly string[];
+
+/** Checks values against the schemas of a document. Answers may have no field that is not described. */
+export class Validators {
+  readonly #ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+  readonly #compiled = new Map<string, ValidateFunction>();
+
+  constructor(document: OpenApiDocument) {
+    this.#ajv.addSchema(document, 'open');
+    this.#ajv.addSchema(closed(document) as object, 'closed');
+  }
+
+  request({ path, method }: Documented, type: string): Check {
+    return this.#check('open', ['paths', path, method, 'requestBody', 'content', type, 'schema']);
+  }
+
+  parameter({ path, method }: Documented, nth: number): Check {
+    return this.#check('open', ['paths', path, method, 'parameters', String(nth), 'schema']);
+  }
+
+  answer({ path, method }: Documented, status: number, type: string): Check {
+    return this.#check('closed', ['paths', path, method, 'responses', String(status), 'content', type, 'schema']);
+  }
+
+  #check(root: 'open' | 'closed', keys: readonly string[]): Check {
+    const at = keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/');
+    const pointer = `${root}#/${at}`;
+    const validate = this.#compiled.get(pointer) ?? this.#ajv.compile({ $ref: pointer });
+    this.#compiled.set(pointer, validate);
+    return (value) => (validate(value) ? [] : (validate.errors ?? []).map((error) => JSON.stringify(error)));
+  }
+}
+
+/** The same schemas, whose objects have no fields but those that are described, wherever any are. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (!isJsonObject(schema)) return schema;
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  const isClosed = 'additionalProperties' in copy;
+  return isJsonObject(copy.properties) && copy.type === 'object' && !isClosed ? { ...copy, additionalProperties: false } : copy;
+}
