@@ -20,7 +20,7 @@ export function identityOf({ id, created, model }: Head, known: ReplyIdentity): 
   };
 }
 
-/** A chunk with all that spec 2.9 requires, whatever an upstream leaves out; the same object where nothing is missing. */
+/** A chunk with all its required fields (docs/wire.md, Streams), whatever an upstream leaves out; the same object where nothing is missing. */
 export function toWellFormedChunk(chunk: Chunk, identity: ReplyIdentity): Chunk {
   if (isOwnHead(chunk) && chunk.object === 'chat.completion.chunk' && chunk.choices.every(isWellFormed)) return chunk;
   return {
@@ -38,7 +38,7 @@ export function toWellFormedChunk(chunk: Chunk, identity: ReplyIdentity): Chunk 
   };
 }
 
-/** A whole reply with all that spec 2.8 requires; the same object where nothing is missing. */
+/** A whole reply with all its required fields (docs/wire.md, JSON answers), whatever an upstream leaves out; the same object where nothing is missing. */
 export function toWellFormedCompletion(completion: Completion, identity: ReplyIdentity): Completion {
   if (isOwnHead(completion) && completion.object === 'chat.completion' && completion.choices.every(isWhole)) return completion;
   return {
@@ -75,7 +75,7 @@ function isWhole({ index, message, finish_reason: reason }: CompletionChoice): b
   return Number.isInteger(index) && message?.role === 'assistant' && hasContent(message) && (reason ?? null) !== null;
 }
 
-/** A reply without a word has an empty one (spec 2.8), unless it calls something. */
+/** A reply without a word has an empty one, unless it calls something. */
 function toWholeMessage(message: unknown): CompletionChoice['message'] {
   const said = { ...(isJsonObject(message) && toSaid(message)), role: 'assistant' as const };
   return hasContent(said) ? said : { ...said, content: '' };
@@ -85,7 +85,7 @@ function hasContent({ content, tool_calls, function_call }: CompletionChoice['me
   return typeof content === 'string' || (isTextOrNone(content) && (tool_calls ?? function_call ?? null) !== null);
 }
 
-/** Some upstreams say what they say in parts; content is a string (spec 2.8), and thoughts stand beside it. */
+/** Some upstreams say what they say in parts; content is a string, and thoughts stand beside it. */
 function toSaid<Said extends { content?: unknown }>(said: Said): Said & { content?: string | null } {
   const { content } = said;
   if (isTextOrNone(content)) return said as Said & { content?: string | null };

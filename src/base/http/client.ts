@@ -26,7 +26,7 @@ export interface HttpRequest {
 }
 
 /**
- * Hears one reply. Order: `head`, then `bytes` any number of times, then `end`; `fail` may take the place of any next one, and is the last.
+ * Takes one reply. Order: `head`, then `bytes` any number of times, then `end`; `fail` may take the place of any next one, and is the last.
  * Nothing is called before `send` has returned. No method may throw.
  */
 export interface ReplyListener {
@@ -42,7 +42,7 @@ export interface Exchange {
   /** Stops reading the socket until `resume`: back-pressure. Holds from the head on; what was read already (one read at most) may still come. */
   pause(): void;
   resume(): void;
-  /** Ends the exchange at once and closes its connection if the reply was not whole; the listener hears nothing more. */
+  /** Ends the exchange at once and closes its connection if the reply was not whole; the listener is not called any more. */
   abort(): void;
 }
 

@@ -54,7 +54,7 @@ interface Pricing {
   readonly cacheWrite?: number;
 }
 
-/** Whether the demo makes the deployment's replies, which records in their state the controls it offers (contract 5). */
+/** Whether the demo makes the deployment's replies, which records in their state the controls it offers (docs/wire.md, Chat request). */
 export function keepsControls({ upstreams }: Deployment): boolean {
   return upstreams.length > 0 && upstreams.every(({ protocol }) => protocol === 'demo');
 }

@@ -14,7 +14,7 @@ export interface Looking {
   readonly caller: Actor;
 }
 
-/** What a deployment calls: the dependencies it declares; of a quick app its model and tools as well (contract 6). */
+/** What a deployment calls: the dependencies it declares; of a quick app its model and tools as well. */
 export function dependenciesFor(looking: Looking): DependencySource {
   const { catalog, snapshot } = looking;
   return {

@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 import type { Condition } from '#contract/quick-app/conditions.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 
-/** Tells the deployments that meet every one of the conditions (spec 2.14). Expressions run in linear time. */
+/** Tells the deployments that meet every one of the conditions. Expressions run in linear time. */
 export function toDeploymentFilter(conditions: readonly Condition[]): (deployment: Deployment) => boolean {
   const filters = conditions.map(toFilter);
   return (deployment) => filters.every((holds) => holds(deployment));

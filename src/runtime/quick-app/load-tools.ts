@@ -36,7 +36,7 @@ export interface LoadedTools {
   readonly missing: readonly { readonly name: string; readonly reason: string }[];
 }
 
-/** The tools that a quick app runs itself; a toolset that cannot be had is named, and the rest works (contract 8). */
+/** The tools that a quick app runs itself; a toolset that cannot be had is named, and the rest works. */
 export async function loadTools(
   app: QuickApp,
   { deployments, ask }: DeploymentTools,

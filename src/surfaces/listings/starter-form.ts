@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 
-/** How a conversation may begin: prompts to choose from, and the JSON Schema of the choice (contract 3). */
+/** How a conversation may begin: prompts to choose from, and the JSON Schema of the choice. */
 export interface StarterForm {
   readonly starters: readonly string[];
   readonly schema: JsonObject;

@@ -17,7 +17,7 @@ export interface PageDeps {
   readonly listWays: ListSignInWays;
 }
 
-/** `/` and what belongs to it: the page for people, out of a folder that is read once (contract 3). No key is needed to load it. */
+/** `/` and what belongs to it: the page for people, out of a folder that is read once. No key is needed to load it. */
 export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays }: PageDeps): void {
   const files = readPageFiles(folder);
   if (files.length === 0) {
