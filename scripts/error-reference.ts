@@ -4,8 +4,7 @@ const opening = `# Errors
 
 <!-- Made by scripts/generate-docs.ts out of src/contract/errors.ts; change it there. -->
 
-Every failure is \`{"error": {"type", "message", "param", "code"}}\`, all four always there. \`message\` is one sentence for people, \`code\` is for programs, \`param\` names the
-field at fault as a JSON path or is null. 429 and 503 carry \`Retry-After\` in seconds. A fault that an upstream tells keeps the upstream's own \`code\`.
+Every code that Parley gives. The shape of an error, and what becomes of the faults of upstreams: [the wire](wire.md#errors).
 
 | Status | type | code | What it means |
 |---|---|---|---|

@@ -10,7 +10,7 @@ export interface CheckOutcome {
   readonly lines: readonly string[];
 }
 
-/** What `parley check FILE…` prints and how it exits (contract 2). */
+/** What `parley check FILE…` prints and how it exits. */
 export async function checkCommand(files: readonly string[], environment: Environment): Promise<CheckOutcome> {
   if (files.length === 0) return { exitCode: 1, lines: ['parley check: name at least one file'] };
   const loaded = await loadConfiguration(files, environment);

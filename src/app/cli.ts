@@ -50,7 +50,7 @@ Options of addin, beside --host, --port, --tls-cert and --tls-key as above
   --upstream URL             base address of the service, without /msgapi; needed
   --models FILE              the models it lists: a JSON array of {"id": …, "display_name": …}  (none)
   --allowed-origin ORIGIN    an origin whose pages may call, such as https://addin.example; may be repeated (any)
-  --trusted-proxy NETWORK    a proxy in front whose X-Forwarded-* fields are believed; may be repeated      (none)
+  --trusted-proxy NETWORK    a trusted proxy, whose X-Forwarded-* fields count; may be repeated             (none)
 
 Options of import-openapi
   --include NAME,…           only these operations                             (all)

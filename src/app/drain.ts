@@ -10,7 +10,7 @@ interface StoppableServer {
   closeAllConnections(): void;
 }
 
-/** The calls under way, as `OpenCalls` keeps them. */
+/** The calls under way, as `InFlightCalls` keeps them. */
 interface StoppableCalls {
   readonly size: number;
   /** Refuses new calls; resolves when the last one has left. */

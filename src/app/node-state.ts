@@ -70,11 +70,11 @@ export class NodeState {
 
   /** Notes what dangles in a graph, but for what a warning of the configuration says already; gives what was not known yet. */
   graphWalked({ deployments, dangling }: DependencyGraph): readonly Dangling[] {
-    const untold = dangling.filter((each) => !this.#isWarnedOf(each));
-    const added = untold.filter(({ dependency }) => !this.#dangling.has(dependency));
+    const unwarned = dangling.filter((each) => !this.#isWarnedOf(each));
+    const added = unwarned.filter(({ dependency }) => !this.#dangling.has(dependency));
     const walked = new Set(deployments.map(({ id }) => id));
     for (const [id, { deployment }] of this.#dangling) if (walked.has(deployment) || walked.has(id)) this.#dangling.delete(id);
-    for (const each of untold) this.#dangling.set(each.dependency, each);
+    for (const each of unwarned) this.#dangling.set(each.dependency, each);
     for (const id of [...this.#dangling.keys()].slice(0, -mostDangling)) this.#dangling.delete(id);
     return added;
   }

@@ -92,7 +92,7 @@ function toPut({ snapshot, state, telemetry, log, noteAudit }: PutDeps): NodeDep
   };
 }
 
-/** A reload on one node reaches all (contract 9); gives what tells the others. The configuration travels sealed. */
+/** A reload on one node reaches all; gives what tells the others. The configuration travels sealed. */
 function shareConfiguration({
   stores,
   put,

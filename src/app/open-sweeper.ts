@@ -25,7 +25,7 @@ export function openSweeper({ store, index, leases, isShared }: SweeperDeps, too
   const isDue = async (nowMs: number, beforeMs: number): Promise<boolean> => {
     const claimedAtMs = await claimPlace(store, { database: await index.databaseName(), nowMs });
     if (claimedAtMs === undefined) tools.noteFault(foreign, undefined);
-    // A place that was claimed just now may be in use by nodes of another database, whose operator hears of it in time.
+    // A place that was claimed just now may be in use by nodes of another database, whose operator is warned in time.
     if (claimedAtMs === undefined || claimedAtMs >= beforeMs) return false;
     return leases.claim({ name: turn, owner, nowMs, untilMs: nowMs + turnMs });
   };

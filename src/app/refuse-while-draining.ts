@@ -5,7 +5,7 @@ const openWhileStopping = /^\/(health|ready|metrics)$/;
 
 /**
  * While the node stops, requests on open connections get 503 `shutting_down` and the connection closes. For the routes
- * registered after it; those with `config.isMeasured` refuse calls at their own door.
+ * registered after it; those with `config.isMeasured` refuse calls themselves.
  */
 export function refuseWhileDraining(app: FastifyInstance, isDraining: () => boolean): void {
   app.addHook('onRoute', (route) => {

@@ -27,15 +27,15 @@ export interface ServiceDeps {
   readonly files?: Pick<StoredFilesDeps, 'index' | 'blobs'> & Partial<typeof defaultFileLimits>;
   /** Where it is kept what stands in them. Absent: quick apps cannot look anything up. */
   readonly passages?: PassageStore;
-  /** Hears of each dependency graph that is walked, and what dangles in it. */
+  /** Called with each dependency graph that is walked, and what dangles in it. */
   readonly noteGraph?: (graph: DependencyGraph) => void;
   /** What those with the role `admin` are shown. Absent: its paths are not served. */
   readonly admin?: Pick<AdminDeps, 'journal' | 'readNode'>;
-  /** Hears of what the audit log should have. */
+  /** Called with what belongs in the audit log. */
   readonly noteAudit?: NoteAudit;
-  /** Hears of faults that callers are told nothing of. */
+  /** Called with faults that callers do not see. */
   readonly noteFault?: (message: string, thrown: unknown) => void;
-  /** Hears what of a request the dialect of its upstream has nothing for. */
+  /** Called with a part of a request that the dialect of its upstream has no place for. */
   readonly noteLost?: (upstream: Upstream, what: string) => void;
   /** Served over TLS where given, in PEM. */
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };

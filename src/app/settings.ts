@@ -4,7 +4,7 @@ import { type S3Address, toS3Address } from '#stores/files/s3-address.ts';
 import { type LogLevel, logLevels, toLogLevel } from '#telemetry/log.ts';
 import type { ServeFlags } from './cli.ts';
 
-/** What a node is told on its command line and in its environment (contract 1). */
+/** What a node is told on its command line and in its environment. */
 export interface Settings {
   /** Configuration files in the order they are merged; none: the embedded default. */
   readonly configurationFiles: readonly string[];

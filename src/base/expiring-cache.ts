@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** What was made, and how many milliseconds from now it may be used. */
-export interface Made<Value> {
+export interface ExpiringValue<Value> {
   readonly value: Value;
   readonly freshMs: number;
 }
@@ -30,7 +30,7 @@ export class ExpiringCache<Value> {
     this.#options = options;
   }
 
-  get(key: string, make: () => Promise<Made<Value>>): Promise<Value> {
+  get(key: string, make: () => Promise<ExpiringValue<Value>>): Promise<Value> {
     const known = this.#entries.get(key);
     if (known !== undefined && known.freshUntilMs > this.#options.clock.nowMs()) return known.made;
     return this.#start(key, make).made;
@@ -41,7 +41,7 @@ export class ExpiringCache<Value> {
     if (this.#entries.get(key)?.value === value) this.#entries.delete(key);
   }
 
-  #start(key: string, make: () => Promise<Made<Value>>): Entry<Value> {
+  #start(key: string, make: () => Promise<ExpiringValue<Value>>): Entry<Value> {
     const { clock, failureFreshMs, maxEntries } = this.#options;
     const making = make();
     const entry: Entry<Value> = {

@@ -5,7 +5,7 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { Accepted, Refused } from './check.ts';
 import type { ConfigurationFault } from './configuration-fault.ts';
 
-/** Hears of every change. */
+/** Called at every change. */
 export interface ConfigurationListener {
   /** What the files said before they were watched: where they say something else by then, this is a change too. Absent: nobody had read them. */
   readonly readBefore?: Configuration | undefined;

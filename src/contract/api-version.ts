@@ -8,7 +8,7 @@ export function isApiVersion(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date);
 }
 
-/** Throws unless the text is a calendar date `YYYY-MM-DD`, optionally followed by `-preview` (spec 9, contract 3). */
+/** Throws unless the text is a calendar date `YYYY-MM-DD`, optionally followed by `-preview` (docs/wire.md, Paths). */
 export function checkApiVersion(version: string): void {
   if (isApiVersion(version)) return;
   throw new ParleyError(

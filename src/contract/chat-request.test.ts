@@ -115,7 +115,7 @@ describe('a field at fault is named', () => {
     );
   });
 
-  test('the first fault in the order of the spec is told', () => {
+  test('the first fault is told, in the order of the fields', () => {
     const messages = [hello, { role: 'user' }, { role: 'nobody' }];
     expect(() => parse({ temperature: 3, messages })).toThrow(expect.objectContaining({ param: 'messages[1].content' }));
     expect(() => parse({ user: 5, n: 0 })).toThrow(expect.objectContaining({ param: 'n' }));

@@ -5,7 +5,7 @@ import { Message } from './message.ts';
 import { parseMessage } from './parse-message.ts';
 import { refuseOtherCase, requestFault, requireShape, withoutNulls } from './request-fault.ts';
 
-/** A function the assistant may ask to call (spec 2.7). */
+/** A function the assistant may ask to call. */
 const FunctionOffer = Type.Object({
   name: Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$' }),
   description: Type.Optional(Type.String()),
@@ -13,7 +13,7 @@ const FunctionOffer = Type.Object({
 });
 type FunctionOffer = Static<typeof FunctionOffer> & { [key: string]: unknown };
 
-/** A system addon by name, or a plugin schema by address: exactly one (spec 2.7). */
+/** A system addon by name, or a plugin schema by address: exactly one. */
 const Addon = Type.Object({ name: Type.Optional(Type.String()), url: Type.Optional(Type.String()) });
 
 const head = {
@@ -46,7 +46,7 @@ const options = {
   user: Type.Optional(Type.String({ description: 'Identifier of the end user.' })),
 };
 
-/** The body of a chat completion (spec 4.1), for documents; `parseChatRequest` checks it. Further fields are carried untouched. */
+/** The body of a chat completion (docs/wire.md, Chat request), for documents; `parseChatRequest` checks it. Further fields are carried untouched. */
 export const ChatRequest = Type.Object({ ...head, messages: Type.Array(Message, { minItems: 1 }), ...options });
 export type ChatRequest = Static<typeof ChatRequest> & { [key: string]: unknown };
 
@@ -65,7 +65,7 @@ const known: ReadonlySet<string> = new Set([...Object.keys(ChatRequest.propertie
 /** Where the OpenAI API takes null for absence; not sent on, since strict upstreams refuse it. */
 const nullable = ['temperature', 'top_p', 'n', 'stream', 'max_tokens', 'presence_penalty', 'frequency_penalty'];
 
-/** A chat request as it may be sent on: known fields checked (spec 2.1–2.7, 4.1, 8), others kept. Throws invalid_request for the first fault in the order of the spec. */
+/** A chat request as it may be sent on: known fields are checked (docs/wire.md, Chat request), others kept. Throws invalid_request for the first fault: messages first, then the other fields in the order of `ChatRequest`. */
 export function parseChatRequest(value: unknown): ChatRequest {
   if (isJsonObject(value)) refuseOtherCase(value, known);
   const request = isJsonObject(value) ? withoutNulls(value, nullable) : value;

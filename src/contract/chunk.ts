@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 
-/** Token counts of a reply (spec 2.8); total = prompt + completion. */
+/** Token counts of a reply (docs/wire.md, Usage); total = prompt + completion. */
 export interface Usage {
   prompt_tokens: number;
   completion_tokens: number;
@@ -8,7 +8,7 @@ export interface Usage {
   [key: string]: unknown;
 }
 
-/** Tokens of one model within a reply (spec 2.10). */
+/** Tokens of one model within a reply. */
 export interface ModelUsage {
   index: number;
   /** Deployment id; `name` has the same value. */
@@ -26,7 +26,7 @@ export interface Statistics {
   [key: string]: unknown;
 }
 
-/** Extra output of a reply; has either `data` or `url` (spec 2.4). */
+/** Extra output of a reply; has either `data` or `url`. */
 export interface ResponseAttachment {
   index: number;
   /** MIME type; default text/markdown. */
@@ -38,14 +38,14 @@ export interface ResponseAttachment {
   reference_url?: string;
 }
 
-/** An element the reply offers to the user (spec 2.5). */
+/** An element the reply offers to the user. */
 export interface Control {
   index: number;
   label: string;
   schema?: object;
 }
 
-/** A fragment of an intermediate step (spec 2.6): opened with `name` and `status: null`, closed by a final status. */
+/** A fragment of an intermediate step: opened with `name` and `status: null`, closed by a final status. */
 export interface StageDelta {
   index: number;
   name?: string;
@@ -74,7 +74,7 @@ export interface ToolCallDelta {
   function?: FunctionCallDelta;
 }
 
-/** One increment of a message; a caller joins fragments of the same index (spec 2.9). */
+/** One increment of a message; a caller joins fragments of the same index. */
 export interface Delta {
   role?: 'assistant';
   content?: string | null;
@@ -93,7 +93,7 @@ export interface ChunkChoice {
   [key: string]: unknown;
 }
 
-/** One event of a streamed reply, the inner language of Parley (spec 2.9). What upstreams add is kept. */
+/** One event of a streamed reply, the inner language of Parley (docs/wire.md, Streams). What upstreams add is kept. */
 export interface Chunk {
   id: string;
   object: 'chat.completion.chunk';
@@ -112,7 +112,7 @@ export interface CompletionChoice {
   [key: string]: unknown;
 }
 
-/** A whole reply (spec 2.8): the fold of its chunks. */
+/** A whole reply (docs/wire.md, JSON answers): the fold of its chunks. */
 export interface Completion {
   id: string;
   object: 'chat.completion';

@@ -21,7 +21,7 @@ const unusable = 'the schema cannot be used';
 
 /**
  * Checks that the control which the last message completes was offered by the last reply, and that its value follows the schema
- * (spec 2.5). Other last messages pass. `recorded` is what that reply offered; absent, its state tells, and whether the state
+ * (docs/wire.md, Chat request). Other last messages pass. `recorded` is what that reply offered; absent, its state tells, and whether the state
  * is one that the service issued is not looked at. Throws control_not_offered.
  */
 export function checkCompletedControl(messages: readonly Message[], recorded?: readonly OfferedControl[]): void {

@@ -4,7 +4,7 @@ import { isDeploymentId } from './deployment-path.ts';
 import { ParleyError } from './errors.ts';
 import { requestFault } from './request-fault.ts';
 
-/** A consent form: every deployment that can be reached on the user's behalf, and whether it requires consent (spec 2.12). */
+/** A consent form: every deployment that can be reached on the user's behalf, and whether it requires consent (docs/wire.md, Consent). */
 export type ConsentForm = Readonly<Record<string, { readonly consentRequired: boolean }>>;
 
 /** How many deployments a form may hold. */
@@ -12,7 +12,7 @@ export const mostInConsentForm = 10_000;
 
 const longestShown = 64;
 
-/** The form out of `{"consent": {…}}` (spec 4.3); other keys beside `consent` are passed over. Throws invalid_request for the first fault. */
+/** The form out of `{"consent": {…}}`; other keys beside `consent` are passed over. Throws invalid_request for the first fault. */
 export function parseConsentForm(body: unknown): ConsentForm {
   if (!isJsonObject(body)) throw new ParleyError('invalid_request', 'The body must be an object with the form under consent.');
   const { consent } = body;

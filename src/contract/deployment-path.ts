@@ -1,7 +1,7 @@
 /** Ids that need no look: one segment of ordinary characters. */
 const plain = /^[\w-][\w.-]{0,200}$/;
 
-/** A deployment id out of percent-encoded path segments, decoded once; undefined for what can be no id (contract 3). */
+/** A deployment id out of percent-encoded path segments, decoded once; undefined for what can be no id (docs/wire.md, Paths). */
 export function toDeploymentId(encoded: string): string | undefined {
   if (plain.test(encoded)) return encoded;
   let id: string;

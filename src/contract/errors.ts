@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox';
 
-/** What a caller is told of a failure: `{"error": ErrorBody}` (spec 2.11). All four keys are always there. */
+/** What a caller is told of a failure: `{"error": ErrorBody}` (docs/wire.md, Errors). All four keys are always there. */
 export const ErrorBody = Type.Object({
   type: Type.String({ description: 'The family of the error.' }),
   message: Type.String({ description: 'One sentence that names the thing and, where there is one, the way out.' }),
   param: Type.Union([Type.String(), Type.Null()], {
     description: 'JSON path of the field at fault, such as messages[2].content.',
   }),
-  code: Type.Union([Type.String(), Type.Null()], { description: 'A stable word for programs; docs/errors.md lists them.' }),
+  code: Type.Union([Type.String(), Type.Null()], { description: 'A stable word for programs.' }),
 });
 export type ErrorBody = Static<typeof ErrorBody>;
 
@@ -18,7 +18,7 @@ interface ErrorKind {
   readonly says: string;
 }
 
-/** Every code that Parley itself gives; docs/errors.md is generated from it. An upstream's own code may take its place (contract 5). */
+/** Every code that Parley itself gives; docs/errors.md is generated from it. An upstream's own code may take its place (docs/wire.md, Errors). */
 export const errorKinds = {
   invalid_request: {
     status: 400,
@@ -165,7 +165,7 @@ export interface ErrorDetails {
   readonly headers?: Readonly<Record<string, string>>;
   /** What happened underneath; for the log, never shown. */
   readonly cause?: unknown;
-  /** An upstream's own status and code, shown in place of ours (contract 5). */
+  /** An upstream's own status and code, shown in place of ours. */
   readonly status?: number;
   readonly upstreamCode?: string | null;
 }

@@ -3,7 +3,7 @@ import type { FunctionCallDelta, RawChunk, ToolCallDelta } from './chunk.ts';
 
 type PlacedCall = ToolCallDelta & { readonly index: number };
 
-/** Tells the tool calls of one reply in the old form (contract 5): one function call a choice, the first; further ones are left out. */
+/** Turns the tool calls of one reply into the old form: the first call of each choice becomes its function call, the others are left out. */
 export class FunctionCallReply {
   /** By choice: the tool call that is told. */
   readonly #told = new Map<unknown, PlacedCall>();

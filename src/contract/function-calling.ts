@@ -1,13 +1,13 @@
 import type { ChatRequest } from './chat-request.ts';
 import type { Message } from './message.ts';
 
-/** Whether a request speaks of functions in the old form, in its fields or in its messages (spec 2.7). */
+/** Whether a request speaks of functions in the old form, in its fields or in its messages. */
 export function usesFunctions(request: ChatRequest): boolean {
   return request.functions !== undefined || request.function_call !== undefined || request.messages.some(isOldForm);
 }
 
 /**
- * The request in the form of tools (contract 5): `functions` are tools, calls of functions are tool calls with made-up ids and
+ * The request in the form of tools: `functions` are tools, calls of functions are tool calls with made-up ids and
  * their results tool messages. Every call gets a result and every result a call, as tools want it. The same object where
  * nothing is of the old form.
  */

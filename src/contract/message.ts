@@ -26,11 +26,11 @@ export const attachmentFields = {
   reference_url: optionalText('Where the attachment comes from.'),
 };
 
-/** Input or output beside the text; exactly one of `data` and `url` (spec 2.4). */
+/** Input or output beside the text; exactly one of `data` and `url`. */
 export const Attachment = kept(Type.Object(attachmentFields));
 export type Attachment = Static<typeof Attachment>;
 
-/** A control of the last reply, as the user filled it in (spec 2.5). */
+/** A control of the last reply, as the user filled it in. */
 export const CompletedControl = kept(
   Type.Object({
     label: Type.String({ description: 'Label of a control that the last reply offered.' }),
@@ -39,7 +39,7 @@ export const CompletedControl = kept(
 );
 export type CompletedControl = Static<typeof CompletedControl>;
 
-/** What a message of a request has beside its text (spec 2.2). */
+/** What a message of a request has beside its text. */
 export const CustomContent = kept(
   Type.Object({
     attachments: Type.Optional(Type.Array(Attachment)),
@@ -49,7 +49,7 @@ export const CustomContent = kept(
 );
 export type CustomContent = Static<typeof CustomContent>;
 
-/** A function the assistant chose, with its arguments as JSON text (spec 2.7). */
+/** A function the assistant chose, with its arguments as JSON text. */
 const FunctionCall = kept(Type.Object({ name: Type.String(), arguments: Type.String({ description: 'JSON text.' }) }));
 
 /** A piece of a message's content, such as text or an image: the form of the OpenAI API, carried untouched. */
@@ -75,6 +75,6 @@ export const messageFields = {
   function_call: Type.Optional(FunctionCall),
 };
 
-/** One message of a conversation (spec 2.1). Which fields go with which role: `parseMessage`. */
+/** One message of a conversation (docs/wire.md, Chat request). Which fields go with which role: `parseMessage`. */
 export const Message = kept(Type.Object(messageFields));
 export type Message = Static<typeof Message>;

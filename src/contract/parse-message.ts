@@ -16,7 +16,7 @@ const nullable = {
 const messageName = /^[a-zA-Z0-9_]{1,64}$/;
 const functionName = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** A message of a request, without optional fields that are null. Throws invalid_request; `at` is its path, such as messages[2] (spec 2.1–2.5). */
+/** A message of a request, without optional fields that are null. Throws invalid_request; `at` is its path, such as messages[2] (docs/wire.md, Chat request). */
 export function parseMessage(value: unknown, at: string): Message {
   if (isJsonObject(value)) refuseOtherCase(value, known, at);
   const message = requireShape(shape, withoutNullFields(value), at);

@@ -20,7 +20,7 @@ export function identityOf({ id, created, model }: Partial<Head>, known: ReplyId
   };
 }
 
-/** A chunk with all that the wire promises, whatever an upstream leaves out; the same object if nothing is missing. */
+/** A chunk with all its required fields (docs/wire.md, Streams), whatever an upstream leaves out; the same object if nothing is missing. */
 export function toWellFormedChunk(chunk: RawChunk, identity: ReplyIdentity): Chunk {
   if (isHead(chunk) && chunk.object === 'chat.completion.chunk' && chunk.choices.every(isWellFormed))
     return chunk as unknown as Chunk;
@@ -40,7 +40,7 @@ export function toWellFormedChunk(chunk: RawChunk, identity: ReplyIdentity): Chu
   } as Chunk;
 }
 
-/** A whole reply with all that the wire promises; the same object if nothing is missing. */
+/** A whole reply with all its required fields (docs/wire.md, JSON answers); the same object if nothing is missing. */
 export function toWellFormedCompletion(completion: RawCompletion, identity: ReplyIdentity): Completion {
   if (isHead(completion) && completion.object === 'chat.completion' && completion.choices.every(isWhole))
     return completion as unknown as Completion;
@@ -80,7 +80,7 @@ function isWhole({ index, message, finish_reason: reason }: JsonObject): boolean
   return Number.isInteger(index) && hasContent(message) && (reason ?? null) !== null;
 }
 
-/** A reply without a word has an empty one (spec 2.8), unless it calls something. */
+/** A reply without a word has an empty one, unless it calls something. */
 function toWholeMessage(message: unknown): CompletionChoice['message'] {
   const said = { ...(isJsonObject(message) && toSaid(message)), role: 'assistant' as const };
   return hasContent(said) ? said : { ...said, content: '' };
@@ -90,7 +90,7 @@ function hasContent({ content, tool_calls, function_call }: JsonObject): boolean
   return typeof content === 'string' || (isTextOrNone(content) && (tool_calls ?? function_call ?? null) !== null);
 }
 
-/** Some upstreams say what they say in parts; content is a string (spec 2.8), and thoughts stand beside it. */
+/** Some upstreams say what they say in parts; content is a string, and thoughts stand beside it. */
 function toSaid<Said extends { content?: unknown }>(said: Said): Said & { content?: string | null } {
   const { content } = said;
   if (isTextOrNone(content)) return said as Said & { content?: string | null };

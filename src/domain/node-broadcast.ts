@@ -8,6 +8,6 @@ export interface Notice {
 export interface NodeBroadcast {
   /** Resolves once it is on its way. Throws StoreFault. */
   publish(notice: Notice): Promise<void>;
-  /** Hears what others publish from now on. */
+  /** Calls `hear` with each notice that another node publishes from now on. */
   onNotice(hear: (notice: Notice) => void): void;
 }

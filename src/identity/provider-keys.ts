@@ -10,7 +10,7 @@ const retryMs = 10_000;
 export interface ProviderKeysOptions {
   readonly fetchSet: () => Promise<KeySet>;
   readonly clock: Clock;
-  /** Hears the first failure of a row. */
+  /** Called with the first failure of a row. */
   readonly noteFault: (thrown: unknown) => void;
 }
 

@@ -17,7 +17,7 @@ export interface SignInWaysDeps {
   readonly snapshot: () => Pick<ConfigSnapshot, 'configuration'>;
   readonly http: HttpClient;
   readonly clock: Clock;
-  /** Hears of a provider that cannot be asked, once until it can be asked again. */
+  /** Called once when a provider cannot be asked, until it can be asked again. */
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
 

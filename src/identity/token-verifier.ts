@@ -17,7 +17,7 @@ export interface TokenVerifierDeps {
   readonly snapshot: () => Pick<ConfigSnapshot, 'configuration'>;
   readonly http: HttpClient;
   readonly clock: Clock;
-  /** Hears of keys that cannot be had, once until they can be had again. */
+  /** Called once when keys cannot be had, until they can be had again. */
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
 

@@ -19,7 +19,7 @@ export interface AddonToolsDeps extends RestSources {
   readonly clock: Clock;
 }
 
-/** One of a request's `addons`: a name or an address (spec 2.7). */
+/** One of a request's `addons`: a name or an address (docs/wire.md, Chat request). */
 export interface AskedAddon {
   readonly name?: string;
   readonly url?: string;

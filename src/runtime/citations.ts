@@ -23,7 +23,7 @@ const keyChars = 22;
 
 /**
  * What the tools of a conversation gave to be cited, numbered through: the same passage has the same number in every turn. One
- * for a run. Which of it becomes an attachment of the reply is known once the reply is (contract 8).
+ * for a run. Which of it becomes an attachment of the reply is known once the reply is (docs/retrieval.md).
  */
 export class Citations {
   readonly #earlier: readonly Citation[];

@@ -12,7 +12,7 @@ export interface ShownResult {
   readonly whole: readonly Attachment[];
 }
 
-/** Cuts a result that is too long for the model (contract 8). */
+/** Cuts a result that is too long for the model. */
 export function toShownResult(result: ToolResult, maxBytes: number): ShownResult {
   const bytes = Buffer.from(result.text, 'utf8');
   if (bytes.length <= maxBytes) return { text: result.text || '(The tool gave no text.)', whole: [] };

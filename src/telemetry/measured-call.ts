@@ -8,7 +8,7 @@ import type { UpstreamSeries } from './upstream-series.ts';
 
 const longestId = 200;
 
-/** Hears of calls when they are over: the log, and the exporter of spans. */
+/** Called when a call is over: the log, and the exporter of spans. */
 export interface CallListener {
   callEnded(call: MeasuredCall, end: CallEnd): void;
 }

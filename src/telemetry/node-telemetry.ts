@@ -23,7 +23,7 @@ export interface TelemetryOptions {
   readonly lines: LineSink;
   readonly live: LiveState;
   readonly version: string;
-  /** Who else hears of calls that are over. */
+  /** Called when a call is over. */
   readonly listeners: readonly CallListener[];
   /** Key of the pseudonyms: where it is the same, a user has one pseudonym on all nodes and after every restart. */
   readonly secret: string;

@@ -9,7 +9,7 @@ import { getConsent, required } from './support.ts';
 const endpoint = 'http://127.0.0.1:9/';
 const saved = 'applications/bucket/saved';
 
-/** A service whose node state hears of the graphs, and what was new in them. */
+/** A service whose node state gets the graphs, and what was new in them. */
 async function startNoting(applications: object): Promise<{ service: TestService; state: NodeState; added: string[] }> {
   const added: string[] = [];
   const service = await startService(

@@ -216,7 +216,7 @@ describe('a refused upload', () => {
 });
 
 describe('the paths of files', () => {
-  it('take the methods of the contract only', async () => {
+  it('take their documented methods only', async () => {
     for (const [method, path, allow] of [
       ['POST', `${files.base}/x`, 'DELETE, GET, HEAD, PUT'],
       ['PUT', `/v1/metadata/files/${files.bucket}/x`, 'GET, HEAD'],
@@ -227,7 +227,7 @@ describe('the paths of files', () => {
     }
   });
 
-  it('need a key, and are refused in the order of the contract', async () => {
+  it('need a key, and are refused in the order of checks', async () => {
     const other = '/v1/files/other/x';
     const headers = { 'content-encoding': 'gzip', 'if-none-match': '*' };
     const tooLarge = { ...headers, 'content-length': String(10 ** 12) };

@@ -85,7 +85,7 @@ describe('a call of a client tool', () => {
     await using rig = await rigOf(clientTools, calls(['open-door', {}]), says('Open.'), calls(['open-door', {}]), says('Open.'));
     const opened = await rig.chat('Open the door.');
     expect(calledBy(messageOf(opened))).toBe('open-door');
-    // The name of a message may have no dash (spec 2.1).
+    // The name of a message may have no dash.
     const answered = await rig.chat([user('Open the door.'), messageOf(opened), result('open_door', 'It is open.')]);
     expect(messageOf(answered).content).toBe('Open.');
     expect(rig.sent().at(-1)).toEqual({ role: 'tool', tool_call_id: 'call_0', content: 'It is open.' });

@@ -35,14 +35,14 @@ export async function inTime<Value>(value: Promise<Value>, what: string): Promis
   }
 }
 
-/** Throws where an answer is our fault, or is an error in another shape than the contract's. */
+/** Throws where an answer is our fault, or is an error in another shape than that of docs/wire.md, Errors. */
 export function requireSane({ status, text }: Pick<Answered, 'status' | 'text'>): void {
   if (status === 500 || status < 100) throw new Error(`${status} ${text}`);
   if (status < 400 || text === '') return;
   requireErrorShape(text);
 }
 
-/** Throws where a body is no error of the contract, in either dialect. */
+/** Throws where a body is no error in the shape of either dialect. */
 export function requireErrorShape(text: string): void {
   const { error, type } = JSON.parse(text) as { type?: unknown; error?: Record<string, unknown> };
   const isMessages = type === 'error';

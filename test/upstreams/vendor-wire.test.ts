@@ -224,7 +224,7 @@ describe('a refusal', () => {
     ['mistral', jsonReply({ message: 'Unauthorized', request_id: 'x' }, 401), 500, 'upstream_failed', /refused the credentials/],
     ['mistral', ({ response }) => void response.writeHead(502).end('<html>'), 503, 'upstream_unavailable', /answered 502/],
   ] as [Vendor, Reply, number, string, RegExp][])(
-    'of %s keeps what the contract says (%#)',
+    'of %s is told as docs/wire.md says (%#)',
     async (vendor, reply, status, code, message) => {
       upstream.script(reply);
       const answered = await service.chat(vendor, { messages: hello, stream: true });

@@ -4,12 +4,12 @@ import { type AddinModel, type AddinRules, toRules } from '#surfaces/addin/rules
 import type { AddinFlags } from '../cli.ts';
 import { readSettings, SettingFault, type Settings } from '../settings.ts';
 
-/** What the add-in gateway is told on its command line and in its environment (contract 1). */
+/** What the add-in gateway is told on its command line and in its environment. */
 export interface AddinSettings extends Pick<Settings, 'host' | 'port' | 'tls' | 'drainMs' | 'logLevel'> {
   /** The service's base address. */
   readonly upstream: URL;
   readonly rules: AddinRules;
-  /** Proxies whose `X-Forwarded-*` fields are believed: addresses and networks. */
+  /** Trusted proxies, whose `X-Forwarded-*` fields count: addresses and networks. */
   readonly trustedProxies: readonly string[];
 }
 

@@ -27,7 +27,7 @@ export interface HttpRequest {
 }
 
 /**
- * Hears one reply. Order: `head`, then `bytes` any number of times, then `end`; `fail` may take the place of any next one, and is the last.
+ * Takes one reply. Order: `head`, then `bytes` any number of times, then `end`; `fail` may take the place of any next one, and is the last.
  * Nothing is called before `send` has returned. No method may throw.
  */
 export interface ReplyListener {

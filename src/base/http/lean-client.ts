@@ -16,7 +16,7 @@ interface Target {
 }
 
 /**
- * An HTTP/1.1 client straight over sockets: one write a request, one shared read buffer, one timer for all time limits.
+ * An HTTP/1.1 client straight over sockets: one write for each request, one shared read buffer, one timer for all time limits.
  * A request on a reused connection that closes before any byte of the reply is resent once on a fresh one, POST too: the server
  * most likely closed the idle connection while the request was under way. A server may thus see a request twice.
  */

@@ -6,7 +6,7 @@ export interface Swept {
   sweep(nowMs: number, elapsedMs: number): void;
 }
 
-/** One timer for all time limits of a client, instead of one a request. It runs, unreferenced, only while something is watched. */
+/** One timer for all time limits of a client, instead of one for each request. It runs, unreferenced, only while something is watched. */
 export class Sweep {
   readonly #watched = new Set<Swept>();
   #timer: NodeJS.Timeout | null = null;

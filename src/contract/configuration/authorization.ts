@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { httpUrl, secretHeaderValue, secretText, strict, text } from './fields.ts';
 
-/** An MCP server takes a key in a header field only (spec 2.14). */
+/** An MCP server takes a key in a header field only. */
 const HeaderKeyAuthorization = strict(
   {
     type: Type.Literal('api_key'),
@@ -47,13 +47,13 @@ const ClientAuthorization = strict(
   { description: 'A token fetched with client credentials and kept until it expires.' },
 );
 
-/** How the server of a tool is told who calls (spec 2.14, authorization types). */
+/** How the server of a tool is told who calls (docs/wire.md, Quick apps). */
 export const Authorization = Type.Union([ApiKeyAuthorization, BasicAuthorization, BearerAuthorization, ClientAuthorization], {
   description: 'How the server of a tool is told who calls; `type` picks the form. Absent: it is told nothing.',
 });
 export type Authorization = Static<typeof Authorization>;
 
-/** How an MCP server is told who calls (spec 2.14). */
+/** How an MCP server is told who calls. */
 export const McpAuthorization = Type.Union(
   [HeaderKeyAuthorization, BasicAuthorization, BearerAuthorization, ClientAuthorization],
   {

@@ -13,7 +13,7 @@ import {
   ToolSettings,
 } from './service.ts';
 
-/** The whole configuration (contract 2). Every key with a default is there once `complete` has run. */
+/** The whole configuration. Every key with a default is there once `complete` has run. */
 export const Configuration = strict(
   {
     $schema: Type.Optional(Type.String({ description: 'Address of the JSON Schema, for editors. It has no effect.' })),

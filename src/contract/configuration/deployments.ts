@@ -69,7 +69,7 @@ const Features = Type.Unsafe<{ consentRequired: boolean; [feature: string]: unkn
   properties: {
     consentRequired: Type.Boolean({
       default: false,
-      description: 'Whether another application needs the consent of the user before it may call this deployment (spec 2.13).',
+      description: 'Whether another application needs the consent of the user before it may call this deployment.',
     }),
   },
   required: ['consentRequired'],
@@ -96,7 +96,7 @@ const common = {
   ),
   dependencies: texts({
     default: [],
-    description: 'Ids of the deployments it calls; the consent form is made from them (spec 2.13).',
+    description: 'Ids of the deployments it calls; the consent form is made from them.',
   }),
 };
 
@@ -157,9 +157,7 @@ export const ApplicationEntry = strict(
         'Schema id of the application’s type; one that ends in `/custom_application_schemas/quickapps` is a quick app. Absent: it has an `endpoint`.',
       ),
     ),
-    applicationProperties: Type.Optional(
-      open({ description: 'Settings of that type (spec 2.14). Absent: it has an `endpoint`.' }),
-    ),
+    applicationProperties: Type.Optional(open({ description: 'Settings of that type. Absent: it has an `endpoint`.' })),
     ...common,
     maxRetryAttempts: attempts(1),
   },

@@ -91,7 +91,7 @@ export function* aliasFaults(configuration: unknown): Iterable<Fault> {
   }
 }
 
-/** What the schema cannot say of the add-in gateway: what comes below its prefix is its own, and nobody else hears of it. */
+/** What the schema cannot say of the add-in gateway: every request below its prefix goes to it alone. */
 export function* addinFaults(configuration: unknown): Iterable<Fault> {
   const { prefix } = sectionOf(configuration, 'addin');
   if (typeof prefix !== 'string') return;

@@ -15,7 +15,7 @@ export const AddonEntry = strict(
 );
 export type AddonEntry = Static<typeof AddonEntry>;
 
-/** A model as the add-in gateway lists it (spec 4.5). */
+/** A model as the add-in gateway lists it. */
 const origin = Type.Refine(
   text('Scheme, host and port, such as `https://addin.example`.'),
   isOrigin,
@@ -27,7 +27,7 @@ const AddinModel = strict(
   { description: 'A model offered to the add-in.' },
 );
 
-/** The add-in gateway mounted in the service (spec 4.5). */
+/** The add-in gateway mounted in the service. */
 export const AddinSettings = strict(
   {
     enabled: Type.Boolean({ default: false, description: 'Whether the gateway for browser add-ins is served.' }),
@@ -43,7 +43,7 @@ export const AddinSettings = strict(
       }),
     ),
   },
-  { default: {}, description: 'The gateway for browser add-ins (spec 4.5), mounted in the service.' },
+  { default: {}, description: 'The gateway for browser add-ins, mounted in the service.' },
 );
 export type AddinSettings = Static<typeof AddinSettings>;
 
@@ -57,7 +57,7 @@ export const SecuritySettings = strict(
     }),
     trustedProxies: Type.Array(network(), {
       default: [],
-      description: 'Addresses and networks of proxies whose `X-Forwarded-*` header fields are believed. Empty: none.',
+      description: 'Addresses and networks of trusted proxies, whose `X-Forwarded-*` header fields count. Empty: none.',
     }),
     maxBodyBytes: Type.Integer({
       minimum: 1,

@@ -66,7 +66,7 @@ const generation = {
   ),
 };
 
-/** The body of `POST …/v1/messages` (contract 7), for documents; `parseMessagesRequest` checks it. Further fields are kept. */
+/** The body of `POST …/v1/messages` (docs/wire.md, Messages), for documents; `parseMessagesRequest` checks it. Further fields are kept. */
 export const MessagesBody = Type.Object({ ...fields, ...generation });
 
 /** The body of `POST …/v1/messages/count_tokens`, for documents; `parseCountRequest` checks it. */

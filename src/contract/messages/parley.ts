@@ -8,9 +8,9 @@ import { parseMessage } from '../parse-message.ts';
  * `ping` (increments) and `message_delta` (the whole). Clients that do not know it pass over it.
  */
 export interface Parley {
-  /** Stages, attachments, controls and state (spec 2.3). */
+  /** Stages, attachments, controls and state. */
   custom_content?: object;
-  /** `usage_per_model` (spec 2.10). */
+  /** `usage_per_model`. */
   statistics?: Statistics;
 }
 

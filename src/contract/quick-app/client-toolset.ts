@@ -12,7 +12,7 @@ const Parameter = strict(
   { description: 'A parameter of the tool; the model must give it.' },
 );
 
-/** A tool that the caller runs (spec 2.14, ClientToolInfo). */
+/** A tool that the caller runs. */
 export const ClientToolset = strict(
   {
     name: functionName(),

@@ -33,7 +33,7 @@ const Match = strict(
   { description: 'Holds where the property matches a regular expression.' },
 );
 
-/** One condition on deployments (spec 2.14). */
+/** One condition on deployments. */
 export const Condition = Type.Union([Equal, Match], { description: 'A condition; `condition_type` picks the form.' });
 export type Condition = Static<typeof Condition>;
 

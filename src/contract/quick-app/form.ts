@@ -14,7 +14,7 @@ const fileReference = Type.String({
   errorMessage: 'must be the reference of a stored file, such as files/<bucket>/<path>',
 });
 
-/** Settings of a quick app, `applicationProperties` (spec 2.14); the order is that of a form drawn from it. */
+/** Settings of a quick app, `applicationProperties` (docs/wire.md, Quick apps); the order is that of a form drawn from it. */
 export const QuickAppForm = strict(
   {
     instructions: Type.String({

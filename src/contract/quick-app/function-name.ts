@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** Name of a tool for the model (spec 2.7). */
+/** Name of a tool for the model. */
 export function functionName() {
   return Type.String({
     title: 'Name',

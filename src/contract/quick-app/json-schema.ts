@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { QuickAppForm } from './form.ts';
 import { quickAppSuffix } from './schema-id.ts';
 
-/** The JSON Schema of a quick app's settings, rich enough to draw a form from: titles, descriptions, order, and what is secret (spec 2.14). */
+/** The JSON Schema of a quick app's settings, rich enough to draw a form from: titles, descriptions, order, and what is secret. */
 export function quickAppJsonSchema(base: string): JsonObject {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',

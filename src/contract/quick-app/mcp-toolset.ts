@@ -15,7 +15,7 @@ const Server = strict(
   { description: 'How the server is reached.' },
 );
 
-/** An MCP server and which of its tools may be called (spec 2.14, MCPToolsetInfo). */
+/** An MCP server and which of its tools may be called. */
 export const McpToolset = strict(
   {
     type: Type.Literal('mcp'),

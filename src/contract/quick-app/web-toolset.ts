@@ -60,7 +60,7 @@ const RestTool = strict(
 );
 export type RestTool = Static<typeof RestTool>;
 
-/** Operations of one web API with the credentials they share (spec 2.14, RestApiToolset). */
+/** Operations of one web API with the credentials they share. */
 export const RestToolset = strict(
   {
     type: Type.Literal('rest-api'),
@@ -121,7 +121,7 @@ const ObsoleteKey = strict(
   { description: 'A key sent with each request.' },
 );
 
-/** The obsolete form of a web API (spec 2.14, WebApiToolsetInfo). */
+/** The obsolete form of a web API. */
 export const ObsoleteWebToolset = strict(
   {
     tool_endpoints: Type.Array(ObsoleteEndpoint, { description: 'The operations the model may call.' }),

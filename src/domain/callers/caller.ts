@@ -1,6 +1,6 @@
 import type { ModelUsage } from '#contract/chunk.ts';
 
-/** Who sends a call: a key's project or a user, with what the chain of calls behind it hands on (contract 4). */
+/** Who sends a call: a key's project or a user, with what the chain of calls behind it hands on (docs/wire.md, Credentials). */
 export interface Caller {
   /** The JWT's user claim, else `key:<project>`; through a per-request key that of the one who started the chain. */
   readonly subject: string;
@@ -21,6 +21,6 @@ export interface Chain {
   readonly path: readonly string[];
   /** References of stored files named in the requests on the way. */
   readonly files: ReadonlySet<string>;
-  /** Hears the tokens of each call made with the key; the one who made the key knows of them once it resolves. Never fails. */
+  /** Called with the tokens of each call made with the key; they have reached the one who made the key once it resolves. Never fails. */
   readonly report: (usage: readonly ModelUsage[]) => void | Promise<void>;
 }

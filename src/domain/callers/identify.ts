@@ -14,7 +14,7 @@ export type VerifyToken = (token: string) => Promise<Caller>;
 
 export interface IdentifyDeps {
   readonly verifyToken: VerifyToken;
-  /** Hears why credentials are refused, once each time, and never what they are. */
+  /** Called once for each refusal of credentials with its reason, never with the credentials. */
   readonly noteRefusal?: (why: ErrorCode) => void;
 }
 

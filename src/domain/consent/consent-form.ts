@@ -7,7 +7,7 @@ export function toConsentForm({ deployments }: Pick<DependencyGraph, 'deployment
   return Object.fromEntries(deployments.map((each) => [each.id, { consentRequired: isConsentRequired(each) }]));
 }
 
-/** Whether others need the user's consent to call it (spec 2.13). */
+/** Whether others need the user's consent to call it. */
 export function isConsentRequired({ features }: Deployment): boolean {
   return features.consentRequired === true;
 }

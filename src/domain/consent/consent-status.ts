@@ -9,7 +9,7 @@ import { type DependencyGraph, type OpenDependencies, walkDependencies } from '.
 export interface ConsentDeps {
   readonly store: ConsentStore;
   readonly dependencies: OpenDependencies;
-  /** Hears of each graph that was walked. */
+  /** Called with each graph that was walked. */
   readonly noteGraph: (graph: DependencyGraph) => void;
 }
 
@@ -35,7 +35,7 @@ export async function formOf(tools: ConsentDeps, { caller, deployment, snapshot 
   return toConsentForm(graph);
 }
 
-/** The form of a deployment, and whether the caller's user has accepted it (contract 6). */
+/** The form of a deployment, and whether the caller's user has accepted it (docs/wire.md, Consent). */
 export async function consentStatusOf(tools: ConsentDeps, consenting: Consenting): Promise<ConsentStatus> {
   const form = await formOf(tools, consenting);
   if (isNothingRequired(form)) return { form, isAccepted: true };

@@ -8,7 +8,7 @@ export interface StoredConsent {
   readonly acceptedAtMs: number;
 }
 
-/** Port: the consents of users, kept as `Users/<user_subject>/user_consent/<deployment_id>` (contract 6). Throws StoreFault. */
+/** Port: the consents of users, kept as `Users/<user_subject>/user_consent/<deployment_id>`. Throws StoreFault. */
 export interface ConsentStore {
   find(subject: string, deployment: string): Promise<StoredConsent | undefined>;
   /** Replaces what was stored; durable once it resolves. */

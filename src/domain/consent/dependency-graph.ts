@@ -28,7 +28,7 @@ export interface DependencyGraph {
   readonly dangling: readonly Dangling[];
 }
 
-/** Walks breadth-first, in cycles too (spec 4.2). Throws `operation_not_supported` for more deployments than a form may hold. */
+/** Walks breadth-first, in cycles too. Throws `operation_not_supported` for more deployments than a form may hold. */
 export async function walkDependencies(root: Deployment, source: DependencySource): Promise<DependencyGraph> {
   const deployments = [root];
   const dangling: Dangling[] = [];

@@ -7,7 +7,7 @@ import { type ConsentDeps, type Consenting, consentStatusOf } from './consent-st
 /** Throws `consent_required` where a call needs a consent of the user that is not there; undefined where none is needed. */
 export type RequireConsent = (consenting: Consenting) => Promise<void> | undefined;
 
-/** The check of contract 6. Only a call that needs a consent costs a look-up. */
+/** The check of docs/consent.md. Only a call that needs a consent costs a look-up. */
 export function createRequireConsent(tools: ConsentDeps): RequireConsent {
   return (consenting) => {
     const { caller, deployment, snapshot } = consenting;

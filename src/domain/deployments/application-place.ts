@@ -4,7 +4,7 @@ import { isStorableKey } from './storable-key.ts';
 /** How the id of every application made through the API begins. */
 export const madeByUsers = 'applications/';
 
-/** Where an application made through the API is: `applications/{bucket}/{path}` (contract 2). */
+/** Where an application made through the API is: `applications/{bucket}/{path}` (docs/wire.md, Applications). */
 export interface ApplicationPlace {
   readonly id: string;
   readonly bucket: string;

@@ -3,7 +3,7 @@ import type { Caller } from '../callers/caller.ts';
 import type { WriteCondition } from '../files/write-condition.ts';
 import type { Ownership } from './deployment.ts';
 
-/** An application made through the API (contract 2, 3). */
+/** An application made through the API (docs/wire.md, Applications). */
 export interface StoredApplication extends Ownership {
   /** `applications/<bucket>/<path>`. */
   readonly id: string;

@@ -55,7 +55,7 @@ interface Pricing {
   readonly cacheWrite?: number;
 }
 
-/** Whether the deployment's replies record in their state the controls they offer (contract 5). */
+/** Whether the deployment's replies record in their state the controls they offer (docs/wire.md, Chat request). */
 export function keepsControls({ upstreams }: Deployment): boolean {
   return upstreams.length > 0 && upstreams.every(({ protocol }) => protocols[protocol].keepsControls);
 }

@@ -19,7 +19,7 @@ const maxNamedFiles = 1000;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const hasControl = /[\u0000-\u001f\u007f-\u009f]/;
 
-/** The place that `{bucket}/{path}` means, percent-decoded once; undefined for what no file can have (contract 3). */
+/** The place that `{bucket}/{path}` means, percent-decoded once; undefined for what no file can have (docs/wire.md, Files). */
 export function toFilePlace(encoded: string): FilePlace | undefined {
   const place = toFolder(encoded);
   return place === undefined || place.path === '' || place.path.endsWith('/') ? undefined : place;
@@ -46,7 +46,7 @@ export function toReference({ bucket, path }: FilePlace): string {
 }
 
 /**
- * The files a caller hands on with a request: those of its own bucket that it names, or those it was handed itself (contract 4).
+ * The files a caller hands on with a request: those of its own bucket that it names, or those it was handed itself.
  * On a path with an application that somebody else saved, what an assistant said does not count: that application may have
  * written it, and would hand itself what it likes.
  */

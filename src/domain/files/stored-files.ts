@@ -20,7 +20,7 @@ export interface StoredFilesDeps {
   readonly maxBucketBytes: number;
   /** Of one bucket at once; on this node. */
   readonly maxBucketUploads: number;
-  /** Hears of contents that could not be deleted. */
+  /** Called when a content could not be deleted. */
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
 
@@ -52,7 +52,7 @@ export const defaultFileLimits = {
 
 const maxLooks = 3;
 
-/** Stored files as callers may use them (contract 3, 4). Everything may throw StoreFault. */
+/** Stored files as callers may use them (docs/wire.md, Files). Everything may throw StoreFault. */
 export class StoredFiles {
   readonly #parts: StoredFilesDeps;
   readonly #slots: UploadSlots;

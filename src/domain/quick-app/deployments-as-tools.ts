@@ -5,7 +5,7 @@ import type { Deployment } from '../deployments/deployment.ts';
 import { type DeploymentLookup, listUsable } from '../deployments/usable-deployments.ts';
 import type { QuickApp } from './quick-app.ts';
 
-/** What a deployment calls: the dependencies it declares; of a quick app its model and tools as well (contract 6). */
+/** What a deployment calls: the dependencies it declares; of a quick app its model and tools as well. */
 export function dependenciesFor(lookup: DeploymentLookup): DependencySource {
   const { catalog, snapshot } = lookup;
   return {

@@ -18,7 +18,7 @@ export interface KeptTextsDeps {
   readonly maxKeptBytes: number;
   /** A new UUID. */
   readonly newId: () => string;
-  /** Hears why a text could not be kept, or an old one not be deleted. */
+  /** Called when a text could not be kept, or an old one not be deleted. */
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
 

@@ -3,7 +3,7 @@ import type { Authorization, McpAuthorization } from '#contract/configuration/au
 import type { Condition } from '#contract/quick-app/conditions.ts';
 import type { RestToolDefinition } from '../tools/rest-tool.ts';
 
-/** An application without code, in the one form that it runs from (contract 8). */
+/** An application without code, in the one form that it runs from. */
 export interface QuickApp {
   readonly instructions: string;
   /** Id of the deployment that is asked. */

@@ -7,7 +7,7 @@ import type { McpToolsetSettings, QuickApp, QuickAppToolset, RestToolsetSettings
 import { toRestToolDefinition } from './to-rest-tool-definition.ts';
 import { toRestToolset } from './to-rest-toolset.ts';
 
-/** The flat form of spec 2.14 as one list of toolsets. To be given a form without faults, completed. */
+/** The flat form of `applicationProperties` (docs/wire.md, Quick apps) as one list of toolsets. To be given a form without faults, completed. */
 export function toQuickApp(form: QuickAppForm): QuickApp {
   return {
     instructions: form.instructions,

@@ -9,7 +9,7 @@ export function whyUnsayable({ arguments: given, constants, bodyKind }: RestTool
   return bodyKind === 'form' && places.includes('body') ? 'its body is a form, and quick apps send JSON' : undefined;
 }
 
-/** An operation as an entry of a quick app's RestApiToolset (spec 2.14): `toRestToolDefinition` makes the same of it again. To be given what `whyUnsayable` has nothing against. */
+/** An operation as an entry of a quick app's `web_api_toolset`: `toRestToolDefinition` makes the same of it again. To be given what `whyUnsayable` has nothing against. */
 export function toRestApiTool(definition: RestToolDefinition): RestTool {
   const { name, description, parameters, method, url } = definition;
   return {

@@ -4,7 +4,7 @@ import type { RestMethod, RestPlace, RestToolDefinition } from '../tools/rest-to
 
 type Property = JsonObject & { readonly parameter_info?: { readonly type: RestPlace; readonly key?: string } };
 
-/** One operation of a web API, ready to be called: constants are out of the model's sight, everything has its place (contract 8). */
+/** One operation of a web API, ready to be called: constants are out of the model's sight, everything has its place. */
 export function toRestToolDefinition({ rest_api_method_info: info, open_ai_tool }: RestTool): RestToolDefinition {
   const method = info.method_type.toUpperCase() as RestMethod;
   const { name, description, parameters } = open_ai_tool.function;

@@ -1,10 +1,10 @@
 import type { JsonObject } from '#base/json.ts';
 import type { ObsoleteEndpoint, ObsoleteWebToolset, RestTool, RestToolset } from '#contract/quick-app/web-toolset.ts';
 
-/** Who is told the key when nothing else is said of it (contract 8). */
+/** Who is told the key when nothing else is said of it. */
 const keyName = 'api_key';
 
-/** The obsolete form of a web API in the recommended one (spec 2.14). */
+/** The obsolete form of a web API in the recommended one. */
 export function toRestToolset({ tool_endpoints, auth_info }: ObsoleteWebToolset): RestToolset {
   return {
     type: 'rest-api',

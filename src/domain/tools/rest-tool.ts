@@ -23,7 +23,7 @@ interface RestConstant {
   readonly value: unknown;
 }
 
-/** A web API's operation as a tool (contract 8, REST). Quick apps and OpenAPI documents are turned into these. */
+/** A web API's operation as a tool. Quick apps and OpenAPI documents are turned into these. */
 export interface RestToolDefinition {
   readonly name: string;
   readonly description: string;

@@ -13,7 +13,7 @@ const none: ReadonlySet<string> = new Set();
 const limited = (retryAfterSeconds?: number) =>
   new UpstreamFault('refused', 'slow down', { status: 429, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
 
-describe('Balance', () => {
+describe('LoadBalancer', () => {
   it('spreads calls by weight, smoothly', () => {
     const loadBalancer = new LoadBalancer();
     const upstreams = [upstream('a', { weight: 5 }), upstream('b'), upstream('c')];

@@ -43,7 +43,7 @@ export interface BackOff extends UpstreamState {
 }
 
 /**
- * Chooses upstreams and remembers which to leave alone (contract 5): tiers ascending, smooth weighted choice within
+ * Chooses upstreams and remembers which to leave alone (docs/upstreams.md, Tried again, and left alone): tiers ascending, smooth weighted choice within
  * one; a 429 switches an upstream off for its Retry-After or 30 s; from the second failed call in a row it is left alone
  * for 1 s, doubling to 5 min. Time comes in as milliseconds of one clock.
  */

@@ -15,7 +15,7 @@ const stackFrame = /\s+at [\w.$<>]+ ?\(.*$/;
 const pathOfMachine =
   /(?<![\w.])(?:file:\/\/)?(?:[A-Za-z]:\\|\/(?:home|Users|root|usr|opt|var|srv|app|tmp|etc|mnt|proc|lib|private|workspace|build|src|data)\/)[^\s'",;)]+/g;
 
-/** Whether another try may help; to be asked only before the first frame (contract 5). */
+/** Whether another try may help; to be asked only before the first frame. */
 export function isRetryable(fault: UpstreamFault): boolean {
   if (fault.kind === 'unreachable' || fault.kind === 'timeout') return true;
   return fault.status === 429 || fault.status === 502 || fault.status === 503 || fault.status === 504;

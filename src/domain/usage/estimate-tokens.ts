@@ -4,12 +4,12 @@ import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 
 const charsPerToken = 4;
 
-/** Tokens that so many chars of text make, near enough where no upstream counts (contract 5). */
+/** Tokens that so many chars of text make, near enough where no upstream counts (docs/wire.md, Usage). */
 export function estimateTokens(chars: number): number {
   return Math.ceil(chars / charsPerToken);
 }
 
-/** Chars of what a reply says: text, thoughts, arguments of calls. Upstreams are believed nothing. */
+/** Chars of what a reply says: text, thoughts, arguments of calls. Nothing an upstream sends is trusted. */
 export function charsSaid(said: object): number {
   const { content, reasoning_content, reasoning, function_call, tool_calls } = said as Record<string, unknown>;
   let chars = lengthOf(content) + lengthOf(reasoning_content) + lengthOf(reasoning) + charsCalled(function_call);

@@ -9,7 +9,7 @@ export class Tally {
     this.#items = toModelUsages([...this.#items, ...items]);
   }
 
-  /** One item a model; empty where nothing was used. */
+  /** One item for each model; empty if nothing was used. */
   get items(): readonly ModelUsage[] {
     return this.#items;
   }

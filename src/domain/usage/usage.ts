@@ -9,7 +9,7 @@ export interface TokenCounts {
   total_tokens: number;
 }
 
-/** What an upstream reported, with whole counts and total = prompt + completion (spec 2.8); further fields are kept. */
+/** What an upstream reported, with whole counts and total = prompt + completion; further fields are kept. */
 export function toUsage(reported: Usage): Usage {
   const prompt_tokens = toCount(reported.prompt_tokens);
   const completion_tokens = toCount(reported.completion_tokens);
@@ -28,7 +28,7 @@ export function toModelUsage(model: string, { prompt_tokens = 0, completion_toke
   return { index: 0, model, name: model, prompt_tokens, completion_tokens, total_tokens };
 }
 
-/** Items of `usage_per_model`, one a model, summed and numbered anew (contract 5). Items without a name are left out. */
+/** Items of `usage_per_model`, one for each model, summed and numbered anew (docs/wire.md, Usage). Items without a name are left out. */
 export function toModelUsages(items: readonly ModelUsage[] | undefined): ModelUsage[] {
   const byName = new Map<string, ModelUsage>();
   for (const item of Array.isArray(items) ? items : []) {

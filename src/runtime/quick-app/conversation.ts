@@ -38,7 +38,7 @@ export type OpenState = (state: JsonObject) => RunState | undefined;
 
 const notRun = 'The tool was not run: the user went on without it.';
 
-/** Puts what earlier replies remembered in the place of the replies (contract 8). Throws invalid_request for a state that cannot be opened, or a result that nothing asked for. */
+/** Puts what earlier replies remembered in the place of the replies. Throws invalid_request for a state that cannot be opened, or a result that nothing asked for. */
 export function readConversation(messages: readonly Message[], open: OpenState): Conversation {
   const reader = new ConversationReader(open);
   for (const [index, message] of messages.entries()) reader.take(message, `messages[${index}]`);
@@ -167,7 +167,7 @@ function questionsOf({ questions = [] }: RunState): readonly AskedQuestion[] {
   return questions;
 }
 
-/** Names of messages have no dash, names of functions may (spec 2.1, 2.7). */
+/** Names of messages have no dash, names of functions may. */
 function isNamed(call: ToolCall, name: string): boolean {
   return name === call.function.name || name === call.function.name.replaceAll('-', '_');
 }

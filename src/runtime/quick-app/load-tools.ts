@@ -32,7 +32,7 @@ export interface DeploymentTools {
   readonly ask: (deployment: Deployment) => AskDeployment;
 }
 
-/** The tools that a quick app runs itself; a toolset that cannot be had is named, and the rest works (contract 8). */
+/** The tools that a quick app runs itself; a toolset that cannot be had is named, and the rest works. */
 export async function loadTools(
   app: QuickApp,
   { deployments, ask }: DeploymentTools,

@@ -33,7 +33,7 @@ export interface QuickAppRun extends ReplyHead {
   readonly onToolFault: (tool: string, thrown: unknown) => void;
 }
 
-/** Answers with a quick app (contract 8): goes on where the conversation stands. */
+/** Answers with a quick app (docs/quick-apps.md, A run): goes on where the conversation stands. */
 export async function* runQuickApp(given: QuickAppRun): AsyncIterable<Frame> {
   const { conversation } = given;
   const run = conversation.beside.length === 0 ? given : { ...given, conversation: await rehydrate(conversation) };
@@ -77,7 +77,7 @@ async function toState(run: QuickAppRun, memory: RunMemory, citations: Citations
   return run.toState({ ...memory, results: {}, citations: citations.toRemember(isOver) });
 }
 
-/** The calls of one batch go out one a reply; the model is asked when all have come back. */
+/** Each reply hands out one call of a batch; the model is asked when all results are there. */
 async function* handOutNext(run: QuickAppRun, { function: { name, arguments: args } }: ToolCall): AsyncIterable<Frame> {
   const reply = new Reply(run);
   const { state } = run.conversation;

@@ -7,7 +7,7 @@ import { type OffloadedTexts, offload } from './offloaded-texts.ts';
 
 /** What a reply of a quick app remembers for the next request. */
 export interface RunState extends RunMemory {
-  /** What the caller gave for some of the pending calls, by id of the call; it is handed one a reply. */
+  /** What the caller gave for some of the pending calls, by id of the call; each reply hands out one. */
   readonly results: Readonly<Record<string, string>>;
   /** What its tools gave to be cited; absent: nothing. */
   readonly citations?: readonly Citation[];

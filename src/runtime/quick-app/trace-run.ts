@@ -61,7 +61,7 @@ class Trace {
   readonly #price: Price;
   readonly #text: TraceText;
   readonly #startedMs: number;
-  #untold: TraceItem[] = [];
+  #unsent: TraceItem[] = [];
   #items = 0;
   #turn = 0;
   #messages: readonly Message[] = [];
@@ -81,9 +81,9 @@ class Trace {
 
   /** What is over and was not told yet. */
   *told(): Iterable<Frame> {
-    const trace = this.#untold;
+    const trace = this.#unsent;
     if (trace.length === 0) return;
-    this.#untold = [];
+    this.#unsent = [];
     const custom_content: ResponseCustomContent & { trace: readonly TraceItem[] } = { trace };
     yield Frame.ofChunks(new Reply(this.run).chunk({ custom_content }));
   }
@@ -157,7 +157,7 @@ class Trace {
   #end(beginning: Beginning, end: Pick<TraceItem, 'received'> & Partial<TraceItem>): void {
     const duration_ms = this.#sinceMs(beginning);
     const error = end.error === undefined ? {} : { error: this.#text.of(end.error) };
-    this.#untold.push({ index: this.#items++, ...beginning, duration_ms, ...end, ...error });
+    this.#unsent.push({ index: this.#items++, ...beginning, duration_ms, ...end, ...error });
   }
 
   #sinceMs({ at_ms }: Beginning): number {

@@ -9,14 +9,14 @@ const lastKey = 'parley:notices:last';
 type Hear = (notice: Notice) => void;
 
 /**
- * Tells the nodes that share a Redis; none hears itself. What could not be told while Redis was away is told when it is back,
- * and a node that heard nothing for a while asks for the last notice. A node that starts hears only of what comes later.
+ * Tells the nodes that share a Redis; none gets its own notices. What could not be told while Redis was away is told when it is back,
+ * and a node that got nothing for a while asks for the last notice. A node that starts gets only what comes later.
  */
 export class RedisNodeBroadcast implements NodeBroadcast {
   readonly #link: RedisLink;
   #published = 0;
   /** The newest notice, as long as Redis does not have it. */
-  #untold: string | undefined;
+  #unpublished: string | undefined;
 
   constructor(link: RedisLink) {
     this.#link = link;
@@ -26,7 +26,7 @@ export class RedisNodeBroadcast implements NodeBroadcast {
   async publish({ topic, text }: Notice): Promise<void> {
     this.#published += 1;
     const { node } = this.#link;
-    this.#untold = JSON.stringify({ from: node, id: this.#published, topic, text });
+    this.#unpublished = JSON.stringify({ from: node, id: this.#published, topic, text });
     await this.#tell();
   }
 
@@ -39,10 +39,10 @@ export class RedisNodeBroadcast implements NodeBroadcast {
   }
 
   async #tell(): Promise<void> {
-    const said = this.#untold;
+    const said = this.#unpublished;
     if (said === undefined) return;
     await this.#link.transact((step) => step.set(lastKey, said).publish(channel, said));
-    if (this.#untold === said) this.#untold = undefined;
+    if (this.#unpublished === said) this.#unpublished = undefined;
   }
 }
 

@@ -6,7 +6,7 @@ import type { RedisLink } from './redis-link.ts';
 import { fromStored, toStored } from './stored-caller.ts';
 import { UsageReports } from './usage-reports.ts';
 
-/** How long keys outlive their node (contract 4). */
+/** How long keys outlive their node (docs/wire.md, Credentials). */
 const defaultLifeMs = 60_000;
 const renewalsInLife = 4;
 /** Without dots: whatever has three parts between dots is taken for a token. */
@@ -17,7 +17,7 @@ export interface RedisKeysDeps {
   readonly clock: Clock;
   /** At least 128 random bits as base64url. */
   readonly newKey: () => string;
-  /** Hears of what fails no call. */
+  /** Called with faults that fail no call. */
   readonly noteFault: (message: string, thrown: unknown) => void;
   /** How long keys outlive a crash of their node; 60 s where absent. */
   readonly lifeMs?: number;

@@ -14,14 +14,14 @@ export interface LinkDeps {
   readonly place: RedisPlace;
   /** Names this process among those that share the Redis; 16 characters of base64url. */
   readonly node: string;
-  /** Hears of what callers are told nothing of. */
+  /** Called with faults that callers do not see. */
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
 
 type Hear = (text: string) => void;
 
 /**
- * Connections to one Redis, one for commands and one that hears what others publish. While it is away or stalls, commands
+ * Connections to one Redis, one for commands and one that receives what others publish. While it is away or stalls, commands
  * fail at once or within 2 s with StoreFault, none waits for its return; it is tried again by itself, every 2 s at most.
  */
 export class RedisLink {
@@ -97,7 +97,7 @@ export class RedisLink {
     return this.run((redis) => redis.publish(channel, text));
   }
 
-  /** Hears what is published from now on; what is published while Redis is away is missed. */
+  /** Calls `hear` with what is published from now on; what is published while Redis is away is missed. */
   hear(channel: string, hear: Hear): void {
     const others = this.#listeners.get(channel) ?? [];
     this.#listeners.set(channel, [...others, hear]);

@@ -17,9 +17,9 @@ interface UsageReport {
 export interface UsageReportsDeps {
   readonly link: RedisLink;
   readonly clock: Clock;
-  /** Hears of reports that got lost. */
+  /** Called with reports that got lost. */
   readonly noteFault: (message: string, thrown: unknown) => void;
-  /** Hears what calls with a key of this node used elsewhere. */
+  /** Called with what calls with a key of this node used elsewhere. */
   readonly deliver: (digest: string, usage: readonly ModelUsage[]) => void;
 }
 

@@ -11,7 +11,7 @@ export interface AvailabilityMonitorDeps {
   readonly makeTables: () => Promise<unknown>;
   /** Asks the least there is to ask, within a time limit. */
   readonly look: () => Promise<unknown>;
-  /** Hears why the database cannot be used, once an outage, and again where it is back and refuses this node for good. */
+  /** Called once for each outage, and again if the database is back and refuses this node for good. */
   readonly noteAway: (thrown: unknown) => void;
   readonly noteBack: () => void;
 }

@@ -3,7 +3,7 @@ import type { AvailabilityMonitor } from './sql-database.ts';
 const whileRefusedMs = 1_000;
 
 export interface SqliteHearing {
-  /** Hears why nothing can be written, once an outage. */
+  /** Called once for each outage of writing. */
   readonly noteRefused: (thrown: unknown) => void;
   readonly noteBack: () => void;
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 
-/** The values of `X-Real-IP`, `X-Forwarded-For` and `X-Forwarded-Proto` (spec 4.5, rule 5). */
+/** The values of `X-Real-IP`, `X-Forwarded-For` and `X-Forwarded-Proto` (docs/wire.md, Add-in). */
 export interface ClientAddress {
   readonly realIp: string;
   readonly forwardedFor: string;
@@ -20,8 +20,8 @@ export function peerOf(socket: Socket): Peer {
 }
 
 /**
- * Who calls. What a caller says of its own address is replaced by the address of its connection; only a proxy that is trusted is
- * believed, and then the nearest address that is no trusted proxy is the caller's.
+ * Who calls. The address of the connection replaces what a caller says of its own; only what a trusted proxy says
+ * counts, and then the nearest address that is no trusted proxy is the caller's.
  */
 export function clientAddress(peer: Peer, headers: IncomingHttpHeaders, isTrusted: (address: string) => boolean): ClientAddress {
   const address = unmapped(peer.address);

@@ -13,7 +13,7 @@ export const corsConstants: readonly string[] = [
 ];
 
 /**
- * The CORS fields of the response to a request, but for `Vary` (spec 4.5, rule 2), as names and values in turn. An origin that may
+ * The CORS fields of the response to a request, but for `Vary` (docs/wire.md, Add-in), as names and values in turn. An origin that may
  * not call gets no `Access-Control-Allow-Origin`: its browser then shows the page nothing.
  */
 export function corsFields(headers: IncomingHttpHeaders, rules: AddinRules): string[] {

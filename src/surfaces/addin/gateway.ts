@@ -43,7 +43,7 @@ const stopping = refusal(503, 'overloaded_error', 'This gateway is stopping; sen
   'close',
 ]);
 
-/** The gateway for browser add-ins as a server of its own (spec 4.5). */
+/** The gateway for browser add-ins as a server of its own (docs/wire.md, Add-in). */
 export class AddinGateway {
   readonly #parts: GatewayDeps;
   readonly #open = new Set<ServerResponse>();

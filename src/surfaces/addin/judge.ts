@@ -1,6 +1,6 @@
 import type { AddinRules } from './rules.ts';
 
-/** What becomes of a request (spec 4.5, rules 1, 3 and 6). */
+/** What becomes of a request (docs/wire.md, Add-in). */
 export type Verdict = 'preflight' | 'models' | 'forward' | 'wrong_path' | 'wrong_method' | 'wrong_origin';
 
 const segment = String.raw`(?!\.{1,2}(?:[/;?]|$))(?:[\w.~!$&'()*+,;=:@-]|%(?!2[5EFef]|5[Cc]|7[Ff])[2-7][\dA-Fa-f])+`;

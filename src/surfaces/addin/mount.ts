@@ -25,7 +25,7 @@ interface Entry {
 
 /**
  * The gateway for browser add-ins within the service: what comes below its prefix is rewritten before it is routed, and the response is
- * rewritten as its head is written, so that all rules of spec 4.5 hold without a second connection.
+ * rewritten as its head is written, so that all rules of the gateway (docs/wire.md, Add-in) hold without a second connection.
  */
 export class AddinMount {
   readonly #mounted: () => Mounted | undefined;

@@ -20,7 +20,7 @@ export function isWithheld(name: string): boolean {
   return withheld.has(name) || name.startsWith('x-forwarded-');
 }
 
-/** The fields the gateway sets (spec 4.5, rules 4 and 5) but for `Host`, as names and values in turn. `x-api-key` is sent empty. */
+/** The fields the gateway sets (docs/wire.md, Add-in) but for `Host`, as names and values in turn. `x-api-key` is sent empty. */
 export function ownUpstreamFields(key: string | undefined, address: ClientAddress): string[] {
   const fields = ['x-api-key', '', 'X-Real-IP', address.realIp, 'X-Forwarded-For', address.forwardedFor];
   fields.push('X-Forwarded-Proto', address.proto);

@@ -1,4 +1,4 @@
-/** A model as the gateway lists it (spec 4.5, rule 6). */
+/** A model as the gateway lists it. */
 export interface AddinModel {
   readonly id: string;
   readonly display_name: string;

@@ -21,7 +21,7 @@ export interface UpstreamRequest {
 
 /**
  * The service behind the gateway: HTTP/1.1 over kept-alive connections, `Host` the service's own, and no `Connection` field
- * (spec 4.5, rules 5 and 7), which the client of the house would send.
+ * (docs/wire.md, Add-in), which the client of the house would send.
  */
 export class Upstream {
   readonly #url: URL;

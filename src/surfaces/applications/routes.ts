@@ -21,7 +21,7 @@ const base = '/v1/applications/';
 const maxEntryBytes = 512 * 1024;
 const mostOfOneOwner = 200;
 
-/** `/v1/applications/{bucket}/{path}`: applications made by users, `/v1/applications/{bucket}/`, one's own, and their versions (contract 3). */
+/** `/v1/applications/{bucket}/{path}`: applications made by users, `/v1/applications/{bucket}/`, one's own, and their versions (docs/wire.md, Applications). */
 export function applicationRoutes(app: FastifyInstance, tools: ApplicationDeps): void {
   const url = `${base}*`;
   serveEarly(app, { method: 'GET', url }, (request, reply) => get(tools, request, reply));

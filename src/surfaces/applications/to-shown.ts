@@ -1,7 +1,7 @@
 import { hideSecrets } from '#contract/quick-app/secrets.ts';
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
 
-/** An application as its owner is shown it: what was saved without its secrets, and what is known of it (contract, "Shapes the spec does not give"). */
+/** An application as its owner is shown it: what was saved without its secrets, and what is known of it (docs/wire.md, Applications). */
 export function toShown({ entry, ...stored }: StoredApplication): Record<string, unknown> {
   const { applicationProperties: properties } = entry;
   return { ...entry, ...(properties && { applicationProperties: hideSecrets(properties) }), ...toFacts(stored) };

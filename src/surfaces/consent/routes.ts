@@ -28,7 +28,7 @@ export interface ConsentSurfaceDeps extends ConsentDeps {
 
 const base = '/v1/consent';
 
-/** `GET /v1/consent` and `GET`, `POST`, `DELETE /v1/consent/{id}` (contract 6). */
+/** `GET /v1/consent` and `GET`, `POST`, `DELETE /v1/consent/{id}` (docs/wire.md, Consent). */
 export function consentRoutes(app: FastifyInstance, tools: ConsentSurfaceDeps): void {
   serveEarly(app, { method: 'GET', url: base }, async (request) => {
     const { subject } = await identifyUser(tools, request);

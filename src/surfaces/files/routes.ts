@@ -23,7 +23,7 @@ export interface FileDeps {
 const filesBase = '/v1/files/';
 const metadataBase = '/v1/metadata/files/';
 
-/** `/v1/bucket`, `/v1/files/{bucket}/{path}` and `/v1/metadata/files/{bucket}/{path}`: stored files (contract 3). */
+/** `/v1/bucket`, `/v1/files/{bucket}/{path}` and `/v1/metadata/files/{bucket}/{path}`: stored files (docs/wire.md, Files). */
 export function fileRoutes(app: FastifyInstance, tools: FileDeps): void {
   // In a scope of their own: here every body is left on the wire, of whatever media type.
   app.register(async (scope) => {

@@ -2,7 +2,7 @@ import type { FileFacts } from '#domain/files/file-index.ts';
 import { type FilePlace, toReference } from '#domain/files/file-references.ts';
 import type { FolderItem } from '#domain/files/list-folder.ts';
 
-/** A file as callers are shown it (contract, "Shapes the spec does not give"). */
+/** A file as callers are shown it (docs/wire.md, Files). */
 export function toMetadata(file: FileFacts): Record<string, unknown> {
   const { contentType, contentLength, etag, createdAtMs, updatedAtMs } = file;
   return { ...toNode(file, 'ITEM'), contentType, contentLength, etag, createdAt: createdAtMs, updatedAt: updatedAtMs };

@@ -48,7 +48,7 @@ const deploymentsBase = '/v1/deployments/';
 /** Where deployments are MCP servers, below the same base. */
 const isMcpPath = /\/mcp(\?|$)/;
 
-/** `/v1/user/info`, `/v1/deployments/{id}/limits`, `/configuration` and `/documents`: what a caller is, what is left to it, how it may begin (contract 3), and what it can be told of. */
+/** `/v1/user/info`, `/v1/deployments/{id}/limits`, `/configuration` and `/documents`: who a caller is, what is left of its limits, how it may begin, and how far documents are read (docs/wire.md, Listings). */
 export function callerRoutes(app: FastifyInstance, tools: CallerRoutesDeps): void {
   app.get('/v1/user/info', async (request) => {
     const { subject, project, roles } = await tools.identify(readCredentials(request.raw));

@@ -4,7 +4,7 @@ import { declaredDependencies } from '#domain/quick-app/deployments-as-tools.ts'
 
 const operator = 'organization-owner';
 
-/** A deployment as listings show it (contract, "Shapes the spec does not give"); what is not configured is left out. */
+/** A deployment as listings show it (docs/wire.md, Listings); what is not configured is left out. */
 export function toListItem(deployment: Deployment, createdSeconds: number): Record<string, unknown> {
   const { ownership: made } = deployment;
   const owner = made === null ? operator : bucketOf(made.owner);

@@ -26,7 +26,7 @@ const kinds: Readonly<Record<string, (deployment: Deployment) => boolean>> = {
   applications: ({ kind }) => kind === 'application',
 };
 
-/** `/{prefix}/deployments|models|applications[/{id}]` and `/v1/models[/{id}]`: what the caller may use (contract 3). */
+/** `/{prefix}/deployments|models|applications[/{id}]` and `/v1/models[/{id}]`: what the caller may use (docs/wire.md, Listings). */
 export function listingRoutes(app: FastifyInstance, tools: ListingDeps): void {
   for (const prefix of tools.prefixes) {
     for (const [kind, isOfKind] of Object.entries(kinds)) list(app, tools, { base: `/${prefix}/${kind}`, isOfKind });

@@ -24,7 +24,7 @@ export interface OpsDeps {
   readonly operations: readonly ApiOperation[];
 }
 
-/** `/health`, `/ready`, `/metrics`, `/openapi.json`, `/docs`: served without a key (contract 3). */
+/** `/health`, `/ready`, `/metrics`, `/openapi.json`, `/docs`: served without a key (docs/wire.md, Operations). */
 export function opsRoutes(app: FastifyInstance, tools: OpsDeps): void {
   const { metrics } = tools;
   app.get('/health', (_request, reply) => {

@@ -17,7 +17,7 @@ export interface PageDeps {
   readonly listWays: ListSignInWays;
 }
 
-/** `/` and what belongs to it: the page for people, out of a folder that is read once (contract 3), and `/v1/sign-in`. No key is needed. */
+/** `/` and what belongs to it: the page for people, out of a folder that is read once and `/v1/sign-in`. No key is needed. */
 export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays }: PageDeps): void {
   signInRoute(app, listWays);
   const files = readPageFiles(folder);

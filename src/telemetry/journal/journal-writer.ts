@@ -3,9 +3,9 @@ import { RecordQueue } from './record-queue.ts';
 
 export interface JournalWriterDeps {
   readonly journal: Journal;
-  /** Hears of an outage when it begins. */
+  /** Called when an outage begins. */
   readonly noteFault: (message: string, thrown: unknown) => void;
-  /** Hears of its end. */
+  /** Called when it ends. */
   readonly note: (message: string) => void;
   /** Milliseconds that records wait for others; default 1000. */
   readonly waitMs?: number;

@@ -5,7 +5,7 @@ export class RefusalTally {
   readonly #counts = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `note` hears at the end of a period with refusals; 10 s where it is not told otherwise. */
+  /** `note` is called at the end of each period with refusals. */
   constructor(note: (code: string, count: number) => void, periodMs = 10_000) {
     this.#note = note;
     this.#periodMs = periodMs;

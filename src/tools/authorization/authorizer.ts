@@ -18,7 +18,7 @@ export interface Authorizer {
 
 export const noCredentials: Credentials = { headers: {}, query: {}, body: {} };
 
-/** How the server of a tool is told who calls (spec 2.14); without an authorization it is told nothing. */
+/** How the server of a tool is told who calls (docs/wire.md, Quick apps); without an authorization it is told nothing. */
 export function createAuthorizer(authorization: Authorization | null | undefined, tokens: TokenCache): Authorizer {
   switch (authorization?.type) {
     case undefined:

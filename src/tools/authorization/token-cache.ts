@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
-import { ExpiringCache, type Made } from '#base/expiring-cache.ts';
+import { ExpiringCache, type ExpiringValue } from '#base/expiring-cache.ts';
 import { type HttpClient, HttpFault, type HttpTimeouts } from '#base/http/client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
@@ -48,7 +48,7 @@ export class TokenCache {
     this.#tokens.forget(keyOf(client), token);
   }
 
-  async #fetch(client: ClientCredentials): Promise<Made<string>> {
+  async #fetch(client: ClientCredentials): Promise<ExpiringValue<string>> {
     const inBody = { client_id: client.client_id, client_secret: client.client_secret };
     let reply = await this.#ask(client, inBody, {});
     if (isInvalidClient(reply)) reply = await this.#ask(client, {}, { authorization: toClientBasic(client) });

@@ -31,7 +31,7 @@ const parameters: JsonObject = {
   required: ['query'],
 };
 
-/** Another deployment as a tool (contract 8): its stages and attachments come up, its text is told to the model. */
+/** Another deployment as a tool: its stages and attachments come up, its text is told to the model. */
 export function createDeploymentTool(deployment: Deployment, ask: AskDeployment): Tool {
   const { id, kind, displayName = id, description = '' } = deployment;
   return {

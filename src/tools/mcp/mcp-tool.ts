@@ -22,7 +22,7 @@ export interface McpToolOptions {
   readonly timeoutMs: number;
 }
 
-/** A tool of an MCP server (contract 8, MCP). */
+/** A tool of an MCP server. */
 export function createMcpTool(listed: ListedTool, options: McpToolOptions): Tool {
   const { name, title = '', description = title } = listed;
   return {

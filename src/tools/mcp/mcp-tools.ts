@@ -1,6 +1,6 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/client';
 import type { Clock } from '#base/clock.ts';
-import { ExpiringCache, type Made } from '#base/expiring-cache.ts';
+import { ExpiringCache, type ExpiringValue } from '#base/expiring-cache.ts';
 import type { Fetch } from '#base/guarded-fetch.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
@@ -134,7 +134,11 @@ function toMissing(server: string, leftOut: readonly ListedTool[]): MissingTools
   return [{ name: server, reason }];
 }
 
-async function list(settings: McpToolsetSettings, session: Session, listingMs: number): Promise<Made<readonly ListedTool[]>> {
+async function list(
+  settings: McpToolsetSettings,
+  session: Session,
+  listingMs: number,
+): Promise<ExpiringValue<readonly ListedTool[]>> {
   const signal = AbortSignal.timeout(listingMs);
   try {
     return await session.use(signal, async ({ client }) => {

@@ -12,7 +12,7 @@ export interface ServerFetchOptions {
   /** Guarded. */
   readonly fetch: Fetch;
   readonly authorizer: Authorizer;
-  /** Hears of an answer that is too large; the SDK would ask for it again and again. */
+  /** Called when an answer is too large; the SDK would ask for it again and again. */
   readonly onTooLarge: (fault: ToolFault) => void;
 }
 

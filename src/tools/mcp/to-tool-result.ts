@@ -14,7 +14,7 @@ interface Part {
 }
 
 /**
- * What a server's answer is to the model and the user (contract 8): text stays text, everything else becomes an attachment and
+ * What a server's answer is to the model and the user: text stays text, everything else becomes an attachment and
  * a line that says so; the model never reads base64. `mask` takes credentials out of a text.
  */
 export function toToolResult(

@@ -25,7 +25,7 @@ export interface RestToolOptions {
   readonly limits: RestLimits;
 }
 
-/** A web API's operation as a tool (contract 8, REST). What the server echoes of the credentials is masked. */
+/** A web API's operation as a tool. What the server echoes of the credentials is masked. */
 export function createRestTool(definition: RestToolDefinition, options: RestToolOptions): Tool {
   const { name, description, parameters } = definition;
   return { name, description, parameters, run: (args, { signal }) => new RestCall(definition, options, signal).run(args) };

@@ -6,7 +6,7 @@ import type { TextEmbedder } from './text-embedder.ts';
 /** Sends an embeddings request to the deployment; rejects with a ParleyError. */
 export type AskEmbeddings = (request: EmbeddingsRequest, signal: AbortSignal) => Promise<JsonObject>;
 
-/** Vectors made by a deployment of type `embedding` (contract 2, `retrieval.embeddingModel`). `model` must be another where it makes other vectors. */
+/** Vectors made by a deployment of type `embedding` (`retrieval.embeddingModel`). `model` must be another where it makes other vectors. */
 export class DeploymentEmbedder implements TextEmbedder {
   readonly model: string;
   readonly #ask: AskEmbeddings;

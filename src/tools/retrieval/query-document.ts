@@ -27,7 +27,7 @@ export interface QueryDocumentDeps {
   readonly maxResultBytes: number;
 }
 
-/** Looks something up in stored files (contract 8). */
+/** Looks something up in stored files. */
 export function createQueryDocument(files: readonly ShelvedFile[], parts: QueryDocumentDeps): Tool {
   return {
     name: 'query_document',

@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import { CodeBlock } from '../markdown/code-block.tsx';
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { type ChartData, readChart, type Series } from './read-chart.ts';
 import './chart.css';
 
@@ -10,7 +10,7 @@ const steps = 4;
 
 /** Chart data drawn as lines, bars or dots, with the same numbers as a table below. What cannot be drawn is shown as it is. */
 export function Chart({ text, title }: { readonly text: string; readonly title: string }) {
-  const { words } = useSpeech();
+  const { words } = useLanguage();
   const figure = useRef<HTMLElement>(null);
   const width = useWidth(figure);
   const chart = readChart(text);
@@ -55,7 +55,7 @@ interface DrawingProps {
 }
 
 function Drawing({ chart: { series }, name, width }: DrawingProps) {
-  const { language } = useSpeech();
+  const { language } = useLanguage();
   const labels = [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))];
   const ys = series.flatMap(({ points }) => points.map(({ y }) => y));
   const [low, high] = [Math.min(0, ...ys), Math.max(0, ...ys)];
@@ -118,7 +118,7 @@ function curve({ kind, points }: Series, toX: (x: string | number) => number, to
 }
 
 function Numbers({ chart: { series } }: { readonly chart: ChartData }) {
-  const { language } = useSpeech();
+  const { language } = useLanguage();
   const labels = [...new Set(series.flatMap(({ points }) => points.map(({ x }) => x)))];
   return (
     <table>

@@ -1,11 +1,11 @@
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { readTable } from './read-table.ts';
 
 const mostRows = 200;
 
 /** Separated values as a table; of a long one the beginning. */
 export function TableView({ text }: { readonly text: string }) {
-  const { words, language } = useSpeech();
+  const { words, language } = useLanguage();
   const { rows, isCut } = readTable(text, mostRows);
   const [head = [], ...body] = rows;
   const more = isCut ? text.trimEnd().split('\n').length - mostRows : 0;

@@ -8,7 +8,7 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { adviceFor } from '../words/advice.ts';
-import { useSpeech, useWords } from '../words/words.tsx';
+import { useLanguage, useWords } from '../words/words.tsx';
 import { deleteApplication, listApplications, nameOf, type OwnApplication, readSchema, toEntry } from './applications.ts';
 import type { Beginning } from './beginning.ts';
 import { useBuilderWords } from './builder-words.ts';
@@ -123,7 +123,7 @@ interface AppItemProps {
 }
 
 function AppItem({ application, duplicate, remove }: AppItemProps) {
-  const { language } = useSpeech();
+  const { language } = useLanguage();
   const builderWords = useBuilderWords();
   const { id, entry, updatedAtMs } = application;
   const name = nameOf(application);

@@ -32,7 +32,7 @@ export function Builder({ id, openMenu }: BuilderProps) {
     go({ at: 'applications', id: made });
   };
   if (id === undefined) return <AppList {...{ openMenu, begin }} />;
-  // What was new stays as it is on the screen when it gets its id, of which the address hears later.
+  // What was new stays as it is on the screen when it gets its id, which the address shows later.
   const isBegun = id === '' || id === madeId;
   return <AppEditor key={isBegun ? round : id} {...{ id, openMenu, noteMade }} beginning={isBegun ? beginning : undefined} />;
 }

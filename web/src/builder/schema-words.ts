@@ -1,5 +1,5 @@
 import { useCallback } from 'react';
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { schemaGerman } from './schema-german.ts';
 
 /** Titles of the schema that are the keys of a wire format rather than words for people. */
@@ -28,7 +28,7 @@ const plainer: Readonly<Record<string, string>> = {
 
 /** Says a title or a description of the schema in the language of the page; as it is where there is no word for it. */
 export function useSchemaWords(): (text: string) => string {
-  const { language } = useSpeech();
+  const { language } = useLanguage();
   return useCallback(
     (text) => {
       const words = language === 'de' ? schemaGerman : plainer;

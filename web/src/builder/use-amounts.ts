@@ -1,4 +1,4 @@
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { useBuilderWords } from './builder-words.ts';
 import type { TraceStep } from './read-trace.ts';
 
@@ -10,7 +10,7 @@ interface Amounts {
 
 /** How times, tokens and costs of a trace are written. */
 export function useAmounts(): Amounts {
-  const { words, language } = useSpeech();
+  const { words, language } = useLanguage();
   const builderWords = useBuilderWords();
   const number = (value: number): string => value.toLocaleString(language);
   return {

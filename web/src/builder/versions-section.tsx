@@ -4,7 +4,7 @@ import { QuestionDialog } from '../parts/question-dialog.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import type { OwnApplication } from './applications.ts';
 import { useBuilderWords } from './builder-words.ts';
 import { VersionDiff } from './version-diff.tsx';
@@ -31,7 +31,7 @@ export function VersionsSection({ stored, take }: VersionsSectionProps) {
 
 function VersionList({ stored, take }: VersionsSectionProps) {
   const words = useBuilderWords();
-  const { language } = useSpeech();
+  const { language } = useLanguage();
   const { service, announce } = usePage();
   const { id, etag } = stored;
   // biome-ignore lint/correctness/useExhaustiveDependencies: each change makes another version

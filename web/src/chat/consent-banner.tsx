@@ -3,7 +3,7 @@ import type { Reply, Turn } from '../conversation/conversation.ts';
 import { useNameOf, usePage } from '../page/page.tsx';
 import { toHash } from '../page/place.ts';
 import { Icon } from '../parts/icon.tsx';
-import { type ConsentStanding, readConsent } from '../service/consents.ts';
+import { type ConsentStatus, readConsent } from '../service/consents.ts';
 import type { Deployment } from '../service/deployments.ts';
 import { useWords } from '../words/words.tsx';
 import { hasRefusedStage } from './consent-refusal.ts';
@@ -24,16 +24,16 @@ export function ConsentBanner({ deployment, conversation, last }: ConsentBannerP
   const refused = last?.kind === 'reply' && last.state !== 'running' && hasRefusedStage(last) ? last : undefined;
   const { id, name, requiresConsent } = deployment;
   const moment = refused?.id ?? '';
-  const standing = useStanding(id, moment);
+  const status = useConsentStatus(id, moment);
   // biome-ignore lint/correctness/useExhaustiveDependencies: what was put off is asked anew after another reply
   useEffect(() => setIsPutOff(false), [id, moment]);
-  if (standing === undefined || (last !== undefined && refused === undefined)) return null;
+  if (status === undefined || (last !== undefined && refused === undefined)) return null;
   const isAgreedNow = place.at === 'conversation' && place.isAgreed === true;
-  if (refused !== undefined && conversation !== undefined && standing.isAccepted && isAgreedNow) {
+  if (refused !== undefined && conversation !== undefined && status.isAccepted && isAgreedNow) {
     return <AskAgain {...{ conversation, refused, name }} />;
   }
-  if (isPutOff || standing.isAccepted || standing.form.size === 0) return null;
-  const asking = [...standing.form].filter(([each, asks]) => asks && each !== id).map(([each]) => nameOf(each));
+  if (isPutOff || status.isAccepted || status.form.size === 0) return null;
+  const asking = [...status.form].filter(([each, asks]) => asks && each !== id).map(([each]) => nameOf(each));
   const said = refused !== undefined && asking.length > 0 ? words.consentAfterRefusal(name, asking.join(', ')) : undefined;
   return (
     <Banner said={said ?? (requiresConsent ? words.consentBannerItself(name) : words.consentBanner(name))}>
@@ -80,19 +80,19 @@ function Banner({ said, children }: { readonly said: string; readonly children: 
 }
 
 /** How the user has answered the form of a deployment; undefined as long as that is not known. */
-function useStanding(id: string, moment: string): ConsentStanding | undefined {
+function useConsentStatus(id: string, moment: string): ConsentStatus | undefined {
   const { service } = usePage();
-  const [standing, setStanding] = useState<ConsentStanding>();
+  const [status, setStatus] = useState<ConsentStatus>();
   // biome-ignore lint/correctness/useExhaustiveDependencies: looked at anew for each refused reply
   useEffect(() => {
     let isGone = false;
     readConsent(service, id).then(
-      (read) => !isGone && setStanding(read),
+      (read) => !isGone && setStatus(read),
       () => undefined,
     );
     return () => {
       isGone = true;
     };
   }, [service, id, moment]);
-  return standing;
+  return status;
 }

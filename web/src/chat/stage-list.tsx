@@ -5,7 +5,7 @@ import type { StageTime } from '../conversation/conversation.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { withoutConsentPath } from './consent-refusal.ts';
 import './stages.css';
 
@@ -21,7 +21,7 @@ type StageState = 'running' | 'done' | 'failed' | 'broken';
 
 /** The steps of a reply: lines while it runs, one line when it is done. */
 export function StageList({ stages, times, isRunning }: StageListProps) {
-  const { words, language } = useSpeech();
+  const { words, language } = useLanguage();
   const failed = stages.filter(({ status }) => status === 'failed').length;
   const isWorking = isRunning && stages.some(({ status }) => status == null);
   const [isOpen, setIsOpen] = useState<boolean>();
@@ -59,7 +59,7 @@ export function StageList({ stages, times, isRunning }: StageListProps) {
 }
 
 function StageLine({ stage, stages, times, isRunning }: StageListProps & { readonly stage: StageDelta }) {
-  const { words, language } = useSpeech();
+  const { words, language } = useLanguage();
   const state = stateOf(stage, isRunning);
   const names: Record<StageState, string> = {
     running: words.stageRunning,
@@ -106,7 +106,7 @@ const mostShownChars = 8000;
 
 /** What a step did; of a large text the beginning, the whole to copy and to download. */
 function StageText({ text, name }: { readonly text: string; readonly name: string }) {
-  const { words, language } = useSpeech();
+  const { words, language } = useLanguage();
   if (text === '') return null;
   const isCut = text.length > mostShownChars;
   return (

@@ -1,7 +1,7 @@
 import type { Reply } from '../conversation/conversation.ts';
 import { useNameOf, usePage } from '../page/page.tsx';
 import type { Deployment } from '../service/deployments.ts';
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 
 interface Counted {
   readonly model: string;
@@ -18,7 +18,7 @@ const smallUsd = 0.1;
 
 /** How many tokens the answer took and what they cost about; unfolded, by model. */
 export function UsageLine({ reply }: { readonly reply: Reply }) {
-  const { words, language } = useSpeech();
+  const { words, language } = useLanguage();
   const { deployments } = usePage();
   const nameOf = useNameOf();
   const counted = countedOf(reply, deployments);

@@ -3,7 +3,7 @@ import { shownTurns } from '../conversation/conversation.ts';
 import { useNameOf, usePage } from '../page/page.tsx';
 import { type Place, toHash } from '../page/place.ts';
 import { PageHeader } from '../parts/page-header.tsx';
-import { acceptConsent, type ConsentForm, type ConsentStanding, readConsent, withdrawConsent } from '../service/consents.ts';
+import { acceptConsent, type ConsentForm, type ConsentStatus, readConsent, withdrawConsent } from '../service/consents.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { adviceFor } from '../words/advice.ts';
 import { useWords } from '../words/words.tsx';
@@ -21,11 +21,11 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
   const words = useWords();
   const name = useNameOf()(deployment);
   const returning: Place = back === undefined ? { at: 'new', deployment } : { at: 'conversation', id: back };
-  const { standing, fault, remark, isSending, accept, decline, withdraw } = useDecision(deployment, returning);
+  const { status, fault, remark, isSending, accept, decline, withdraw } = useDecision(deployment, returning);
   useEffect(() => {
     document.title = `${words.consentTitle(name)} · ${words.product}`;
   }, [name, words]);
-  const isAsked = standing !== undefined && !standing.isAccepted && standing.form.size > 0;
+  const isAsked = status !== undefined && !status.isAccepted && status.form.size > 0;
   return (
     <main className="content">
       <PageHeader openMenu={openMenu}>
@@ -33,7 +33,7 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
           {words.backToChat}
         </a>
       </PageHeader>
-      <div className="sheet" aria-busy={standing === undefined && fault === undefined}>
+      <div className="sheet" aria-busy={status === undefined && fault === undefined}>
         <h1>{words.consentTitle(name)}</h1>
         {remark !== '' && (
           <p className="note" role="alert">
@@ -45,10 +45,10 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
             {fault.message} {adviceFor(fault, words)}
           </p>
         )}
-        {standing !== undefined && !isAsked && (
-          <p>{standing.isAccepted ? words.consentStands(name) : words.consentNothingRequired(name)}</p>
+        {status !== undefined && !isAsked && (
+          <p>{status.isAccepted ? words.consentStands(name) : words.consentNothingRequired(name)}</p>
         )}
-        {standing?.isAccepted === true && (
+        {status?.isAccepted === true && (
           <div className="row decide">
             <a className="button primary" href={toHash(returning)}>
               {words.backToChat}
@@ -58,10 +58,10 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
             </button>
           </div>
         )}
-        {isAsked && <FormText {...{ root: deployment, form: standing.form }} />}
+        {isAsked && <FormText {...{ root: deployment, form: status.form }} />}
         {isAsked && (
           <div className="row decide">
-            <button type="button" className="button primary" disabled={isSending} onClick={() => void accept(standing.form)}>
+            <button type="button" className="button primary" disabled={isSending} onClick={() => void accept(status.form)}>
               {words.accept}
             </button>
             <button type="button" className="button" disabled={isSending} onClick={() => void decline()}>
@@ -84,13 +84,13 @@ function useDecision(deployment: string, returning: Place) {
   const { service, go, announce } = usePage();
   const goOn = useGoingOn(deployment, returning);
   const name = useNameOf()(deployment);
-  const [standing, setStanding] = useState<ConsentStanding>();
+  const [status, setStatus] = useState<ConsentStatus>();
   const [fault, setFault] = useState<Fault>();
   const [remark, setRemark] = useState('');
   const [isSending, setIsSending] = useState(false);
 
   const load = useCallback(
-    () => readConsent(service, deployment).then(setStanding, (thrown: unknown) => setFault(faultOf(thrown))),
+    () => readConsent(service, deployment).then(setStatus, (thrown: unknown) => setFault(faultOf(thrown))),
     [service, deployment],
   );
   useEffect(() => void load(), [load]);
@@ -118,7 +118,7 @@ function useDecision(deployment: string, returning: Place) {
     );
   const decline = (): Promise<void> => decide(() => withdrawConsent(service, deployment), words.declined(name));
   const withdraw = (): Promise<void> => decide(() => withdrawConsent(service, deployment), words.withdrawn(name));
-  return { standing, fault, remark, isSending, accept, decline, withdraw };
+  return { status, fault, remark, isSending, accept, decline, withdraw };
 }
 
 /** The way back to what waits for the consent: a question that was refused as a whole is asked again at once. */

@@ -4,11 +4,11 @@ import { PageHeader } from '../parts/page-header.tsx';
 import { type AcceptedConsent, listConsents, withdrawConsent } from '../service/consents.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { adviceFor } from '../words/advice.ts';
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 
 /** What the user has accepted, each with the way to take it back. */
 export function ConsentsPage({ openMenu }: { readonly openMenu: () => void }) {
-  const { words } = useSpeech();
+  const { words } = useLanguage();
   const { service, announce } = usePage();
   const nameOf = useNameOf();
   const [consents, setConsents] = useState<readonly AcceptedConsent[]>();
@@ -54,7 +54,7 @@ export function ConsentsPage({ openMenu }: { readonly openMenu: () => void }) {
 }
 
 function ConsentItem({ consent, withdraw }: { readonly consent: AcceptedConsent; readonly withdraw: (id: string) => void }) {
-  const { words, language } = useSpeech();
+  const { words, language } = useLanguage();
   const nameOf = useNameOf();
   const { deployment, form, acceptedAtMs } = consent;
   const date = new Date(acceptedAtMs).toLocaleDateString(language, { dateStyle: 'long' });

@@ -1,7 +1,7 @@
 import type { Message } from '#contract/message.ts';
 import type { Question, Reply, Turn } from './conversation.ts';
 
-/** The turns as a request carries them (spec 2.1). Replies that brought nothing are left out. */
+/** The turns as a request carries them. Replies that brought nothing are left out. */
 export function toMessages(turns: readonly Turn[]): readonly Message[] {
   return turns.flatMap((turn) => (turn.kind === 'question' ? [fromQuestion(turn)] : fromReply(turn)));
 }

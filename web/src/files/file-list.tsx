@@ -1,7 +1,7 @@
 import { toHash } from '../page/place.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { useFilesWords } from './files-words.ts';
 import type { StoredItem } from './stored-files.ts';
 import { toSize } from './to-size.ts';
@@ -65,7 +65,7 @@ function FolderRow({ folder, item: { name } }: { readonly folder: string; readon
 
 function FileRow({ item, download, remove }: { readonly item: StoredItem } & Pick<FileListProps, 'download' | 'remove'>) {
   const words = useFilesWords();
-  const { language } = useSpeech();
+  const { language } = useLanguage();
   const { name, bytes, changedAtMs, reference } = item;
   const time = changedAtMs === undefined ? undefined : new Date(changedAtMs);
   return (

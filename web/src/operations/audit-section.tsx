@@ -5,7 +5,7 @@ import { DeploymentName } from '../parts/deployment-name.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { useOperationsWords } from './operations-words.ts';
 import { type AuditPage, type AuditRecord, readAudit } from './read-operations.ts';
 import { toMoment } from './to-moment.ts';
@@ -65,7 +65,7 @@ export function AuditSection({ round }: { readonly round: number }) {
 
 function Records({ records }: { readonly records: readonly AuditRecord[] }) {
   const words = useOperationsWords();
-  const { language } = useSpeech();
+  const { language } = useLanguage();
   return (
     <DataTable<AuditRecord>
       label={words.audit}

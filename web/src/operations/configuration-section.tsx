@@ -1,4 +1,4 @@
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { useOperationsWords } from './operations-words.ts';
 import type { ConfigurationFault, NodeState } from './read-operations.ts';
 import { toMoment } from './to-moment.ts';
@@ -6,7 +6,7 @@ import { toMoment } from './to-moment.ts';
 /** What is in force since when, what was refused, and where it is at fault. */
 export function ConfigurationSection({ state }: { readonly state: NodeState }) {
   const words = useOperationsWords();
-  const { language } = useSpeech();
+  const { language } = useLanguage();
   const { files, loadedAtMs, refusedAtMs, faults, warnings } = state;
   return (
     <section className="sheet-section" aria-label={words.configuration}>

@@ -1,4 +1,4 @@
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import type { OperationsWords } from './operations-english.ts';
 import { useOperationsWords } from './operations-words.ts';
 import type { NodeState } from './read-operations.ts';
@@ -7,7 +7,7 @@ import { toMoment } from './to-moment.ts';
 /** Whether all is well, and if not, why. */
 export function HealthSection({ state }: { readonly state: NodeState }) {
   const words = useOperationsWords();
-  const { language } = useSpeech();
+  const { language } = useLanguage();
   const { version, runtime, startedAtMs, stores, hindrances, reasons } = state;
   const [look, said] = verdictOf(state, words);
   return (

@@ -4,7 +4,7 @@ import { Icon } from '../parts/icon.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { AuditSection } from './audit-section.tsx';
 import { ConfigurationSection } from './configuration-section.tsx';
 import { HealthSection } from './health-section.tsx';
@@ -15,7 +15,7 @@ import './operations.css';
 
 /** How the service is, for those who look after it. */
 export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) {
-  const { words, language } = useSpeech();
+  const { words, language } = useLanguage();
   const operationsWords = useOperationsWords();
   const { service } = usePage();
   const [round, setRound] = useState(0);

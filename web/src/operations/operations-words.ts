@@ -1,8 +1,8 @@
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { type OperationsWords, operationsEnglish } from './operations-english.ts';
 import { operationsGerman } from './operations-german.ts';
 
 /** What the page of operations says; apart from the other words, so that only who looks at it loads it. */
 export function useOperationsWords(): OperationsWords {
-  return useSpeech().language === 'de' ? operationsGerman : operationsEnglish;
+  return useLanguage().language === 'de' ? operationsGerman : operationsEnglish;
 }

@@ -1,6 +1,6 @@
 import { DataTable } from '../parts/data-table.tsx';
 import { DeploymentName } from '../parts/deployment-name.tsx';
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { useOperationsWords } from './operations-words.ts';
 import type { Upstream } from './read-operations.ts';
 import { toMoment } from './to-moment.ts';
@@ -8,7 +8,7 @@ import { toMoment } from './to-moment.ts';
 /** Every upstream of the configuration, and whether it is asked at present. */
 export function UpstreamsSection({ upstreams }: { readonly upstreams: readonly Upstream[] }) {
   const words = useOperationsWords();
-  const { language } = useSpeech();
+  const { language } = useLanguage();
   const number = (value: number): string => value.toLocaleString(language);
   return (
     <section className="sheet-section">
@@ -43,7 +43,7 @@ export function UpstreamsSection({ upstreams }: { readonly upstreams: readonly U
 
 function State({ upstream: { state, failuresInARow, offUntilMs } }: { readonly upstream: Upstream }) {
   const words = useOperationsWords();
-  const { language } = useSpeech();
+  const { language } = useLanguage();
   if (state === 'ok') {
     return (
       <span className="verdict good">

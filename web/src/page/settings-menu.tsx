@@ -1,6 +1,6 @@
 import { Icon } from '../parts/icon.tsx';
 import { Segments } from '../parts/segments.tsx';
-import { type Language, languages, nameOf, useSpeech } from '../words/words.tsx';
+import { type Language, languages, nameOf, useLanguage } from '../words/words.tsx';
 import { type Appearance, appearances } from './appearance.ts';
 import { usePage } from './page.tsx';
 
@@ -11,7 +11,7 @@ interface SettingsMenuProps {
 
 /** How the page looks and speaks, and the way out. */
 export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
-  const { words, language, speak } = useSpeech();
+  const { words, language, speak } = useLanguage();
   const { signOut } = usePage();
   const names: Record<Appearance, string> = { system: words.followSystem, light: words.light, dark: words.dark };
   return (

@@ -24,7 +24,7 @@ export interface VisitorsProvider {
   signOut(): Promise<void>;
   /** Where the browser goes to sign in again, and come back to where it is. */
   signInAddress(): Promise<string>;
-  /** Hears that the sign-in is over: its tokens are refused, and there are no new ones. */
+  /** Called when the sign-in is over: its tokens are refused, and there are no new ones. */
   onOver(hear: () => void): void;
 }
 

@@ -4,7 +4,7 @@ import { inPath, type Service } from './service.ts';
 /** Whom a deployment reaches, and who of them asks first; by id. */
 export type ConsentForm = ReadonlyMap<string, boolean>;
 
-export interface ConsentStanding {
+export interface ConsentStatus {
   readonly isAccepted: boolean;
   /** Empty where the service left it out: there is nothing to ask. */
   readonly form: ConsentForm;
@@ -16,7 +16,7 @@ export interface AcceptedConsent {
   readonly acceptedAtMs: number;
 }
 
-export async function readConsent(service: Service, id: string): Promise<ConsentStanding> {
+export async function readConsent(service: Service, id: string): Promise<ConsentStatus> {
   const answer = await service.json(`v1/consent/${inPath(id)}`);
   const body = isJsonObject(answer) ? answer : {};
   return { isAccepted: body.accepted === true, form: toForm(body.consent) };

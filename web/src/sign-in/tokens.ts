@@ -30,7 +30,7 @@ export async function requestTokens(way: ReadyWay, form: Readonly<Record<string,
 
 /**
  * Tells a provider that a refresh token is used no more (RFC 7009), also while the browser leaves the page. Never rejects: who
- * signs out does so whether or not the provider hears of it.
+ * signs out does so whether or not the provider learns of it.
  */
 export async function revokeToken({ clientId, endpoints }: ReadyWay, refresh: string): Promise<void> {
   if (endpoints.revocation === undefined) return;

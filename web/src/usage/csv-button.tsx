@@ -4,7 +4,7 @@ import { Icon } from '../parts/icon.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { Trouble } from '../parts/trouble.tsx';
 import { type Fault, faultOf } from '../service/fault.ts';
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import type { DayRange } from './days.ts';
 import { readUsage, type Scope } from './read-usage.ts';
 import { toCsv } from './to-csv.ts';
@@ -16,7 +16,7 @@ const mostRows = 10_000;
 /** Hands what was used to the user as separated values, by day and deployment, and of everybody by person as well. */
 export function CsvButton({ scope, range }: { readonly scope: Scope; readonly range: DayRange }) {
   const words = useUsageWords();
-  const { language } = useSpeech();
+  const { language } = useLanguage();
   const { service, announce } = usePage();
   const [fault, setFault] = useState<Fault>();
   const [isCut, setIsCut] = useState(false);

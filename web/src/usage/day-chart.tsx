@@ -1,6 +1,6 @@
 import { useCallback, useState } from 'react';
 import { type Column, DataTable } from '../parts/data-table.tsx';
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { formatValue, type Measure, niceStep } from './measure.ts';
 import { useUsageWords } from './usage-words.ts';
 import '../attachments/chart.css';
@@ -26,7 +26,7 @@ const labelWidth = 62;
 /** Bars of days, one series upon the other, as wide as there is room; the same numbers in a table below. */
 export function DayChart({ title, measure, days, series }: DayChartProps) {
   const words = useUsageWords();
-  const { language } = useSpeech();
+  const { language } = useLanguage();
   const toName = (day: string): string =>
     new Date(day).toLocaleDateString(language, { timeZone: 'UTC', day: 'numeric', month: 'short' });
   const rows = days.map((day, at) => ({ day, values: series.map(({ values }) => values[at] ?? 0) }));
@@ -72,7 +72,7 @@ interface DrawingProps {
 }
 
 function Drawing({ title, measure, rows, toName, colours }: DrawingProps) {
-  const { language } = useSpeech();
+  const { language } = useLanguage();
   const [frame, width] = useWidth();
   const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
   const most = Math.max(...rows.map(({ values }) => sumOf(values)));

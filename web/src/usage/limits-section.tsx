@@ -3,10 +3,10 @@ import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { untilInWords } from './in-words.ts';
 import { toMoney } from './measure.ts';
-import { readLimits, type Standing } from './read-limits.ts';
+import { type LimitStatus, readLimits } from './read-limits.ts';
 import { useUsageWords } from './usage-words.ts';
 
 const shownAtOnce = 4;
@@ -23,7 +23,7 @@ export function LimitsSection() {
     reload,
   } = useLoaded(useCallback((signal: AbortSignal) => readLimits(service, signal), [service]));
   const groups = limits && [
-    ...(limits.cost.length > 0 ? [{ id: '', name: words.allDeployments, standings: limits.cost }] : []),
+    ...(limits.cost.length > 0 ? [{ id: '', name: words.allDeployments, statuses: limits.cost }] : []),
     ...limits.deployments,
   ];
   const rest = groups?.slice(shownAtOnce) ?? [];
@@ -53,23 +53,23 @@ export function LimitsSection() {
   );
 }
 
-function LimitGroup({ name, standings }: { readonly name: string; readonly standings: readonly Standing[] }) {
+function LimitGroup({ name, statuses }: { readonly name: string; readonly statuses: readonly LimitStatus[] }) {
   return (
     <div className="limits">
       <h3>{name}</h3>
       <ul>
-        {standings.map((standing) => (
-          <LimitBar key={`${standing.period} ${standing.kind}`} standing={standing} of={name} />
+        {statuses.map((status) => (
+          <LimitBar key={`${status.period} ${status.kind}`} status={status} of={name} />
         ))}
       </ul>
     </div>
   );
 }
 
-function LimitBar({ standing, of }: { readonly standing: Standing; readonly of: string }) {
+function LimitBar({ status, of }: { readonly status: LimitStatus; readonly of: string }) {
   const words = useUsageWords();
-  const { language } = useSpeech();
-  const { kind, period, used, total, resetsAtMs } = standing;
+  const { language } = useLanguage();
+  const { kind, period, used, total, resetsAtMs } = status;
   const amount = (value: number): string => (kind === 'Cost' ? toMoney(value, language) : value.toLocaleString(language));
   const name = words.limitName(kind, period);
   const left = used >= total ? words.usedUp : words.left(amount(total - used));

@@ -5,7 +5,7 @@ export type LimitKind = 'Token' | 'Request' | 'Cost';
 export type Period = 'minute' | 'hour' | 'day' | 'week' | 'month';
 
 /** How far one limit is used. */
-export interface Standing {
+export interface LimitStatus {
   readonly kind: LimitKind;
   readonly period: Period;
   /** Tokens, requests or USD. */
@@ -16,9 +16,9 @@ export interface Standing {
 
 export interface OwnLimits {
   /** Of all deployments together. */
-  readonly cost: readonly Standing[];
+  readonly cost: readonly LimitStatus[];
   /** By deployment, the most used first; those without limits are left out. */
-  readonly deployments: readonly { readonly id: string; readonly name: string; readonly standings: readonly Standing[] }[];
+  readonly deployments: readonly { readonly id: string; readonly name: string; readonly statuses: readonly LimitStatus[] }[];
 }
 
 const askedAtOnce = 8;
@@ -26,16 +26,16 @@ const askedAtOnce = 8;
 /** The limits that hold for the user, and how they stand. Throws ServiceFault. */
 export async function readLimits(service: Service, signal: AbortSignal): Promise<OwnLimits> {
   const waiting = await listAll(service, signal);
-  const found: (OwnLimits['deployments'][number] & { readonly cost: readonly Standing[] })[] = [];
+  const found: (OwnLimits['deployments'][number] & { readonly cost: readonly LimitStatus[] })[] = [];
   const ask = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const all = toStandings(await service.json(`v1/deployments/${inPath(next.id)}/limits`, { signal }));
-      const isCost = ({ kind }: Standing): boolean => kind === 'Cost';
-      found.push({ ...next, standings: all.filter((each) => !isCost(each)), cost: all.filter(isCost) });
+      const all = toStatuses(await service.json(`v1/deployments/${inPath(next.id)}/limits`, { signal }));
+      const isCost = ({ kind }: LimitStatus): boolean => kind === 'Cost';
+      found.push({ ...next, statuses: all.filter((each) => !isCost(each)), cost: all.filter(isCost) });
     }
   };
   await Promise.all(Array.from({ length: askedAtOnce }, ask));
-  const limited = found.filter(({ standings }) => standings.length > 0);
+  const limited = found.filter(({ statuses }) => statuses.length > 0);
   return {
     cost: found.find(({ cost }) => cost.length > 0)?.cost ?? [],
     deployments: limited.sort((one, other) => mostUsed(other) - mostUsed(one) || one.name.localeCompare(other.name)),
@@ -48,7 +48,7 @@ async function listAll(service: Service, signal: AbortSignal): Promise<{ id: str
   return items.map(({ id, display_name: name }) => ({ id: String(id), name: typeof name === 'string' ? name : String(id) }));
 }
 
-function toStandings(answer: unknown): readonly Standing[] {
+function toStatuses(answer: unknown): readonly LimitStatus[] {
   if (!isJsonObject(answer)) return [];
   return Object.entries(answer).flatMap(([name, stats]) => {
     const [, period, kind] = /^(minute|hour|day|week|month)(Token|Request|Cost)Stats$/.exec(name) ?? [];
@@ -57,10 +57,10 @@ function toStandings(answer: unknown): readonly Standing[] {
   });
 }
 
-function toNumbers({ used, resetsAt }: JsonObject): Pick<Standing, 'used' | 'resetsAtMs'> {
+function toNumbers({ used, resetsAt }: JsonObject): Pick<LimitStatus, 'used' | 'resetsAtMs'> {
   return { used: Number(used), resetsAtMs: Number(resetsAt) };
 }
 
-function mostUsed({ standings }: { readonly standings: readonly Standing[] }): number {
-  return Math.max(...standings.map(({ used, total }) => used / total));
+function mostUsed({ statuses }: { readonly statuses: readonly LimitStatus[] }): number {
+  return Math.max(...statuses.map(({ used, total }) => used / total));
 }

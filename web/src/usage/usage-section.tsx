@@ -3,7 +3,7 @@ import { usePage } from '../page/page.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { CsvButton } from './csv-button.tsx';
 import { DayChart, type DaySeries } from './day-chart.tsx';
 import { type DayRange, daysOf, lastDays } from './days.ts';
@@ -87,7 +87,7 @@ function Choices({ scope, setScope, range, setRange, measure, setMeasure }: Choi
 
 function Summary({ total }: { readonly total: Amounts }) {
   const words = useUsageWords();
-  const { language } = useSpeech();
+  const { language } = useLanguage();
   const number = (value: number): string => value.toLocaleString(language);
   if (total.calls === 0) return <p className="soft">{words.nothing}</p>;
   return (

@@ -1,6 +1,6 @@
 import { useNameOf } from '../page/page.tsx';
 import { type Column, DataTable } from '../parts/data-table.tsx';
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { amountOf, formatValue, type Measure } from './measure.ts';
 import type { Usage, UsageRow } from './read-usage.ts';
 import { useUsageWords } from './usage-words.ts';
@@ -14,7 +14,7 @@ interface UsageTableProps {
 /** Sums by deployment or person, the largest first, each with its bar. */
 export function UsageTable({ usage, by, measure }: UsageTableProps) {
   const words = useUsageWords();
-  const { language } = useSpeech();
+  const { language } = useLanguage();
   const nameOf = useNameOf();
   const rows = usage.rows.toSorted((one, other) => amountOf(measure, other) - amountOf(measure, one));
   const highest = Math.max(...rows.map((row) => amountOf(measure, row)));

@@ -1,8 +1,8 @@
-import { useSpeech } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { type UsageWords, usageEnglish } from './usage-english.ts';
 import { usageGerman } from './usage-german.ts';
 
 /** What the page of usage says; apart from the other words, so that only who looks at it loads it. */
 export function useUsageWords(): UsageWords {
-  return useSpeech().language === 'de' ? usageGerman : usageEnglish;
+  return useLanguage().language === 'de' ? usageGerman : usageEnglish;
 }

@@ -6,13 +6,14 @@ const dictionaries = { en: english, de: german } as const;
 export type Language = keyof typeof dictionaries;
 export const languages = Object.keys(dictionaries) as readonly Language[];
 
-interface Speech {
+/** The language of the page, its words, and how to change it. */
+interface LanguageChoice {
   readonly language: Language;
   readonly words: Words;
   readonly speak: (language: Language) => void;
 }
 
-const SpeechContext = createContext<Speech>({ language: 'en', words: english, speak: () => undefined });
+const LanguageContext = createContext<LanguageChoice>({ language: 'en', words: english, speak: () => undefined });
 const keptAs = 'parley language';
 
 /** The name a language has in itself. */
@@ -26,22 +27,22 @@ export function Speaking({ children }: { readonly children: ReactNode }) {
   useEffect(() => {
     document.documentElement.lang = language;
   }, [language]);
-  const speech = useMemo(() => {
+  const choice = useMemo(() => {
     const speak = (next: Language): void => {
       localStorage.setItem(keptAs, next);
       setLanguage(next);
     };
     return { language, words: dictionaries[language], speak };
   }, [language]);
-  return <SpeechContext value={speech}>{children}</SpeechContext>;
+  return <LanguageContext value={choice}>{children}</LanguageContext>;
 }
 
-export function useSpeech(): Speech {
-  return useContext(SpeechContext);
+export function useLanguage(): LanguageChoice {
+  return useContext(LanguageContext);
 }
 
 export function useWords(): Words {
-  return useSpeech().words;
+  return useLanguage().words;
 }
 
 function firstLanguage(): Language {

@@ -24,7 +24,7 @@ export interface DocumentIndexerDeps {
   /** Of this node, unlike that of any other; where no other node has the index, alike after a restart. */
   readonly owner: string;
   readonly bounds?: DocumentBounds;
-  /** Hears of what goes wrong in the background. */
+  /** Called with faults of the work in the background. */
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
 

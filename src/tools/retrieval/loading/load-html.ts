@@ -19,7 +19,7 @@ export function readHtml(html: string, pageMark?: string): LoadedBlocks {
   return { title: title !== '' ? title : first?.kind === 'heading' ? first.text : '', blocks };
 }
 
-/** A page may say how it is encoded; it is believed where the bytes are not UTF-8 anyway. */
+/** A page may say how it is encoded; that counts if the bytes are not UTF-8. */
 function decode(bytes: Uint8Array): string {
   const text = decodeText(bytes);
   const said = charset.exec(text.slice(0, 2048))?.[1];

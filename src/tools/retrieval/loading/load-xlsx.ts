@@ -44,7 +44,7 @@ function toBlocks(name: string, sheet: WorkSheet | undefined, page: number): Blo
   return [heading, ...above, ...(start === -1 ? [] : [{ kind: 'table' as const, header, rows: rest, page }])];
 }
 
-/** Only cells that are there: the size that a sheet says it has is not believed. */
+/** Only cells that are there: the size that a sheet says it has is not trusted. */
 function rowsOf(sheet: WorkSheet | undefined): string[][] {
   const data = (sheet?.['!data'] ?? []) as readonly (readonly (Cell | undefined)[] | undefined)[];
   const rows: string[][] = [];
