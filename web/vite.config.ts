@@ -12,6 +12,4 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
-  // `npm run dev:web` beside a service on its usual port.
-  server: { proxy: { '^/(openai|v1|health)': 'http://127.0.0.1:8080' } },
 });

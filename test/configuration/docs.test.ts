@@ -1,38 +1,15 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { checkCommand } from '#app/check-command.ts';
 import { configurationJsonSchema } from '#configuration/json-schema.ts';
-import { parseText } from '#configuration/parse-text.ts';
 import { configurationReference } from '#configuration/reference.ts';
 
 const root = join(import.meta.dirname, '../..');
-const examples = await readdir(join(root, 'examples'));
-const environment = { OPENAI_API_KEY: 'a', GATEWAY_KEY: 'b', RESEARCH_KEY: 'c', VISITORS_KEY: 'd', WEATHER_KEY: 'e' };
-
 const ajv = new Ajv2020({ allErrors: true, formats: { password: true } });
 const schema = configurationJsonSchema();
 const isValid = ajv.compile(schema);
-
-describe('each example', () => {
-  it('is there', () => {
-    expect(examples.sort()).toEqual(['applications.jsonc', 'minimal.jsonc', 'openai-compatible.yaml']);
-  });
-
-  it.each(examples)('passes the check without a doubt: %s', async (name) => {
-    const { exitCode, lines } = await checkCommand([join(root, 'examples', name)], environment);
-    expect(lines.length).toBe(1);
-    expect(exitCode).toBe(0);
-  });
-
-  it.each(examples)('follows the schema that editors are given, as it is written: %s', async (name) => {
-    const parsed = parseText(name, await readFile(join(root, 'examples', name), 'utf8'));
-    expect('value' in parsed && isValid(parsed.value)).toBe(true);
-  });
-});
 
 describe('the schema for editors', () => {
   it('is a JSON Schema of 2020-12 with an id, whose references stand for any scalar', () => {

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+
+const help = `Runs the checks of this repository and exits with 1 if any of them fails.
+
+  npm run check             everything that must pass before a commit
+  npm run check:fast        types, lint, layers and the tests beside the source
+
+As many checks run at once as there are cores; the output of one that fails is printed whole. The tests of the service follow
+when all others have passed, alone and with their output as it comes. Each check runs by itself too: npm run check:<name>.`;
+
+/** Names of `check:` scripts in package.json, those that take longest first. */
+const fastChecks = ['source', 'types', 'lint', 'layers'];
+const staticChecks = ['types', 'lint', 'layers', 'unused', 'docs'];
+
+const running = new Set<ChildProcess>();
+
+interface Outcome {
+  readonly isGood: boolean;
+  readonly output: string;
+}
+
+function run(name: string, stdio: 'pipe' | 'inherit'): Promise<Outcome> {
+  const child = spawn('npm', ['run', '--silent', `check:${name}`], { stdio: ['ignore', stdio, stdio] });
+  running.add(child);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  return new Promise((resolve, reject) => {
+    child.on('error', reject).on('close', (code) => {
+      running.delete(child);
+      resolve({ isGood: code === 0, output });
+    });
+  });
+}
+
+/** Runs one check and prints how it went. */
+async function runAndTell(name: string): Promise<boolean> {
+  const began = performance.now();
+  const { isGood, output } = await run(name, 'pipe');
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  console.log(`${isGood ? 'passed' : 'FAILED'}  ${name.padEnd(8)}${seconds.padStart(6)} s`);
+  if (!isGood) console.error(`\n${output.trimEnd()}\n`);
+  return isGood;
+}
+
+/** Runs all of them, even if one fails, and gives whether all are good. */
+async function runSideBySide(names: readonly string[]): Promise<boolean> {
+  const waiting = [...names];
+  const outcomes: boolean[] = [];
+  const work = async (): Promise<void> => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) outcomes.push(await runAndTell(name));
+  };
+  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, work));
+  return outcomes.every((isGood) => isGood);
+}
+
+const { values } = parseArgs({ options: { fast: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } });
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    for (const child of running) child.kill(signal);
+    process.exit(1);
+  });
+}
+if (values.help) console.log(help);
+else if (values.fast) process.exitCode = (await runSideBySide(fastChecks)) ? 0 : 1;
+else process.exitCode = (await runSideBySide(staticChecks)) && (await run('tests', 'inherit')).isGood ? 0 : 1;

@@ -1,0 +1,123 @@
+import { globSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import { checkCommand } from '#app/check-command.ts';
+import { readCommand } from '#app/cli.ts';
+import { configurationJsonSchema } from '#configuration/json-schema.ts';
+import { parseText } from '#configuration/parse-text.ts';
+import { freePort } from '#test/listening.ts';
+import { startProcess } from '#test/start-process.ts';
+import { withKey } from '#test/start-service.ts';
+import { spawnTied } from '#test/tied-process.ts';
+
+const folder = join(import.meta.dirname, '../../examples');
+const compose = 'three-nodes/compose.yaml';
+const examples = globSync('**/*.{jsonc,yaml}', { cwd: folder }).filter((name) => name !== compose);
+
+function read(name: string): Promise<string> {
+  return readFile(join(folder, name), 'utf8');
+}
+
+async function readValue(name: string, text?: string): Promise<Record<string, unknown>> {
+  const parsed = parseText(name, text ?? (await read(name)));
+  return 'value' in parsed ? (parsed.value as Record<string, unknown>) : expect.unreachable();
+}
+
+/** Every variable that the examples take from the environment. */
+async function environment(): Promise<Readonly<Record<string, string>>> {
+  const texts = await Promise.all(examples.map(read));
+  return Object.fromEntries([...texts.join().matchAll(/"?\$\{(\w+)\}/g)].map(([, name]) => [name, `secret-of-${name}`]));
+}
+
+describe('each example', () => {
+  const isValid = new Ajv2020({ allErrors: true, formats: { password: true } }).compile(configurationJsonSchema());
+
+  it('is told of in the README of the examples', async () => {
+    const readme = await read('README.md');
+    expect(examples.length).toBeGreaterThan(6);
+    for (const name of examples) expect(readme).toContain(`(${name.replace(/parley\.\w+$/, '')})`);
+  });
+
+  it.each(examples)('passes the check without a doubt: %s', async (name) => {
+    const { exitCode, lines } = await checkCommand([join(folder, name)], await environment());
+    expect(lines).toEqual([expect.stringContaining('no faults')]);
+    expect(exitCode).toBe(0);
+  });
+
+  it.each(examples)('follows the schema that editors are given, as it is written: %s', async (name) => {
+    expect(isValid(await readValue(name))).toBe(true);
+  });
+});
+
+describe('the quick app', () => {
+  it('looks things up with a web API and an MCP server, and cites its document', async () => {
+    const port = String(await freePort());
+    const main = join(folder, 'quick-app/shop.mjs');
+    const shop = spawnTied(['env', `SHOP_PORT=${port}`, 'SHOP_TOKEN=t', process.execPath, main], { stopSignal: 'TERM' });
+    onTestFinished(() => shop.stop());
+    const text = (await read('quick-app/parley.jsonc')).replaceAll(':8090', `:${port}`);
+    const configuration = await readValue('quick-app/parley.jsonc', text);
+    await using node = await startProcess({ configuration, environment: { SHOP_TOKEN: 't', PARLEY_KEY: 'shop-key' } });
+    const headers = withKey('shop-key');
+    const { json } = await node.ask({ method: 'GET', path: '/v1/bucket', headers });
+    const { bucket } = json as { bucket: string };
+    const stored = await node.ask({
+      method: 'PUT',
+      path: `/v1/files/${bucket}/warranty.md`,
+      headers: { ...headers, 'content-type': 'text/markdown' },
+      body: await read('quick-app/warranty.md'),
+    });
+    expect(stored.status).toBe(200);
+    const answers: unknown[] = [];
+    const { properties } = startersIn(configuration);
+    for (const content of properties.starters) {
+      const asked = { model: 'bicycle-shop', messages: [{ role: 'user', content }] };
+      const { completion } = await node.ask({ path: '/v1/chat/completions', headers, body: asked });
+      answers.push(completion.choices[0]?.message);
+    }
+    expect(answers).toMatchObject([
+      { content: expect.stringContaining('640 euro') },
+      { content: expect.stringContaining('ready on Friday') },
+      { content: expect.stringContaining('ten years'), custom_content: { attachments: [{ title: 'warranty.md' }, {}, {}] } },
+    ]);
+  });
+});
+
+function startersIn(configuration: Record<string, unknown>) {
+  const { applications } = configuration as {
+    applications: { 'bicycle-shop': { applicationProperties: { starters: readonly string[] } } };
+  };
+  return { properties: applications['bicycle-shop'].applicationProperties };
+}
+
+describe('the three nodes', () => {
+  interface Service {
+    readonly command: readonly string[];
+    readonly environment: Readonly<Record<string, string>>;
+  }
+
+  it('are the same, are started with what Parley reads, and stand behind a balancer that they trust', async () => {
+    const { services, networks } = parse(await read(compose), { merge: true }) as {
+      services: Readonly<Record<string, Service>>;
+      networks: { default: { ipam: { config: readonly [{ subnet: string }] } } };
+    };
+    const nodes = Object.entries(services).filter(([name]) => name.startsWith('node-'));
+    expect(nodes).toHaveLength(3);
+    const balancer = await read('three-nodes/nginx.conf');
+    const sources = await Promise.all(
+      ['settings.ts', 'open-node.ts'].map((name) => readFile(join(folder, '../src/app', name), 'utf8')),
+    );
+    const known = new Set([...sources.join().matchAll(/PARLEY_\w+/g)].map(([name]) => name).concat('PARLEY_KEY'));
+    for (const [name, node] of nodes) {
+      expect(node).toEqual(services['node-1']);
+      expect(balancer).toContain(`server ${name}:8080;`);
+      expect(Object.keys(node.environment).filter((variable) => !known.has(variable))).toEqual([]);
+      expect(readCommand(node.command)).toMatchObject({ name: 'serve', flags: { config: ['/etc/parley/parley.yaml'] } });
+    }
+    const { security } = await readValue('three-nodes/parley.yaml');
+    expect(security).toEqual({ trustedProxies: [networks.default.ipam.config[0].subnet] });
+  });
+});
