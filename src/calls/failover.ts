@@ -152,7 +152,7 @@ function isDown({ kind, status }: UpstreamFault): boolean {
   return status === undefined ? kind !== 'broken' : status >= 500;
 }
 
-/** What telemetry is told of an attempt that failed. */
+/** What telemetry notes of an attempt that failed. */
 function outcomeOf(thrown: unknown): AttemptOutcome {
   if (!(thrown instanceof UpstreamFault)) return 'broken';
   return thrown.status === 429 ? 'rate_limited' : thrown.kind;

@@ -168,7 +168,7 @@ describe('NormalizedReply, of a stream', () => {
     expect(chunks.find((chunk) => chunk.usage)?.usage).toEqual({ prompt_tokens: 2, completion_tokens: 9, total_tokens: 11 });
   });
 
-  it('gives one finish reason a choice', () => {
+  it('gives one finish reason for each choice', () => {
     const { chunks } = run([role, stop, stop, event(choice({}, 'length'))]);
     expect(chunks.flatMap(({ choices }) => choices.map(({ finish_reason }) => finish_reason)).filter(Boolean)).toEqual(['stop']);
   });

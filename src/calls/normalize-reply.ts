@@ -32,7 +32,7 @@ export interface ReplyFacts {
 }
 
 /**
- * Brings a reply into the order that the wire promises: a role first, one finish reason a choice, then `usage` once and
+ * Brings a reply into the order that the wire promises: a role first, one finish reason for each choice, then `usage` once and
  * `statistics` last. Events that need no change pass with their bytes.
  */
 export class NormalizedReply implements Sink<RawFrame> {
@@ -214,7 +214,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     }
   }
 
-  /** The chunk without usage, statistics and repeated finish reasons; undefined where nothing is left of it. */
+  /** The chunk without usage, statistics and repeated finish reasons; undefined if nothing is left of it. */
   #withoutTotals(chunk: Chunk): Chunk | undefined {
     const isRepeated = ({ index, finish_reason: reason }: ChunkChoice): boolean =>
       reason !== null && this.#choices.get(index) === true;

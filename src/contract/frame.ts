@@ -106,6 +106,10 @@ export interface Frame extends RawFrame {
   get completion(): Completion | undefined;
 }
 
+/**
+ * The same class, for those who make checked frames.
+ * @alias
+ */
 export const Frame = RawFrame;
 
 /** One event of a stream as latin1 bytes. */

@@ -44,7 +44,7 @@ function mayQuote(error: Error): boolean {
   return fault instanceof UpstreamFault && (fault.status !== undefined || fault.kind === 'refused');
 }
 
-/** Expected failures are told by their kind; a stack helps where the fault is ours. */
+/** Expected failures are told by their kind; a stack helps if the fault is ours. */
 function hasOwnFault(error: Error): boolean {
   return !(error instanceof UpstreamFault) && !(error instanceof ParleyError && error.code !== 'internal_error');
 }

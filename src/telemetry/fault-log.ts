@@ -2,7 +2,7 @@ import type { CallEnd } from '#domain/telemetry.ts';
 import type { Log } from './log.ts';
 import type { CallListener, MeasuredCall } from './measured-call.ts';
 
-/** Writes why a call failed, where the fault is ours or an upstream's: the causes that its caller is not told. */
+/** Writes why a call failed, if the fault is ours or an upstream's: the causes that its caller is not told. */
 export class FaultLog implements CallListener {
   readonly #log: Log;
 

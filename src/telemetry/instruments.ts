@@ -16,7 +16,7 @@ const secondsToFirst = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0
 const secondsBetween = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
 const tokens = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864];
 
-/** Names, units and buckets: OpenTelemetry's semantic conventions of HTTP and GenAI where they have one, `parley.` elsewhere. */
+/** Names, units and buckets: OpenTelemetry's semantic conventions of HTTP and GenAI if they have one, `parley.` elsewhere. */
 export const histograms = {
   httpRequest: {
     name: 'http.server.request.duration',

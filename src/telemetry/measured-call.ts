@@ -33,7 +33,7 @@ export class MeasuredCall implements CallRecord {
   readonly tools: MeasuredCallDeps;
   readonly start: CallStart;
   readonly place: TraceParent;
-  /** The span above, where the caller named one. */
+  /** The span above, if the caller named one. */
   readonly parent: TraceParent | undefined;
   readonly trace: TraceContext;
   who: Caller | undefined;

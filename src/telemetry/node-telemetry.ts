@@ -25,7 +25,7 @@ export interface TelemetryOptions {
   readonly version: string;
   /** Called when a call is over. */
   readonly listeners: readonly CallListener[];
-  /** Key of the pseudonyms: where it is the same, a user has one pseudonym on all nodes and after every restart. */
+  /** Key of the pseudonyms: if it is the same, a user has one pseudonym on all nodes and after every restart. */
   readonly secret: string;
 }
 

@@ -71,3 +71,19 @@ async function* refused(): AsyncIterable<Frame> {
   await new Promise((resolve) => setImmediate(resolve));
   throw new UpstreamFault('refused', 'busy', { status: 429 });
 }
+
+it('cancels the replies that have begun if a further one cannot be asked for', () => {
+  let nth = 0;
+  let cancelled = 0;
+  const sink = { frame() {}, end() {}, fail() {} };
+  const cancel = (): void => {
+    cancelled += 1;
+  };
+  const start = () => {
+    nth += 1;
+    if (nth === 3) throw new UpstreamFault('broken', 'no endpoint');
+    return { pause() {}, resume() {}, cancel };
+  };
+  expect(() => fanOut(3, start, sink)).toThrow('no endpoint');
+  expect(cancelled).toBe(2);
+});

@@ -43,10 +43,16 @@ class MergedReplies implements Handle {
     this.#choices = Array.from({ length: n }, (_, index) => new Choice(index, this));
   }
 
+  /** Throws what one of them throws; the others are cancelled. */
   start(start: (choice: Sink<RawFrame>) => Handle): void {
-    for (const choice of this.#choices) {
-      if (this.#isOver) return;
-      choice.handle = start(choice);
+    try {
+      for (const choice of this.#choices) {
+        if (this.#isOver) return;
+        choice.handle = start(choice);
+      }
+    } catch (thrown) {
+      this.cancel();
+      throw thrown;
     }
   }
 

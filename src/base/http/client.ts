@@ -22,7 +22,7 @@ export interface HttpRequest {
   /** Bytes, or latin1 text (one char a byte), which is cheaper for small bodies. Sent with `content-length`; null for none. */
   readonly body: Buffer | string | null;
   readonly timeouts: HttpTimeouts;
-  /** Whether it does harm to send it twice. Else it is sent anew where a kept connection closes before a byte of a reply. */
+  /** Whether it does harm to send it twice. Else it is sent anew if a kept connection closes before a byte of a reply. */
   readonly isOnce?: boolean;
 }
 

@@ -15,7 +15,7 @@ export interface HttpReply {
 }
 
 interface ReplyBody extends AsyncIterable<string> {
-  /** The whole content, where it has come already: taken so, it need not be iterated. Else undefined. */
+  /** The whole content, if it has come already: taken so, it need not be iterated. Else undefined. */
   takeWhole?(): string | undefined;
 }
 

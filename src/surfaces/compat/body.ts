@@ -11,7 +11,7 @@ export class Body {
     this.#text = text;
   }
 
-  /** The deployment that stock OpenAI clients name. Throws `invalid_json`, or `invalid_request` where none is named. */
+  /** The deployment that stock OpenAI clients name. Throws `invalid_json`, or `invalid_request` if none is named. */
   model(): string {
     const model = readModel(this.#parsed());
     if (model !== undefined) return model;

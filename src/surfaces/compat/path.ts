@@ -9,7 +9,7 @@ export interface DeploymentTarget {
   /** As it stands in the path, still percent-encoded; `readId` reads it. */
   readonly encodedId: string;
   readonly operation: Operation;
-  /** From the path or the query; undefined where neither has one. */
+  /** From the path or the query; undefined if neither has one. */
   readonly apiVersion: string | undefined;
 }
 

@@ -24,7 +24,7 @@ export interface CompatDeps {
 
 const isEmbeddings = /\/embeddings(\/|\?|$)/;
 
-/** `/{prefix}/deployments/{id}/…` and `/v1/…`: chat completions and embeddings (contract 3). */
+/** `/{prefix}/deployments/{id}/…` and `/v1/…`: chat completions and embeddings. */
 export function compatRoutes(app: FastifyInstance, deps: CompatDeps): void {
   for (const prefix of deps.prefixes) {
     const base = `/${prefix}/deployments/`;
@@ -52,7 +52,7 @@ export function compatRoutes(app: FastifyInstance, deps: CompatDeps): void {
 }
 
 interface Asked {
-  /** Undefined where the body's `model` names the deployment. */
+  /** Undefined if the body's `model` names the deployment. */
   readonly encodedId: string | undefined;
   readonly apiVersion: string | undefined;
   readonly checksVersion: boolean;

@@ -10,7 +10,7 @@ const usualPace = { windowMs: 30_000, minBytes: 16 * 1024 };
 interface Coming {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Read from the connection when it was last looked at; undefined where its first window has not begun. */
+  /** Read from the connection when it was last looked at; undefined if its first window has not begun. */
   bytesRead: number | undefined;
 }
 

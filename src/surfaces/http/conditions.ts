@@ -12,7 +12,7 @@ export function hasCondition(headers: IncomingHttpHeaders): boolean {
   return headers['if-match'] !== undefined || headers['if-none-match'] !== undefined;
 }
 
-/** What must still hold when a write happens (RFC 9110, 13.2.2). Throws `precondition_failed` where it does not hold now. */
+/** What must still hold when a write happens (RFC 9110, 13.2.2). Throws `precondition_failed` if it does not hold now. */
 export function toWriteCondition(headers: IncomingHttpHeaders, current: Current): WriteCondition {
   const { 'if-match': match, 'if-none-match': noneMatch } = headers;
   requireMatch(match, current);
@@ -22,7 +22,7 @@ export function toWriteCondition(headers: IncomingHttpHeaders, current: Current)
   return match?.trim() === '*' && noneMatch === undefined ? 'present' : { etag: current.etag };
 }
 
-/** Whether a reader has this content already: 304. Throws `precondition_failed` where If-Match does not hold. */
+/** Whether a reader has this content already: 304. Throws `precondition_failed` if If-Match does not hold. */
 export function isKnown(headers: IncomingHttpHeaders, current: Tagged): boolean {
   requireMatch(headers['if-match'], current);
   const { 'if-none-match': noneMatch } = headers;

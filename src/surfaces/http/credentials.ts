@@ -3,8 +3,8 @@ import { ParleyError } from '#contract/errors.ts';
 import { unauthorized } from '#domain/callers/identify.ts';
 
 /**
- * The key or token a request carries (contract 4). Throws `missing_credentials`, or `ambiguous_credentials` where two differ.
- * `x-api-key` counts only where it is taken. Fields that come twice are looked at one by one: of these `headers` drops or joins.
+ * The key or token a request carries (docs/wire.md, Credentials). Throws `missing_credentials`, or `ambiguous_credentials` if two differ.
+ * `x-api-key` counts only if it is taken. Fields that come twice are looked at one by one: of these `headers` drops or joins.
  */
 export function readCredentials(request: Pick<IncomingMessage, 'headers' | 'rawHeaders'>, takesXApiKey = false): string {
   const { headers, rawHeaders } = request;

@@ -45,7 +45,7 @@ async function send(head: string): Promise<string> {
 
 const host = '\r\nhost: parley';
 
-describe('a call takes the short way', () => {
+describe('a call takes the fast path', () => {
   it.each([
     ['below its address', '/calls/a/b'],
     ['at its address', '/exact'],

@@ -33,7 +33,7 @@ export class FastPath {
     });
   }
 
-  /** What a server listens with: the short way before the long one. */
+  /** What a server listens with: the fast path before the framework. */
   before(framework: RequestListener): RequestListener {
     return (request, response) => {
       if (!this.#takes(request, response)) framework(request, response);

@@ -8,7 +8,7 @@ export interface ErrorDeps {
   readonly errorDialectAt?: (path: string) => ErrorDialect;
 }
 
-/** Answers of a Fastify application to what no route takes: the error family of the contract, 404 or 405. Every answer gets its `X-Request-Id`. */
+/** Answers of a Fastify application to what no route takes: an error of ours, 404 or 405. Every answer gets its `X-Request-Id`. */
 export function answerErrors(app: FastifyInstance, { noteFault, errorDialectAt = () => compatErrorDialect }: ErrorDeps): void {
   const send = ({ url, id }: FastifyRequest, reply: FastifyReply, error: ParleyError): FastifyReply =>
     sendError(reply, error, errorDialectAt(url).toErrorBody(error, id));

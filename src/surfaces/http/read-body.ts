@@ -33,7 +33,7 @@ function unsupported(message: string): ParleyError {
 }
 
 /**
- * The whole body as text, at once where it is there; undefined where it is not valid UTF-8. Throws `payload_too_large` as soon
+ * The whole body as text, at once if it is there; undefined if it is not valid UTF-8. Throws `payload_too_large` as soon
  * as it grows over the limit, and the signal's reason.
  */
 export function readBody(

@@ -9,7 +9,7 @@ import type { ErrorDialect } from './error-dialect.ts';
 import { sendJson } from './send-json.ts';
 
 /** The reason of a signal whose caller closed the connection. */
-export class CallerLeft extends Error {
+class CallerLeft extends Error {
   constructor() {
     super('the caller closed the connection');
     this.name = 'CallerLeft';

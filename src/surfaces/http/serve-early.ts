@@ -5,7 +5,7 @@ interface Place {
   readonly url: string;
 }
 
-/** Registers a route that answers before the framework reads a body, so that size and credentials are told first (contract 5). */
+/** Registers a route that answers before the framework reads a body, so that size and credentials are told first. */
 export function serveEarly(
   app: FastifyInstance,
   place: Place,

@@ -10,9 +10,9 @@ export interface RawRequest {
 
 export type ServeRaw = (raw: RawRequest) => Promise<void>;
 
-/** What of a route's `config` a `ShortWay` asks for. */
+/** What of a route's `config` a `FastPath` asks for. */
 export interface RawConfig {
-  /** Set where whatever is sent by POST to its address, or below it, is for this route. */
+  /** Set if whatever is sent by POST to its address, or below it, is for this route. */
   readonly fastPath?: ServeRaw;
 }
 
@@ -30,7 +30,7 @@ export function serveRaw(app: FastifyInstance, method: HTTPMethods, url: string,
   });
 }
 
-/** The same for calls: plain ones come by the short way. No other route takes POST at this address, or below it. */
+/** The same for calls: plain ones come by the fast path. No other route takes POST at this address, or below it. */
 export function serveCalls(app: FastifyInstance, url: string, serve: ServeRaw): void {
   serveRaw(app, 'POST', url, serve, { fastPath: serve });
 }

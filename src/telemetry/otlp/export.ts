@@ -24,7 +24,7 @@ export interface ExportDeps {
 }
 
 export interface Export {
-  /** Makes spans of calls; undefined where none are asked for. */
+  /** Makes spans of calls; undefined if none are asked for. */
   readonly spans: CallListener | undefined;
   /** Sends what is left, and ends. */
   close(): Promise<void>;
