@@ -1,10 +1,11 @@
+import { ParleyError } from '#contract/errors.ts';
 import type { Call, Target } from '#domain/call.ts';
 import { pathTo } from '#domain/callers/chain.ts';
 import type { RequireConsent } from '#domain/consent/require-consent.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { find } from './find.ts';
+import { findUsable } from '#domain/deployments/usable-deployments.ts';
 
 export interface AuthorizeDeps {
   readonly snapshot: () => ConfigSnapshot;
@@ -14,12 +15,18 @@ export interface AuthorizeDeps {
 
 /**
  * The first step of every call: the deployment exists, its caller may use it and has consented, and the chain of calls may
- * go on to it. Throws what `find`, the consent and `pathTo` throw.
+ * go on to it. Throws what `findUsable`, the consent and `pathTo` throw, and `operation_not_supported`.
  */
 export async function authorize(deps: AuthorizeDeps, call: Call, type: Deployment['type']): Promise<Target> {
   const { caller } = call;
   const snapshot = deps.snapshot();
-  const deployment = await find(deps.catalog, snapshot, { call, type });
+  const deployment = await findUsable({ catalog: deps.catalog, snapshot, caller }, call.deployment);
+  if (deployment.type !== type) throw notSupported(deployment, type);
   await deps.requireConsent({ caller, deployment, snapshot });
   return { call, deployment, path: pathTo(deployment, caller), snapshot } as Target;
+}
+
+function notSupported({ id }: Deployment, type: Deployment['type']): ParleyError {
+  const instead = type === 'chat' ? 'it makes embeddings, not chat completions' : 'it makes no embeddings';
+  return new ParleyError('operation_not_supported', `${id} cannot answer this: ${instead}.`);
 }
