@@ -18,22 +18,15 @@ export interface DeploymentLookup {
 type IsWanted = (deployment: Deployment) => boolean;
 
 /**
- * The deployment of an id, at once if it is of the configuration; an id that cannot be one is undefined. Throws
- * `deployment_not_found` for one that does not exist or is not wanted, `access_denied` for one that the caller may not use.
- * Rejects with these or with StoreFault.
+ * The deployment of an id; an id that cannot be one is undefined. Rejects with `deployment_not_found` for one that does not
+ * exist or is not wanted, `access_denied` for one that the caller may not use, or StoreFault.
  */
-export function findUsable(
-  lookup: DeploymentLookup,
-  id: string | undefined,
-  isWanted: IsWanted = () => true,
-): Deployment | Promise<Deployment> {
-  const checked = (deployment: Deployment | undefined): Deployment => {
-    if (deployment === undefined || !isWanted(deployment)) throw deploymentNotFound(id);
-    requireAccess(lookup.snapshot, lookup.caller, deployment);
-    return deployment;
-  };
-  const found = id === undefined ? undefined : lookup.catalog.find(lookup.snapshot, id);
-  return found instanceof Promise ? found.then(checked) : checked(found);
+export async function findUsable(lookup: DeploymentLookup, id: string | undefined, isWanted?: IsWanted): Promise<Deployment> {
+  const { catalog, snapshot, caller } = lookup;
+  const deployment = id === undefined ? undefined : await catalog.find(snapshot, id);
+  if (deployment === undefined || isWanted?.(deployment) === false) throw deploymentNotFound(id);
+  requireAccess(snapshot, caller, deployment);
+  return deployment;
 }
 
 /** All wanted deployments that the caller may use. Rejects with StoreFault. */

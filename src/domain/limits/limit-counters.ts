@@ -37,12 +37,12 @@ export class LimitCounters {
     this.#clock = clock;
   }
 
-  /** Counts one request, unless one of the limits is used up; gives how they stood before, at once where the store is in memory. */
-  take(account: Account): LimitStatuses | Promise<LimitStatuses> {
+  /** Counts one request, unless one of the limits is used up; gives how they stood before. */
+  take(account: Account): Promise<LimitStatuses> {
     return this.#count(account, oneRequest);
   }
 
-  read(account: Account): LimitStatuses | Promise<LimitStatuses> {
+  read(account: Account): Promise<LimitStatuses> {
     return this.#count(account, nothing);
   }
 
@@ -53,10 +53,10 @@ export class LimitCounters {
     await this.#store.count(counters.map((counter) => ({ ...counter, total: Number.POSITIVE_INFINITY })));
   }
 
-  #count(account: Account, amounts: Amounts): LimitStatuses | Promise<LimitStatuses> {
+  async #count(account: Account, amounts: Amounts): Promise<LimitStatuses> {
     const counters = this.#counters(account, amounts);
-    const used = this.#store.count(counters);
-    return used instanceof Promise ? used.then((each) => toStatuses(counters, each)) : toStatuses(counters, used);
+    const used = await this.#store.count(counters);
+    return counters.map(({ window, total, endsAtMs }, at) => ({ window, total, used: used[at] ?? 0, resetsAtMs: endsAtMs }));
   }
 
   #counters({ limits, subject, subjectOnDeployment }: Account, amounts: Amounts): Counter[] {
@@ -69,13 +69,4 @@ export class LimitCounters {
       amount: amounts[window.kind],
     }));
   }
-}
-
-function toStatuses(counters: readonly Counter[], used: readonly number[]): LimitStatuses {
-  return counters.map(({ window, total, endsAtMs }, index) => ({
-    window,
-    total,
-    used: used[index] ?? 0,
-    resetsAtMs: endsAtMs,
-  }));
 }
