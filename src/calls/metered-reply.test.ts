@@ -21,10 +21,14 @@ const last = Frame.ofChunks(
 );
 
 /** What happens, in its order, while a call with a per-request key is read to its end, or left after one frame. */
-async function happenings(frames: AsyncIterable<Frame>, { isLeft = false, isDeaf = false } = {}): Promise<string[]> {
+async function happenings(
+  frames: AsyncIterable<Frame>,
+  { isLeft = false, isDeaf = false, leavesAtReport = false } = {},
+): Promise<string[]> {
   const seen: string[] = [];
   const report: Chain['report'] = async (items: readonly ModelUsage[]) => {
     await new Promise((resolve) => setImmediate(resolve));
+    if (leavesAtReport) leave();
     if (isDeaf) throw new Error('the report got lost');
     seen.push(`reported ${items.map(({ total_tokens }) => total_tokens)}`);
   };
@@ -35,14 +39,19 @@ async function happenings(frames: AsyncIterable<Frame>, { isLeft = false, isDeaf
   const reservation = { headers: {}, charge: ({ tokens }: { tokens: number }) => void seen.push(`charged ${tokens}`) };
   const call = { caller, record: silentTelemetry.begin({} as CallStart), deployment: 'm' };
   const { promise: over, resolve } = Promise.withResolvers<void>();
+  const leave = (): void => {
+    metered.cancel();
+    setImmediate(() => setImmediate(resolve));
+  };
   const sink = {
     frame(frame: Frame): void {
       seen.push(frame.bytes.includes('usage_per_model') ? 'the end' : 'a frame');
-      if (!isLeft) return;
-      metered.cancel();
-      setImmediate(() => setImmediate(resolve));
+      if (isLeft) leave();
     },
-    end: resolve,
+    end(): void {
+      seen.push('over');
+      resolve();
+    },
     fail(thrown: unknown): void {
       seen.push((thrown as Error).message);
       resolve();
@@ -61,7 +70,7 @@ describe('the usage of a call with a per-request key', () => {
       yield first;
       yield last;
     }
-    expect(await happenings(whole())).toEqual(['a frame', 'a frame', 'reported 12', 'the end', 'charged 12']);
+    expect(await happenings(whole())).toEqual(['a frame', 'a frame', 'reported 12', 'the end', 'over', 'charged 12']);
   });
 
   it('is nothing where the reply failed before it began', async () => {
@@ -86,6 +95,15 @@ describe('the usage of a call with a per-request key', () => {
       yield last;
     }
     expect(await happenings(whole(), { isLeft: true })).toEqual(['a frame', 'charged 4', 'reported 4']);
+  });
+
+  it('is charged, and the end not told, if its caller leaves while it is reported', async () => {
+    async function* whole() {
+      yield first;
+      yield last;
+    }
+    const told = await happenings(whole(), { leavesAtReport: true });
+    expect(told).toEqual(['a frame', 'a frame', 'reported 12', 'charged 12']);
   });
 
   it('is charged where the report of it fails, which its reader is told', async () => {
@@ -134,6 +152,6 @@ describe('MeteredReply', () => {
       yield first;
       yield last;
     }
-    expect(await happenings(silent())).toEqual(['a frame', 'a frame', 'reported 12', 'the end', 'charged 12']);
+    expect(await happenings(silent())).toEqual(['a frame', 'a frame', 'reported 12', 'the end', 'over', 'charged 12']);
   });
 });

@@ -24,6 +24,7 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
   readonly #work = new LateHandle();
   #reservation: LimitReservation | undefined;
   #isOver = false;
+  #isCancelled = false;
 
   constructor(target: Target, totals: UsageTotals, reply: NormalizedReply) {
     this.#target = target;
@@ -41,7 +42,7 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
 
   /** A reply that failed before it began has used nothing; one that its caller left has, since the upstream was at work. */
   get #wasAtWork(): boolean {
-    return this.#reply.hasBegun || (this.#work.isCancelled && this.#reservation !== undefined);
+    return this.#reply.hasBegun || (this.#isCancelled && this.#reservation !== undefined);
   }
 
   /** Starts the work behind the reply, unless nobody wants it any more. */
@@ -94,16 +95,17 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
   }
 
   cancel(): void {
+    this.#isCancelled = true;
+    this.#work.cancel();
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#work.cancel();
-    void this.#report();
+    this.#report()?.catch(() => undefined);
     this.#charge();
   }
 
   #tellEnd(): void {
     try {
-      this.#reply.end();
+      if (!this.#isCancelled) this.#reply.end();
       this.#charge();
     } catch (thrown) {
       this.#tellFailure(thrown);
@@ -112,7 +114,7 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
 
   #tellFailure(thrown: unknown): void {
     this.#charge();
-    this.#reply.fail(toError(thrown, this.#target));
+    if (!this.#isCancelled) this.#reply.fail(toError(thrown, this.#target));
   }
 
   #whenReported(tell: () => void): void {

@@ -160,16 +160,16 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   }
 
   #endWhole(): void {
-    let frame: Item;
     try {
       if (this.#bytes === '') throw unanswered();
-      frame = this.#dialect.readWhole(this.#bytes, this.#head?.headers ?? {});
+      const item = this.#dialect.readWhole(this.#bytes, this.#head?.headers ?? {});
+      this.#bytes = '';
+      this.#sink.frame(item);
     } catch (thrown) {
       return this.#giveUp(thrown);
     }
+    if (this.#state === 'over') return;
     this.#state = 'over';
-    this.#bytes = '';
-    this.#sink.frame(frame);
     this.#sink.end();
   }
 
