@@ -4,7 +4,7 @@ export class Channel<Item> {
   #wake: () => void = () => undefined;
   #hasEnded = false;
 
-  /** Resolves when the reader took it, at once where nobody reads any more: a writer that waits cannot flood the reader. */
+  /** Resolves when the reader took it, at once if nobody reads any more: a writer that waits cannot flood the reader. */
   put(item: Item): Promise<void> {
     if (this.#hasEnded) return Promise.resolve();
     return new Promise((taken) => {

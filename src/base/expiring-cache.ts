@@ -36,7 +36,7 @@ export class ExpiringCache<Value> {
     return this.#start(key, make).made;
   }
 
-  /** Drops the value of the key where it is the one meant: a newer one stays. */
+  /** Drops the value of the key if it is the one meant: a newer one stays. */
   forget(key: string, value: Value): void {
     if (this.#entries.get(key)?.value === value) this.#entries.delete(key);
   }

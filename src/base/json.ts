@@ -59,7 +59,7 @@ function isHeld(value: number): boolean {
   return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
 }
 
-/** Parses text that may be anything; undefined where it is not JSON within the bounds. */
+/** Parses text that may be anything; undefined if it is not JSON within the bounds. */
 export function tryParseJson(text: string, bounds: JsonBounds = defaultJsonBounds): unknown {
   try {
     return parseJson(text, bounds);
@@ -103,7 +103,7 @@ function tooDeep(): JsonFault {
   return new JsonFault('the JSON is nested too deeply');
 }
 
-/** Whether a parsed value has a number that JavaScript has none for. Throws JsonFault where it breaks a bound. */
+/** Whether a parsed value has a number that JavaScript has none for. Throws JsonFault if it breaks a bound. */
 function hasUnheld(value: unknown, bounds: JsonBounds, depth = 0): boolean {
   if (typeof value === 'number') return !isHeld(value);
   if (typeof value !== 'object' || value === null) return false;

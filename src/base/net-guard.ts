@@ -35,7 +35,7 @@ export class NetGuard {
     this.#lookupAll = lookupAll;
   }
 
-  /** Throws AddressRefused where the address is not plain http or https, carries credentials, or names a refused address. */
+  /** Throws AddressRefused if the address is not plain http or https, carries credentials, or names a refused address. */
   checkUrl(url: URL): void {
     if (url.protocol !== 'http:' && url.protocol !== 'https:')
       throw new AddressRefused(`${url.protocol} addresses are not called`);
@@ -47,7 +47,7 @@ export class NetGuard {
     if (ipaddr.isValid(literal) && !this.#mayReach(ipaddr.parse(literal))) throw refusal(host);
   }
 
-  /** For `lookup` of a socket: gives the addresses of a host only where every one of them may be reached. */
+  /** For `lookup` of a socket: gives the addresses of a host only if every one of them may be reached. */
   readonly lookup: LookupFunction = (hostname, options, callback) => {
     this.#lookupAll(hostname, { ...options, all: true }, (error, addresses) => {
       const isRefused =

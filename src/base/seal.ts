@@ -12,7 +12,7 @@ const tagBytes = 16;
 const keyBytes = 32;
 const sealedForm = /^s1\.([\w-]{8})\.([\w-]+)$/;
 
-/** Secrets of one text, separated by commas, newest first: what `PARLEY_SECRET` holds. Empty where there are none. */
+/** Secrets of one text, separated by commas, newest first: what `PARLEY_SECRET` holds. Empty if there are none. */
 export function toSecrets(text: string): readonly Secret[] {
   const parts = text.split(',').map((part) => part.trim());
   return parts.filter((part) => part !== '').map((part) => new Secret(part));
@@ -55,7 +55,7 @@ export class Seal {
     this.#keys = new Map([...older, newest].map((key) => [key.id, key]));
   }
 
-  /** Encrypts a text (AES-256-GCM). It opens only where the same `place` is named: the id of the row it lies in. */
+  /** Encrypts a text (AES-256-GCM). It opens only if the same `place` is named: the id of the row it lies in. */
   seal(text: string, place: string): string {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(algorithm, this.#newest.derive('seal'), nonce, { authTagLength: tagBytes });

@@ -11,7 +11,7 @@ const traceparentForm = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{
 const noTrace = '0'.repeat(32);
 const noSpan = '0'.repeat(16);
 
-/** Reads a `traceparent` header strictly (W3C Trace Context, level 2); undefined where it must be ignored. */
+/** Reads a `traceparent` header strictly (W3C Trace Context, level 2); undefined if it must be ignored. */
 export function parseTraceparent(header: string | undefined): TraceParent | undefined {
   if (header === undefined || header.length > 256) return undefined;
   const match = traceparentForm.exec(header);
@@ -31,7 +31,7 @@ const maxTracestate = 512;
 const maxMembers = 32;
 const member = /^[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
-/** A `tracestate` header that may be passed on; undefined where it is empty, malformed, or over 32 members or 512 characters. */
+/** A `tracestate` header that may be passed on; undefined if it is empty, malformed, or over 32 members or 512 characters. */
 export function boundTracestate(header: string | undefined): string | undefined {
   if (header === undefined || header === '' || header.length > maxTracestate) return undefined;
   const members = header

@@ -5,10 +5,10 @@ type PlacedCall = ToolCallDelta & { readonly index: number };
 
 /** Turns the tool calls of one reply into the old form: the first call of each choice becomes its function call, the others are left out. */
 export class FunctionCallReply {
-  /** By choice: the tool call that is told. */
+  /** By choice: the tool call that becomes its function call. */
   readonly #told = new Map<unknown, PlacedCall>();
 
-  /** The chunk with `function_call` for `tool_calls`; the same object where it has none. To be given all chunks, in their order. */
+  /** The chunk with `function_call` for `tool_calls`; the same object if it has none. To be given all chunks, in their order. */
   toFunctionCall(chunk: RawChunk): RawChunk {
     if (!chunk.choices.some((choice) => this.#isToTell(choice))) return chunk;
     return { ...chunk, choices: chunk.choices.map((choice) => (this.#isToTell(choice) ? this.#toOldForm(choice) : choice)) };
@@ -27,7 +27,7 @@ export class FunctionCallReply {
     return (isJsonObject(delta) && (delta.tool_calls ?? null) !== null) || this.#endsInCall(choice);
   }
 
-  /** Some upstreams stop where they called. */
+  /** Some upstreams report `stop` for a reply that ends in a call. */
   #endsInCall({ index, finish_reason: reason }: JsonObject): boolean {
     return reason === 'tool_calls' || (reason === 'stop' && this.#told.has(index));
   }

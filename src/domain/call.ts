@@ -52,7 +52,7 @@ export type ReplySink = Sink<Frame>;
 export interface Answer extends Handle {
   /** Header fields for the caller, such as what is left of its limits; known from the first frame, or the failure, on. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Tokens used so far, one item a model; also of a reply that broke off. */
+  /** Tokens used so far, one item for each model; also of a reply that broke off. */
   used(): readonly ModelUsage[];
 }
 
@@ -75,6 +75,6 @@ export interface Calls {
 /** The reply to a call that an application makes while it answers, for a reader that takes it frame by frame. */
 export interface InnerReply {
   readonly frames: AsyncIterable<Frame>;
-  /** Tokens used so far, one item a model; also of a reply that broke off. */
+  /** Tokens used so far, one item for each model; also of a reply that broke off. */
   used(): readonly ModelUsage[];
 }

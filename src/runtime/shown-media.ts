@@ -45,7 +45,7 @@ export function mediaTakenBy(model: Deployment | undefined): TakenMedia | undefi
 
 /**
  * Shows a model what its tools gave it to see. Images have their place in the messages of users, in every dialect: that is
- * where they stand, behind the results. `before` is what the run added already. Gives nothing where nothing can be shown.
+ * where they stand, behind the results. `before` is what the run added already. Gives nothing if nothing can be shown.
  */
 export function toMediaMessages(given: readonly ToolMedia[], taken: TakenMedia, before: readonly Message[]): Message[] {
   let room = mostCharsInRun - before.filter(isMediaMessage).reduce((sum, message) => sum + charsOf(message), 0);

@@ -34,7 +34,7 @@ export interface ToolRuns {
   readonly timeoutMs: number;
   /** Bytes of a result that the model is shown. */
   readonly maxResultBytes: number;
-  /** Called with faults whose reason nobody is told. */
+  /** Called with faults whose reason is shown to nobody. */
   readonly onFault: (tool: string, thrown: unknown) => void;
   /** By id of the call, what the user answered to the question of an earlier run of it; absent: nothing. */
   readonly userAnswers?: ReadonlyMap<string, ToolAnswer>;

@@ -4,7 +4,7 @@ import type { Deployment } from '../deployments/deployment.ts';
 import { isConsentRequired } from './consent-form.ts';
 import { type ConsentDeps, type Consenting, consentStatusOf } from './consent-status.ts';
 
-/** Throws `consent_required` where a call needs a consent of the user that is not there; undefined where none is needed. */
+/** Throws `consent_required` if a call needs a consent of the user that is not there; undefined if none is needed. */
 export type RequireConsent = (consenting: Consenting) => Promise<void> | undefined;
 
 /** The check of docs/consent.md. Only a call that needs a consent costs a look-up. */

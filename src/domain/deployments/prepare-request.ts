@@ -3,7 +3,7 @@ import { ParleyError } from '#contract/errors.ts';
 import { isTakenType } from '../files/is-accepted-type.ts';
 import type { Deployment } from './deployment.ts';
 
-/** The request with the deployment's defaults where it has no value of its own. Throws `invalid_request` for attachments the deployment does not take. */
+/** The request with the deployment's defaults if it has no value of its own. Throws `invalid_request` for attachments the deployment does not take. */
 export function prepareRequest(request: ChatRequest, deployment: Deployment): ChatRequest {
   checkAttachments(request, deployment);
   let prepared = request;

@@ -8,7 +8,7 @@ export interface FileQuotaDeps {
   readonly maxBucketBytes: number;
 }
 
-/** What is asked for beyond what is needed now, where it is not known how much will come. */
+/** What is asked for beyond what is needed now, if it is not known how much will come. */
 const stepBytes = 8 * 1024 ** 2;
 /** A node that is gone holds room no longer than this. */
 const heldMs = 300_000;
@@ -40,7 +40,7 @@ export class FileRoom {
     return this.#parts.index.release(this.place.blob);
   }
 
-  /** Gives what the bucket holds where there is no room. */
+  /** Gives what the bucket holds if there is no room. */
   async #reserve(bytes: number): Promise<number | undefined> {
     const { clock, index, maxBucketBytes } = this.#parts;
     const nowMs = clock.epochMs();

@@ -30,14 +30,14 @@ export type Selection = 'whole' | 'nothing' | ByteRange;
 export interface OpenedFile {
   readonly file: FileFacts;
   readonly selection: Selection;
-  /** To be read to its end or destroyed; undefined where nothing of it is wanted. */
+  /** To be read to its end or destroyed; undefined if nothing of it is wanted. */
   readonly content: Readable | undefined;
 }
 
 export interface Upload {
   readonly contentType: string;
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** How many they are; undefined where that is found out as they come. */
+  /** How many they are; undefined if that is found out as they come. */
   readonly announcedBytes: number | undefined;
   readonly condition: WriteCondition;
 }
@@ -66,14 +66,14 @@ export class StoredFiles {
     return this.#parts.maxFileBytes;
   }
 
-  /** What is known of a file; undefined where there is none. Throws `access_denied`. */
+  /** What is known of a file; undefined if there is none. Throws `access_denied`. */
   async look(caller: Caller, place: FilePlace): Promise<FileFacts | undefined> {
     requireReadable(caller, place);
     return this.#parts.index.find(place.bucket, place.path);
   }
 
   /**
-   * Opens a file; `select` says which part, and is asked again where the file was replaced in between: what is read is
+   * Opens a file; `select` says which part, and is asked again if the file was replaced in between: what is read is
    * always of one content. Throws `access_denied`, `file_not_found`, and what `select` throws.
    */
   async read(caller: Caller, place: FilePlace, select: (file: FileFacts) => Selection): Promise<OpenedFile> {

@@ -37,7 +37,7 @@ export class LimitCounters {
     this.#clock = clock;
   }
 
-  /** Counts one request, unless one of the limits is used up; gives how they stood before, at once where the store is in memory. */
+  /** Counts one request, unless one of the limits is used up; gives how they stood before, at once if the store is in memory. */
   take(account: Account): LimitStatuses | Promise<LimitStatuses> {
     return this.#count(account, oneRequest);
   }

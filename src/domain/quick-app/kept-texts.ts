@@ -64,7 +64,7 @@ export class KeptTexts {
     );
   }
 
-  /** Undefined where this owner has no such text, or has it no more. Rejects with StoreFault. */
+  /** Undefined if this owner has no such text, or has it no more. Rejects with StoreFault. */
   async find(owner: StateOwner, name: string): Promise<string | undefined> {
     const { index, blobs } = this.#parts;
     const { bucket, path } = toPlace(owner, name);

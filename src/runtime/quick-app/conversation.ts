@@ -33,7 +33,7 @@ export interface Conversation {
   readonly beside: readonly OffloadedTexts[];
 }
 
-/** Opens a state; undefined where it was changed, or belongs to somebody or something else. */
+/** Opens a state; undefined if it was changed, or belongs to somebody or something else. */
 export type OpenState = (state: JsonObject) => RunState | undefined;
 
 const notRun = 'The tool was not run: the user went on without it.';
@@ -176,7 +176,7 @@ function textOf(content: Message['content']): string {
   return typeof content === 'string' ? content : JSON.stringify(content ?? '');
 }
 
-/** What a run that is over said in the end, with the state of the model's own; nothing where it said nothing. */
+/** What a run that is over said in the end, with the state of the model's own; nothing if it said nothing. */
 function toFinal({ function_call: _call, custom_content: _custom, ...message }: Message, { added, inner }: RunState): Message[] {
   const content = typeof message.content === 'string' ? lastText(message.content, added) : (message.content ?? '');
   if (inner === undefined) return content === '' ? [] : [{ ...message, content }];

@@ -3,7 +3,7 @@ import { apart } from '../apart.ts';
 
 /**
  * What the last turn of a reply said. The reply has the text of all its turns, and the messages that its run added have that
- * of the earlier ones: told both, the model would read it twice. A text that its caller changed stays whole.
+ * of the earlier ones: given both, the model would read it twice. A text that its caller changed stays whole.
  */
 export function lastText(reply: string, added: readonly Message[]): string {
   const texts = added.flatMap(({ role, content }) => (role === 'assistant' && typeof content === 'string' ? [content] : []));

@@ -36,10 +36,10 @@ export interface TraceItem {
 
 type Beginning = Pick<TraceItem, 'kind' | 'turn' | 'name' | 'at_ms' | 'sent'>;
 
-/** What tokens cost, in USD; undefined where nobody knows. */
+/** What tokens cost, in USD; undefined if nobody knows. */
 export type Price = (usage: readonly ModelUsage[]) => number | undefined;
 
-/** Runs a quick app, and tells in its reply what the model was sent each turn, what it gave, and what its tools did. */
+/** Runs a quick app, and adds to its reply what the model was sent in each turn, what it gave, and what its tools did. */
 export async function* traceRun(run: QuickAppRun, price: Price): AsyncIterable<Frame> {
   const trace = new Trace(run, price);
   let hasStarted = false;
@@ -164,7 +164,7 @@ class Trace {
     return rounded(this.run.clock.nowMs() - this.#startedMs - at_ms);
   }
 
-  /** Messages and tools that the turn before was sent are not told again. */
+  /** Messages and tools that the turn before was sent are not repeated. */
   #toSent({ messages, model: _model, stream: _stream, tools, ...settings }: ChatRequest): string {
     const changed = messages.findIndex((message, at) => message !== this.#messages[at]);
     const messages_before = changed === -1 ? messages.length : changed;

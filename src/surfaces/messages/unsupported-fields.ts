@@ -91,7 +91,7 @@ class Search {
     }
   }
 
-  /** What is kept outlives the request: no more than can be told. */
+  /** What is kept outlives the request: no more than a header field can name. */
   #ignore(name: string): void {
     if (this.#ignored.size < mostNames) this.#ignored.add(name.slice(0, longestName));
   }

@@ -4,7 +4,7 @@ import type { Upstream } from '#domain/upstreams/upstream.ts';
 
 /** How much of a request of the dialect reaches the upstreams of a deployment. */
 export interface UpstreamCapabilities {
-  /** One of them speaks the dialect: what only such a one can be told is no reason to refuse. */
+  /** One of them speaks the dialect: what only such an upstream takes is no reason to refuse. */
   readonly isNative: boolean;
   /** All of them know marks up to which a prompt is cached. */
   readonly takesCacheMarks: boolean;

@@ -37,7 +37,7 @@ export const relayedReply: ReplyDialect = {
   readRefusal,
 };
 
-/** The tokens of a request, of a reply that tells nothing else. */
+/** The tokens of a request, of a reply that has nothing else. */
 export const countReply: ReplyDialect<number> = {
   readWhole(bytes) {
     const { input_tokens: tokens } = toJsonObject(bytes);

@@ -15,7 +15,7 @@ export interface Thinker {
   readonly mustCall: boolean;
 }
 
-/** `reasoning_effort` as thinking: a Claude of 4.6 or later is told the effort, other models get a budget of tokens. */
+/** `reasoning_effort` as thinking: a Claude of 4.6 or later gets the effort, other models get a budget of tokens. */
 export function toThinking(request: ChatRequest, thinker: Thinker): Deliberation {
   const { reasoning_effort: effort } = request;
   if ((request.thinking ?? null) !== null || !(effort === 'none' || isEffort(effort))) return {};

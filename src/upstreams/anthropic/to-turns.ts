@@ -100,7 +100,7 @@ class Turns {
     return { type: 'tool_use', id: this.#calls.ask(id, name).id, name, input };
   }
 
-  /** A result that no call waits for is told as text. */
+  /** A result that no call waits for is sent as text. */
   #addResult(message: Message, at: string): void {
     const blocks = toBlocks(message.content, at);
     const called = this.#calls.answer(typeof message.tool_call_id === 'string' ? message.tool_call_id : '');

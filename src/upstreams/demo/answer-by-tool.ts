@@ -12,7 +12,7 @@ const shortResult = 600;
 const mostResults = 20;
 const mostListed = 5;
 
-/** Calls the tool that the request demands. Throws UpstreamFault where it demands one that is not offered. */
+/** Calls the tool that the request demands. Throws UpstreamFault if it demands one that is not offered. */
 export async function callDemandedTool({ conversation, offer, comparing, steps }: Situation): Promise<Answer | undefined> {
   const { choice, tools } = offer;
   if (choice === 'none' || choice === 'auto' || tools.length === 0) return undefined;

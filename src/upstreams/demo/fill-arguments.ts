@@ -122,7 +122,7 @@ function withoutCommand(question: string): string {
   return question.replace(/^(?:please\s+)?(?:echo|say|repeat|search(?: for)?|look up|find|ask)\b[\s:,]*(?=\S)/i, '');
 }
 
-/** An optional parameter is filled where the question names it or one of its values. */
+/** An optional parameter is filled if the question names it or one of its values. */
 function isMentioned({ name, schema }: Parameter, clues: Clues): boolean {
   if (Array.isArray(schema.enum)) return mentioned(schema.enum, clues).length > 0;
   return new Set(clues.question.toLowerCase().match(/[\p{L}\p{N}]+/gu)).has(name.toLowerCase());

@@ -4,7 +4,7 @@ export interface Called {
   readonly name: string;
 }
 
-/** The calls of a conversation: ids in the form of the dialect, each once, and the names that results do not tell. */
+/** The calls of a conversation: ids in the form of the dialect, each once, and the names that results do not have. */
 export class Calls {
   readonly #form: RegExp;
   readonly #used = new Set<string>();
@@ -25,7 +25,7 @@ export class Calls {
     return called;
   }
 
-  /** The call that a result is for; undefined where none waits for it. */
+  /** The call that a result is for; undefined if none waits for it. */
   answer(given: string): Called | undefined {
     const waiting = this.#open.get(given);
     const called = waiting?.shift();

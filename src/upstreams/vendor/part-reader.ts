@@ -145,7 +145,7 @@ export class PartReader {
     return [...owed, ...ending, ...(usage === undefined ? [] : [{ ...this.#head, choices: [], usage }])];
   }
 
-  /** The role comes with the first thing told: an error ahead of everything else still has a status. */
+  /** The role comes with the first content: an error ahead of everything else still has a status. */
   #tell(delta: Delta, finish_reason: FinishReason | null = null): Chunk[] {
     const chunk = (said: Delta, reason: FinishReason | null): Chunk => ({
       ...this.#head,

@@ -79,7 +79,7 @@ function statusOf({ statusCode }: Told): number {
   return typeof statusCode === 'number' ? statusCode : 0;
 }
 
-/** Nothing came where the connection closed before the head. */
+/** Nothing came if the connection closed before the head. */
 function fromWire(fault: Told & HttpFault, chain: readonly Told[]): unknown {
   const hadHead = chain.some((each) => statusOf(each) > 0);
   if (fault.kind === 'closed' && !hadHead)
@@ -106,7 +106,7 @@ function toRefusal(refused: Told): UpstreamFault {
   return new UpstreamFault('refused', messageOf(error) ?? messageOf(body) ?? `The upstream answered ${status}.`, details);
 }
 
-/** What the upstream said: a body, or an error inside a stream. Google wraps a body in a list where a stream was asked for. */
+/** What the upstream said: a body, or an error inside a stream. Google wraps a body in a list if a stream was asked for. */
 function bodyOf({ name, responseBody, data, message, type }: Told): JsonObject {
   if (typeof responseBody !== 'string') return name === callError ? {} : { type, ...toObject(data), message };
   const value = tryParseJson(responseBody);
@@ -136,7 +136,7 @@ function isBadKey({ details }: JsonObject): boolean {
   return Array.isArray(details) && details.some((each) => isJsonObject(each) && each.reason === 'API_KEY_INVALID');
 }
 
-/** Google tells in the error how long to wait, such as `34.07s`. */
+/** Google says in the error how long to wait, such as `34.07s`. */
 function retryDelayOf({ details }: JsonObject): number | undefined {
   for (const each of Array.isArray(details) ? details.filter(isJsonObject) : []) {
     const [, seconds] = /^(\d{1,9}(?:\.\d+)?)s$/.exec(String(each.retryDelay)) ?? [];

@@ -19,7 +19,7 @@ type Turn<Role> = Extract<LanguageModelV4Message, { role: Role }>;
 
 /**
  * A conversation as the packages take it: system messages first, then user and assistant in turns, every call with its
- * result behind it. Where tools cannot be called and the vendor then wants no calls either, they are told as text.
+ * result behind it. Where tools cannot be called and the vendor then wants no calls either, they are sent as text.
  * Throws UpstreamFault 400 for content that the vendor does not have.
  */
 export function toPrompt(messages: readonly Message[], dialect: Dialect, mayCall: boolean): LanguageModelV4Prompt {
@@ -92,7 +92,7 @@ class Turns {
     return { type: 'tool-call', toolCallId: called.id, toolName: name, input, ...fromExtraContent(given, this.#dialect) };
   }
 
-  /** A result that no call waits for is told as text. */
+  /** A result that no call waits for is sent as text. */
   #addResult(message: Message, at: string): void {
     const parts = toParts(message.content, at, this.#dialect);
     const called = this.#calls.answer(typeof message.tool_call_id === 'string' ? message.tool_call_id : '');

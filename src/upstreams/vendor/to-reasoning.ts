@@ -14,7 +14,7 @@ const thoughtless = /gemini-(1|2\.0)|gemma|learnlm/i;
 export interface Reasoning {
   readonly effort?: Effort;
   readonly own: JsonObject;
-  /** Tokens of the answer alone, where the vendor's package adds those of thought. */
+  /** Tokens of the answer alone, if the vendor's package adds those of thought. */
   readonly maxOutputTokens?: number;
 }
 
@@ -27,7 +27,7 @@ export interface Thinker {
   readonly maxTokens: number | undefined;
 }
 
-/** `reasoning_effort`, or `thinking` with a budget, which wins. Nothing where neither was asked for: the model's own default holds. */
+/** `reasoning_effort`, or `thinking` with a budget, which wins. Nothing if neither was asked for: the model's own default holds. */
 export function toReasoning(request: ChatRequest, dialect: Dialect, thinker: Thinker): Reasoning {
   const { reasoning_effort: given, thinking } = request;
   const asked = isJsonObject(thinking) ? thinking : undefined;
@@ -67,7 +67,7 @@ function withinBound(given: Reasoning, asked: number | undefined, { model, maxTo
   return { own: toReasoningConfig(budget, undefined), maxOutputTokens: maxTokens - budget };
 }
 
-/** A Claude refuses to think where a call is demanded, and in a turn whose calls come without the thoughts that led to them. */
+/** A Claude refuses to think if a call is demanded, and in a turn whose calls come without the thoughts that led to them. */
 function mayThink({ model, prompt, mustCall }: Thinker): boolean {
   if (!/claude/i.test(model)) return true;
   if (mustCall) return false;

@@ -14,7 +14,7 @@ import { toCallOptions } from './to-call-options.ts';
 import { toFault } from './to-fault.ts';
 
 export interface VendorDeps extends ProviderDeps {
-  /** Hears what of a request its upstream's dialect has nothing for. */
+  /** Called with each part of a request that its upstream's dialect has nothing for. */
   readonly noteLost?: (upstream: Upstream, what: string) => void;
 }
 
