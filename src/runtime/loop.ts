@@ -5,7 +5,7 @@ import type { Chunk, Delta, ResponseCustomContent } from '#contract/chunk.ts';
 import type { OfferedControl } from '#contract/completed-control.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
-import type { Tool, ToolAnswer } from '#domain/tools/tool.ts';
+import type { MissingToolset, Tool, ToolAnswer } from '#domain/tools/tool.ts';
 import { Tally } from '#domain/usage/usage-sum.ts';
 import { apart } from './apart.ts';
 import { toControls } from './ask-user.ts';
@@ -39,7 +39,7 @@ export interface LoopOptions {
   /** Bytes of a tool's result that the model is shown. */
   readonly maxResultBytes: number;
   /** Toolsets that are missing, each shown as a failed stage before anything else. */
-  readonly missing?: readonly { readonly name: string; readonly reason: string }[];
+  readonly missing?: readonly MissingToolset[];
   /** Messages that the run added before it stopped for its caller; default none. */
   readonly added?: readonly Message[];
   /** What the run stopped for, if it goes on with the user's answer; default none. */

@@ -34,7 +34,7 @@ export function toChatRequest(body: CountRequest, translation: Translation): Cha
     ...(effort !== undefined && { reasoning_effort: effort }),
     ...toFormat(body.output_config?.format),
     ...(capabilities.takesTools && toTools(body, names)),
-    ...(capabilities.takesOwnFields && toOwnFields(body, effort)),
+    ...(capabilities.takesThinking && toOwnFields(body, effort)),
   };
 }
 

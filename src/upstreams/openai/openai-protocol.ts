@@ -1,5 +1,6 @@
 import type { HttpClient, HttpRequest } from '#base/http/client.ts';
 import type { JsonObject } from '#base/json.ts';
+import { joinPath } from '#base/url-path.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { toPlainMessages } from '#contract/content.ts';
 import { type Ask, type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
@@ -112,9 +113,7 @@ function endpointOf(upstream: Upstream): URL {
 }
 
 function under(upstream: Upstream, operation: Operation): URL {
-  const url = new URL(endpointOf(upstream));
-  url.pathname = `${url.pathname.replace(/\/$/, '')}/${operation}`;
-  return url;
+  return joinPath(endpointOf(upstream), operation);
 }
 
 /** A caller of the messages dialect sends along what models have thought and signed; OpenAI's API refuses the field. */

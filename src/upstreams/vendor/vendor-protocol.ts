@@ -1,7 +1,7 @@
 import { pump, pumpOne } from '#base/pump.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { Frame } from '#contract/frame.ts';
-import { isClaudeOnVertex } from '#domain/upstreams/messages-upstream.ts';
+import { speaksMessages } from '#domain/upstreams/messages-upstream.ts';
 import type { Ask, ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
 import { createClaudeOnVertex } from '../claude-on-vertex.ts';
 import { dialects, type VendorName } from './dialect.ts';
@@ -43,7 +43,7 @@ export function createVendorProtocol(name: VendorName, tools: VendorDeps): ChatP
     hasChoices: false,
     chat(ask, reply) {
       const { upstream } = ask;
-      if (isClaudeOnVertex(upstream)) return claude.chat(ask, reply);
+      if (speaksMessages(upstream)) return claude.chat(ask, reply);
       const work = (signal: AbortSignal) =>
         within(upstream, signal, (provider, toThrown) => open(name, { ask, signal, tools, provider, toThrown }));
       return pump(work, reply);
