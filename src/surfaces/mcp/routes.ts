@@ -30,10 +30,10 @@ const base = '/v1/deployments/';
 const facts = { operation: 'chat', route: `${base}{id}/mcp` } as const;
 
 /** `POST /v1/deployments/{id}/mcp`: a deployment as an MCP server over streamable HTTP, with one tool that asks it. */
-export function mcpRoutes(app: FastifyInstance, tools: McpServerDeps): void {
+export function mcpRoutes(app: FastifyInstance, deps: McpServerDeps): void {
   const running = new RunningCalls();
   serveRaw(app, 'POST', `${base}*`, (raw) =>
-    tools.handler.serve(facts, raw, (context) => serve({ ...tools, running }, context, toEncodedId(raw.request.url ?? ''))),
+    deps.handler.serve(facts, raw, (context) => serve({ ...deps, running }, context, toEncodedId(raw.request.url ?? ''))),
   );
 }
 
@@ -46,17 +46,17 @@ function toEncodedId(url: string): string {
   throw new ParleyError('method_not_allowed', 'This path takes GET, HEAD, not POST.', { headers: { allow: 'GET, HEAD' } });
 }
 
-async function serve(tools: McpServerDeps & ExchangeDeps, context: RequestContext, encodedId: string): Promise<void> {
+async function serve(deps: McpServerDeps & ExchangeDeps, context: RequestContext, encodedId: string): Promise<void> {
   refuseOtherOrigins(context.request);
   const outlet = new Outlet(context, readAccepted(context.request));
-  const { caller, text } = await tools.handler.authenticate(context);
-  const deployment = await findChat(tools, caller, encodedId);
+  const { caller, text } = await deps.handler.authenticate(context);
+  const deployment = await findChat(deps, caller, encodedId);
   let id: McpMessage['id'];
   try {
     const value = asRpcFault('parseError', () => parseBody(text));
     const message = asRpcFault('invalidRequest', () => parseMcpMessage(value));
     id = message.id;
-    await new Exchange(tools, { context, outlet, caller, deployment }).take(message);
+    await new Exchange(deps, { context, outlet, caller, deployment }).take(message);
   } catch (thrown) {
     if (!(thrown instanceof RpcFault)) throw thrown;
     context.failed(thrown);

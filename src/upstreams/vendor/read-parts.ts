@@ -4,7 +4,7 @@ import { Frame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import type { PartReader } from './part-reader.ts';
 
-export interface PartTools {
+export interface ReadPartsDeps {
   readonly reader: PartReader;
   /** What goes to the caller of what was thrown. */
   readonly toThrown: (thrown: unknown) => unknown;
@@ -15,7 +15,7 @@ export interface PartTools {
 /** The parts of a reply as frames. A stream that closes without an end, or has an error, is a fault. Leaving early closes it. */
 export async function* readParts(
   parts: ReadableStream<LanguageModelV4StreamPart>,
-  { reader, toThrown, noteLost }: PartTools,
+  { reader, toThrown, noteLost }: ReadPartsDeps,
 ): AsyncIterable<Frame> {
   try {
     for await (const part of parts) {

@@ -43,7 +43,7 @@ interface Wanted {
  * and makes vectors for one.
  */
 export class DocumentIndexer {
-  readonly #parts: DocumentIndexerDeps;
+  readonly #deps: DocumentIndexerDeps;
   readonly #reader: DocumentReader;
   readonly #vectors: VectorMaker;
   /** By blob: what waits, what is under way and what is known. */
@@ -58,10 +58,10 @@ export class DocumentIndexer {
   readonly #readers: Readonly<Record<Urgency, OneByOne>>;
   readonly #embedding: OneByOne;
 
-  constructor(parts: DocumentIndexerDeps) {
-    this.#parts = parts;
-    this.#reader = new DocumentReader({ ...parts, bounds: parts.bounds ?? defaultDocumentBounds });
-    this.#vectors = new VectorMaker(parts);
+  constructor(deps: DocumentIndexerDeps) {
+    this.#deps = deps;
+    this.#reader = new DocumentReader({ ...deps, bounds: deps.bounds ?? defaultDocumentBounds });
+    this.#vectors = new VectorMaker(deps);
     this.#readers = { asked: this.#readerOf('asked'), ahead: this.#readerOf('ahead') };
     this.#embedding = new OneByOne(() => {
       const next = this.#closing.signal.aborted ? undefined : this.#nextWanted();
@@ -149,7 +149,7 @@ export class DocumentIndexer {
     } catch (thrown) {
       this.#readings.delete(blob);
       reading.fail(thrown);
-      if (!this.#closing.signal.aborted) this.#parts.noteFault('a document could not be read', thrown);
+      if (!this.#closing.signal.aborted) this.#deps.noteFault('a document could not be read', thrown);
     }
   }
 
@@ -159,26 +159,26 @@ export class DocumentIndexer {
       const outcome = await this.#vectors.step(wish, signal);
       this.#wanted.delete(key);
       if (outcome !== 'done') this.#wanted.set(key, { reading, wish });
-      if (outcome === 'elsewhere') await this.#parts.clock.sleep(elsewhereMs, signal);
+      if (outcome === 'elsewhere') await this.#deps.clock.sleep(elsewhereMs, signal);
     } catch (thrown) {
       if (signal.aborted) return;
       this.#rest(wish.embedder);
-      this.#parts.noteFault(`passages got no vectors from ${wish.embedder.model}`, thrown);
+      this.#deps.noteFault(`passages got no vectors from ${wish.embedder.model}`, thrown);
     }
   }
 
   #isResting(model: string): boolean {
-    return this.#parts.clock.epochMs() < (this.#restUntilMs.get(model) ?? 0);
+    return this.#deps.clock.epochMs() < (this.#restUntilMs.get(model) ?? 0);
   }
 
   /** Leaves a model alone for a while; who asks afterwards wishes for its vectors again. */
   #rest({ model }: TextEmbedder): void {
-    this.#restUntilMs.set(model, this.#parts.clock.epochMs() + embedAgainMs);
+    this.#restUntilMs.set(model, this.#deps.clock.epochMs() + embedAgainMs);
     for (const [key, { wish }] of this.#wanted) if (wish.embedder.model === model) this.#wanted.delete(key);
     for (const reading of this.#readings.values()) reading.models.delete(model);
   }
 
   async #sweep(): Promise<void> {
-    await this.#parts.index.sweep().catch((thrown) => this.#parts.noteFault('the passage index could not be swept', thrown));
+    await this.#deps.index.sweep().catch((thrown) => this.#deps.noteFault('the passage index could not be swept', thrown));
   }
 }
