@@ -7,7 +7,7 @@ import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
 import type { MissingToolset, Tool, ToolAnswer } from '#domain/tools/tool.ts';
 import { Tally } from '#domain/usage/usage-sum.ts';
-import { apart } from './apart.ts';
+import { asParagraph } from './as-paragraph.ts';
 import { toControls } from './ask-user.ts';
 import { Citations } from './citations.ts';
 import { inOrderAsked } from './in-order-asked.ts';
@@ -182,7 +182,7 @@ class Loop {
     }
     this.#options.signal.throwIfAborted();
     this.#tally.add(usage.items());
-    if (turn.text !== '') this.#text += this.#apart(turn.text);
+    if (turn.text !== '') this.#text += this.#asParagraph(turn.text);
     return turn;
   }
 
@@ -217,14 +217,14 @@ class Loop {
     const { custom_content: _custom, ...said } = delta;
     return this.#reply.chunk({
       ...said,
-      ...(isFirstText && { content: this.#apart(turn.text) }),
+      ...(isFirstText && { content: this.#asParagraph(turn.text) }),
       ...(isJsonObject(custom_content) && { custom_content: inner.customContent(custom_content) }),
     });
   }
 
   /** The text, as a paragraph of its own if the reply has others already. */
-  #apart(text: string): string {
-    return apart(this.#text, text);
+  #asParagraph(text: string): string {
+    return asParagraph(this.#text, text);
   }
 
   /** What of the model's own reply is passed on, once it is remembered. */
@@ -261,7 +261,7 @@ class Loop {
     const [first] = questions;
     const controls = first === undefined ? [] : toControls(first.question);
     this.#controls.unshift(...controls);
-    yield this.#reply.chunk({ content: this.#apart(first?.question.message ?? '') });
+    yield this.#reply.chunk({ content: this.#asParagraph(first?.question.message ?? '') });
     yield this.#reply.chunk({
       custom_content: { controls: controls.map((control) => ({ ...control, index: this.#reply.nextControl() })) },
     });

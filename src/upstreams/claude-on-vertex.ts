@@ -23,7 +23,7 @@ interface Account {
 }
 
 /**
- * Claude behind Google's Vertex: the Messages dialect at an address that names model and manner, with the token of a service
+ * Claude behind Google's Vertex: the Messages dialect at an address that names model and method, with the token of a service
  * account. `endpoint` is the base address ending in /publishers/anthropic.
  */
 export function createClaudeOnVertex(http: HttpClient, clock: Pick<Clock, 'epochMs'>): ChatProtocol {
@@ -77,10 +77,10 @@ function secretsOf(account: Account | undefined): string[] {
   return [account?.privateKey, account?.token.last].filter((secret) => secret !== undefined);
 }
 
-function toUrl({ endpoint, region = 'global', model }: Upstream, projectId: string, manner: string): URL {
+function toUrl({ endpoint, region = 'global', model }: Upstream, projectId: string, method: string): URL {
   const base = new URL(endpoint ?? `https://${hostOf(region)}/v1/projects/${projectId}/locations/${region}/publishers/anthropic`);
   base.pathname = trimEndSlashes(base.pathname).replace(/\/models$/, '');
-  return joinPath(base, `models/${encodeURIComponent(model).replaceAll('%40', '@')}:${manner}`);
+  return joinPath(base, `models/${encodeURIComponent(model).replaceAll('%40', '@')}:${method}`);
 }
 
 /** Regions of several places have hosts of their own. */

@@ -11,7 +11,7 @@ const lost = JSON.stringify({ lost: 'What stood here was too long to be sent to 
 
 /** The conversation for the model, with all texts in their places; texts that are gone are shown as lost. Rejects with StoreFault. */
 export async function rehydrate(conversation: Conversation): Promise<Conversation> {
-  const texts = await readNewest(conversation.beside);
+  const texts = await readNewest(conversation.offloaded);
   const toText = (text: string): string => {
     const mark = fromMark(text);
     return mark === undefined || !texts.has(mark.name) ? text : (texts.get(mark.name)?.[mark.number] ?? lost);

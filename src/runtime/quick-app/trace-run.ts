@@ -45,12 +45,12 @@ export async function* traceRun(run: QuickAppRun, price: Price): AsyncIterable<F
   let hasStarted = false;
   try {
     for await (const frame of runQuickApp(trace.run)) {
-      if (hasStarted) yield* trace.told();
+      if (hasStarted) yield* trace.finished();
       hasStarted = true;
       yield frame;
     }
   } catch (thrown) {
-    if (hasStarted) yield* trace.told();
+    if (hasStarted) yield* trace.finished();
     throw thrown;
   }
 }
@@ -72,7 +72,7 @@ class Trace {
     this.run = {
       ...run,
       askModel: (request) => this.#ask(run, request),
-      tools: { ...run.tools, tools: tools.map((tool) => this.#watched(tool)) },
+      tools: { ...run.tools, tools: tools.map((tool) => this.#tracedTool(tool)) },
     };
     this.#price = price;
     this.#text = new TraceText(run.app);
@@ -80,7 +80,7 @@ class Trace {
   }
 
   /** What is over and was not told yet. */
-  *told(): Iterable<Frame> {
+  *finished(): Iterable<Frame> {
     const trace = this.#unsent;
     if (trace.length === 0) return;
     this.#unsent = [];
@@ -93,14 +93,14 @@ class Trace {
     const beginning = this.#begin('model', request.model ?? run.app.model, this.#toSent(request));
     try {
       const reply = await run.askModel(request);
-      return { ...reply, frames: this.#heard(reply.frames, beginning) };
+      return { ...reply, frames: this.#tracedFrames(reply.frames, beginning) };
     } catch (thrown) {
       this.#end(beginning, { received: '', error: toParleyError(thrown).message });
       throw thrown;
     }
   }
 
-  async *#heard(frames: AsyncIterable<Frame>, beginning: Beginning): AsyncIterable<Frame> {
+  async *#tracedFrames(frames: AsyncIterable<Frame>, beginning: Beginning): AsyncIterable<Frame> {
     const turn = new Turn(beginning.turn);
     const usage = new TurnUsage(beginning.name);
     let first_ms: number | undefined;
@@ -130,7 +130,7 @@ class Trace {
     }
   }
 
-  #watched(tool: Tool): Tool {
+  #tracedTool(tool: Tool): Tool {
     return { ...tool, run: (args, context) => this.#runTool(tool, args, context) };
   }
 

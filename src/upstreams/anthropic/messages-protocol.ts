@@ -12,7 +12,7 @@ import { toMessagesRequest } from './to-messages-request.ts';
 export type Operation = 'messages' | 'messages/count_tokens';
 
 /** Where a request of the dialect goes, and as what. */
-export interface Address {
+interface Address {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: JsonObject;

@@ -6,8 +6,8 @@ import type {
   LanguageModelV4ToolResultOutput,
 } from '@ai-sdk/provider';
 import type { Message } from '#contract/message.ts';
-import { type Called, Calls } from '../prompt/calls.ts';
-import { type CallInMessage, callsOf } from '../prompt/calls-of.ts';
+import { type CallInMessage, callsOf } from '../prompt/message-calls.ts';
+import { type PendingCall, PendingCalls } from '../prompt/pending-calls.ts';
 import { noResult, opening } from '../prompt/stand-ins.ts';
 import type { Dialect } from './dialect.ts';
 import { fromExtraContent, toReasoningParts } from './signatures.ts';
@@ -35,12 +35,12 @@ class Turns {
   readonly #hasCalls: boolean;
   readonly #system: Turn<'system'>[] = [];
   readonly #turns: (Turn<'user'> | Turn<'assistant'> | Turn<'tool'>)[] = [];
-  readonly #calls: Calls;
+  readonly #calls: PendingCalls;
 
   constructor(dialect: Dialect, hasCalls: boolean) {
     this.#dialect = dialect;
     this.#hasCalls = hasCalls;
-    this.#calls = new Calls(dialect.callId);
+    this.#calls = new PendingCalls(dialect.callId);
   }
 
   add(message: Message, at: string): void {
@@ -101,7 +101,11 @@ class Turns {
     else this.#addToUser([{ type: 'text', text: `${called.name} gave this result:` }, ...orNone(parts)]);
   }
 
-  #addOutput({ id, name }: Called, output: LanguageModelV4ToolResultOutput, options: Pick<Part, 'providerOptions'> = {}): void {
+  #addOutput(
+    { id, name }: PendingCall,
+    output: LanguageModelV4ToolResultOutput,
+    options: Pick<Part, 'providerOptions'> = {},
+  ): void {
     const last = this.#turns.at(-1);
     const result = { type: 'tool-result' as const, toolCallId: id, toolName: name, output, ...options };
     if (last?.role === 'tool') last.content.push(result);

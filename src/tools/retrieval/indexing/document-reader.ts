@@ -4,7 +4,7 @@ import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';
 import { DocumentFault } from '../loading/document-fault.ts';
 import { type DocumentBounds, type LoadedDocument, loadDocument } from '../loading/load-document.ts';
-import { weigh } from '../loading/weigh.ts';
+import { roughTokens } from '../loading/rough-tokens.ts';
 import { type Content, documentOf, findByBlob, labelOf, readContent } from './read-content.ts';
 
 const leaseMs = 120_000;
@@ -94,7 +94,7 @@ export class DocumentReader {
         throw new DocumentFault('Reading it took too long; another node reads it now.', { isPassing: true });
       await index.addPassages({ id, title }, passages.slice(from, from + passagesAtOnce));
     }
-    const tokens = Math.ceil(passages.reduce((sum, { text }) => sum + weigh(text), 0));
+    const tokens = Math.ceil(passages.reduce((sum, { text }) => sum + roughTokens(text), 0));
     const document = { id, title, format, passages: passages.length, tokens, note, failure: undefined };
     if (await index.finish(document)) return document;
     await index.drop(id);

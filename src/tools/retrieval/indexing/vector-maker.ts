@@ -8,7 +8,7 @@ const passagesAtOnce = 32;
 const longestHead = 160;
 
 /** A document whose passages shall have vectors of one model. */
-export interface Wish {
+export interface VectorRequest {
   readonly document: IndexedDocument;
   readonly embedder: TextEmbedder;
 }
@@ -28,7 +28,7 @@ export class VectorMaker {
   }
 
   /** One step. `elsewhere` where another node is at it. Throws StoreFault, what the embedder throws, the signal's reason. */
-  async step({ document, embedder }: Wish, signal: AbortSignal): Promise<'more' | 'done' | 'elsewhere'> {
+  async step({ document, embedder }: VectorRequest, signal: AbortSignal): Promise<'more' | 'done' | 'elsewhere'> {
     const { index, clock, owner } = this.#deps;
     const key = { document: document.id, model: embedder.model };
     const name = `vectors ${document.id} ${embedder.model}`;
