@@ -61,7 +61,7 @@ export class EventSplitter {
   }
 }
 
-/** The event that begins there, its empty line included; what is left where there is no other, such as an empty line too many. */
+/** The event that begins there, its empty line included; what is left if there is no other, such as an empty line too many. */
 export function eventAt(events: string, at: number): string {
   const end = events.indexOf('\n\n', at);
   return events.slice(at, end === -1 ? events.length : end + 2);

@@ -38,7 +38,7 @@ function failed(listener: ReplyListener, fault: HttpFault): Exchange {
   return { pause: ignore, resume: ignore, endWithin: ignore, cancel };
 }
 
-/** Says why where the connection failed because of the guard. */
+/** Says why if the connection failed because of the guard. */
 class ExplainingListener implements ReplyListener {
   readonly #listener: ReplyListener;
 

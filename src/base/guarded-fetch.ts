@@ -33,7 +33,7 @@ export function createGuardedFetch(guard: NetGuard, connectMs: number): Fetch {
 
 /**
  * The same response with a bound on what is read of it after decoding: on the whole, or, of a stream of events, on each. What is
- * larger breaks off with an HttpFault `too_large`, which `onExceeded` is told as well.
+ * larger breaks off with an HttpFault `too_large`, with which `onExceeded` is called as well.
  */
 export function withinBytes(response: Response, maxBytes: number, onExceeded: (fault: HttpFault) => void): Response {
   const { body, headers, status, statusText } = response;

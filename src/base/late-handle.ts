@@ -1,6 +1,6 @@
 import type { Handle } from './sink.ts';
 
-/** Steers work that begins later: what it is told until then holds from the beginning on. */
+/** Steers work that begins later: a pause or cancel that comes before holds from the beginning. */
 export class LateHandle implements Handle {
   #work: Handle | undefined;
   #isPaused = false;
@@ -18,7 +18,7 @@ export class LateHandle implements Handle {
     if (this.#isPaused) work.pause();
   }
 
-  /** Begins with what `prepare` resolves with; its signal is aborted if the work is cancelled before. `fail` hears what either throws. */
+  /** Begins with what `prepare` resolves with; its signal is aborted if the work is cancelled before. `fail` is called with what either throws. */
   startAfter<Value>(
     prepare: (signal: AbortSignal) => Promise<Value>,
     begin: (value: Value) => Handle,

@@ -1,8 +1,8 @@
 import type { Handle, Sink } from './sink.ts';
 
 /**
- * Pushes the items of an iterable into a sink. `open` gets the signal that `cancel` aborts; it may throw or reject, which
- * the sink is told.
+ * Pushes the items of an iterable into a sink. `open` gets the signal that `cancel` aborts; if it throws or
+ * rejects, the sink fails with that error.
  */
 export function pump<Item>(
   open: (signal: AbortSignal) => AsyncIterable<Item> | Promise<AsyncIterable<Item>>,
@@ -49,7 +49,7 @@ class Pump<Item> implements Handle {
   async run(open: (signal: AbortSignal) => AsyncIterable<Item> | Promise<AsyncIterable<Item>>): Promise<void> {
     const { signal } = this.#controller;
     try {
-      // The sink is told nothing before `pump` has returned.
+      // Nothing is pushed before `pump` has returned.
       await undefined;
       for await (const item of await open(signal)) {
         if (signal.aborted) return;

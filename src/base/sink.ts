@@ -14,6 +14,6 @@ export interface Handle {
   /** Back-pressure: asks for nothing more until `resume`. What is on its way already may still come. */
   pause(): void;
   resume(): void;
-  /** Stops the work at once. The sink hears nothing more: whoever cancels knows why. */
+  /** Stops the work at once. Nothing more is pushed, not even `fail`: whoever cancels knows why. */
   cancel(): void;
 }

@@ -1,6 +1,6 @@
 const backslash = 92;
 
-/** Where the JSON string that goes on here is closed; the end of the text where it is not. */
+/** Where the JSON string that goes on here is closed; the end of the text if it is not. */
 export function stringEnd(text: string, start: number): number {
   let at = text.indexOf('"', start);
   while (at !== -1 && isEscaped(text, at)) at = text.indexOf('"', at + 1);

@@ -25,7 +25,7 @@ const identity: ReadonlySet<string> = new Set(['id', 'created', 'model']);
  * Folds the chunks of a reply to the whole reply (docs/wire.md, JSON answers). In a delta strings are joined, list items merged by
  * `index` or else appended, everything else replaced; nulls are ignored, but for the status of a stage that never ended.
  * Beside a delta strings are replaced too, beside the choices everything is. Chunks are not changed. Throws upstream_failed
- * where an index is no integer from 0 to 100,000 or there are more than a million items.
+ * if an index is no integer from 0 to 100,000 or there are more than a million items.
  */
 export class Accumulator {
   readonly #fields: Fields = new Map();
@@ -119,7 +119,7 @@ function toChoice({ index = 0, message, finish_reason = null, ...rest }: Partial
   return { index, message: toMessage(message), finish_reason, ...rest };
 }
 
-/** `content` is '' where no text came; with tool calls it is null, with a function call absent (docs/wire.md, JSON answers). Tool calls of a whole message have no index. */
+/** `content` is '' if no text came; with tool calls it is null, with a function call absent (docs/wire.md, JSON answers). Tool calls of a whole message have no index. */
 function toMessage({ role: _role, content, ...rest }: Partial<Message> = {}): Message {
   if (content) return { role: 'assistant', content, ...toWhole(rest) };
   if (Array.isArray(rest.tool_calls) && rest.tool_calls.length > 0) return { role: 'assistant', content: null, ...toWhole(rest) };

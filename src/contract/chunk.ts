@@ -17,7 +17,7 @@ export interface ModelUsage {
   prompt_tokens: number;
   completion_tokens: number;
   total_tokens: number;
-  /** Present where the upstream reported nothing and the counts were estimated. */
+  /** Present if the upstream reported nothing and the counts were estimated. */
   estimated?: true;
 }
 

@@ -15,7 +15,7 @@ export interface OfferedControl {
 
 const maxSchemaChars = 16 * 1024;
 const maxValueChars = 256 * 1024;
-/** The schema came back from the caller, so it may be anything: it is told in this time, which nobody else is served in. */
+/** The schema came back from the caller, so it may be anything: checking it may take this long, and nobody else is served meanwhile. */
 const maxMs = 250;
 const unusable = 'the schema cannot be used';
 
@@ -37,7 +37,7 @@ export function checkCompletedControl(messages: readonly Message[], recorded?: r
   if (fault !== undefined) throw notOffered(`${at}.value`, `does not follow the schema of the control: ${fault}`);
 }
 
-/** What the last reply recorded; undefined where it recorded nothing. */
+/** What the last reply recorded; undefined if it recorded nothing. */
 function offeredControls(messages: readonly Message[]): readonly OfferedControl[] | undefined {
   const state = messages.findLast(({ role }) => role === 'assistant')?.custom_content?.state;
   const recorded = state?.parley_controls;
@@ -48,7 +48,7 @@ function isOfferedControl(value: unknown): value is OfferedControl {
   return isJsonObject(value) && typeof value.label === 'string' && (value.schema === undefined || isJsonObject(value.schema));
 }
 
-/** What keeps a value from following a schema, in words; undefined where it does follow. */
+/** What keeps a value from following a schema, in words; undefined if it does follow. */
 function faultOf(value: object, schema: object): string | undefined {
   if (JSON.stringify(value).length > maxValueChars) return 'it is too large';
   if (JSON.stringify(schema).length > maxSchemaChars || '$async' in schema) return unusable;
@@ -62,7 +62,7 @@ function faultOf(value: object, schema: object): string | undefined {
   }
 }
 
-/** A pattern whose time grows with the text alone. Throws where it has what RE2 leaves out. */
+/** A pattern whose time grows with the text alone. Throws if it has what RE2 leaves out. */
 const toLinear = Object.assign(
   (pattern: string) => {
     const expression = RE2JS.compile(pattern);

@@ -29,7 +29,7 @@ export function isSameForm(one: ConsentForm, other: ConsentForm): boolean {
   return ids.length === Object.keys(other).length && ids.every((id) => requiresConsent(one, id) === requiresConsent(other, id));
 }
 
-/** What a form says of a deployment; undefined where it is not in the form. */
+/** What a form says of a deployment; undefined if it is not in the form. */
 export function requiresConsent(form: ConsentForm, id: string): boolean | undefined {
   return Object.hasOwn(form, id) ? form[id]?.consentRequired : undefined;
 }

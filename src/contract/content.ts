@@ -5,7 +5,7 @@ const readableTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|[^;]*\+json|[
 
 /**
  * The request without `custom_content`, for upstreams that know the OpenAI API only: attachments become parts of the
- * content, a completed control becomes text; state, stages and controls are left out. The same object where no message has any.
+ * content, a completed control becomes text; state, stages and controls are left out. The same object if no message has any.
  */
 export function toPlainMessages(request: ChatRequest): ChatRequest {
   const isPlain = ({ custom_content: custom }: Message): boolean => custom === undefined;

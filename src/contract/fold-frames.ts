@@ -3,7 +3,7 @@ import type { Chunk, Completion } from './chunk.ts';
 import { ParleyError } from './errors.ts';
 import type { Frame } from './frame.ts';
 
-/** How much of a reply is kept where it is folded. */
+/** How much of a reply is kept if it is folded. */
 interface FoldBound {
   readonly maxBytes: number;
   /** What is said of a reply that has more. */

@@ -13,7 +13,7 @@ export interface Native {
   readonly isLast: boolean;
   /** Bytes of text among them, near enough for an estimate. */
   readonly textBytes: number;
-  /** Token counts of the reply so far in the compat form, where these bytes tell any. */
+  /** Token counts of the reply so far in the compat form, if these bytes have any. */
   readonly usage: Usage | undefined;
 }
 
@@ -117,7 +117,7 @@ export function toEvent(value: unknown): string {
   return `data: ${toLatin1(JSON.stringify(value))}\n\n`;
 }
 
-/** A run of text may be parsed only at the surface, when nobody can tell any more whose JSON it is. */
+/** A run of text may be parsed only at the surface, when nobody knows any more whose JSON it is. */
 function toParsedChunk(data: string): RawChunk {
   const value = tryParseJson(fromLatin1(data));
   if (!isJsonObject(value)) throw new ParleyError('upstream_failed', 'The answer is malformed: an event is not a JSON object.');

@@ -5,13 +5,13 @@ type PlacedCall = ToolCallDelta & { readonly index: number };
 
 /** Turns the tool calls of one reply into the old form: the first call of each choice becomes its function call, the others are left out. */
 export class FunctionCallReply {
-  /** By choice: the tool call that is told. */
-  readonly #told = new Map<unknown, PlacedCall>();
+  /** By choice: the tool call that becomes its function call. */
+  readonly #calls = new Map<unknown, PlacedCall>();
 
-  /** The chunk with `function_call` for `tool_calls`; the same object where it has none. To be given all chunks, in their order. */
+  /** The chunk with `function_call` for `tool_calls`; the same object if it has none. To be given all chunks, in their order. */
   toFunctionCall(chunk: RawChunk): RawChunk {
-    if (!chunk.choices.some((choice) => this.#isToTell(choice))) return chunk;
-    return { ...chunk, choices: chunk.choices.map((choice) => (this.#isToTell(choice) ? this.#toOldForm(choice) : choice)) };
+    if (!chunk.choices.some((choice) => this.#changes(choice))) return chunk;
+    return { ...chunk, choices: chunk.choices.map((choice) => (this.#changes(choice) ? this.#toOldForm(choice) : choice)) };
   }
 
   #toOldForm(choice: JsonObject): JsonObject {
@@ -22,27 +22,27 @@ export class FunctionCallReply {
     return { ...choice, delta, finish_reason: this.#endsInCall(choice) ? 'function_call' : choice.finish_reason };
   }
 
-  #isToTell(choice: JsonObject): boolean {
+  #changes(choice: JsonObject): boolean {
     const { delta } = choice;
     return (isJsonObject(delta) && (delta.tool_calls ?? null) !== null) || this.#endsInCall(choice);
   }
 
-  /** Some upstreams stop where they called. */
+  /** Some upstreams report `stop` for a reply that ends in a call. */
   #endsInCall({ index, finish_reason: reason }: JsonObject): boolean {
-    return reason === 'tool_calls' || (reason === 'stop' && this.#told.has(index));
+    return reason === 'tool_calls' || (reason === 'stop' && this.#calls.has(index));
   }
 
   #functionCall(choice: unknown, calls: readonly ToolCallDelta[]): FunctionCallDelta | undefined {
     const placed = calls.map((call, position) => ({ ...call, index: call.index ?? position }));
     const [first] = placed.toSorted((one, other) => one.index - other.index);
-    const told = this.#told.get(choice) ?? first;
-    if (told === undefined) return undefined;
-    this.#told.set(choice, told);
-    return placed.find((call) => isSameCall(call, told))?.function;
+    const chosen = this.#calls.get(choice) ?? first;
+    if (chosen === undefined) return undefined;
+    this.#calls.set(choice, chosen);
+    return placed.find((call) => isSameCall(call, chosen))?.function;
   }
 }
 
 /** Upstreams that send calls whole may number none of them, or all alike: then the ids differ. */
-function isSameCall(call: PlacedCall, told: PlacedCall): boolean {
-  return call.index === told.index && (!call.id || !told.id || call.id === told.id);
+function isSameCall(call: PlacedCall, chosen: PlacedCall): boolean {
+  return call.index === chosen.index && (!call.id || !chosen.id || call.id === chosen.id);
 }

@@ -8,7 +8,7 @@ export function usesFunctions(request: ChatRequest): boolean {
 
 /**
  * The request in the form of tools: `functions` are tools, calls of functions are tool calls with made-up ids and
- * their results tool messages. Every call gets a result and every result a call, as tools want it. The same object where
+ * their results tool messages. Every call gets a result and every result a call, as tools want it. The same object if
  * nothing is of the old form.
  */
 export function toToolsRequest(request: ChatRequest): ChatRequest {

@@ -5,7 +5,7 @@ import { refuseOtherCase } from './request-fault.ts';
 const known: ReadonlySet<string> = new Set(['model']);
 
 /**
- * The deployment that a body names as its `model`; undefined where it names none. Throws invalid_request where the body is no
+ * The deployment that a body names as its `model`; undefined if it names none. Throws invalid_request if the body is no
  * JSON object, or writes the key in another case.
  */
 export function readModel(body: unknown): string | undefined {

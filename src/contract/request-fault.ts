@@ -19,7 +19,7 @@ export function requestFault(param: string, claim: string): ParleyError {
   return new ParleyError('invalid_request', `${param} ${claim}.`, { param });
 }
 
-/** The value, where it has the shape. Throws invalid_request for the first fault in the order of the schema; `at` is the path of the value, '' for the body. */
+/** The value, if it has the shape. Throws invalid_request for the first fault in the order of the schema; `at` is the path of the value, '' for the body. */
 export function requireShape<Value>(shape: Shape<Value>, value: unknown, at = ''): Value {
   if (shape.Check(value)) return value;
   const errors = shape.Errors(value);
@@ -40,7 +40,7 @@ export function refuseOtherCase(value: object, known: ReadonlySet<string>, at = 
   }
 }
 
-/** The object without the named keys whose value is null; the same object where there are none. */
+/** The object without the named keys whose value is null; the same object if there are none. */
 export function withoutNulls(value: JsonObject, keys: readonly string[]): JsonObject {
   let rest = value;
   for (const key of keys) {

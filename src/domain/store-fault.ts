@@ -1,7 +1,7 @@
 import { ParleyError } from '#contract/errors.ts';
 
 /**
- * What rests in a store cannot be had or kept now; 503 for callers whose call needs it. They are told in
+ * What rests in a store cannot be had or kept now; 503 for callers whose call needs it. They are shown in
  * `what` why: half a sentence that may be shown.
  */
 export class StoreFault extends ParleyError {

@@ -31,11 +31,11 @@ export interface CallStart {
 
 export interface CallEnd {
   readonly outcome: CallOutcome;
-  /** The HTTP status that was sent, or would have been; 499 where the caller left before it. */
+  /** The HTTP status that was sent, or would have been; 499 if the caller left before it. */
   readonly status: number;
-  /** What the caller was told, also inside a stream; its causes go to the log only. */
+  /** The error that the caller was sent, also inside a stream; its causes go to the log only. */
   readonly error: ParleyError | undefined;
-  /** What was used up, counted or estimated; 0 where nothing was. */
+  /** What was used up, counted or estimated; 0 if nothing was. */
   readonly promptTokens: number;
   readonly completionTokens: number;
   readonly atMs: number;

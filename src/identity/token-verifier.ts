@@ -39,11 +39,11 @@ interface Provider {
  * Verifies tokens (JWT) of the configured identity providers. Another configuration forgets the tokens that were verified;
  * the keys of a provider that stays are kept. One for the process.
  */
-export function createTokenVerifier(tools: TokenVerifierDeps): VerifyToken {
+export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
   let last: Known | undefined;
   const known = (): Known => {
-    const { configuration } = tools.snapshot();
-    if (last?.configuration !== configuration) last = toKnown(configuration, tools, last);
+    const { configuration } = deps.snapshot();
+    if (last?.configuration !== configuration) last = toKnown(configuration, deps, last);
     return last;
   };
   return async (token) => {
@@ -58,7 +58,7 @@ export function createTokenVerifier(tools: TokenVerifierDeps): VerifyToken {
     const provider = providers.get(issuer);
     if (provider === undefined)
       throw unauthorized('invalid_token', 'The issuer of the token is none of the identity providers configured here.');
-    const nowMs = tools.clock.epochMs();
+    const nowMs = deps.clock.epochMs();
     const claims = await verifySigned({ token, kid }, provider.keys, { ...provider.entry, nowMs });
     const caller = toCaller(claims, provider);
     tokens.keep(digest, caller, claims.exp * 1000 - nowMs);
@@ -66,7 +66,7 @@ export function createTokenVerifier(tools: TokenVerifierDeps): VerifyToken {
   };
 }
 
-function toKnown(configuration: Configuration, tools: TokenVerifierDeps, last: Known | undefined): Known {
+function toKnown(configuration: Configuration, deps: TokenVerifierDeps, last: Known | undefined): Known {
   const providers = new Map<string, Provider>();
   for (const [name, entry] of Object.entries(configuration.identityProviders)) {
     const before = last?.providers.get(entry.issuer);
@@ -75,10 +75,10 @@ function toKnown(configuration: Configuration, tools: TokenVerifierDeps, last: K
       name,
       isFirst: providers.size === 0,
       entry,
-      keys: keys ?? toProviderKeys(name, entry, tools),
+      keys: keys ?? toProviderKeys(name, entry, deps),
     });
   }
-  return { configuration, providers, tokens: new VerifiedTokens(tools.clock) };
+  return { configuration, providers, tokens: new VerifiedTokens(deps.clock) };
 }
 
 function toProviderKeys(name: string, entry: IdentityProviderEntry, { http, clock, noteFault }: TokenVerifierDeps): ProviderKeys {

@@ -30,12 +30,12 @@ export type Addons = Readonly<Record<string, AddonEntry>>;
 
 /** The tools of a request's addons. Documents are kept for five minutes, failures for ten seconds. One for the process. */
 export class AddonTools {
-  readonly #options: AddonToolsDeps;
+  readonly #deps: AddonToolsDeps;
   readonly #documents: ExpiringCache<OpenApiTools>;
 
-  constructor(options: AddonToolsDeps) {
-    this.#options = options;
-    this.#documents = new ExpiringCache({ clock: options.clock, maxEntries: maxDocuments, failureFreshMs });
+  constructor(deps: AddonToolsDeps) {
+    this.#deps = deps;
+    this.#documents = new ExpiringCache({ clock: deps.clock, maxEntries: maxDocuments, failureFreshMs });
   }
 
   /** To be given what `findAddons` found. Rejects with the signal's reason only. */
@@ -52,7 +52,7 @@ export class AddonTools {
     const shown = entry.displayName ?? name;
     try {
       const document = await untilAborted(this.#document(entry.url), signal);
-      const tools = createRestTools(document.tools, entry.authorization, this.#options);
+      const tools = createRestTools(document.tools, entry.authorization, this.#deps);
       return { tools, missing: tools.length > 0 ? [] : [{ name: shown, reason: nothingIn(document) }] };
     } catch (thrown) {
       signal.throwIfAborted();
@@ -62,7 +62,7 @@ export class AddonTools {
   }
 
   #document(url: string): Promise<OpenApiTools> {
-    const { http, limits } = this.#options;
+    const { http, limits } = this.#deps;
     const source = { http, connectMs: limits.connectMs, timeoutMs: Math.min(limits.timeoutMs, longestLoadMs) };
     return this.#documents.get(url, async () => ({ value: await loadOpenApi(new URL(url), source), freshMs: documentFreshMs }));
   }

@@ -10,7 +10,7 @@ export function toControls({ label, schema }: ToolQuestion): OfferedControl[] {
   return [{ label, schema }, { label: declineLabel }];
 }
 
-/** The user's answer, its value undefined where it was declined; undefined where the control is none of the question's. */
+/** The user's answer, its value undefined if it was declined; undefined if the control is none of the question's. */
 export function answerTo(
   { label }: ToolQuestion,
   completed: CompletedControl | undefined,

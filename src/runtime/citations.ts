@@ -5,7 +5,7 @@ import { fromWordingOf } from './shared-wording.ts';
 /** What a model was given under a number. */
 export interface Citation {
   readonly number: number;
-  /** Tells it from others, also where its excerpt was shortened. */
+  /** Tells it from others, even if its excerpt was shortened. */
   readonly key: string;
   readonly attachment: Attachment;
   /** Whether its tool held it to be the most to the point. */
@@ -28,7 +28,7 @@ const keyChars = 22;
 export class Citations {
   readonly #earlier: readonly Citation[];
   readonly #own: Citation[];
-  /** What the model read, where the excerpt is less. */
+  /** What the model read, if the excerpt is less. */
   readonly #texts = new Map<number, string>();
 
   /** `earlier` is what other runs of the conversation gave, `own` what this one did before it stopped for its caller. */
@@ -57,7 +57,7 @@ export class Citations {
   }
 
   /**
-   * Attachments for a reply, by number: what it cites; where it cites nothing, what of this run has its wording; failing that,
+   * Attachments for a reply, by number: what it cites; if it cites nothing, what of this run has its wording; failing that,
    * what was found last to be the most to the point, if anything was.
    */
   usedIn(reply: string): readonly Attachment[] {

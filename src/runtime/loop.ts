@@ -5,9 +5,9 @@ import type { Chunk, Delta, ResponseCustomContent } from '#contract/chunk.ts';
 import type { OfferedControl } from '#contract/completed-control.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
-import type { Tool, ToolAnswer } from '#domain/tools/tool.ts';
+import type { MissingToolset, Tool, ToolAnswer } from '#domain/tools/tool.ts';
 import { Tally } from '#domain/usage/usage-sum.ts';
-import { apart } from './apart.ts';
+import { asParagraph } from './as-paragraph.ts';
 import { toControls } from './ask-user.ts';
 import { Citations } from './citations.ts';
 import { inOrderAsked } from './in-order-asked.ts';
@@ -39,10 +39,10 @@ export interface LoopOptions {
   /** Bytes of a tool's result that the model is shown. */
   readonly maxResultBytes: number;
   /** Toolsets that are missing, each shown as a failed stage before anything else. */
-  readonly missing?: readonly { readonly name: string; readonly reason: string }[];
+  readonly missing?: readonly MissingToolset[];
   /** Messages that the run added before it stopped for its caller; default none. */
   readonly added?: readonly Message[];
-  /** What the run stopped for, where it goes on with the user's answer; default none. */
+  /** What the run stopped for, if it goes on with the user's answer; default none. */
   readonly answered?: AnsweredQuestion | undefined;
   /** How the caller is handed calls of its own tools: all at once as tool calls, which is the default, or the first as a function call. */
   readonly handsOut?: 'all tools' | 'one function';
@@ -52,13 +52,13 @@ export interface LoopOptions {
   readonly takes?: TakenMedia | undefined;
   /** What can be cited, with what earlier runs of the conversation gave; default nothing before. */
   readonly citations?: Citations;
-  /** Hears of tool faults whose reason nobody is told. */
+  /** Called with tool faults whose reason is shown to nobody. */
   readonly onToolFault?: (tool: string, thrown: unknown) => void;
 }
 
 /** A run that stopped for a question of a tool, and the user's answer. */
 export interface AnsweredQuestion {
-  /** The first is answered now; the others are asked after it, one a reply. */
+  /** The first is answered now; the others are asked after it, one with each reply. */
   readonly questions: readonly AskedQuestion[];
   /** Undefined: declined. */
   readonly value: ToolAnswer['value'];
@@ -83,10 +83,10 @@ export interface RunMemory {
 const lastTurnNote = '\n\n[No more tools can be called in this run: answer now with what is known.]';
 
 /**
- * Lets a model work with tools (contract 8): asks it, runs the tools it calls, tells it what they gave, and again, until it
- * answers. One choice. Nothing comes before the model's first chunk; what fails there or later is thrown. Where a reply calls
- * tools of the caller as well, the run's own tools run first, and then it stops with the caller's calls. It stops before that
- * where a tool has a question for the user: with the question and controls to answer it.
+ * Lets a model work with tools (docs/quick-apps.md, A run): asks it, runs the tools it calls, sends it their results, and
+ * again, until it answers. One choice. Nothing comes before the model's first chunk; what fails there or later is thrown. If a
+ * reply calls tools of the caller as well, the run's own tools run first, and then it stops with the caller's calls. If a tool
+ * has a question for the user, it stops before that, with the question and the controls to answer it.
  */
 export async function* runLoop(options: LoopOptions): AsyncGenerator<Frame, void> {
   const loop = new Loop(options);
@@ -141,7 +141,7 @@ class Loop {
     }
   }
 
-  /** Runs a call again, with the user's answer; true where the run stops once more. */
+  /** Runs a call again, with the user's answer; true if the run stops once more. */
   async *#goOn({ questions: [asked, ...others], value, pending }: AnsweredQuestion): AsyncGenerator<Chunk, boolean> {
     if (asked === undefined) return false;
     const { call, question } = asked;
@@ -153,7 +153,7 @@ class Loop {
     return yield* this.#stop([...questions, ...others], pending);
   }
 
-  /** True where the run cannot go on before the user, or the caller, did something. */
+  /** True if the run cannot go on before the user, or the caller, did something. */
   async *#stop(questions: readonly AskedQuestion[], callers: readonly ToolCall[]): AsyncGenerator<Chunk, boolean> {
     if (questions.length > 0) yield* this.#askUser(questions, callers);
     else if (callers.length > 0) yield* this.#handOut(callers);
@@ -182,7 +182,7 @@ class Loop {
     }
     this.#options.signal.throwIfAborted();
     this.#tally.add(usage.items());
-    if (turn.text !== '') this.#text += this.#apart(turn.text);
+    if (turn.text !== '') this.#text += this.#asParagraph(turn.text);
     return turn;
   }
 
@@ -217,14 +217,14 @@ class Loop {
     const { custom_content: _custom, ...said } = delta;
     return this.#reply.chunk({
       ...said,
-      ...(isFirstText && { content: this.#apart(turn.text) }),
+      ...(isFirstText && { content: this.#asParagraph(turn.text) }),
       ...(isJsonObject(custom_content) && { custom_content: inner.customContent(custom_content) }),
     });
   }
 
-  /** The text, as a paragraph of its own where the reply has others already. */
-  #apart(text: string): string {
-    return apart(this.#text, text);
+  /** The text, as a paragraph of its own if the reply has others already. */
+  #asParagraph(text: string): string {
+    return asParagraph(this.#text, text);
   }
 
   /** What of the model's own reply is passed on, once it is remembered. */
@@ -261,7 +261,7 @@ class Loop {
     const [first] = questions;
     const controls = first === undefined ? [] : toControls(first.question);
     this.#controls.unshift(...controls);
-    yield this.#reply.chunk({ content: this.#apart(first?.question.message ?? '') });
+    yield this.#reply.chunk({ content: this.#asParagraph(first?.question.message ?? '') });
     yield this.#reply.chunk({
       custom_content: { controls: controls.map((control) => ({ ...control, index: this.#reply.nextControl() })) },
     });

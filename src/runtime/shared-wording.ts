@@ -5,7 +5,7 @@ const leastWeight = 3;
 /** Characters of an answer that are looked at. */
 const longestAnswer = 20_000;
 const shortestWord = 4;
-/** Endings tell nothing. */
+/** Endings are ignored. */
 const stemChars = 6;
 
 const sentenceEnd = /(?<=[.!?:;])\s+|[。！？]|\n+/;

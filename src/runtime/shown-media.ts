@@ -3,7 +3,7 @@ import { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { isTakenType } from '#domain/files/is-accepted-type.ts';
+import { isAcceptedType } from '#domain/files/is-accepted-type.ts';
 import type { Attachment } from '#domain/tools/tool.ts';
 
 /** What a model reads beside text. */
@@ -45,7 +45,7 @@ export function mediaTakenBy(model: Deployment | undefined): TakenMedia | undefi
 
 /**
  * Shows a model what its tools gave it to see. Images have their place in the messages of users, in every dialect: that is
- * where they stand, behind the results. `before` is what the run added already. Gives nothing where nothing can be shown.
+ * where they stand, behind the results. `before` is what the run added already. Gives nothing if nothing can be shown.
  */
 export function toMediaMessages(given: readonly ToolMedia[], taken: TakenMedia, before: readonly Message[]): Message[] {
   let room = mostCharsInRun - before.filter(isMediaMessage).reduce((sum, message) => sum + charsOf(message), 0);
@@ -55,7 +55,7 @@ export function toMediaMessages(given: readonly ToolMedia[], taken: TakenMedia, 
   )) {
     const { data = '', title = 'Attachment' } = attachment;
     const type = data.length <= Math.min(room, mostCharsEach) ? typeOf(data) : undefined;
-    if (type === undefined || !isTakenType(type, taken.types) || shown.length === taken.most) continue;
+    if (type === undefined || !isAcceptedType(type, taken.types) || shown.length === taken.most) continue;
     room -= data.length;
     const line = `${shown.length + 1}. ${title.slice(0, longestTitle).replace(/\s+/g, ' ')} (${type}), by ${tool}`;
     shown.push({ line, attachment: { type, title, data } });

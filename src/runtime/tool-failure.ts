@@ -10,12 +10,12 @@ interface RunBounds {
   readonly timeoutMs: number;
 }
 
-/** Why a tool run failed, for the model, its stage and the trace; undefined for a fault whose reason nobody is told. */
+/** Why a tool run failed, for the model, its stage and the trace; undefined for a fault whose reason is shown to nobody. */
 export function reasonOf(thrown: unknown, { signal, timeoutMs }: RunBounds): string | undefined {
   if (signal.aborted) return `The tool was stopped: it took longer than ${timeoutMs / 1000} s.`;
   const mayBeTold = thrown instanceof ToolFault || thrown instanceof HttpFault || thrown instanceof ParleyError;
   return mayBeTold ? `The tool failed: ${thrown.message}` : undefined;
 }
 
-/** What is told in place of a reason. */
+/** What is said in place of a reason. */
 export const withheldReason = 'The tool failed.';

@@ -34,7 +34,7 @@ export interface ToolRuns {
   readonly timeoutMs: number;
   /** Bytes of a result that the model is shown. */
   readonly maxResultBytes: number;
-  /** Called with faults whose reason nobody is told. */
+  /** Called with faults whose reason is shown to nobody. */
   readonly onFault: (tool: string, thrown: unknown) => void;
   /** By id of the call, what the user answered to the question of an earlier run of it; absent: nothing. */
   readonly userAnswers?: ReadonlyMap<string, ToolAnswer>;
@@ -72,18 +72,18 @@ export async function* runTools(calls: readonly ToolCall[], runs: ToolRuns): Asy
   try {
     yield* chunks.read();
     const all = await outcomes;
-    const told = all.filter(isTold);
+    const answered = all.filter(isAnswered);
     return {
-      answers: told.map(({ answer }) => answer),
-      media: told.map(({ media }) => media),
-      questions: all.filter((each): each is AskedQuestion => !isTold(each)),
+      answers: answered.map(({ answer }) => answer),
+      media: answered.map(({ media }) => media),
+      questions: all.filter((each): each is AskedQuestion => !isAnswered(each)),
     };
   } finally {
     left.abort();
   }
 }
 
-interface Told {
+interface AnsweredCall {
   readonly answer: ToolMessage;
   readonly media: ToolMedia;
 }
@@ -107,7 +107,7 @@ class ToolRun {
     this.#inner = new Renumbering(runs.reply);
   }
 
-  async outcome(): Promise<Told | AskedQuestion> {
+  async outcome(): Promise<AnsweredCall | AskedQuestion> {
     const { clock } = this.#runs;
     const startedMs = clock.nowMs();
     const { name, arguments: argumentsText } = this.#call.function;
@@ -116,13 +116,13 @@ class ToolRun {
     const result = await this.#perform();
     this.#isOver = true;
     const { question } = result;
-    if (question === undefined) return this.#tell(result, clock.nowMs() - startedMs);
+    if (question === undefined) return this.#answer(result, clock.nowMs() - startedMs);
     const content = toQuestionMarkdown(question.message);
     await this.#put({ stages: [{ index: this.#stage, content, status: 'completed' }] });
     return { call: this.#call, question };
   }
 
-  async #tell(result: ToolResult, durationMs: number): Promise<Told> {
+  async #answer(result: ToolResult, durationMs: number): Promise<AnsweredCall> {
     const { maxResultBytes, reply } = this.#runs;
     const { text, whole } = toShownResult(result, maxResultBytes);
     const content = toResultMarkdown(text, result.failed, durationMs);
@@ -181,7 +181,7 @@ class ToolRun {
   }
 }
 
-function isTold(outcome: Told | AskedQuestion): outcome is Told {
+function isAnswered(outcome: AnsweredCall | AskedQuestion): outcome is AnsweredCall {
   return 'answer' in outcome;
 }
 

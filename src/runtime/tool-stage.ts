@@ -6,9 +6,9 @@ const looksLikeJson = /^\s*(?:\{|\[(?!\d+\] ))/;
 
 /** What a tool gave, as the model and the stage of the run show it. */
 export interface ShownResult {
-  /** At most the allowed bytes, with a note where there was more; of a limit that has no room for the note nothing but that. */
+  /** At most the allowed bytes, with a note if there was more; of a limit that has no room for the note nothing but that. */
   readonly text: string;
-  /** The whole, where the text is not. */
+  /** The whole, if the text is not. */
   readonly whole: readonly Attachment[];
 }
 

@@ -40,7 +40,7 @@ export class Toolset {
   }
 }
 
-/** A name models accept: the same where it is one already. */
+/** A name models accept: the same if it is one already. */
 export function fitName(name: string): string {
   const readable = readableName(name);
   return readable === '' || readable.length > maxNameLength ? withHash(name, name) : readable;

@@ -1,7 +1,7 @@
 import type { Chunk, ModelUsage, Statistics, Usage } from '#contract/chunk.ts';
 import { toModelUsage, toModelUsages, toUsage } from '#domain/usage/usage.ts';
 
-/** What one model call used: its statistics where it has some, else its usage under the model's name. */
+/** What one model call used: its statistics if it has some, else its usage under the model's name. */
 export class TurnUsage {
   readonly #model: string;
   #usage: Usage | undefined;

@@ -24,7 +24,7 @@ interface CallInParts {
   rest: JsonObject;
 }
 
-/** One reply of the model: tells at once what goes on to the user, and collects what the loop acts on. */
+/** One reply of the model: passes on at once what is for the user, and collects what the loop acts on. */
 export class Turn {
   readonly #nth: number;
   readonly #calls = new Map<number, CallInParts>();
@@ -38,7 +38,7 @@ export class Turn {
     this.#nth = nth;
   }
 
-  /** What of the chunk is for the user; undefined where nothing is. Choices beyond the first are ignored. */
+  /** What of the chunk is for the user; undefined if nothing is. Choices beyond the first are ignored. */
   take(chunk: Chunk): Delta | undefined {
     const choice = chunk.choices.find(({ index }) => (index ?? 0) === 0);
     if (choice === undefined) return undefined;

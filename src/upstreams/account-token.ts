@@ -22,14 +22,14 @@ interface TokenDeps {
 /** The access token of a service account of Google Cloud (RFC 7523), fetched when it is needed, one fetch at a time. */
 export class AccountToken {
   readonly #account: Account;
-  readonly #tools: TokenDeps;
+  readonly #deps: TokenDeps;
   #coming: Promise<string> | undefined;
   #token: string | undefined;
   #endsAtMs = 0;
 
-  constructor(account: Account, tools: TokenDeps) {
+  constructor(account: Account, deps: TokenDeps) {
     this.#account = account;
-    this.#tools = tools;
+    this.#deps = deps;
   }
 
   /** The token that was given last, if any. */
@@ -39,7 +39,7 @@ export class AccountToken {
 
   /** A token that holds for at least another minute. Throws UpstreamFault or HttpFault. */
   current(): Promise<string> {
-    if (this.#token !== undefined && this.#tools.clock.epochMs() < this.#endsAtMs - spareMs) return Promise.resolve(this.#token);
+    if (this.#token !== undefined && this.#deps.clock.epochMs() < this.#endsAtMs - spareMs) return Promise.resolve(this.#token);
     this.#coming ??= this.#ask().finally(() => {
       this.#coming = undefined;
     });
@@ -47,10 +47,10 @@ export class AccountToken {
   }
 
   async #ask(): Promise<string> {
-    const startedMs = this.#tools.clock.epochMs();
+    const startedMs = this.#deps.clock.epochMs();
     const body = new URLSearchParams({ grant_type: grantType, assertion: this.#assertion(Math.floor(startedMs / 1000)) });
     const headers = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
-    const reply = await this.#tools.fetch(this.#account.tokenUri, { method: 'POST', headers, body: body.toString() });
+    const reply = await this.#deps.fetch(this.#account.tokenUri, { method: 'POST', headers, body: body.toString() });
     const value = tryParseJson(await reply.text());
     // What the issuer refuses is our misconfiguration, whatever status it has for that.
     if (!reply.ok) throw refused(reply.status < 500 ? unauthorized : reply.status);

@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import { toFetch } from '#base/http/to-fetch.ts';
 import { untilAborted } from '#base/until-aborted.ts';
+import { joinPath, trimEndSlashes } from '#base/url-path.ts';
 import { readUpstreamKey } from '#contract/configuration/upstream-key.ts';
 import { type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { masked } from '#domain/upstreams/upstream-error.ts';
@@ -22,7 +23,7 @@ interface Account {
 }
 
 /**
- * Claude behind Google's Vertex: the Messages dialect at an address that names model and manner, with the token of a service
+ * Claude behind Google's Vertex: the Messages dialect at an address that names model and method, with the token of a service
  * account. `endpoint` is the base address ending in /publishers/anthropic.
  */
 export function createClaudeOnVertex(http: HttpClient, clock: Pick<Clock, 'epochMs'>): ChatProtocol {
@@ -76,11 +77,10 @@ function secretsOf(account: Account | undefined): string[] {
   return [account?.privateKey, account?.token.last].filter((secret) => secret !== undefined);
 }
 
-function toUrl({ endpoint, region = 'global', model }: Upstream, projectId: string, manner: string): URL {
-  const url = new URL(endpoint ?? `https://${hostOf(region)}/v1/projects/${projectId}/locations/${region}/publishers/anthropic`);
-  const name = encodeURIComponent(model).replaceAll('%40', '@');
-  url.pathname = `${url.pathname.replace(/(\/models)?\/?$/, '')}/models/${name}:${manner}`;
-  return url;
+function toUrl({ endpoint, region = 'global', model }: Upstream, projectId: string, method: string): URL {
+  const base = new URL(endpoint ?? `https://${hostOf(region)}/v1/projects/${projectId}/locations/${region}/publishers/anthropic`);
+  base.pathname = trimEndSlashes(base.pathname).replace(/\/models$/, '');
+  return joinPath(base, `models/${encodeURIComponent(model).replaceAll('%40', '@')}:${method}`);
 }
 
 /** Regions of several places have hosts of their own. */

@@ -16,7 +16,7 @@ export interface ReplyDialect<Item = RawFrame> {
   readEvents?(headers: ReplyHeaders): EventReader<Item>;
   /** A reply in one JSON text, given as latin1 bytes. */
   readWhole(bytes: string, headers: ReplyHeaders): Item;
-  /** What a reply with another status than 200 tells; its text as latin1 bytes, empty if it cannot be had. */
+  /** The fault that a reply with another status than 200 means; its text as latin1 bytes, empty if it cannot be had. */
   readRefusal(refusal: Refusal): UpstreamFault;
 }
 

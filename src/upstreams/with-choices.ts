@@ -20,7 +20,7 @@ export function withChoices(protocol: ChatProtocol): ChatProtocol {
 
 /**
  * That many replies at once, merged under their own `choices[].index`, with their usage summed. One failure ends all. Nothing
- * goes on before each reply has begun: a failure ahead of that is told as that of a single reply is, or tried elsewhere.
+ * goes on before each reply has begun: a failure ahead of that is answered as that of a single reply is, or tried elsewhere.
  */
 export function fanOut(n: number, start: (choice: Sink<RawFrame>) => Handle, sink: Sink<RawFrame>): Handle {
   const merged = new MergedReplies(n, sink);
@@ -148,7 +148,7 @@ class Choice implements Sink<RawFrame> {
   }
 }
 
-/** With what the replies tell of their caches and thoughts, which have prices of their own. */
+/** With what the replies report of their caches and thoughts, which have prices of their own. */
 function sumOf(usages: readonly Usage[]): Usage {
   const sum: Usage = { ...addUp(usages) };
   for (const key of ['prompt_tokens_details', 'completion_tokens_details']) {

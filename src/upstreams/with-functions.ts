@@ -23,7 +23,7 @@ export function inToolForm(
 }
 
 class FunctionCallSink implements Sink<RawFrame> {
-  readonly #told = new FunctionCallReply();
+  readonly #converter = new FunctionCallReply();
   readonly #next: Sink<RawFrame>;
 
   constructor(next: Sink<RawFrame>) {
@@ -31,7 +31,7 @@ class FunctionCallSink implements Sink<RawFrame> {
   }
 
   frame(frame: RawFrame): void {
-    this.#next.frame(Frame.ofRawChunks(...frame.chunks.map((chunk) => this.#told.toFunctionCall(chunk))));
+    this.#next.frame(Frame.ofRawChunks(...frame.chunks.map((chunk) => this.#converter.toFunctionCall(chunk))));
   }
 
   end(): void {

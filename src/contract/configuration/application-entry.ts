@@ -16,7 +16,7 @@ export interface EntryContext {
 
 /** An application as somebody wrote it, with all that is wrong with it. */
 export interface ReadEntry {
-  /** As it was written, with its secrets; to be used only where there are no faults. */
+  /** As it was written, with its secrets; to be used only if there are no faults. */
   readonly entry: ApplicationEntry;
   readonly faults: readonly Fault[];
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 
-/** A section of a configuration; empty where it is none. */
+/** A section of a configuration; empty if it is none. */
 export function sectionOf(configuration: unknown, section: string): JsonObject {
   const found = isJsonObject(configuration) ? configuration[section] : undefined;
   return isJsonObject(found) ? found : {};

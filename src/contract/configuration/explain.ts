@@ -6,11 +6,11 @@ import { type Fault, formatPath, type Path } from './fault.ts';
 import { didYouMean } from './nearest.ts';
 import { discriminatorOf, formsFor, kindOf, kindOfForm, type SchemaNode } from './schema-node.ts';
 
-/** Everything that is wrong with a value by its schema: one fault a place, in plain words. Empty where the value follows the schema. */
+/** Everything that is wrong with a value by its schema: one fault a place, in plain words. Empty if the value follows the schema. */
 export function explain(schema: TSchema, value: unknown): readonly Fault[] {
   const faults = new Map<string, Fault>();
   for (const error of allErrors(schema, value)) {
-    // What the forms of a union have against the value is told by toFormFaults, for the one form that was meant.
+    // What is wrong with a value by each form of a union is left to toFormFaults, for the one form that was meant.
     if (error.schemaPath.includes('/anyOf/')) continue;
     for (const fault of toFaults(error, schema, value)) {
       const place = formatPath(fault.path);

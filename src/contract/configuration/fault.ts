@@ -6,7 +6,7 @@ export interface Fault {
   readonly path: Path;
   /** Goes on where the path ends, as in "must be a number"; never repeats a value, which may be secret. */
   readonly message: string;
-  /** The way out, where there is one to name. */
+  /** The way out, if there is one to name. */
   readonly hint?: string;
 }
 

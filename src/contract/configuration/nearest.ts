@@ -1,4 +1,4 @@
-/** The candidate that a misspelt word was most likely meant to be; undefined where none is near. Case, `_` and `-` do not count. */
+/** The candidate that a misspelt word was most likely meant to be; undefined if none is near. Case, `_` and `-` do not count. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const spelt = plain(word);
   let best: string | undefined;
@@ -10,7 +10,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** The hint of a fault about a misspelt word; nothing where no candidate is near. */
+/** The hint of a fault about a misspelt word; nothing if no candidate is near. */
 export function didYouMean(word: string, candidates: Iterable<string>): { readonly hint?: string } {
   const meant = nearest(word, candidates);
   return meant === undefined ? {} : { hint: `did you mean ${meant}?` };
@@ -20,7 +20,7 @@ function plain(word: string): string {
   return word.slice(0, 100).toLowerCase().replaceAll(/[_-]/g, '');
 }
 
-/** How many letters must be put in, taken out, replaced or swapped with the next (optimal string alignment); `bound` where it is that or more. */
+/** How many letters must be put in, taken out, replaced or swapped with the next (optimal string alignment); `bound` if it is that or more. */
 function editDistance(from: string, to: string, bound: number): number {
   if (Math.abs(from.length - to.length) >= bound) return bound;
   let before: readonly number[] = [];

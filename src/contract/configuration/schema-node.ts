@@ -16,7 +16,7 @@ export interface SchemaNode {
   readonly anyOf?: readonly SchemaNode[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
-  /** What is told of a text that does not match the pattern. */
+  /** What is said of a text that does not match the pattern. */
   readonly errorMessage?: string;
   /** Never shown again once it was written. */
   readonly writeOnly?: boolean;
@@ -29,14 +29,14 @@ export function readSchema(schema: TSchema): SchemaNode {
   return schema as SchemaNode;
 }
 
-/** The schema of a member or an item; one that allows anything where the schema says nothing of it. */
+/** The schema of a member or an item; one that allows anything if the schema says nothing of it. */
 export function childOf(node: SchemaNode, key: string | number): SchemaNode {
   if (typeof key === 'number') return node.items ?? anything;
   if (node.properties !== undefined && Object.hasOwn(node.properties, key)) return node.properties[key] ?? anything;
   return node.additionalProperties || anything;
 }
 
-/** The schema that a value is meant to follow, where there are several forms the one it can be meant as. */
+/** The schema that a value is meant to follow, if there are several forms the one it can be meant as. */
 export function formOf(node: SchemaNode, value: unknown): SchemaNode {
   return node.anyOf === undefined ? node : (formsFor(node.anyOf, value)[0] ?? anything);
 }
@@ -64,8 +64,8 @@ export function discriminatorOf(forms: readonly SchemaNode[]): string | undefine
 }
 
 /**
- * The forms of a union that a value can be meant as: those of its kind and, where a key tells them apart, with its constant;
- * where none does, those that know most of the value's keys.
+ * The forms of a union that a value can be meant as: those of its kind and, if a key tells them apart, with its constant;
+ * if none does, those that know most of the value's keys.
  */
 export function formsFor(forms: readonly SchemaNode[], value: unknown): readonly SchemaNode[] {
   const ofKind = forms.filter((form) => kindOfForm(form) === kindOf(value));

@@ -58,7 +58,7 @@ function storedAt(path: Path, written: unknown, stored: unknown): unknown {
 /** How deep the toolset stands that a secret is part of: its list, its index. */
 const toolsetDepth = 2;
 
-/** Why a stored secret is not meant for the toolset as it is now; undefined where it is. */
+/** Why a stored secret is not meant for the toolset as it is now; undefined if it is. */
 function whyMoved(path: Path, properties: JsonObject, stored: unknown): string | undefined {
   const place = path.slice(0, toolsetDepth);
   const known = new Set(originsIn(storedAt(place, properties, stored)));

@@ -10,7 +10,7 @@ export function mayUse({ limits }: ConfigSnapshot, caller: Actor, deployment: De
   return isOpenTo(caller, deployment) && closedLimit(limits.of(caller.roles, deployment.id)) === undefined;
 }
 
-/** Throws `access_denied` where a caller may not use a deployment. */
+/** Throws `access_denied` if a caller may not use a deployment. */
 export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deployment: Deployment): void {
   const { id } = deployment;
   if (!isOpenTo(caller, deployment)) throw new ParleyError('access_denied', `Your roles do not open ${id}.`);
@@ -22,7 +22,7 @@ export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deploym
 
 /**
  * What a user made is open to that user, unless an application of somebody else's stands in for it, and to the roles it names;
- * to everyone only where it is of the configuration.
+ * to everyone only if it is of the configuration.
  */
 function isOpenTo(caller: Actor, { userRoles, ownership: made }: Deployment): boolean {
   const { subject, roles } = caller;

@@ -6,7 +6,7 @@ export interface Caller {
   readonly subject: string;
   readonly project: string;
   readonly roles: readonly string[];
-  /** Null where the caller holds a key or token of its own; else the chain its per-request key belongs to. */
+  /** Null if the caller holds a key or token of its own; else the chain its per-request key belongs to. */
   readonly chain: Chain | null;
 }
 

@@ -4,12 +4,12 @@ import type { Caller } from './caller.ts';
 import type { PerRequestKeys } from './per-request-keys.ts';
 
 /**
- * Finds who a key or token belongs to, at once where it is a configured key. Throws `invalid_api_key`, `invalid_token`, or
- * `overloaded` where the keys that would tell cannot be had.
+ * Finds who a key or token belongs to, at once if it is a configured key. Throws `invalid_api_key`, `invalid_token`, or
+ * `overloaded` if the keys that would tell cannot be had.
  */
 export type Identify = (credentials: string) => Caller | Promise<Caller>;
 
-/** Finds whom a signed token (JWT) stands for. Throws `invalid_token`, or `overloaded` where its issuer's keys cannot be had. */
+/** Finds whom a signed token (JWT) stands for. Throws `invalid_token`, or `overloaded` if its issuer's keys cannot be had. */
 export type VerifyToken = (token: string) => Promise<Caller>;
 
 export interface IdentifyDeps {
@@ -41,7 +41,7 @@ export function createIdentify(
   return (credentials) => snapshot().keys.find(credentials) ?? findOther(credentials);
 }
 
-/** Three parts in base64url, the last of which is empty where nothing is signed; five where the token is encrypted. */
+/** Three parts in base64url, the last of which is empty if nothing is signed; five if the token is encrypted. */
 function hasTokenForm(credentials: string): boolean {
   return /^[\w-]+\.[\w-]*\.[\w-]*(\.[\w-]*\.[\w-]*)?$/.test(credentials);
 }

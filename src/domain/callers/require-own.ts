@@ -2,7 +2,7 @@ import { ParleyError } from '#contract/errors.ts';
 import type { Caller } from './caller.ts';
 
 /**
- * Throws `access_denied` where a caller holds a per-request key: an application may not consent, change applications or
+ * Throws `access_denied` if a caller holds a per-request key: an application may not consent, change applications or
  * administer for the user it answers (docs/wire.md, Credentials). `what` names what is refused, as in "give consent".
  */
 export function requireOwn({ chain }: Caller, what: string): void {

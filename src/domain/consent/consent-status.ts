@@ -29,16 +29,16 @@ interface ConsentStatus {
 }
 
 /** The form of a deployment under the configuration given. */
-export async function formOf(tools: ConsentDeps, { caller, deployment, snapshot }: Consenting): Promise<ConsentForm> {
-  const graph = await walkDependencies(deployment, tools.dependencies(snapshot, caller));
-  tools.noteGraph(graph);
+export async function formOf(deps: ConsentDeps, { caller, deployment, snapshot }: Consenting): Promise<ConsentForm> {
+  const graph = await walkDependencies(deployment, deps.dependencies(snapshot, caller));
+  deps.noteGraph(graph);
   return toConsentForm(graph);
 }
 
 /** The form of a deployment, and whether the caller's user has accepted it (docs/wire.md, Consent). */
-export async function consentStatusOf(tools: ConsentDeps, consenting: Consenting): Promise<ConsentStatus> {
-  const form = await formOf(tools, consenting);
+export async function consentStatusOf(deps: ConsentDeps, consenting: Consenting): Promise<ConsentStatus> {
+  const form = await formOf(deps, consenting);
   if (isNothingRequired(form)) return { form, isAccepted: true };
-  const stored = await tools.store.find(consenting.caller.subject, consenting.deployment.id);
+  const stored = await deps.store.find(consenting.caller.subject, consenting.deployment.id);
   return { form, isAccepted: stored !== undefined && isSameForm(stored.form, form) };
 }

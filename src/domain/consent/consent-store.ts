@@ -13,7 +13,7 @@ export interface ConsentStore {
   find(subject: string, deployment: string): Promise<StoredConsent | undefined>;
   /** Replaces what was stored; durable once it resolves. */
   put(subject: string, consent: StoredConsent): Promise<void>;
-  /** Gone on every node once it resolves; nothing to do where there was none. */
+  /** Gone on every node once it resolves; nothing to do if there was none. */
   delete(subject: string, deployment: string): Promise<void>;
   /** A user's own, ordered by deployment. */
   list(subject: string): Promise<readonly StoredConsent[]>;

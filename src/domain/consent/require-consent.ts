@@ -4,17 +4,17 @@ import type { Deployment } from '../deployments/deployment.ts';
 import { isConsentRequired } from './consent-form.ts';
 import { type ConsentDeps, type Consenting, consentStatusOf } from './consent-status.ts';
 
-/** Throws `consent_required` where a call needs a consent of the user that is not there; undefined where none is needed. */
+/** Throws `consent_required` if a call needs a consent of the user that is not there; undefined if none is needed. */
 export type RequireConsent = (consenting: Consenting) => Promise<void> | undefined;
 
 /** The check of docs/consent.md. Only a call that needs a consent costs a look-up. */
-export function createRequireConsent(tools: ConsentDeps): RequireConsent {
+export function createRequireConsent(deps: ConsentDeps): RequireConsent {
   return (consenting) => {
     const { caller, deployment, snapshot } = consenting;
     if (caller.chain !== null) {
-      return isConsentRequired(deployment) ? requireOnPath(tools, consenting, caller.chain.path) : undefined;
+      return isConsentRequired(deployment) ? requireOnPath(deps, consenting, caller.chain.path) : undefined;
     }
-    return snapshot.configuration.consent.directCalls === 'require' ? requireAccepted(tools, consenting) : undefined;
+    return snapshot.configuration.consent.directCalls === 'require' ? requireAccepted(deps, consenting) : undefined;
   };
 }
 
@@ -34,8 +34,8 @@ function toUncovered(form: ConsentForm, { id }: Deployment): string | undefined 
   return requiresConsent(form, id) === true ? undefined : id;
 }
 
-async function requireAccepted(tools: ConsentDeps, consenting: Consenting): Promise<void> {
-  const { isAccepted } = await consentStatusOf(tools, consenting);
+async function requireAccepted(deps: ConsentDeps, consenting: Consenting): Promise<void> {
+  const { isAccepted } = await consentStatusOf(deps, consenting);
   if (isAccepted) return;
   const { deployment } = consenting;
   const claim = `${nameOf(deployment)} needs your consent before it answers`;

@@ -29,7 +29,7 @@ export interface ApplicationVersion {
 export interface ApplicationStore {
   find(id: string): Promise<StoredApplication | undefined>;
   /**
-   * Keeps `createdAtMs` and `owner` of the one that is there, and the one that is there as a former version; undefined where
+   * Keeps `createdAtMs` and `owner` of the one that is there, and the one that is there as a former version; undefined if
    * the condition does not hold.
    */
   put(application: StoredApplication, condition: WriteCondition): Promise<StoredApplication | undefined>;
@@ -39,7 +39,7 @@ export interface ApplicationStore {
   list(owner: string): Promise<readonly StoredApplication[]>;
   /** Those that a user made, and those that name one of the roles; ordered by id. */
   listOpen(user: Pick<Caller, 'subject' | 'roles'>): Promise<readonly StoredApplication[]>;
-  /** The newest first, which is the one in force; of the former ones the last 50 at most. None where there is no application. */
+  /** The newest first, which is the one in force; of the former ones the last 50 at most. None if there is no application. */
   versions(id: string): Promise<readonly ApplicationVersion[]>;
   /** An application as it was in one of its versions. */
   findVersion(id: string, version: number): Promise<StoredApplication | undefined>;

@@ -14,7 +14,7 @@ export interface Deployment {
   /** Roles that may use it; null for everyone. */
   readonly userRoles: readonly string[] | null;
   readonly features: Readonly<Record<string, unknown>>;
-  /** Request fields put in where the request has none. */
+  /** Request fields put in if the request has none. */
   readonly defaults: Readonly<Record<string, unknown>>;
   readonly dependencies: readonly string[];
   readonly inputAttachmentTypes: readonly string[] | undefined;

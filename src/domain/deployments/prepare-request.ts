@@ -1,9 +1,9 @@
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { isTakenType } from '../files/is-accepted-type.ts';
+import { isAcceptedType } from '../files/is-accepted-type.ts';
 import type { Deployment } from './deployment.ts';
 
-/** The request with the deployment's defaults where it has no value of its own. Throws `invalid_request` for attachments the deployment does not take. */
+/** The request with the deployment's defaults if it has no value of its own. Throws `invalid_request` for attachments the deployment does not take. */
 export function prepareRequest(request: ChatRequest, deployment: Deployment): ChatRequest {
   checkAttachments(request, deployment);
   let prepared = request;
@@ -25,7 +25,7 @@ function checkAttachments(request: ChatRequest, deployment: Deployment): void {
       throw new ParleyError('invalid_request', `${deployment.id} takes at most ${most} attachments a message.`, { param: at });
     }
     attachments.forEach(({ type = 'text/markdown' }, position) => {
-      if (types === undefined || isTakenType(type, types)) return;
+      if (types === undefined || isAcceptedType(type, types)) return;
       throw new ParleyError('invalid_request', `${deployment.id} takes attachments of ${types.join(', ')}, not ${type}.`, {
         param: `${at}[${position}].type`,
       });

@@ -13,8 +13,8 @@ export interface BlobStore {
    * stream fails, nothing is left; what the stream throws comes through as it is.
    */
   write(name: string, bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void>;
-  /** To be read to its end or destroyed; undefined where there is nothing of this name. A range must lie within the content. */
+  /** To be read to its end or destroyed; undefined if there is nothing of this name. A range must lie within the content. */
   read(name: string, range: ByteRange | undefined): Promise<Readable | undefined>;
-  /** No fault where there is nothing of this name. What is being read already is read to its end. */
+  /** No fault if there is nothing of this name. What is being read already is read to its end. */
   delete(name: string): Promise<void>;
 }

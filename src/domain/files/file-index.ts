@@ -49,14 +49,14 @@ export interface Reservation extends Pick<IndexedFile, 'bucket' | 'path' | 'blob
 export interface FileIndex {
   find(bucket: string, path: string): Promise<IndexedFile | undefined>;
   /**
-   * Sets room aside where the bucket stays within `maxBucketBytes`, all other reservations and the file that is to be
+   * Sets room aside if the bucket stays within `maxBucketBytes`, all other reservations and the file that is to be
    * replaced considered; asked again for the same blob it is more, or longer. `put` settles it.
    */
   reserve(reservation: Reservation, maxBucketBytes: number): Promise<'reserved' | OverQuota>;
-  /** Gives room back; no fault where none is set aside. */
+  /** Gives room back; no fault if none is set aside. */
   release(blob: string): Promise<void>;
   /**
-   * Puts a file in the place of what is there, keeping its `createdAtMs`, where the condition holds and the bucket
+   * Puts a file in the place of what is there, keeping its `createdAtMs`, if the condition holds and the bucket
    * stays within `maxBucketBytes`, reservations of others at its `updatedAtMs` considered. Gives what was replaced, whose
    * blob may go.
    */

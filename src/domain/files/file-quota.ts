@@ -8,7 +8,7 @@ export interface FileQuotaDeps {
   readonly maxBucketBytes: number;
 }
 
-/** What is asked for beyond what is needed now, where it is not known how much will come. */
+/** What is asked for beyond what is needed now, if it is not known how much will come. */
 const stepBytes = 8 * 1024 ** 2;
 /** A node that is gone holds room no longer than this. */
 const heldMs = 300_000;
@@ -17,32 +17,32 @@ const renewedAfterMs = 60_000;
 /** The room in a bucket that one upload has set aside, so that uploads side by side never hold more than the bucket may. */
 export class FileRoom {
   readonly place: Pick<Reservation, 'bucket' | 'path' | 'blob'>;
-  readonly #parts: FileQuotaDeps;
+  readonly #deps: FileQuotaDeps;
   #bytes = -1;
   #renewAtMs = 0;
 
-  constructor(parts: FileQuotaDeps, place: Pick<Reservation, 'bucket' | 'path' | 'blob'>) {
-    this.#parts = parts;
+  constructor(deps: FileQuotaDeps, place: Pick<Reservation, 'bucket' | 'path' | 'blob'>) {
+    this.#deps = deps;
     this.place = place;
   }
 
   /** Sees to it that there is room for so many bytes, and that it is held on. Throws `payload_too_large`. */
   async cover(bytes: number): Promise<void> {
-    if (bytes <= this.#bytes && this.#parts.clock.epochMs() < this.#renewAtMs) return;
+    if (bytes <= this.#bytes && this.#deps.clock.epochMs() < this.#renewAtMs) return;
     const isFirst = this.#bytes < 0;
     const needed = Math.max(bytes, this.#bytes);
     if (needed > this.#bytes && !isFirst && (await this.#reserve(needed + stepBytes)) === undefined) return;
     const usedBytes = await this.#reserve(needed);
-    if (usedBytes !== undefined) throw overQuota(this.#parts.maxBucketBytes, usedBytes);
+    if (usedBytes !== undefined) throw overQuota(this.#deps.maxBucketBytes, usedBytes);
   }
 
   release(): Promise<void> {
-    return this.#parts.index.release(this.place.blob);
+    return this.#deps.index.release(this.place.blob);
   }
 
-  /** Gives what the bucket holds where there is no room. */
+  /** Gives what the bucket holds if there is no room. */
   async #reserve(bytes: number): Promise<number | undefined> {
-    const { clock, index, maxBucketBytes } = this.#parts;
+    const { clock, index, maxBucketBytes } = this.#deps;
     const nowMs = clock.epochMs();
     const reserved = await index.reserve({ ...this.place, bytes, nowMs, untilMs: nowMs + heldMs }, maxBucketBytes);
     if (reserved !== 'reserved') return reserved.usedBytes;

@@ -25,7 +25,7 @@ export function toFilePlace(encoded: string): FilePlace | undefined {
   return place === undefined || place.path === '' || place.path.endsWith('/') ? undefined : place;
 }
 
-/** The same for what files lie below: `path` is empty for the whole bucket, else it ends with a slash where it means a folder. */
+/** The same for what files lie below: `path` is empty for the whole bucket, else it ends with a slash if it means a folder. */
 export function toFolder(encoded: string): FilePlace | undefined {
   const decoded = decode(encoded);
   if (decoded === undefined || hasControl.test(decoded)) return undefined;

@@ -17,7 +17,7 @@ export type FolderItem = { readonly file: FileFacts } | { readonly folder: strin
 
 export interface FolderPage {
   readonly items: readonly FolderItem[];
-  /** The path of the last item looked at; undefined where nothing is left. */
+  /** The path of the last item looked at; undefined if nothing is left. */
   readonly next: string | undefined;
 }
 
@@ -53,7 +53,7 @@ function toPosition(after: string | undefined): string | undefined {
   return after + lastCharacter.repeat(Math.ceil(Math.max(maxPathBytes - Buffer.byteLength(after), 0) / 4));
 }
 
-/** The folder right below the prefix that a file lies in; undefined where it lies at the prefix itself. */
+/** The folder right below the prefix that a file lies in; undefined if it lies at the prefix itself. */
 function folderOf({ path }: IndexedFile, prefix: string): string | undefined {
   const end = path.indexOf('/', prefix.length);
   return end === -1 ? undefined : path.slice(0, end + 1);

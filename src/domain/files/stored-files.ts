@@ -30,14 +30,14 @@ export type Selection = 'whole' | 'nothing' | ByteRange;
 export interface OpenedFile {
   readonly file: FileFacts;
   readonly selection: Selection;
-  /** To be read to its end or destroyed; undefined where nothing of it is wanted. */
+  /** To be read to its end or destroyed; undefined if nothing of it is wanted. */
   readonly content: Readable | undefined;
 }
 
 export interface Upload {
   readonly contentType: string;
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** How many they are; undefined where that is found out as they come. */
+  /** How many they are; undefined if that is found out as they come. */
   readonly announcedBytes: number | undefined;
   readonly condition: WriteCondition;
 }
@@ -54,36 +54,36 @@ const maxLooks = 3;
 
 /** Stored files as callers may use them (docs/wire.md, Files). Everything may throw StoreFault. */
 export class StoredFiles {
-  readonly #parts: StoredFilesDeps;
+  readonly #deps: StoredFilesDeps;
   readonly #slots: UploadSlots;
 
-  constructor(parts: StoredFilesDeps) {
-    this.#parts = parts;
-    this.#slots = new UploadSlots(parts.maxBucketUploads);
+  constructor(deps: StoredFilesDeps) {
+    this.#deps = deps;
+    this.#slots = new UploadSlots(deps.maxBucketUploads);
   }
 
   get maxFileBytes(): number {
-    return this.#parts.maxFileBytes;
+    return this.#deps.maxFileBytes;
   }
 
-  /** What is known of a file; undefined where there is none. Throws `access_denied`. */
+  /** What is known of a file; undefined if there is none. Throws `access_denied`. */
   async look(caller: Caller, place: FilePlace): Promise<FileFacts | undefined> {
     requireReadable(caller, place);
-    return this.#parts.index.find(place.bucket, place.path);
+    return this.#deps.index.find(place.bucket, place.path);
   }
 
   /**
-   * Opens a file; `select` says which part, and is asked again where the file was replaced in between: what is read is
+   * Opens a file; `select` says which part, and is asked again if the file was replaced in between: what is read is
    * always of one content. Throws `access_denied`, `file_not_found`, and what `select` throws.
    */
   async read(caller: Caller, place: FilePlace, select: (file: FileFacts) => Selection): Promise<OpenedFile> {
     requireReadable(caller, place);
     for (let looks = 0; looks < maxLooks; looks += 1) {
-      const file = await this.#parts.index.find(place.bucket, place.path);
+      const file = await this.#deps.index.find(place.bucket, place.path);
       if (file === undefined) throw fileNotFound();
       const selection = select(file);
       if (selection === 'nothing') return { file, selection, content: undefined };
-      const content = await this.#parts.blobs.read(file.blob, selection === 'whole' ? undefined : selection);
+      const content = await this.#deps.blobs.read(file.blob, selection === 'whole' ? undefined : selection);
       if (content !== undefined) return { file, selection, content };
     }
     throw new Error('the content of a stored file is not where the index says');
@@ -96,7 +96,7 @@ export class StoredFiles {
   }
 
   async #put(place: FilePlace, upload: Upload): Promise<FileFacts> {
-    const { index, clock, newId, maxBucketBytes } = this.#parts;
+    const { index, clock, newId, maxBucketBytes } = this.#deps;
     const room = new FileRoom({ index, clock, maxBucketBytes }, { bucket: place.bucket, path: place.path, blob: newId() });
     try {
       const stored = await this.#store(room, upload);
@@ -113,7 +113,7 @@ export class StoredFiles {
     room: FileRoom,
     { announcedBytes = 0, bytes, condition, contentType }: Upload,
   ): Promise<{ file: FileFacts; replaced: IndexedFile | undefined }> {
-    const { index, blobs, clock, maxBucketBytes } = this.#parts;
+    const { index, blobs, clock, maxBucketBytes } = this.#deps;
     const { blob } = room.place;
     await room.cover(announcedBytes);
     const counted = new CountedBytes(bytes, this.maxFileBytes, room);
@@ -131,7 +131,7 @@ export class StoredFiles {
   /** Throws `access_denied`, `file_not_found`, `precondition_failed`. */
   async delete(caller: Caller, place: FilePlace, condition: WriteCondition): Promise<void> {
     requireOwner(caller, place);
-    const deleted = await this.#parts.index.delete(place.bucket, place.path, condition);
+    const deleted = await this.#deps.index.delete(place.bucket, place.path, condition);
     if (deleted === 'absent') throw fileNotFound();
     if (deleted === 'condition_failed') throw preconditionFailed();
     await this.#discard(deleted);
@@ -140,12 +140,12 @@ export class StoredFiles {
   /** Throws `access_denied`. */
   async list(caller: Caller, query: FolderQuery): Promise<FolderPage> {
     requireOwner(caller, query);
-    return listFolder(this.#parts.index, query);
+    return listFolder(this.#deps.index, query);
   }
 
   /** The caller has what it asked for: a content that stays costs space, no more. */
   async #discard(file: IndexedFile | undefined): Promise<void> {
-    const { blobs, noteFault } = this.#parts;
+    const { blobs, noteFault } = this.#deps;
     if (file === undefined) return;
     await blobs
       .delete(file.blob)

@@ -9,7 +9,7 @@ export class UploadSlots {
     this.#maxUploads = maxUploads;
   }
 
-  /** Gives what the work of one upload gives. Throws StoreFault where the bucket has no slot for it. */
+  /** Gives what the work of one upload gives. Throws StoreFault if the bucket has no slot for it. */
   async within<Result>(bucket: string, work: () => Promise<Result>): Promise<Result> {
     const taken = this.#taken.get(bucket) ?? 0;
     if (taken >= this.#maxUploads) throw new StoreFault('too many files are being stored');

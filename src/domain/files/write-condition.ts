@@ -3,7 +3,7 @@ import { ParleyError } from '#contract/errors.ts';
 /** What must hold of the stored thing for a write to happen (RFC 9110, 13.1); undefined: it happens always. */
 export type WriteCondition = { readonly etag: string } | 'absent' | 'present' | undefined;
 
-/** Whether a condition holds of what is there; `etag` is undefined where nothing is. */
+/** Whether a condition holds of what is there; `etag` is undefined if nothing is. */
 export function isMet(condition: WriteCondition, etag: string | undefined): boolean {
   if (condition === undefined) return true;
   if (condition === 'absent') return etag === undefined;

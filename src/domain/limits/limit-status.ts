@@ -17,7 +17,7 @@ const codes: Readonly<Record<Window['kind'], ErrorCode>> = {
   cost: 'cost_limit_exceeded',
 };
 
-/** The refusal of a call to a deployment, where one of its limits is used up; of several the one that resets last. */
+/** The refusal of a call to a deployment, if one of its limits is used up; of several the one that resets last. */
 export function toRefusal(statuses: readonly LimitStatus[], deployment: string, nowMs: number): ParleyError | undefined {
   const usedUp = statuses.filter(({ used, total }) => used >= total);
   const [last] = usedUp.sort((one, other) => other.resetsAtMs - one.resetsAtMs);

@@ -24,7 +24,7 @@ export class RoleLimits {
 
   /**
    * The limits that hold for the bearer of these roles on a deployment, the most generous of each window; none: unlimited.
-   * A role that is not configured stands for `default`; where that is not configured either, it says nothing.
+   * A role that is not configured stands for `default`; if that is not configured either, it says nothing.
    */
   of(roles: readonly string[], deployment: string): readonly Limit[] {
     let held: readonly Limit[] | undefined;
@@ -41,7 +41,7 @@ export class RoleLimits {
   }
 }
 
-/** A limit that leaves no use at all, where there is one. */
+/** A limit that leaves no use at all, if there is one. */
 export function closedLimit(limits: readonly Limit[]): Limit | undefined {
   return limits.find(({ total }) => total <= 0);
 }

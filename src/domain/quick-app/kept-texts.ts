@@ -38,22 +38,22 @@ const timeDigits = 10;
  * user has is counted by reservations that end with the texts, in a bucket of their own.
  */
 export class KeptTexts {
-  readonly #parts: KeptTextsDeps;
+  readonly #deps: KeptTextsDeps;
   #nextSweepMs = 0;
 
-  constructor(parts: KeptTextsDeps) {
-    this.#parts = parts;
+  constructor(deps: KeptTextsDeps) {
+    this.#deps = deps;
   }
 
   /** A name that no text has. Names grow with time, so that the oldest text of a bucket is listed first. */
   newName(): string {
-    const { clock, newId } = this.#parts;
+    const { clock, newId } = this.#deps;
     return `${String(Math.floor(clock.epochMs() / 1000)).padStart(timeDigits, '0')}-${newId()}`;
   }
 
   /** Whether it is kept now. Never rejects: whoever wants a text kept can do without. */
   async keep(owner: StateOwner, name: string, text: string): Promise<boolean> {
-    const { noteFault } = this.#parts;
+    const { noteFault } = this.#deps;
     void this.#sweepAtTimes().catch((thrown) => noteFault('texts that conversations went on from could not be deleted', thrown));
     return this.#keep(owner.subject, toPlace(owner, name), Buffer.from(text)).then(
       () => true,
@@ -64,9 +64,9 @@ export class KeptTexts {
     );
   }
 
-  /** Undefined where this owner has no such text, or has it no more. Rejects with StoreFault. */
+  /** Undefined if this owner has no such text, or has it no more. Rejects with StoreFault. */
   async find(owner: StateOwner, name: string): Promise<string | undefined> {
-    const { index, blobs } = this.#parts;
+    const { index, blobs } = this.#deps;
     const { bucket, path } = toPlace(owner, name);
     const file = await index.find(bucket, path);
     const content = file && (await blobs.read(file.blob, undefined));
@@ -77,7 +77,7 @@ export class KeptTexts {
   }
 
   async #keep(subject: string, place: Place, bytes: Buffer): Promise<void> {
-    const { index } = this.#parts;
+    const { index } = this.#deps;
     await this.#reserve(subject, place, Math.max(leastBytes, bytes.length));
     await this.#write(place, bytes).catch(async (thrown) => {
       await index.release(place.path);
@@ -86,7 +86,7 @@ export class KeptTexts {
   }
 
   async #reserve(subject: string, { path }: Place, bytes: number): Promise<void> {
-    const { index, clock, maxKeptBytes } = this.#parts;
+    const { index, clock, maxKeptBytes } = this.#deps;
     const nowMs = clock.epochMs();
     const room = { bucket: roomOf(subject), path, blob: path, bytes, nowMs, untilMs: nowMs + keptMs };
     const reserved = await index.reserve(room, maxKeptBytes);
@@ -96,7 +96,7 @@ export class KeptTexts {
   }
 
   async #write({ bucket, path }: Place, bytes: Buffer): Promise<void> {
-    const { index, blobs, clock, newId } = this.#parts;
+    const { index, blobs, clock, newId } = this.#deps;
     const blob = newId();
     await blobs.write(blob, [bytes]);
     const now = clock.epochMs();
@@ -105,7 +105,7 @@ export class KeptTexts {
   }
 
   async #sweepAtTimes(): Promise<void> {
-    const { clock } = this.#parts;
+    const { clock } = this.#deps;
     if (clock.nowMs() < this.#nextSweepMs) return;
     this.#nextSweepMs = clock.nowMs() + sweepEveryMs;
     const beforeMs = clock.epochMs() - keptMs;
@@ -113,7 +113,7 @@ export class KeptTexts {
   }
 
   async #sweep(bucket: string, beforeMs: number): Promise<void> {
-    const { index } = this.#parts;
+    const { index } = this.#deps;
     for (;;) {
       const { items } = await index.list({ bucket, prefix: '', after: undefined, limit: pageLimit });
       const old = items.filter(({ createdAtMs }) => createdAtMs < beforeMs);
@@ -123,7 +123,7 @@ export class KeptTexts {
   }
 
   async #delete({ bucket, path, blob }: IndexedFile): Promise<void> {
-    const { index, blobs } = this.#parts;
+    const { index, blobs } = this.#deps;
     await index.delete(bucket, path, undefined);
     await blobs.delete(blob);
     await index.release(path);

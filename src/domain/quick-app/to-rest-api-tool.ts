@@ -2,7 +2,7 @@ import type { JsonObject } from '#base/json.ts';
 import type { RestTool } from '#contract/quick-app/web-toolset.ts';
 import type { RestArgument, RestToolDefinition } from '../tools/rest-tool.ts';
 
-/** Why the form of quick apps has no words for an operation; undefined where it has. */
+/** Why the form of quick apps has no words for an operation; undefined if it has. */
 export function whyUnsayable({ arguments: given, constants, bodyKind }: RestToolDefinition): string | undefined {
   const places = [...given, ...constants].map(({ place }) => place);
   if (places.includes('whole-body')) return 'its body has no named fields';
@@ -33,7 +33,7 @@ function toProperties({ parameters, arguments: given, constants }: RestToolDefin
   return properties;
 }
 
-/** What the model shall give stays so where only one value is allowed, which the form would hide; a list that is sent as one value is asked for as one. */
+/** What the model gives has no `const`, even with one value allowed: the form would hide it. A list that is sent as one value is asked for as one. */
 function toSchema({ const: only, ...schema }: JsonObject, { separator }: RestArgument): JsonObject {
   if (separator !== undefined) {
     const description = [schema.description, `Several values are joined by "${separator}".`].filter(Boolean).join(' ');

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { ObsoleteEndpoint, ObsoleteWebToolset, RestTool, RestToolset } from '#contract/quick-app/web-toolset.ts';
 
-/** Who is told the key when nothing else is said of it. */
+/** Name of the field that the key goes in, if none is given. */
 const keyName = 'api_key';
 
 /** The obsolete form of a web API in the recommended one. */

@@ -8,7 +8,7 @@ export interface DocumentProgress {
   readonly state: 'waiting' | 'indexing' | 'ready' | 'failed';
   /** Whether its words are found already. */
   readonly isSearchable: boolean;
-  /** Why it failed, or what of it could not be read, in a sentence for the user; undefined where all is well. */
+  /** Why it failed, or what of it could not be read, in a sentence for the user; undefined if all is well. */
   readonly reason: string | undefined;
   /** Passages that are found by what they mean. */
   readonly done: number;

@@ -2,7 +2,7 @@
 export interface Passage {
   /** Its place in the document, from 0. */
   readonly nth: number;
-  /** From 1: a page, slide or sheet; null where the format has none. */
+  /** From 1: a page, slide or sheet; null if the format has none. */
   readonly page: number | null;
   /** The headings it stands under, outermost first. */
   readonly headings: readonly string[];
@@ -13,15 +13,15 @@ export interface Passage {
 export interface IndexedDocument {
   /** Name of its content as this version of the loaders reads it: alike wherever the same bytes are stored. */
   readonly id: string;
-  /** What it calls itself; empty where it does not. */
+  /** What it calls itself; empty if it does not. */
   readonly title: string;
   readonly format: string;
   readonly passages: number;
   /** Estimated. */
   readonly tokens: number;
-  /** What of it could not be read, in a sentence for the user; undefined where all could. */
+  /** What of it could not be read, in a sentence for the user; undefined if all could. */
   readonly note: string | undefined;
-  /** Why there is nothing of it, in a sentence for the user; undefined where there is. */
+  /** Why there is nothing of it, in a sentence for the user; undefined if there is. */
   readonly failure: string | undefined;
 }
 
@@ -64,10 +64,10 @@ export interface Lease {
  * atomic and durable once it resolves. Throws StoreFault.
  */
 export interface PassageIndex {
-  /** A name for the content that a blob has, alike for equal bytes; undefined where nobody has noted it. */
+  /** A name for the content that a blob has, alike for equal bytes; undefined if nobody has noted it. */
   contentOf(blob: string): Promise<string | undefined>;
   noteContent(blob: string, content: string): Promise<void>;
-  /** Takes or prolongs a lease; false where somebody else has it. */
+  /** Takes or prolongs a lease; false if somebody else has it. */
   claim(lease: Lease): Promise<boolean>;
   release(lease: Pick<Lease, 'name' | 'owner'>): Promise<void>;
   /** Undefined as long as it was not read to its end. */
@@ -75,7 +75,7 @@ export interface PassageIndex {
   /** Makes room for the passages of a document: what an earlier attempt left is gone. `content` is what `noteContent` calls it. */
   begin(document: string, content: string): Promise<void>;
   addPassages(document: Pick<IndexedDocument, 'id' | 'title'>, passages: readonly Passage[]): Promise<void>;
-  /** Says that all passages are there; false where the document was dropped meanwhile. */
+  /** Says that all passages are there; false if the document was dropped meanwhile. */
   finish(document: IndexedDocument): Promise<boolean>;
   /** Forgets a document with its passages and vectors. */
   drop(document: string): Promise<void>;

@@ -34,7 +34,7 @@ export interface RestToolDefinition {
   readonly url: string;
   readonly arguments: readonly RestArgument[];
   readonly constants: readonly RestConstant[];
-  /** How the body is written, where there is one. */
+  /** How the body is written, if there is one. */
   readonly bodyKind: 'json' | 'form';
   /** Whether the configured credentials are kept back, since the operation asks for none. */
   readonly isPublic: boolean;

@@ -23,7 +23,7 @@ export interface ToolContext {
   readonly report: (progress: ToolProgress) => Promise<void>;
   /**
    * Makes something citable, and gives the number that the model may cite it by: the same throughout a conversation. It is an
-   * attachment of the reply where the answer was made of it, and of the run's stage in any case.
+   * attachment of the reply if the answer was made of it, and of the run's stage in any case.
    */
   readonly cite: (citable: Citable) => number;
   /** What the user answered to the question that the run before this one ended with. */
@@ -82,7 +82,7 @@ export interface ToolQuestion {
 export interface ToolAnswer {
   /** As the question gave it. */
   readonly resume: JsonObject;
-  /** Follows the schema; undefined where the user declined. */
+  /** Follows the schema; undefined if the user declined. */
   readonly value: JsonObject | undefined;
 }
 

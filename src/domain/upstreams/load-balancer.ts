@@ -38,7 +38,7 @@ export interface UpstreamState {
 /** The same with how it came to it. */
 export interface BackOff extends UpstreamState {
   readonly failuresInARow: number;
-  /** How long it is left alone from now on; 0 where it is not. */
+  /** How long it is left alone from now on; 0 if it is not. */
   readonly offForMs: number;
 }
 
@@ -151,7 +151,7 @@ export class LoadBalancer {
     return health;
   }
 
-  /** Asked where another comes in, so that it holds no more than failed of late: upstreams go, and nobody says when. */
+  /** Asked if another comes in, so that it holds no more than failed of late: upstreams go, and nobody says when. */
   #sweepAtTimes(nowMs: number): void {
     if (nowMs < this.#nextSweepMs) return;
     this.#nextSweepMs = nowMs + rememberedMs;

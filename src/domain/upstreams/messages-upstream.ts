@@ -5,8 +5,3 @@ import type { Upstream } from './upstream.ts';
 export function speaksMessages(upstream: Upstream): boolean {
   return protocols[upstream.protocol].speaksMessages(upstream);
 }
-
-/** The same of an upstream of a vendor, where only Claude behind Google's Vertex speaks it. */
-export function isClaudeOnVertex(upstream: Upstream): boolean {
-  return speaksMessages(upstream);
-}

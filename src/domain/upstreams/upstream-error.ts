@@ -61,7 +61,7 @@ export function toCallerError(fault: UpstreamFault, deployment: string, upstream
 }
 
 /**
- * The same fault as it may be told: without what its upstream was sent to know us by, which it can say back (its key, configured
+ * The same fault as it may be shown: without what its upstream was sent to know us by, which it can say back (its key, configured
  * values and `others`), and of what is the upstream's own failure nothing but a sentence.
  */
 export function withoutSecrets(fault: UpstreamFault, upstream: Upstream, others: readonly string[] = []): UpstreamFault {
@@ -93,7 +93,7 @@ function rewritten(fault: UpstreamFault, changed: { message: string } & Upstream
   });
 }
 
-/** What an upstream said of its own failure is told, since nobody could help himself without it, but no stack and no path of its machine. */
+/** What an upstream said of its own failure is shown, since it is what helps, but no stack and no path of its machine. */
 function toSentence({ message, status }: UpstreamFault): string {
   if (ofCaller.has(status)) return shortened(message);
   const [line = ''] = message.trimStart().split(/\r?\n/, 1);
@@ -106,7 +106,7 @@ function secretsOf({ key, headers, endpoint }: Upstream): string[] {
   return [...forms].filter(({ length }) => length >= shortestSecret);
 }
 
-/** What header fields must not tell: their values, and what stands in them behind a scheme such as `Bearer`. */
+/** What of header fields must not be shown: their values, and what stands in them behind a scheme such as `Bearer`. */
 export function secretsOfFields(headers: Readonly<Record<string, string>>): string[] {
   return [...new Set(Object.values(headers).flatMap((value) => [value, value.replace(scheme, '')]))];
 }

@@ -13,7 +13,7 @@ export interface Upstream {
   /** Stable across reloads that do not touch it: what is known of its health is kept under it. */
   readonly id: string;
   readonly protocol: ProtocolName;
-  /** Base address, or the full one for an application; undefined where the protocol needs none. */
+  /** Base address, or the full one for an application; undefined if the protocol needs none. */
   readonly endpoint: URL | undefined;
   readonly apiVersion: string | undefined;
   readonly region: string | undefined;
@@ -43,7 +43,7 @@ export interface Ask<Request = ChatRequest> {
   readonly request: Request;
   /** Header fields sent on: trace context, request id, and for an application its per-request key. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Tokens that a reply of the deployment may have; absent where the configuration does not say. For dialects that must name a bound. */
+  /** Tokens that a reply of the deployment may have; absent if the configuration does not say. For dialects that must name a bound. */
   readonly maxCompletionTokens?: number | undefined;
   /**
    * The same request in the caller's own dialect: a protocol that speaks it relays this in place of `request`, and gives
@@ -85,7 +85,7 @@ export interface UpstreamFaultDetails {
   readonly cause?: unknown;
 }
 
-/** Why an upstream gave no good reply. The message is the upstream's own where it sent one, else ours. */
+/** Why an upstream gave no good reply. The message is the upstream's own if it sent one, else ours. */
 export class UpstreamFault extends Error {
   readonly kind: UpstreamFaultKind;
   readonly status: number | undefined;

@@ -7,8 +7,8 @@ import type { TokenCounts } from './usage.ts';
 type PricedCounts = Readonly<TokenCounts> & { readonly prompt_tokens_details?: unknown };
 
 /**
- * What the tokens of a reply cost, in billionths of a USD. Cached tokens cost `cacheRead` and `cacheWrite` where the
- * upstream tells them, else `prompt`. Without pricing, as for applications, nothing: their calls are charged where they are answered.
+ * What the tokens of a reply cost, in billionths of a USD. Cached tokens cost `cacheRead` and `cacheWrite` if the
+ * upstream reports them, else `prompt`. Without pricing, as for applications, nothing: their calls are charged where they are answered.
  */
 export function costOf({ pricing }: Deployment, usage: PricedCounts): number {
   if (pricing === undefined) return 0;

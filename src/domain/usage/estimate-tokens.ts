@@ -4,7 +4,7 @@ import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 
 const charsPerToken = 4;
 
-/** Tokens that so many chars of text make, near enough where no upstream counts (docs/wire.md, Usage). */
+/** Tokens that so many chars of text make, near enough if no upstream counts (docs/wire.md, Usage). */
 export function estimateTokens(chars: number): number {
   return Math.ceil(chars / charsPerToken);
 }

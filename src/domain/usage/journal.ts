@@ -30,7 +30,7 @@ export interface AuditRecord {
   readonly atMs: number;
   /** Such as `consent.accepted`, `consent.withdrawn`, `application.saved`, `application.deleted`, `configuration.loaded`, `configuration.refused`, `credentials.refused`. */
   readonly action: string;
-  /** User subject; undefined where nobody is known. */
+  /** User subject; undefined if nobody is known. */
   readonly subject: string | undefined;
   /** The deployment, file or configuration it was done to. */
   readonly object: string | undefined;

@@ -30,10 +30,10 @@ export interface Conversation {
   /** What its runs gave to be cited. */
   readonly citations: readonly Citation[];
   /** Long texts that marks stand for in all that, the oldest first. */
-  readonly beside: readonly OffloadedTexts[];
+  readonly offloaded: readonly OffloadedTexts[];
 }
 
-/** Opens a state; undefined where it was changed, or belongs to somebody or something else. */
+/** Opens a state; undefined if it was changed, or belongs to somebody or something else. */
 export type OpenState = (state: JsonObject) => RunState | undefined;
 
 const notRun = 'The tool was not run: the user went on without it.';
@@ -59,7 +59,7 @@ class ConversationReader {
   #run: OpenRun | undefined;
   #controls: readonly OfferedControl[] = [];
   readonly #citations: Citation[] = [];
-  readonly #beside: OffloadedTexts[] = [];
+  readonly #offloaded: OffloadedTexts[] = [];
 
   constructor(open: OpenState) {
     this.#open = open;
@@ -86,7 +86,7 @@ class ConversationReader {
     const run = this.#run;
     const { messages } = toToolsRequest({ messages: this.#messages });
     this.#note(run?.state.beside);
-    const known = { controls: this.#controls, citations: this.#citations, beside: this.#beside };
+    const known = { controls: this.#controls, citations: this.#citations, offloaded: this.#offloaded };
     const begun = { messages, added: [], waiting: [], answered: undefined, state: undefined, ...known };
     if (run === undefined) return begun;
     const { answer, state: before, results } = run;
@@ -121,8 +121,8 @@ class ConversationReader {
     this.#messages.push(...state.added, ...toFinal(message, state));
   }
 
-  #note(beside: OffloadedTexts | undefined): void {
-    if (beside !== undefined) this.#beside.push(beside);
+  #note(offloaded: OffloadedTexts | undefined): void {
+    if (offloaded !== undefined) this.#offloaded.push(offloaded);
   }
 
   #takeResult({ name = '', content }: Message, { state, results }: OpenRun, at: string): void {
@@ -176,7 +176,7 @@ function textOf(content: Message['content']): string {
   return typeof content === 'string' ? content : JSON.stringify(content ?? '');
 }
 
-/** What a run that is over said in the end, with the state of the model's own; nothing where it said nothing. */
+/** What a run that is over said in the end, with the state of the model's own; nothing if it said nothing. */
 function toFinal({ function_call: _call, custom_content: _custom, ...message }: Message, { added, inner }: RunState): Message[] {
   const content = typeof message.content === 'string' ? lastText(message.content, added) : (message.content ?? '');
   if (inner === undefined) return content === '' ? [] : [{ ...message, content }];

@@ -5,7 +5,7 @@ import { type AskDeployment, createDeploymentTool } from '#tools/deployment/depl
 import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
 
 export interface ToolSources extends RestSources {
-  /** The tools of an MCP server, and those that cannot be offered; rejects with ToolFault where it cannot be reached. */
+  /** The tools of an MCP server, and those that cannot be offered; rejects with ToolFault if it cannot be reached. */
   readonly mcp: (settings: McpToolsetSettings, context: LoadContext) => Promise<LoadedTools>;
   /** The tools that look something up in stored files, and those of the files that are missing. */
   readonly documents: (files: readonly string[], context: LoadContext) => Promise<LoadedTools>;

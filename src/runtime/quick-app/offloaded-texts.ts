@@ -8,7 +8,7 @@ export interface OffloadedTexts {
   readonly name: string;
   /** How many there are in all. */
   readonly chars: number;
-  /** In the order of their numbers; undefined where they are gone. Rejects with StoreFault. */
+  /** In the order of their numbers; undefined if they are gone. Rejects with StoreFault. */
   readonly read: () => Promise<readonly string[] | undefined>;
 }
 

@@ -6,9 +6,9 @@ import { rehydrate } from './rehydrate.ts';
 
 const said = (...contents: string[]): Message[] => contents.map((content) => ({ role: 'tool', tool_call_id: 'a', content }));
 
-function conversation(messages: readonly Message[], ...beside: readonly OffloadedTexts[]): Conversation {
+function conversation(messages: readonly Message[], ...offloaded: readonly OffloadedTexts[]): Conversation {
   const nothing = { added: [], waiting: [], answered: undefined, state: undefined, controls: [], citations: [] };
-  return { ...nothing, messages, beside };
+  return { ...nothing, messages, offloaded };
 }
 
 function texts(name: string, chars: number, all: readonly string[] | undefined) {

@@ -4,14 +4,14 @@ import type { Conversation } from './conversation.ts';
 import { mapTexts } from './map-texts.ts';
 import { fromMark, type OffloadedTexts } from './offloaded-texts.ts';
 
-/** The newest of them; what is older is told as lost. */
+/** The newest of them; older ones are shown as lost. */
 const mostChars = 32 * 1024 * 1024;
 /** JSON, since it may stand where arguments of a call stood. */
 const lost = JSON.stringify({ lost: 'What stood here was too long to be sent to and fro, and is not kept any more.' });
 
-/** A conversation with all texts in their places, which is told to the model; of those that are gone it is told that they are. Rejects with StoreFault. */
+/** The conversation for the model, with all texts in their places; texts that are gone are shown as lost. Rejects with StoreFault. */
 export async function rehydrate(conversation: Conversation): Promise<Conversation> {
-  const texts = await readNewest(conversation.beside);
+  const texts = await readNewest(conversation.offloaded);
   const toText = (text: string): string => {
     const mark = fromMark(text);
     return mark === undefined || !texts.has(mark.name) ? text : (texts.get(mark.name)?.[mark.number] ?? lost);

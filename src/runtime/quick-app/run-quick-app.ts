@@ -36,7 +36,7 @@ export interface QuickAppRun extends ReplyHead {
 /** Answers with a quick app (docs/quick-apps.md, A run): goes on where the conversation stands. */
 export async function* runQuickApp(given: QuickAppRun): AsyncIterable<Frame> {
   const { conversation } = given;
-  const run = conversation.beside.length === 0 ? given : { ...given, conversation: await rehydrate(conversation) };
+  const run = conversation.offloaded.length === 0 ? given : { ...given, conversation: await rehydrate(conversation) };
   const [next] = run.conversation.waiting;
   yield* next === undefined ? runModel(run) : handOutNext(run, next);
 }

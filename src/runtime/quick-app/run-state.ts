@@ -48,7 +48,7 @@ export class RunStates {
     return { [key]: `${text}.${this.#signer.sign(text)}` };
   }
 
-  /** Undefined where it is not, character for character, what was given to this owner. */
+  /** Undefined if it is not, character for character, what was given to this owner. */
   read(state: JsonObject, owner: StateOwner): RunState | undefined {
     const { [key]: signed, ...others } = state;
     if (typeof signed !== 'string' || Object.keys(others).length > 0) return undefined;
@@ -62,7 +62,7 @@ export class RunStates {
     return { ...run, beside: { ...run.beside, read: () => this.#find(owner, run.beside?.name ?? '') } };
   }
 
-  /** Keeps long texts beside the state; undefined where they are not kept. */
+  /** Keeps long texts beside the state; undefined if they are not kept. */
   async #offload(state: RunState, owner: StateOwner, excess: number): Promise<object | undefined> {
     if (this.#texts === undefined) return undefined;
     const name = this.#texts.newName();

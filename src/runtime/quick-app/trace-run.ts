@@ -36,21 +36,21 @@ export interface TraceItem {
 
 type Beginning = Pick<TraceItem, 'kind' | 'turn' | 'name' | 'at_ms' | 'sent'>;
 
-/** What tokens cost, in USD; undefined where nobody knows. */
+/** What tokens cost, in USD; undefined if nobody knows. */
 export type Price = (usage: readonly ModelUsage[]) => number | undefined;
 
-/** Runs a quick app, and tells in its reply what the model was sent each turn, what it gave, and what its tools did. */
+/** Runs a quick app, and adds to its reply what the model was sent in each turn, what it gave, and what its tools did. */
 export async function* traceRun(run: QuickAppRun, price: Price): AsyncIterable<Frame> {
   const trace = new Trace(run, price);
   let hasStarted = false;
   try {
     for await (const frame of runQuickApp(trace.run)) {
-      if (hasStarted) yield* trace.told();
+      if (hasStarted) yield* trace.finished();
       hasStarted = true;
       yield frame;
     }
   } catch (thrown) {
-    if (hasStarted) yield* trace.told();
+    if (hasStarted) yield* trace.finished();
     throw thrown;
   }
 }
@@ -72,7 +72,7 @@ class Trace {
     this.run = {
       ...run,
       askModel: (request) => this.#ask(run, request),
-      tools: { ...run.tools, tools: tools.map((tool) => this.#watched(tool)) },
+      tools: { ...run.tools, tools: tools.map((tool) => this.#tracedTool(tool)) },
     };
     this.#price = price;
     this.#text = new TraceText(run.app);
@@ -80,7 +80,7 @@ class Trace {
   }
 
   /** What is over and was not told yet. */
-  *told(): Iterable<Frame> {
+  *finished(): Iterable<Frame> {
     const trace = this.#unsent;
     if (trace.length === 0) return;
     this.#unsent = [];
@@ -93,14 +93,14 @@ class Trace {
     const beginning = this.#begin('model', request.model ?? run.app.model, this.#toSent(request));
     try {
       const reply = await run.askModel(request);
-      return { ...reply, frames: this.#heard(reply.frames, beginning) };
+      return { ...reply, frames: this.#tracedFrames(reply.frames, beginning) };
     } catch (thrown) {
       this.#end(beginning, { received: '', error: toParleyError(thrown).message });
       throw thrown;
     }
   }
 
-  async *#heard(frames: AsyncIterable<Frame>, beginning: Beginning): AsyncIterable<Frame> {
+  async *#tracedFrames(frames: AsyncIterable<Frame>, beginning: Beginning): AsyncIterable<Frame> {
     const turn = new Turn(beginning.turn);
     const usage = new TurnUsage(beginning.name);
     let first_ms: number | undefined;
@@ -130,7 +130,7 @@ class Trace {
     }
   }
 
-  #watched(tool: Tool): Tool {
+  #tracedTool(tool: Tool): Tool {
     return { ...tool, run: (args, context) => this.#runTool(tool, args, context) };
   }
 
@@ -164,7 +164,7 @@ class Trace {
     return rounded(this.run.clock.nowMs() - this.#startedMs - at_ms);
   }
 
-  /** Messages and tools that the turn before was sent are not told again. */
+  /** Messages and tools that the turn before was sent are not repeated. */
   #toSent({ messages, model: _model, stream: _stream, tools, ...settings }: ChatRequest): string {
     const changed = messages.findIndex((message, at) => message !== this.#messages[at]);
     const messages_before = changed === -1 ? messages.length : changed;

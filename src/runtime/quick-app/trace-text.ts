@@ -19,7 +19,7 @@ export class TraceText {
     return this.#within(shortened(withoutSecrets(text, this.#secrets), most.inside));
   }
 
-  /** JSON; where it would be too long its beginning alone. */
+  /** JSON; if it would be too long its beginning alone. */
   ofJson(value: unknown): string {
     const text = JSON.stringify(value, (_key, inner: unknown) => (typeof inner === 'string' ? this.#inside(inner) : inner));
     return this.#within(shortened(text, most.item));

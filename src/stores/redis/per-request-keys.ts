@@ -28,7 +28,7 @@ export interface RedisKeysDeps {
  * node, which expires unless the node renews it.
  */
 export class RedisPerRequestKeys implements PerRequestKeys {
-  readonly #parts: RedisKeysDeps;
+  readonly #deps: RedisKeysDeps;
   readonly #lifeMs: number;
   readonly #hash: string;
   readonly #reports: UsageReports;
@@ -38,18 +38,18 @@ export class RedisPerRequestKeys implements PerRequestKeys {
   /** Whether Redis may hold something else than what is under way. */
   #isOutdated = false;
 
-  constructor(parts: RedisKeysDeps) {
-    const { link, lifeMs = defaultLifeMs } = parts;
-    this.#parts = parts;
+  constructor(deps: RedisKeysDeps) {
+    const { link, lifeMs = defaultLifeMs } = deps;
+    this.#deps = deps;
     this.#lifeMs = lifeMs;
     this.#hash = hashOf(link.node);
-    this.#reports = new UsageReports({ ...parts, deliver: (digest, usage) => this.#own.get(digest)?.chain?.report(usage) });
+    this.#reports = new UsageReports({ ...deps, deliver: (digest, usage) => this.#own.get(digest)?.chain?.report(usage) });
     this.#renewal = setInterval(() => this.#renew(), lifeMs / renewalsInLife).unref();
     link.onReady(() => this.#replace());
   }
 
   async issue(caller: Caller): Promise<string> {
-    const { link, newKey } = this.#parts;
+    const { link, newKey } = this.#deps;
     const key = `parley-${link.node}-${newKey()}`;
     const digest = digestOf(key);
     this.#own.set(digest, caller);
@@ -68,12 +68,12 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     const digest = digestOf(key);
     if (!this.#own.delete(digest)) return;
     await this.#carryOut('a per-request key could not be withdrawn', () =>
-      this.#parts.link.run((redis) => redis.hdel(this.#hash, digest)),
+      this.#deps.link.run((redis) => redis.hdel(this.#hash, digest)),
     );
   }
 
   async find(key: string): Promise<Caller | undefined> {
-    const { link } = this.#parts;
+    const { link } = this.#deps;
     const node = keyForm.exec(key)?.[1];
     if (node === undefined) return undefined;
     const digest = digestOf(key);
@@ -86,14 +86,14 @@ export class RedisPerRequestKeys implements PerRequestKeys {
   async close(): Promise<void> {
     clearInterval(this.#renewal);
     this.#own.clear();
-    await this.#carryOut('per-request keys could not be withdrawn', () => this.#parts.link.run((redis) => redis.del(this.#hash)));
+    await this.#carryOut('per-request keys could not be withdrawn', () => this.#deps.link.run((redis) => redis.del(this.#hash)));
   }
 
   /** One command, as long as Redis has not lost the hash. */
   async #renew(): Promise<void> {
     if (this.#own.size === 0 && !this.#isOutdated) return;
     await this.#carryOut('per-request keys could not be renewed', async () => {
-      const isThere = await this.#parts.link.run((redis) => redis.pexpire(this.#hash, this.#lifeMs));
+      const isThere = await this.#deps.link.run((redis) => redis.pexpire(this.#hash, this.#lifeMs));
       if (isThere === 0 || this.#isOutdated) await this.#replace();
     });
   }
@@ -104,7 +104,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     this.#isOutdated = false;
     const fields = new Map([...this.#own].map(([digest, caller]) => [digest, toStored(caller)]));
     await this.#carryOut('per-request keys could not be put back', () =>
-      this.#parts.link.transact((step) => {
+      this.#deps.link.transact((step) => {
         const emptied = step.del(this.#hash);
         return fields.size === 0 ? emptied : emptied.hset(this.#hash, fields).pexpire(this.#hash, this.#lifeMs);
       }),
@@ -117,7 +117,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
       await act();
     } catch (thrown) {
       this.#isOutdated = true;
-      this.#parts.noteFault(failing, thrown);
+      this.#deps.noteFault(failing, thrown);
     }
   }
 }

@@ -25,14 +25,14 @@ export interface UsageReportsDeps {
 
 /** Tells the node that made a key what was used with it on another; it answers, so that the end of a call can wait until it knows. */
 export class UsageReports {
-  readonly #parts: UsageReportsDeps;
+  readonly #deps: UsageReportsDeps;
   /** By the number of the report. */
   readonly #unanswered = new Map<number, () => void>();
   #sent = 0;
 
-  constructor(parts: UsageReportsDeps) {
-    this.#parts = parts;
-    parts.link.hear(channelOf(parts.link.node), (text) => this.#hear(text));
+  constructor(deps: UsageReportsDeps) {
+    this.#deps = deps;
+    deps.link.hear(channelOf(deps.link.node), (text) => this.#hear(text));
   }
 
   /** Resolves once the other node has it, or never will. */
@@ -45,7 +45,7 @@ export class UsageReports {
       await this.#publish(id, report);
       await Promise.race([answered, this.#late(stop.signal)]);
     } catch (thrown) {
-      this.#parts.noteFault('what a call used could not be reported to the node that made its key', thrown);
+      this.#deps.noteFault('what a call used could not be reported to the node that made its key', thrown);
     } finally {
       this.#unanswered.delete(id);
       stop.abort();
@@ -53,13 +53,13 @@ export class UsageReports {
   }
 
   async #publish(id: number, { node, digest, usage }: UsageReport): Promise<void> {
-    const { link } = this.#parts;
+    const { link } = this.#deps;
     const hearing = await link.publish(channelOf(node), JSON.stringify({ from: link.node, id, digest, usage }));
     if (hearing === 0) throw new StoreFault('the node that made the key is gone');
   }
 
   async #late(stop: AbortSignal): Promise<never> {
-    await this.#parts.clock.sleep(answerTimeoutMs, stop);
+    await this.#deps.clock.sleep(answerTimeoutMs, stop);
     throw new StoreFault('the node that made the key did not answer in time');
   }
 
@@ -69,9 +69,9 @@ export class UsageReports {
     const { answers, from, id, digest, usage } = said;
     if (typeof answers === 'number') this.#unanswered.get(answers)?.();
     if (typeof from !== 'string' || typeof digest !== 'string') return;
-    this.#parts.deliver(digest, toModelUsages(usage as ModelUsage[]));
+    this.#deps.deliver(digest, toModelUsages(usage as ModelUsage[]));
     // Where the answer gets lost, the other node notes it.
-    this.#parts.link.publish(channelOf(from), JSON.stringify({ answers: id })).catch(() => undefined);
+    this.#deps.link.publish(channelOf(from), JSON.stringify({ answers: id })).catch(() => undefined);
   }
 }
 

@@ -18,7 +18,7 @@ export interface AvailabilityMonitorDeps {
 
 /** Looks for a PostgreSQL from time to time, and at once where a step failed. */
 export class PostgresAvailabilityMonitor implements AvailabilityMonitor {
-  readonly #parts: AvailabilityMonitorDeps;
+  readonly #deps: AvailabilityMonitorDeps;
   readonly #reached = Promise.withResolvers<void>();
   #hasTables = false;
   #isAway = true;
@@ -27,8 +27,8 @@ export class PostgresAvailabilityMonitor implements AvailabilityMonitor {
   #isRefused = false;
   #isStopped = false;
 
-  constructor(parts: AvailabilityMonitorDeps) {
-    this.#parts = parts;
+  constructor(deps: AvailabilityMonitorDeps) {
+    this.#deps = deps;
   }
 
   get isAway(): boolean {
@@ -46,7 +46,7 @@ export class PostgresAvailabilityMonitor implements AvailabilityMonitor {
       await this.#reach();
     } catch (thrown) {
       if (isRefusal(thrown)) throw thrown;
-      this.#parts.noteAway(thrown);
+      this.#deps.noteAway(thrown);
     }
     this.#lookLater();
   }
@@ -65,19 +65,19 @@ export class PostgresAvailabilityMonitor implements AvailabilityMonitor {
     const [wasAway, wasRefused] = [this.#isAway, this.#isRefused];
     try {
       await this.#reach();
-      if (wasAway) this.#parts.noteBack();
+      if (wasAway) this.#deps.noteBack();
     } catch (thrown) {
       this.#isAway = true;
       this.#isRefused = isRefusal(thrown);
-      if (!wasAway || (this.#isRefused && !wasRefused)) this.#parts.noteAway(thrown);
+      if (!wasAway || (this.#isRefused && !wasRefused)) this.#deps.noteAway(thrown);
     }
     this.#isLooking = false;
     this.#lookLater();
   }
 
   async #reach(): Promise<void> {
-    if (!this.#hasTables) await this.#parts.makeTables();
-    else await this.#parts.look();
+    if (!this.#hasTables) await this.#deps.makeTables();
+    else await this.#deps.look();
     this.#hasTables = true;
     this.#isAway = false;
     this.#isRefused = false;

@@ -45,13 +45,13 @@ const stopping = refusal(503, 'overloaded_error', 'This gateway is stopping; sen
 
 /** The gateway for browser add-ins as a server of its own (docs/wire.md, Add-in). */
 export class AddinGateway {
-  readonly #parts: GatewayDeps;
+  readonly #deps: GatewayDeps;
   readonly #open = new Set<ServerResponse>();
   #isClosed = false;
   #onEmpty: (() => void) | undefined;
 
-  constructor(parts: GatewayDeps) {
-    this.#parts = parts;
+  constructor(deps: GatewayDeps) {
+    this.#deps = deps;
   }
 
   /** How many requests are being answered by the service. */
@@ -61,7 +61,7 @@ export class AddinGateway {
 
   /** For an HTTP server's requests. */
   readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
-    const { clock, rules } = this.#parts;
+    const { clock, rules } = this.#deps;
     const { headers, method = '', url = '' } = request;
     const relay = new Relay(response, corsFields(headers, rules));
     const beganMs = clock.nowMs();
@@ -87,7 +87,7 @@ export class AddinGateway {
   }
 
   #forward(request: IncomingMessage, response: ServerResponse, relay: Relay): void {
-    const { bounds, isTrustedProxy, upstream } = this.#parts;
+    const { bounds, isTrustedProxy, upstream } = this.#deps;
     const { headers, method, rawHeaders, socket, url: target = '' } = request;
     const fields = toUpstreamFields(rawHeaders, headers, clientAddress(peerOf(socket), headers, isTrustedProxy));
     this.#open.add(response);
@@ -102,13 +102,13 @@ export class AddinGateway {
     if (this.#open.delete(response) && this.#open.size === 0) this.#onEmpty?.();
     const isWhole = response.writableFinished;
     const outcome = relay.fault !== undefined ? 'failed' : isWhole ? 'ok' : 'left';
-    this.#parts.onEnd({
+    this.#deps.onEnd({
       method: request.method ?? '',
       path: pathOf(request.url ?? ''),
       origin: request.headers.origin,
       status: response.headersSent ? response.statusCode : 499,
       outcome,
-      ms: this.#parts.clock.nowMs() - beganMs,
+      ms: this.#deps.clock.nowMs() - beganMs,
       requestId: relay.requestId,
       fault: relay.fault,
     });

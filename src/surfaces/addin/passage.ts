@@ -25,19 +25,19 @@ const tooLarge = refusal(413, 'request_too_large', 'The body is larger than this
 
 /** Takes one request up to the service. */
 export class Passage {
-  readonly #parts: PassageDeps;
+  readonly #deps: PassageDeps;
   readonly #asked: UpstreamRequest;
   #pieces: Buffer[] = [];
   #bytes = 0;
   #upload: Upload | undefined;
 
-  constructor(parts: PassageDeps, asked: UpstreamRequest) {
-    this.#parts = parts;
+  constructor(deps: PassageDeps, asked: UpstreamRequest) {
+    this.#deps = deps;
     this.#asked = asked;
   }
 
   start(): void {
-    const { request, bounds } = this.#parts;
+    const { request, bounds } = this.#deps;
     const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
     const announced = Number(length ?? 0);
     if (announced > bounds.maxBytes) this.#refuse();
@@ -49,7 +49,7 @@ export class Passage {
   }
 
   readonly #take = (piece: Buffer): void => {
-    const { bounds, request } = this.#parts;
+    const { bounds, request } = this.#deps;
     this.#bytes += piece.length;
     if (this.#bytes > bounds.maxBytes) this.#refuse();
     else if (this.#upload === undefined) {
@@ -66,13 +66,13 @@ export class Passage {
   };
 
   #send(body: Buffer | null): void {
-    const { relay, response, upstream } = this.#parts;
+    const { relay, response, upstream } = this.#deps;
     // The last of a body may be read after its sender has gone.
     if (!response.destroyed) relay.follow(upstream.send(this.#asked, body, relay));
   }
 
   #openUpload(length: string | undefined): void {
-    const { relay, request, upstream } = this.#parts;
+    const { relay, request, upstream } = this.#deps;
     const upload = upstream.upload(this.#asked, length, relay);
     upload.onDrain(() => request.resume());
     relay.follow(upload);
@@ -83,7 +83,7 @@ export class Passage {
 
   /** A caller in the middle of a long body reads the answer only if the connection outlives it: what comes is let run for a moment. */
   #refuse(): void {
-    const { relay, request, response } = this.#parts;
+    const { relay, request, response } = this.#deps;
     request.off('data', this.#take).off('end', this.#end);
     relay.stop();
     if (response.headersSent) {

@@ -20,23 +20,23 @@ export interface AdminDeps {
 }
 
 /** `/v1/admin/usage`, `/audit` and `/state` for the role `admin`, and `/v1/user/usage` for everyone's own. */
-export function adminRoutes(app: FastifyInstance, tools: AdminDeps): void {
-  const { journal, readNode, clock } = tools;
+export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
+  const { journal, readNode, clock } = deps;
   app.get('/v1/admin/usage', async (request, reply) => {
-    await requireAdmin(tools, request, reply);
+    await requireAdmin(deps, request, reply);
     const scope = { subject: undefined, keys: ['day', 'deployment', 'user', 'project'], nowMs: clock.epochMs() } as const;
     return readUsage(journal, request.query as Query, scope);
   });
   app.get('/v1/admin/audit', async (request, reply) => {
-    await requireAdmin(tools, request, reply);
+    await requireAdmin(deps, request, reply);
     return readAudit(journal, request.query as Query);
   });
   app.get('/v1/admin/state', async (request, reply) => {
-    await requireAdmin(tools, request, reply);
+    await requireAdmin(deps, request, reply);
     return readNode();
   });
   app.get('/v1/user/usage', async (request, reply) => {
-    const caller = await callerOf(tools, request, reply);
+    const caller = await callerOf(deps, request, reply);
     requireOwn(caller, "read its user's usage");
     const scope = { subject: caller.subject, keys: ['day', 'deployment'], nowMs: clock.epochMs() } as const;
     return readUsage(journal, request.query as Query, scope);
@@ -44,8 +44,8 @@ export function adminRoutes(app: FastifyInstance, tools: AdminDeps): void {
 }
 
 /** Throws `access_denied` if a caller lacks the role, or holds it only through a per-request key. */
-async function requireAdmin(tools: AdminDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const caller = await callerOf(tools, request, reply);
+async function requireAdmin(deps: AdminDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const caller = await callerOf(deps, request, reply);
   requireOwn(caller, 'administer');
   if (caller.roles.includes(adminRole)) return;
   throw new ParleyError('access_denied', `This is open to the role ${adminRole}, which your key or token does not have.`);

@@ -8,7 +8,7 @@ import { isKnown, toWriteCondition } from '../http/conditions.ts';
 import { refuseLargeBody, requireJson } from '../http/read-body.ts';
 import { readJsonBody } from '../http/read-json-body.ts';
 import { serveEarly } from '../http/serve-early.ts';
-import type { ApplicationDeps } from './application-tools.ts';
+import type { ApplicationDeps } from './application-deps.ts';
 import { notFound, placeIn } from './place-in.ts';
 import { readApplication } from './read-application.ts';
 import { toSharedView, toShown } from './to-shown.ts';
@@ -22,22 +22,22 @@ const maxEntryBytes = 512 * 1024;
 const mostOfOneOwner = 200;
 
 /** `/v1/applications/{bucket}/{path}`: applications made by users, `/v1/applications/{bucket}/`, one's own, and their versions (docs/wire.md, Applications). */
-export function applicationRoutes(app: FastifyInstance, tools: ApplicationDeps): void {
+export function applicationRoutes(app: FastifyInstance, deps: ApplicationDeps): void {
   const url = `${base}*`;
-  serveEarly(app, { method: 'GET', url }, (request, reply) => get(tools, request, reply));
-  serveEarly(app, { method: 'PUT', url }, (request, reply) => put(tools, request, reply));
-  serveEarly(app, { method: 'DELETE', url }, (request, reply) => remove(tools, request, reply));
-  versionRoutes(app, tools);
+  serveEarly(app, { method: 'GET', url }, (request, reply) => get(deps, request, reply));
+  serveEarly(app, { method: 'PUT', url }, (request, reply) => put(deps, request, reply));
+  serveEarly(app, { method: 'DELETE', url }, (request, reply) => remove(deps, request, reply));
+  versionRoutes(app, deps);
 }
 
-async function get(tools: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const caller = await identifyUser(tools, request);
+async function get(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const caller = await identifyUser(deps, request);
   const bucket = bucketIn(request);
-  if (bucket !== undefined) return list(tools, caller, bucket);
+  if (bucket !== undefined) return list(deps, caller, bucket);
   const place = placeIn(base, request);
   const isOwn = isOwner(caller, place);
-  if (!isOwn) await requireOpen(tools, caller, place);
-  const stored = await tools.store.find(place.id);
+  if (!isOwn) await requireOpen(deps, caller, place);
+  const stored = await deps.store.find(place.id);
   if (stored === undefined) throw notFound();
   reply.header('etag', `"${stored.etag}"`);
   if (isKnown(request.headers, stored)) {
@@ -52,12 +52,12 @@ async function list({ store }: ApplicationDeps, caller: Caller, bucket: string):
   return { object: 'list', data: (await store.list(caller.subject)).map(toShown) };
 }
 
-async function put(tools: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const { store, catalog } = tools;
-  const snapshot = tools.snapshot();
+async function put(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const { store, catalog } = deps;
+  const snapshot = deps.snapshot();
   const maxBytes = Math.min(maxEntryBytes, snapshot.configuration.security.maxBodyBytes);
   refuseLargeBody(request.raw, maxBytes);
-  const caller = await identifyUser(tools, request);
+  const caller = await identifyUser(deps, request);
   requireJson(request.raw);
   const body = await readJsonBody(request.raw, maxBytes);
   const place = placeIn(base, request);
@@ -66,20 +66,20 @@ async function put(tools: ApplicationDeps, request: FastifyRequest, reply: Fasti
   const condition = toWriteCondition(request.headers, before);
   const entry = await readApplication(body(), { caller, place, snapshot, catalog, stored: before });
   if (before === undefined) await requireRoom(store, caller);
-  const stored = await writeApplication(tools, { caller, place, entry, condition, requestId: request.id });
+  const stored = await writeApplication(deps, { caller, place, entry, condition, requestId: request.id });
   reply.code(before === undefined ? 201 : 200).header('etag', `"${stored.etag}"`);
   return toShown(stored);
 }
 
-async function remove(tools: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const caller = await identifyUser(tools, request);
+async function remove(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const caller = await identifyUser(deps, request);
   const { id, bucket } = placeIn(base, request);
   requireOwner(caller, { bucket });
-  const condition = toWriteCondition(request.headers, await tools.store.find(id));
-  const outcome = await tools.store.delete(id, condition);
+  const condition = toWriteCondition(request.headers, await deps.store.find(id));
+  const outcome = await deps.store.delete(id, condition);
   if (outcome === 'absent') throw notFound();
   if (outcome === 'condition_failed') throw preconditionFailed();
-  tools.noteAudit({ action: 'application.deleted', subject: caller.subject, object: id, requestId: request.id });
+  deps.noteAudit({ action: 'application.deleted', subject: caller.subject, object: id, requestId: request.id });
   reply.code(204);
 }
 

@@ -3,7 +3,7 @@ import { ParleyError } from '#contract/errors.ts';
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
 import { toWriteCondition } from '../http/conditions.ts';
 import { serveEarly } from '../http/serve-early.ts';
-import type { ApplicationDeps } from './application-tools.ts';
+import type { ApplicationDeps } from './application-deps.ts';
 import { notFound, placeIn } from './place-in.ts';
 import { readApplication } from './read-application.ts';
 import { toShown } from './to-shown.ts';
@@ -13,31 +13,31 @@ import { writeApplication } from './write-application.ts';
 const base = '/v1/versions/applications/';
 
 /** `/v1/versions/applications/{bucket}/{path}`: what an application was before, for its owner, and the way back. */
-export function versionRoutes(app: FastifyInstance, tools: ApplicationDeps): void {
+export function versionRoutes(app: FastifyInstance, deps: ApplicationDeps): void {
   const url = `${base}*`;
-  serveEarly(app, { method: 'GET', url }, (request) => show(tools, request));
-  serveEarly(app, { method: 'POST', url }, (request, reply) => restore(tools, request, reply));
+  serveEarly(app, { method: 'GET', url }, (request) => show(deps, request));
+  serveEarly(app, { method: 'POST', url }, (request, reply) => restore(deps, request, reply));
 }
 
-async function show(tools: ApplicationDeps, request: FastifyRequest): Promise<unknown> {
-  const { place } = await open(tools, request);
+async function show(deps: ApplicationDeps, request: FastifyRequest): Promise<unknown> {
+  const { place } = await open(deps, request);
   const version = versionIn(request);
-  if (version !== undefined) return { ...toShown(await find(tools, place.id, version)), version };
-  const versions = await tools.store.versions(place.id);
+  if (version !== undefined) return { ...toShown(await find(deps, place.id, version)), version };
+  const versions = await deps.store.versions(place.id);
   if (versions.length === 0) throw notFound();
   return { object: 'list', data: versions.map(({ savedAtMs, ...each }) => ({ ...each, savedAt: savedAtMs })) };
 }
 
 /** Saves a former version once more, with its own secrets, if it is still something that could be saved. */
-async function restore(tools: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const { caller, place } = await open(tools, request);
+async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const { caller, place } = await open(deps, request);
   const version = versionIn(request);
   if (version === undefined) throw noVersion();
-  const now = await tools.store.find(place.id);
+  const now = await deps.store.find(place.id);
   if (now === undefined) throw notFound();
   const condition = toWriteCondition(request.headers, now);
-  const former = await find(tools, place.id, version);
-  const saving = { caller, place, snapshot: tools.snapshot(), catalog: tools.catalog, stored: former };
+  const former = await find(deps, place.id, version);
+  const saving = { caller, place, snapshot: deps.snapshot(), catalog: deps.catalog, stored: former };
   const entry = await readApplication(former.entry, saving);
   // One that is deleted meanwhile does not come back.
   const written = {
@@ -48,13 +48,13 @@ async function restore(tools: ApplicationDeps, request: FastifyRequest, reply: F
     requestId: request.id,
     details: { restored: version },
   };
-  const stored = await writeApplication(tools, written);
+  const stored = await writeApplication(deps, written);
   reply.header('etag', `"${stored.etag}"`);
   return toShown(stored);
 }
 
-async function open(tools: ApplicationDeps, request: FastifyRequest) {
-  const caller = await identifyUser(tools, request);
+async function open(deps: ApplicationDeps, request: FastifyRequest) {
+  const caller = await identifyUser(deps, request);
   const place = placeIn(base, request);
   requireOwner(caller, place);
   return { caller, place };

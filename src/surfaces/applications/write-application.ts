@@ -4,7 +4,7 @@ import type { ApplicationPlace } from '#domain/deployments/application-place.ts'
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
 import { preconditionFailed, type WriteCondition } from '#domain/files/write-condition.ts';
 import type { AuditRecord } from '#domain/usage/journal.ts';
-import type { ApplicationDeps } from './application-tools.ts';
+import type { ApplicationDeps } from './application-deps.ts';
 
 /** An application that is to be written, looked over already. */
 export interface Writing {

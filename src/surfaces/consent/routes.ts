@@ -29,48 +29,48 @@ export interface ConsentSurfaceDeps extends ConsentDeps {
 const base = '/v1/consent';
 
 /** `GET /v1/consent` and `GET`, `POST`, `DELETE /v1/consent/{id}` (docs/wire.md, Consent). */
-export function consentRoutes(app: FastifyInstance, tools: ConsentSurfaceDeps): void {
+export function consentRoutes(app: FastifyInstance, deps: ConsentSurfaceDeps): void {
   serveEarly(app, { method: 'GET', url: base }, async (request) => {
-    const { subject } = await identifyUser(tools, request);
-    const stored = await tools.store.list(subject);
+    const { subject } = await identifyUser(deps, request);
+    const stored = await deps.store.list(subject);
     return { object: 'list', data: stored.map(toListItem) };
   });
   serveEarly(app, { method: 'GET', url: `${base}/*` }, async (request) => {
-    const consenting = await find(tools, await identifyUser(tools, request), idOf(request));
-    const { form, isAccepted } = await consentStatusOf(tools, consenting);
+    const consenting = await find(deps, await identifyUser(deps, request), idOf(request));
+    const { form, isAccepted } = await consentStatusOf(deps, consenting);
     return isAccepted ? { accepted: true } : { consent: form, accepted: false };
   });
-  serveEarly(app, { method: 'POST', url: `${base}/*` }, (request) => accept(tools, request));
-  serveEarly(app, { method: 'DELETE', url: `${base}/*` }, (request, reply) => withdraw(tools, request, reply));
+  serveEarly(app, { method: 'POST', url: `${base}/*` }, (request) => accept(deps, request));
+  serveEarly(app, { method: 'DELETE', url: `${base}/*` }, (request, reply) => withdraw(deps, request, reply));
 }
 
 /** Stores the form that is sent, where it is the form of today once the whole of it is there. */
-async function accept(tools: ConsentSurfaceDeps, request: FastifyRequest): Promise<unknown> {
-  const { maxBodyBytes } = tools.snapshot().configuration.security;
+async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promise<unknown> {
+  const { maxBodyBytes } = deps.snapshot().configuration.security;
   refuseLargeBody(request.raw, maxBodyBytes);
-  const caller = await identifyUser(tools, request);
+  const caller = await identifyUser(deps, request);
   requireJson(request.raw);
   const body = await readJsonBody(request.raw, maxBodyBytes, { allowsProto: true });
-  const consenting = await find(tools, caller, idOf(request));
+  const consenting = await find(deps, caller, idOf(request));
   const form = parseConsentForm(body());
   const { id: deployment } = consenting.deployment;
-  if (!isSameForm(form, await formOf(tools, consenting))) {
+  if (!isSameForm(form, await formOf(deps, consenting))) {
     throw new ParleyError('consent_outdated', `This is not the form of ${deployment} as it is today; get it anew and show it.`);
   }
-  await tools.store.put(caller.subject, { deployment, form, acceptedAtMs: tools.clock.epochMs() });
-  tools.noteAudit({ action: 'consent.accepted', subject: caller.subject, object: deployment, requestId: request.id });
+  await deps.store.put(caller.subject, { deployment, form, acceptedAtMs: deps.clock.epochMs() });
+  deps.noteAudit({ action: 'consent.accepted', subject: caller.subject, object: deployment, requestId: request.id });
   return { accepted: true };
 }
 
 /** Takes back also what was given to a deployment that is gone or closed by now. */
-async function withdraw(tools: ConsentSurfaceDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const caller = await identifyUser(tools, request);
+async function withdraw(deps: ConsentSurfaceDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const caller = await identifyUser(deps, request);
   const id = idOf(request);
-  const stored = await tools.store.find(caller.subject, id);
-  if (stored === undefined) await find(tools, caller, id);
-  await tools.store.delete(caller.subject, id);
+  const stored = await deps.store.find(caller.subject, id);
+  if (stored === undefined) await find(deps, caller, id);
+  await deps.store.delete(caller.subject, id);
   if (stored !== undefined)
-    tools.noteAudit({ action: 'consent.withdrawn', subject: caller.subject, object: id, requestId: request.id });
+    deps.noteAudit({ action: 'consent.withdrawn', subject: caller.subject, object: id, requestId: request.id });
   reply.code(204);
 }
 
@@ -82,9 +82,9 @@ async function identifyUser({ identify }: ConsentSurfaceDeps, { raw }: FastifyRe
 }
 
 /** Throws `deployment_not_found` or `access_denied`. */
-async function find(tools: ConsentSurfaceDeps, caller: Caller, id: string): Promise<Consenting> {
-  const snapshot = tools.snapshot();
-  const deployment = await findUsable({ catalog: tools.catalog, snapshot, caller }, id);
+async function find(deps: ConsentSurfaceDeps, caller: Caller, id: string): Promise<Consenting> {
+  const snapshot = deps.snapshot();
+  const deployment = await findUsable({ catalog: deps.catalog, snapshot, caller }, id);
   return { caller, deployment, snapshot };
 }
 

@@ -24,49 +24,49 @@ const filesBase = '/v1/files/';
 const metadataBase = '/v1/metadata/files/';
 
 /** `/v1/bucket`, `/v1/files/{bucket}/{path}` and `/v1/metadata/files/{bucket}/{path}`: stored files (docs/wire.md, Files). */
-export function fileRoutes(app: FastifyInstance, tools: FileDeps): void {
+export function fileRoutes(app: FastifyInstance, deps: FileDeps): void {
   // In a scope of their own: here every body is left on the wire, of whatever media type.
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
     scope.get('/v1/bucket', async (request) => {
-      const caller = await callerOf(tools, request);
+      const caller = await callerOf(deps, request);
       requireOwn(caller, 'ask for a bucket');
       return { bucket: bucketOf(caller.subject) };
     });
     scope.get(`${metadataBase}*`, async (request) => {
-      const caller = await callerOf(tools, request);
+      const caller = await callerOf(deps, request);
       const query = request.query as Record<string, unknown>;
-      return readMetadata(tools.files, caller, { encoded: pathBelow(metadataBase, request.url), query });
+      return readMetadata(deps.files, caller, { encoded: pathBelow(metadataBase, request.url), query });
     });
     const url = `${filesBase}*`;
-    scope.route({ method: ['GET', 'HEAD'], url, handler: (request, reply) => get(tools, request, reply) });
-    scope.put(url, (request, reply) => put(tools, request, reply).finally(() => letGo(request.raw)));
-    scope.delete(url, (request, reply) => remove(tools, request, reply));
+    scope.route({ method: ['GET', 'HEAD'], url, handler: (request, reply) => get(deps, request, reply) });
+    scope.put(url, (request, reply) => put(deps, request, reply).finally(() => letGo(request.raw)));
+    scope.delete(url, (request, reply) => remove(deps, request, reply));
   });
 }
 
-async function get(tools: FileDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const caller = await callerOf(tools, request);
-  const opened = await tools.files.read(caller, placeOf(request), (file) => toSelection(request, reply, file));
+async function get(deps: FileDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const caller = await callerOf(deps, request);
+  const opened = await deps.files.read(caller, placeOf(request), (file) => toSelection(request, reply, file));
   return sendFile(request, reply, opened);
 }
 
-async function put(tools: FileDeps, request: FastifyRequest, reply: FastifyReply): Promise<Record<string, unknown>> {
-  const { files } = tools;
+async function put(deps: FileDeps, request: FastifyRequest, reply: FastifyReply): Promise<Record<string, unknown>> {
+  const { files } = deps;
   refuseLargeFile(request.raw, files.maxFileBytes);
-  const caller = await callerOf(tools, request);
+  const caller = await callerOf(deps, request);
   requirePlain(request.raw);
-  const { place, condition } = await toWrite(tools, request, caller);
+  const { place, condition } = await toWrite(deps, request, caller);
   const file = await withUpload(request.raw, place.path, (content) => files.put(caller, place, { ...content, condition }));
   reply.header('etag', `"${file.etag}"`);
   return toMetadata(file);
 }
 
-async function remove(tools: FileDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const caller = await callerOf(tools, request);
-  const { place, condition } = await toWrite(tools, request, caller);
-  await tools.files.delete(caller, place, condition);
+async function remove(deps: FileDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const caller = await callerOf(deps, request);
+  const { place, condition } = await toWrite(deps, request, caller);
+  await deps.files.delete(caller, place, condition);
   return reply.code(204).send();
 }
 
@@ -76,11 +76,11 @@ interface Write {
 }
 
 /** What a request would write, once it is known that it may: before a long body is read in vain. */
-async function toWrite(tools: FileDeps, request: FastifyRequest, caller: Caller): Promise<Write> {
+async function toWrite(deps: FileDeps, request: FastifyRequest, caller: Caller): Promise<Write> {
   const { headers } = request;
   const place = placeOf(request);
   requireOwner(caller, place);
-  const condition = hasCondition(headers) ? toWriteCondition(headers, await tools.files.look(caller, place)) : undefined;
+  const condition = hasCondition(headers) ? toWriteCondition(headers, await deps.files.look(caller, place)) : undefined;
   return { place, condition };
 }
 

@@ -33,7 +33,7 @@ interface Usable {
   readonly snapshot: ConfigSnapshot;
 }
 
-type View = (tools: CallerRoutesDeps, usable: Usable) => unknown;
+type View = (deps: CallerRoutesDeps, usable: Usable) => unknown;
 
 const views: Readonly<Record<string, View>> = {
   async limits({ counters, clock }, { caller, deployment, snapshot }) {
@@ -49,9 +49,9 @@ const deploymentsBase = '/v1/deployments/';
 const isMcpPath = /\/mcp(\?|$)/;
 
 /** `/v1/user/info`, `/v1/deployments/{id}/limits`, `/configuration` and `/documents`: who a caller is, what is left of its limits, how it may begin, and how far documents are read (docs/wire.md, Listings). */
-export function callerRoutes(app: FastifyInstance, tools: CallerRoutesDeps): void {
+export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void {
   app.get('/v1/user/info', async (request) => {
-    const { subject, project, roles } = await tools.identify(readCredentials(request.raw));
+    const { subject, project, roles } = await deps.identify(readCredentials(request.raw));
     return { user: subject, project, roles };
   });
   app.get(`${deploymentsBase}*`, async (request, reply) => {
@@ -59,11 +59,11 @@ export function callerRoutes(app: FastifyInstance, tools: CallerRoutesDeps): voi
       reply.header('allow', 'POST');
       throw new ParleyError('method_not_allowed', 'This path takes POST, not GET: there is no stream beside those of the calls.');
     }
-    const caller = await tools.identify(readCredentials(request.raw));
+    const caller = await deps.identify(readCredentials(request.raw));
     const { view, encodedId } = toTarget(request);
-    const snapshot = tools.snapshot();
-    const deployment = await findUsable({ catalog: tools.catalog, snapshot, caller }, toDeploymentId(encodedId));
-    return view(tools, { caller, deployment, snapshot });
+    const snapshot = deps.snapshot();
+    const deployment = await findUsable({ catalog: deps.catalog, snapshot, caller }, toDeploymentId(encodedId));
+    return view(deps, { caller, deployment, snapshot });
   });
 }
 

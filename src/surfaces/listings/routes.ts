@@ -27,11 +27,11 @@ const kinds: Readonly<Record<string, (deployment: Deployment) => boolean>> = {
 };
 
 /** `/{prefix}/deployments|models|applications[/{id}]` and `/v1/models[/{id}]`: what the caller may use (docs/wire.md, Listings). */
-export function listingRoutes(app: FastifyInstance, tools: ListingDeps): void {
-  for (const prefix of tools.prefixes) {
-    for (const [kind, isOfKind] of Object.entries(kinds)) list(app, tools, { base: `/${prefix}/${kind}`, isOfKind });
+export function listingRoutes(app: FastifyInstance, deps: ListingDeps): void {
+  for (const prefix of deps.prefixes) {
+    for (const [kind, isOfKind] of Object.entries(kinds)) list(app, deps, { base: `/${prefix}/${kind}`, isOfKind });
   }
-  list(app, tools, { base: '/v1/models', isOfKind: () => true });
+  list(app, deps, { base: '/v1/models', isOfKind: () => true });
 }
 
 /** Paths that calls are sent to, below the same prefix. */
@@ -42,20 +42,20 @@ interface Listing {
   readonly isOfKind: (deployment: Deployment) => boolean;
 }
 
-function list(app: FastifyInstance, tools: ListingDeps, { base, isOfKind }: Listing): void {
+function list(app: FastifyInstance, deps: ListingDeps, { base, isOfKind }: Listing): void {
   app.get(base, async (request) => {
-    const caller = await tools.identify(readCredentials(request.raw));
-    const usable = await listUsable({ catalog: tools.catalog, snapshot: tools.snapshot(), caller }, isOfKind);
-    return { object: 'list', data: usable.map((deployment) => toListItem(deployment, tools.createdSeconds)) };
+    const caller = await deps.identify(readCredentials(request.raw));
+    const usable = await listUsable({ catalog: deps.catalog, snapshot: deps.snapshot(), caller }, isOfKind);
+    return { object: 'list', data: usable.map((deployment) => toListItem(deployment, deps.createdSeconds)) };
   });
   app.get(`${base}/*`, async (request, reply) => {
     if (isCallPath.test(request.url)) {
       reply.header('allow', 'POST');
       throw new ParleyError('method_not_allowed', 'This path takes POST, not GET.');
     }
-    const caller = await tools.identify(readCredentials(request.raw));
+    const caller = await deps.identify(readCredentials(request.raw));
     const id = toDeploymentId(pathBelow(`${base}/`, request.url));
-    const lookup = { catalog: tools.catalog, snapshot: tools.snapshot(), caller };
-    return toListItem(await findUsable(lookup, id, isOfKind), tools.createdSeconds);
+    const lookup = { catalog: deps.catalog, snapshot: deps.snapshot(), caller };
+    return toListItem(await findUsable(lookup, id, isOfKind), deps.createdSeconds);
   });
 }

@@ -7,7 +7,7 @@ export interface Accepted {
   readonly events: boolean;
 }
 
-/** What the client takes; JSON where it does not say. Throws where it takes neither form. */
+/** What the client takes; JSON if it does not say. Throws if it takes neither form. */
 export function readAccepted({ headers: { accept } }: IncomingMessage): Accepted {
   if (accept === undefined) return { json: true, events: false };
   const types = accept

@@ -20,7 +20,7 @@ export interface Asking {
   readonly progress: Progress | undefined;
 }
 
-/** Asks a deployment: the result of the tool, which says in words what went wrong where something did. Rejects where the caller has left. */
+/** Asks a deployment: the result of the tool, which says in words what went wrong if something did. Rejects if the caller has left. */
 export async function ask(
   calls: Calls,
   { context, outlet }: { readonly context: RequestContext; readonly outlet: Outlet },

@@ -29,11 +29,11 @@ interface ExchangeContext {
 
 /** One message of a client, and what it is answered. */
 export class Exchange {
-  readonly #tools: ExchangeDeps;
+  readonly #deps: ExchangeDeps;
   readonly #parts: ExchangeContext;
 
-  constructor(tools: ExchangeDeps, parts: ExchangeContext) {
-    this.#tools = tools;
+  constructor(deps: ExchangeDeps, parts: ExchangeContext) {
+    this.#deps = deps;
     this.#parts = parts;
   }
 
@@ -86,15 +86,15 @@ export class Exchange {
     const { progressToken: token } = metaOf(message);
     const isToken = typeof token === 'string' || typeof token === 'number';
     const progress = isToken && outlet.takesEvents ? new Progress(token, outlet, context.clock) : undefined;
-    return this.#tools.running.run(this.#toRunning(message.id), context.signal, (signal) => {
+    return this.#deps.running.run(this.#toRunning(message.id), context.signal, (signal) => {
       const call = { id: context.id, deployment: deployment.id, caller, record: context.record };
-      return ask(this.#tools.calls, { context, outlet }, { call, signal, args, progress });
+      return ask(this.#deps.calls, { context, outlet }, { call, signal, args, progress });
     });
   }
 
   #cancel({ params }: McpMessage): void {
     const reason = new ParleyError('invalid_request', 'The call was cancelled by its client.');
-    this.#tools.running.cancel(this.#toRunning(params?.requestId), reason);
+    this.#deps.running.cancel(this.#toRunning(params?.requestId), reason);
   }
 
   #toRunning(requestId: unknown) {

@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Chunk } from '#contract/chunk.ts';
 import type { Outlet } from './outlet.ts';
 
-/** Text comes in many small pieces: what is there of it is told once a second. */
+/** Text comes in many small pieces: progress is sent once a second. */
 const textPaceMs = 1_000;
 
 /** Tells a client how far its call is: each stage that begins, and how much text there is. */

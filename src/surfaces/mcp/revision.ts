@@ -36,7 +36,7 @@ export function negotiate(asked: unknown): string {
   return sessionRevisions.find((each) => each === asked) ?? newestOfSessions;
 }
 
-/** `_meta` of a message; empty where it has none. */
+/** `_meta` of a message; empty if it has none. */
 export function metaOf({ params }: McpMessage): JsonObject {
   const meta = params?._meta;
   return isJsonObject(meta) ? meta : {};

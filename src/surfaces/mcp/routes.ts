@@ -1,13 +1,14 @@
 import type { FastifyInstance } from 'fastify';
+import { pathBelow } from '#base/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { type McpMessage, parseMcpMessage } from '#contract/mcp/message.ts';
 import type { Calls } from '#domain/call.ts';
-import { requireAccess } from '#domain/callers/access.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
+import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { parseBody } from '../http/parse-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
@@ -29,34 +30,33 @@ const base = '/v1/deployments/';
 const facts = { operation: 'chat', route: `${base}{id}/mcp` } as const;
 
 /** `POST /v1/deployments/{id}/mcp`: a deployment as an MCP server over streamable HTTP, with one tool that asks it. */
-export function mcpRoutes(app: FastifyInstance, tools: McpServerDeps): void {
+export function mcpRoutes(app: FastifyInstance, deps: McpServerDeps): void {
   const running = new RunningCalls();
   serveRaw(app, 'POST', `${base}*`, (raw) =>
-    tools.handler.serve(facts, raw, (context) => serve({ ...tools, running }, context, toEncodedId(raw.request.url ?? ''))),
+    deps.handler.serve(facts, raw, (context) => serve({ ...deps, running }, context, toEncodedId(raw.request.url ?? ''))),
   );
 }
 
 /** Ids may hold slashes, so the last segment says what is asked for. */
 function toEncodedId(url: string): string {
-  const [path = ''] = url.split('?', 1);
-  const [, encodedId, name = ''] = /^(.*)\/([^/]*)$/.exec(path.slice(base.length)) ?? [];
+  const [, encodedId, name = ''] = /^(.*)\/([^/]*)$/.exec(pathBelow(base, url)) ?? [];
   if (encodedId !== undefined && name === 'mcp') return encodedId;
   if (encodedId === undefined || !/^(limits|configuration|documents)$/.test(name))
     throw new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
   throw new ParleyError('method_not_allowed', 'This path takes GET, HEAD, not POST.', { headers: { allow: 'GET, HEAD' } });
 }
 
-async function serve(tools: McpServerDeps & ExchangeDeps, context: RequestContext, encodedId: string): Promise<void> {
+async function serve(deps: McpServerDeps & ExchangeDeps, context: RequestContext, encodedId: string): Promise<void> {
   refuseOtherOrigins(context.request);
   const outlet = new Outlet(context, readAccepted(context.request));
-  const { caller, text } = await tools.handler.authenticate(context);
-  const deployment = await findChat(tools, caller, encodedId);
+  const { caller, text } = await deps.handler.authenticate(context);
+  const deployment = await findChat(deps, caller, encodedId);
   let id: McpMessage['id'];
   try {
     const value = asRpcFault('parseError', () => parseBody(text));
     const message = asRpcFault('invalidRequest', () => parseMcpMessage(value));
     id = message.id;
-    await new Exchange(tools, { context, outlet, caller, deployment }).take(message);
+    await new Exchange(deps, { context, outlet, caller, deployment }).take(message);
   } catch (thrown) {
     if (!(thrown instanceof RpcFault)) throw thrown;
     context.failed(thrown);
@@ -67,11 +67,7 @@ async function serve(tools: McpServerDeps & ExchangeDeps, context: RequestContex
 }
 
 async function findChat({ snapshot, catalog }: McpServerDeps, caller: Caller, encodedId: string): Promise<Deployment> {
-  const id = toDeploymentId(encodedId);
-  const now = snapshot();
-  const deployment = id === undefined ? undefined : await catalog.find(now, id);
-  if (deployment === undefined) throw new ParleyError('deployment_not_found', 'There is no deployment of this id.');
-  requireAccess(now, caller, deployment);
+  const deployment = await findUsable({ catalog, snapshot: snapshot(), caller }, toDeploymentId(encodedId));
   if (deployment.type === 'chat') return deployment;
   throw new ParleyError(
     'operation_not_supported',

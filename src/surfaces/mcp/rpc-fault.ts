@@ -12,13 +12,13 @@ export const rpcCodes = {
 } as const;
 
 interface RpcDetails {
-  /** The HTTP status of the answer; 400 where absent. */
+  /** The HTTP status of the answer; 400 if absent. */
   readonly status?: number;
   readonly data?: JsonObject;
   readonly cause?: unknown;
 }
 
-/** A message that cannot be taken: told as an error of JSON-RPC. */
+/** A message that cannot be taken, answered with an error of JSON-RPC. */
 export class RpcFault extends ParleyError {
   readonly rpcCode: number;
   readonly data: JsonObject | undefined;

@@ -33,7 +33,7 @@ export class RunningCalls {
   }
 }
 
-/** Without a session, ids of requests are told apart by nothing. */
+/** Without a session, nothing tells equal request ids of two clients apart. */
 function toKey({ caller, session, requestId }: Running): string | undefined {
   return session === undefined ? undefined : JSON.stringify([caller.subject, session, requestId]);
 }

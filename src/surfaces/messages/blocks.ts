@@ -68,7 +68,7 @@ export class Blocks {
     return [...this.#continue(this.#open, piece), ...this.#release(false)];
   }
 
-  /** What is left, with every block closed. Throws upstream_failed where a reply that is whole leaves a tool call half. */
+  /** What is left, with every block closed. Throws upstream_failed if a reply that is whole leaves a tool call half. */
   end(isCutShort: boolean): MessageEvent[] {
     const events = [...this.#release(true), ...this.#close()];
     if (this.#hasHalfCall && !isCutShort)

@@ -13,7 +13,7 @@ export class Body {
     this.#value = parseBody(text);
   }
 
-  /** Id of the deployment that is asked for. Throws `invalid_request` where none is named. */
+  /** Id of the deployment that is asked for. Throws `invalid_request` if none is named. */
   model(): string {
     const model = readModel(this.#value);
     if (model !== undefined) return model;

@@ -18,7 +18,7 @@ export function errorDialectOf(prefix: string): ErrorDialect {
   return prefix === canonicalPrefix ? canonicalErrorDialect : aliasErrorDialect;
 }
 
-/** How whoever asks for a path is spoken to, where these are the aliases of this surface. */
+/** How whoever asks for a path is spoken to, if these are the aliases of this surface. */
 export function errorDialectAt(aliases: readonly string[]): (path: string) => ErrorDialect {
   return (path) => {
     const prefix = [canonicalPrefix, ...aliases].find((each) => path.startsWith(`/${each}/`));

@@ -5,7 +5,7 @@ import type { PingEvent } from './message-event.ts';
 
 const maxChars = 16 * 1024 * 1024;
 
-/** What a reply has beside the dialect: told as it comes in pings, and whole at the end. */
+/** What a reply has that the dialect has no place for: sent in pings as it comes, and whole at the end. */
 export class Extras {
   readonly #folded = new Accumulator();
   #chars = 0;
@@ -21,7 +21,7 @@ export class Extras {
     this.#statistics = statistics;
   }
 
-  /** The whole; without custom content where that was too much to be kept. */
+  /** The whole; without custom content if that was too much to be kept. */
   whole(): Parley {
     const custom = this.#chars <= maxChars ? this.#folded.completion().choices[0]?.message.custom_content : undefined;
     return { ...(custom && { custom_content: custom }), ...(this.#statistics && { statistics: this.#statistics }) };

@@ -5,7 +5,7 @@ import type { Parley } from '#contract/messages/parley.ts';
 /** Keeps the connection, and may bring what the dialect has no place for: clients pass over it. */
 export type PingEvent = { type: 'ping'; parley?: Parley };
 
-/** An event as Parley makes it; `parley` where the dialect has no place. */
+/** An event as Parley makes it; `parley` if the dialect has no place. */
 export type MessageEvent = Exclude<MessagesEvent, { type: 'ping' } | MessageDeltaEvent> | MessageEnd | PingEvent;
 
 type MessageEnd = MessageDeltaEvent & { parley?: Parley };

@@ -54,7 +54,7 @@ export class MessageFold {
   }
 }
 
-/** A call that was cut short has no input; the stop reason tells. */
+/** A call that was cut short has no input; the stop reason says so. */
 function toInput(args: string): object {
   const value = tryParseJson(args);
   return isJsonObject(value) ? value : {};

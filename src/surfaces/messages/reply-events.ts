@@ -20,11 +20,11 @@ const stopReasons: Readonly<Record<FinishReason, StopReason>> = {
 export interface MessageFacts extends BlockFacts {
   /** Id of the deployment. */
   readonly model: string;
-  /** Estimated tokens of the request, told at the start; the true count comes at the end. */
+  /** Estimated tokens of the request, sent at the start; the true count comes at the end. */
   readonly promptTokens: number;
 }
 
-/** Chunks of the inner language as events of the dialect: one start, blocks in order, one delta with the totals, one stop (contract 7). */
+/** Makes events of the dialect of chunks: one start, blocks in order, one delta with the totals, one stop (docs/wire.md, Messages). */
 export class ReplyEvents {
   readonly #facts: MessageFacts;
   readonly #blocks: Blocks;

@@ -15,8 +15,8 @@ const isLimit = /^(?:anthropic|x)-ratelimit-/;
 const millis: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
 /**
- * Header fields of a good reply. Of a relayed one those of its upstream, but for limits where the caller has some of its own;
- * of a translated one what was left out. Limits are told in the words of the dialect too.
+ * Header fields of a good reply. Of a relayed one those of its upstream, but for limits if the caller has some of its own;
+ * of a translated one what was left out. Limits are given in the dialect's header fields too.
  */
 export function toReplyHeaders(native: Native | undefined, facts: HeaderFacts): Record<string, string> {
   const { usual, ignored } = facts;

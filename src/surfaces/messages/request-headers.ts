@@ -11,7 +11,7 @@ export function toNativeHeaders(headers: IncomingHttpHeaders): Record<string, st
   return { ...(version && { 'anthropic-version': version }), ...(betas && { 'anthropic-beta': betas }) };
 }
 
-/** Whether a conversation shall stay with one upstream, where its prompt may be cached (`X-CORE-CACHE-POLICY`, contract 7). */
+/** Whether a conversation stays with one upstream, which may have cached its prompt (`X-CORE-CACHE-POLICY`, docs/messages.md). */
 export function prefersCache(headers: IncomingHttpHeaders): boolean {
   return headers[policyHeader] === 'cache-priority';
 }

@@ -27,7 +27,7 @@ export interface MessagesDeps extends ModelRoutesDeps {
   readonly aliases: readonly string[];
 }
 
-/** `/{prefix}/v1/messages[/count_tokens]`, and the aliases' `/v1/models`: chat in the messages dialect (contract 7). */
+/** `/{prefix}/v1/messages[/count_tokens]`, and the aliases' `/v1/models`: chat in the messages dialect (docs/wire.md, Messages). */
 export function messagesRoutes(app: FastifyInstance, deps: MessagesDeps): void {
   for (const prefix of [canonicalPrefix, ...deps.aliases]) {
     const base = `/${prefix}/v1/messages`;

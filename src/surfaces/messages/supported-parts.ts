@@ -1,4 +1,4 @@
-/** The keys that are told of each part of a request. */
+/** The keys of each part of a request that are translated. */
 export const keys = {
   request: [
     ...['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config', 'metadata'],
@@ -28,7 +28,7 @@ export const blockKeys: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 const toRead = ['text', 'image', 'document', 'search_result'];
-/** The blocks that are told at each place. */
+/** The blocks that are translated at each place. */
 export const blocksAt: Readonly<Record<string, readonly string[]>> = {
   user: [...toRead, 'tool_result'],
   assistant: ['text', 'tool_use', 'thinking', 'redacted_thinking'],

@@ -1,7 +1,7 @@
 import type { BlockDelta, ContentBlock } from '#contract/messages/dialect.ts';
 import type { Piece } from './to-pieces.ts';
 
-/** The block that pieces begin, empty; `newId` where a tool call has none. Undefined for a tool call whose name is not there yet. */
+/** The block that pieces begin, empty; `newId` if a tool call has none. Undefined for a tool call whose name is not there yet. */
 export function toBlock(pieces: readonly Piece[], newId: string, toToolName: (name: string) => string): ContentBlock | undefined {
   const [first] = pieces;
   switch (first?.kind) {

@@ -17,7 +17,7 @@ const efforts: ReadonlySet<unknown> = new Set(['low', 'medium', 'high']);
 /** OpenAI's API takes no longer name of a user; clients send whole documents as one. */
 const longestUser = 64;
 
-/** A validated request of the messages dialect in the inner language. What has no counterpart there is left out: `findUntold` tells of it. */
+/** A validated request of the messages dialect in the inner language. What has no counterpart there is left out: `findUnsupported` names it. */
 export function toChatRequest(body: CountRequest, translation: Translation): ChatRequest {
   const { names, capabilities } = translation;
   const { system, messages, stream, temperature, top_p, stop_sequences: stop } = body;
@@ -34,7 +34,7 @@ export function toChatRequest(body: CountRequest, translation: Translation): Cha
     ...(effort !== undefined && { reasoning_effort: effort }),
     ...toFormat(body.output_config?.format),
     ...(capabilities.takesTools && toTools(body, names)),
-    ...(capabilities.takesOwnFields && toOwnFields(body, effort)),
+    ...(capabilities.takesThinking && toOwnFields(body, effort)),
   };
 }
 

@@ -26,7 +26,7 @@ export function toParts(content: string | readonly ContentBlock[], keepsMarks: b
   });
 }
 
-/** Text only as one text, unless a part has more to tell. */
+/** Text only as one text, unless a part has more than text. */
 export function toContent(parts: readonly ContentPart[], between: string): string | ContentPart[] {
   const isPlain = parts.every((part) => isTextPart(part) && part.cache_control === undefined);
   return isPlain ? toText(parts, between) : [...parts];
@@ -39,7 +39,7 @@ export function toText(parts: readonly ContentPart[], between: string): string {
     .join(between);
 }
 
-/** Blocks that are told in words. */
+/** Blocks that become text. */
 type OtherBlock =
   | { type: 'search_result'; title?: unknown; source?: unknown; content?: ContentBlock[] }
   | { type: 'tool_reference'; tool_name?: unknown }

@@ -15,7 +15,7 @@ export function toPieces(delta: Delta, messageId: string): Piece[] {
   return [...toThoughts(delta), ...text, ...toCalls(delta, messageId)];
 }
 
-/** Thinking comes as plain text, or as blocks, which may be signed. Where both tell the text, the blocks do. */
+/** Thinking comes as plain text, or as blocks, which may be signed. If both have the text, it is taken from the blocks. */
 function toThoughts({ reasoning_content, reasoning, thinking_blocks }: Delta): Piece[] {
   const blocks = Array.isArray(thinking_blocks) ? thinking_blocks.filter(isJsonObject) : [];
   const plain = [reasoning_content, reasoning].find(isText);

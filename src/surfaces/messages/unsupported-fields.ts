@@ -23,23 +23,23 @@ export function findUnsupported(body: CountRequest, capabilities: UpstreamCapabi
 }
 
 class Search {
-  readonly #reach: UpstreamCapabilities;
+  readonly #capabilities: UpstreamCapabilities;
   readonly #ignored = new Set<string>();
   #fault: ParleyError | undefined;
 
   constructor(capabilities: UpstreamCapabilities) {
-    this.#reach = capabilities;
+    this.#capabilities = capabilities;
   }
 
   of(body: CountRequest): UnsupportedFields {
-    this.#fields('', body, [...keys.request, ...(this.#reach.takesOwnFields ? ['top_k'] : [])]);
+    this.#fields('', body, [...keys.request, ...(this.#capabilities.takesThinking ? ['top_k'] : [])]);
     for (const part of ['thinking', 'output_config', 'metadata', 'tool_choice'] as const)
       if (isJsonObject(body[part])) this.#fields(part, body[part], keys[part]);
-    if (body.thinking?.type === 'disabled' && !this.#reach.takesOwnFields) this.#ignore('thinking');
+    if (body.thinking?.type === 'disabled' && !this.#capabilities.takesThinking) this.#ignore('thinking');
     if ((body as JsonObject).max_tokens === 0) this.#refuse('max_tokens', 'max_tokens', 'is 0');
     if (Array.isArray(body.mcp_servers) && body.mcp_servers.length > 0)
       this.#refuse('mcp_servers', 'mcp_servers', 'names servers for the model');
-    if (!this.#reach.takesTools && body.tools?.length)
+    if (!this.#capabilities.takesTools && body.tools?.length)
       for (const part of ['tools', 'tool_choice']) if (body[part] !== undefined) this.#ignore(part);
     body.tools?.forEach((tool, index) => {
       this.#tool(tool, `tools[${index}]`);
@@ -72,7 +72,7 @@ class Search {
       this.#refuse(`content.${type}`, `${at}.type`, `is ${shown(type)}`);
       return;
     }
-    const marks = this.#reach.takesCacheMarks && marked.has(type) ? ['cache_control'] : [];
+    const marks = this.#capabilities.takesCacheMarks && marked.has(type) ? ['cache_control'] : [];
     this.#fields('content', block, ['type', ...(blockKeys.get(type) ?? []), ...marks]);
     if (type === 'tool_result' || type === 'search_result') this.#blocks(block.content, type, `${at}.content`);
     if (sourcesOf.has(type) && isJsonObject(block.source)) this.#source(type, block.source, `${at}.source`);
@@ -91,7 +91,7 @@ class Search {
     }
   }
 
-  /** What is kept outlives the request: no more than can be told. */
+  /** What is kept outlives the request: no more than a header field can name. */
   #ignore(name: string): void {
     if (this.#ignored.size < mostNames) this.#ignored.add(name.slice(0, longestName));
   }

@@ -1,28 +1,27 @@
+import { protocols } from '#contract/configuration/protocols.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { speaksMessages } from '#domain/upstreams/messages-upstream.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
 
 /** How much of a request of the dialect reaches the upstreams of a deployment. */
 export interface UpstreamCapabilities {
-  /** One of them speaks the dialect: what only such a one can be told is no reason to refuse. */
+  /** One of them speaks the dialect: what only such an upstream takes is no reason to refuse. */
   readonly isNative: boolean;
   /** All of them know marks up to which a prompt is cached. */
   readonly takesCacheMarks: boolean;
   /** All of them know `top_k` and thinking as the dialect has them. */
-  readonly takesOwnFields: boolean;
+  readonly takesThinking: boolean;
   /** Tools of the caller reach a model: a quick app gives its own the tools that it is made with. */
   readonly takesTools: boolean;
 }
-
-const ownFields: ReadonlySet<Upstream['protocol']> = new Set(['anthropic', 'bedrock', 'vertex', 'gemini']);
 
 export function capabilitiesOf({ kind, upstreams: all, quickApp }: Deployment): UpstreamCapabilities {
   const upstreams = kind === 'model' ? all : [];
   const every = (is: (upstream: Upstream) => boolean): boolean => upstreams.length > 0 && upstreams.every(is);
   return {
     isNative: upstreams.some(speaksMessages),
-    takesCacheMarks: every((upstream) => speaksMessages(upstream) || upstream.protocol === 'bedrock'),
-    takesOwnFields: every(({ protocol }) => ownFields.has(protocol)),
+    takesCacheMarks: every((upstream) => speaksMessages(upstream) || protocols[upstream.protocol].takesCacheMarks),
+    takesThinking: every(({ protocol }) => protocols[protocol].takesThinking),
     takesTools: quickApp === undefined,
   };
 }

@@ -25,20 +25,20 @@ export interface OpsDeps {
 }
 
 /** `/health`, `/ready`, `/metrics`, `/openapi.json`, `/docs`: served without a key (docs/wire.md, Operations). */
-export function opsRoutes(app: FastifyInstance, tools: OpsDeps): void {
-  const { metrics } = tools;
+export function opsRoutes(app: FastifyInstance, deps: OpsDeps): void {
+  const { metrics } = deps;
   app.get('/health', (_request, reply) => {
-    const reasons = tools.troubles();
-    const uptimeSeconds = Math.round(tools.uptimeSeconds() * 10) / 10;
+    const reasons = deps.troubles();
+    const uptimeSeconds = Math.round(deps.uptimeSeconds() * 10) / 10;
     return fresh(reply).send({
       status: reasons.length === 0 ? 'ok' : 'degraded',
-      version: tools.version,
+      version: deps.version,
       uptimeSeconds,
       reasons,
     });
   });
   app.get('/ready', (_request, reply) => {
-    const reasons = tools.hindrances();
+    const reasons = deps.hindrances();
     const isReady = reasons.length === 0;
     return fresh(reply)
       .code(isReady ? 200 : 503)
@@ -48,7 +48,7 @@ export function opsRoutes(app: FastifyInstance, tools: OpsDeps): void {
     app.get('/metrics', (_request, reply) => fresh(reply).type(metrics.contentType).send(metrics.read()));
   let description: string | undefined;
   app.get('/openapi.json', (_request, reply) => {
-    description ??= JSON.stringify(toOpenApi(tools.operations));
+    description ??= JSON.stringify(toOpenApi(deps.operations));
     return reply.type('application/json; charset=utf-8').header('access-control-allow-origin', '*').send(description);
   });
   docsRoutes(app);

@@ -12,12 +12,12 @@ export interface DocumentSourceDeps extends QueryDocumentDeps {
 export async function loadDocumentTools(
   references: readonly string[],
   owner: string | null,
-  parts: DocumentSourceDeps,
+  deps: DocumentSourceDeps,
 ): Promise<LoadedTools> {
-  const { files, missing } = await openShelf(references, owner, parts.files).catch(toToolFault);
+  const { files, missing } = await openShelf(references, owner, deps.files).catch(toToolFault);
   if (files.length === 0) return { tools: [], missing };
-  for (const { file } of files) parts.indexer.want(file, parts.embedder);
-  return { tools: [createQueryDocument(files, parts)], missing };
+  for (const { file } of files) deps.indexer.want(file, deps.embedder);
+  return { tools: [createQueryDocument(files, deps)], missing };
 }
 
 function toToolFault(thrown: unknown): never {

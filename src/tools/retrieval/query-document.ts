@@ -28,7 +28,7 @@ export interface QueryDocumentDeps {
 }
 
 /** Looks something up in stored files. */
-export function createQueryDocument(files: readonly ShelvedFile[], parts: QueryDocumentDeps): Tool {
+export function createQueryDocument(files: readonly ShelvedFile[], deps: QueryDocumentDeps): Tool {
   return {
     name: 'query_document',
     description: describe(files),
@@ -44,7 +44,7 @@ export function createQueryDocument(files: readonly ShelvedFile[], parts: QueryD
       },
       required: ['query'],
     },
-    run: (args, context) => lookUp(toQuestion(args, files), { ...parts, context }),
+    run: (args, context) => lookUp(toQuestion(args, files), { ...deps, context }),
   };
 }
 
@@ -73,8 +73,8 @@ function isSame(one: string, other: string): boolean {
   return one.trim().toLowerCase() === other.toLowerCase();
 }
 
-async function lookUp({ text, files }: Question, parts: QueryDocumentDeps & { context: ToolContext }): Promise<ToolResult> {
-  const { index, indexer, search, embedder, clock, maxResultBytes, context } = parts;
+async function lookUp({ text, files }: Question, deps: QueryDocumentDeps & { context: ToolContext }): Promise<ToolResult> {
+  const { index, indexer, search, embedder, clock, maxResultBytes, context } = deps;
   const wanted = files.map((shelved) => ({ shelved, reading: indexer.want(shelved.file, embedder) }));
   const { read, notes } = await awaitReadings(wanted, context, clock);
   if (read.length === 0) return { text: notes.join('\n'), attachments: [], failed: true };

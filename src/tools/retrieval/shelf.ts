@@ -17,7 +17,7 @@ export interface Shelf {
   readonly missing: readonly MissingToolset[];
 }
 
-interface Looked {
+interface FoundReference {
   readonly reference: string;
   readonly file: IndexedFile | undefined;
   /** Why there is no file. */
@@ -29,7 +29,7 @@ interface Looked {
  * for the configuration. Throws StoreFault.
  */
 export async function openShelf(references: readonly string[], owner: string | null, index: FileIndex): Promise<Shelf> {
-  const looked = await Promise.all([...new Set(references)].map((reference) => look(reference, owner, index)));
+  const looked = await Promise.all([...new Set(references)].map((reference) => findFile(reference, owner, index)));
   const found = looked.flatMap(({ reference, file }) => (file === undefined ? [] : [{ reference, file }]));
   const names = found.map(({ file }) => file.path.slice(file.path.lastIndexOf('/') + 1));
   return {
@@ -41,7 +41,7 @@ export async function openShelf(references: readonly string[], owner: string | n
   };
 }
 
-async function look(given: string, owner: string | null, index: FileIndex): Promise<Looked> {
+async function findFile(given: string, owner: string | null, index: FileIndex): Promise<FoundReference> {
   const place = fromReference(given);
   if (place === undefined) return { reference: given, file: undefined, reason: 'This is not the reference of a stored file.' };
   const reference = toReference(place);

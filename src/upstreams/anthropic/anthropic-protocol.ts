@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
+import { joinPath } from '#base/url-path.ts';
 import { type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { createMessagesProtocol, type Operation } from './messages-protocol.ts';
 import { toHeaders } from './to-headers.ts';
@@ -20,7 +21,5 @@ export function createAnthropicProtocol(http: HttpClient, clock: Pick<Clock, 'ep
 
 function toUrl({ endpoint }: Upstream, operation: Operation): URL {
   if (endpoint === undefined) throw new UpstreamFault('broken', 'The upstream has no endpoint.');
-  const url = new URL(endpoint);
-  url.pathname = `${url.pathname.replace(/\/$/, '')}/${operation}`;
-  return url;
+  return joinPath(endpoint, operation);
 }

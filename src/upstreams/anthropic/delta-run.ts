@@ -18,7 +18,7 @@ export class DeltaRun {
   textBytes = 0;
 
   /**
-   * Where the run of such events that begins here ends; `from` itself where none begins. Its texts are added to `pieces`, as
+   * Where the run of such events that begins here ends; `from` itself if none begins. Its texts are added to `pieces`, as
    * the bytes of JSON strings without their quotes.
    */
   read(events: string, from: number, pieces?: string[]): number {
@@ -38,7 +38,7 @@ export class DeltaRun {
     return at;
   }
 
-  /** Takes an event that is known to be a delta of that type as the pattern of those to come; tells whether it is of that form. */
+  /** Takes an event that is known to be a delta of that type as the pattern of those to come; returns whether it is of that form. */
   learn(event: string, type: unknown): boolean {
     const key = keys.get(type);
     const at = key === undefined ? -1 : event.indexOf(key);
@@ -57,7 +57,7 @@ function closedAt(text: string, start: number): number {
   return at === text.length || text.indexOf('\n', start) < at ? -1 : at;
 }
 
-/** Where the event ends whose text is closed here and that has nothing else behind it; -1 where it has. */
+/** Where the event ends whose text is closed here and that has nothing else behind it; -1 if it has. */
 function eventEnd(text: string, closed: number): number {
   if (closed === -1 || text.slice(closed, closed + 2) !== '"}') return -1;
   let at = closed + 2;

@@ -4,7 +4,7 @@ import { fromLatin1 } from '#base/latin1.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toEventFault } from './to-fault.ts';
 
-/** What an event says: its value, or the fault it tells of or is; undefined for one without data. */
+/** What an event says: its value, or the fault that it means or is; undefined for one without data. */
 export function toEventValue(event: string): JsonObject | UpstreamFault | undefined {
   const [data] = eventData(event);
   if (data === undefined || data.trim() === '') return undefined;

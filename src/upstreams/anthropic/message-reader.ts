@@ -18,7 +18,7 @@ type OpenBlock =
   | { readonly type: 'thinking'; thinking: string; signature: string }
   | { readonly type: 'other' };
 
-/** Tells the events of one streamed reply in chunks. Upstreams are believed nothing: what is of another form says nothing. */
+/** Translates the events of one streamed reply to chunks. Nothing an upstream sends is trusted: what has another form is ignored. */
 export class MessageReader {
   #head: ReplyHead;
   #hasBegun = false;

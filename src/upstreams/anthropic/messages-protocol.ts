@@ -67,7 +67,7 @@ function toRequest({ upstream }: Ask, { url, headers, body }: Address): HttpRequ
   return { method: 'POST', url, headers, body: toBody(body), timeouts: upstream.timeouts };
 }
 
-/** The caller's own body with the upstream's name of the model; undefined where the caller speaks another dialect. */
+/** The caller's own body with the upstream's name of the model; undefined if the caller speaks another dialect. */
 function nativeBody({ native, upstream }: Ask): JsonObject | undefined {
   return native?.dialect === 'messages' ? { ...native.body, model: upstream.model } : undefined;
 }

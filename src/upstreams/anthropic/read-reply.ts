@@ -1,3 +1,4 @@
+import type { ReplyHeaders } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Relayed } from '#contract/messages/relayed.ts';
@@ -7,11 +8,14 @@ import { toJsonObject } from '../reply-text.ts';
 import type { ReplyDialect } from '../upstream-reply.ts';
 import { MessageReader } from './message-reader.ts';
 import { RelayedEvents } from './relayed-events.ts';
-import { toCallerHeaders } from './to-caller-headers.ts';
 import { toCompletion } from './to-completion.ts';
 import { readRefusal } from './to-fault.ts';
 import { toUsage } from './to-usage.ts';
 import { TranslatedEvents } from './translated-events.ts';
+
+const limitName = /^anthropic-(?:ratelimit|priority)-[a-z0-9-]{1,64}$/;
+const limitValue = /^[\x20-\x7e]{1,200}$/;
+const requestId = /^[\w.-]{1,128}$/;
 
 /** A reply as frames of the compat wire. */
 export function translatedReply(createdSeconds: number, model: string): ReplyDialect {
@@ -37,7 +41,7 @@ export const relayedReply: ReplyDialect = {
   readRefusal,
 };
 
-/** The tokens of a request, of a reply that tells nothing else. */
+/** The tokens of a request, of a reply that has nothing else. */
 export const countReply: ReplyDialect<number> = {
   readWhole(bytes) {
     const { input_tokens: tokens } = toJsonObject(bytes);
@@ -51,4 +55,11 @@ function toMessage(bytes: string): JsonObject {
   const value = toJsonObject(bytes);
   if (Array.isArray(value.content)) return value;
   throw new UpstreamFault('broken', 'The upstream answered with JSON that is no message.');
+}
+
+/** The header fields of a reply that its caller gets: what is left of its upstream's limits, and the upstream's id of the request. */
+function toCallerHeaders(headers: ReplyHeaders): Record<string, string> {
+  const { 'request-id': id } = headers;
+  const limits = Object.entries(headers).filter(([name, value]) => limitName.test(name) && limitValue.test(value));
+  return { ...Object.fromEntries(limits), ...(id !== undefined && requestId.test(id) && { 'request-id': id }) };
 }

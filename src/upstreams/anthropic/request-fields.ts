@@ -1,6 +1,6 @@
 /** What becomes of a top-level field of a chat request. */
 interface FieldRule {
-  /** `translated`: told in the dialect; `sent`: the dialect's own; `dropped`: the dialect has nothing of the kind. */
+  /** `translated`: said in the dialect; `sent`: the dialect's own; `dropped`: the dialect has nothing of the kind. */
   readonly fate: 'translated' | 'sent' | 'dropped';
   readonly says: string;
 }

@@ -4,7 +4,7 @@ import type { Completion } from '#contract/chunk.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { MessageReader } from './message-reader.ts';
 
-/** A whole reply of the dialect as the completion that its stream would fold to. Throws UpstreamFault where it is none. */
+/** A whole reply of the dialect as the completion that its stream would fold to. Throws UpstreamFault if it is none. */
 export function toCompletion(reply: JsonObject, createdSeconds: number, model: string): Completion {
   const { content, stop_reason, stop_details, usage } = reply;
   if (!Array.isArray(content) || !content.every(isJsonObject))

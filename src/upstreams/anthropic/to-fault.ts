@@ -22,10 +22,10 @@ const statuses: ReadonlyMap<unknown, number> = new Map<MessagesErrorType, number
   ['overloaded_error', unavailable],
 ]);
 
-/** The fault that a reply with another status than 200 tells of; an overloaded upstream counts as unavailable. */
+/** The fault that a reply with another status than 200 means; an overloaded upstream counts as unavailable. */
 export function readRefusal(refusal: Refusal): UpstreamFault {
   const said = tryParseJson(fromLatin1(refusal.bytes));
-  // Google wraps an error in a list where a stream was asked for.
+  // Google wraps an error in a list if a stream was asked for.
   const value: unknown = Array.isArray(said) ? said[0] : said;
   const error = isJsonObject(value) ? (value.error ?? value) : undefined;
   const status = refusal.status === overloaded ? unavailable : refusal.status;
@@ -34,7 +34,7 @@ export function readRefusal(refusal: Refusal): UpstreamFault {
   return new UpstreamFault('refused', message, { status, code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
 }
 
-/** The fault that an error event tells of. */
+/** The fault that an error event means. */
 export function toEventFault(error: unknown): UpstreamFault {
   const { message, code } = read(error, 'The upstream sent an error.');
   const status = isJsonObject(error) ? statuses.get(error.type) : undefined;

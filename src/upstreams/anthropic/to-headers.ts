@@ -3,7 +3,7 @@ import type { Ask } from '#domain/upstreams/upstream.ts';
 const version = '2023-06-01';
 const betaName = /^[\w.-]+$/;
 
-interface Manner {
+interface HeaderParts {
   readonly isStreamed: boolean;
   readonly credentials: Readonly<Record<string, string>>;
 }
@@ -11,7 +11,7 @@ interface Manner {
 /** The header fields of a request. What the configuration names wins over what the caller asked for, but for the betas, which add up. */
 export function toHeaders(
   { upstream, request, native, headers }: Ask,
-  { isStreamed, credentials }: Manner,
+  { isStreamed, credentials }: HeaderParts,
 ): Record<string, string> {
   const configured = withLowerNames(upstream.headers);
   const asked = native?.headers ?? {};

@@ -13,12 +13,12 @@ const defaultMaxTokens = 4096;
 export interface ModelFacts {
   /** The upstream's own name. */
   readonly model: string;
-  /** Tokens a reply may have; undefined where the configuration does not say. */
+  /** Tokens a reply may have; undefined if the configuration does not say. */
   readonly maxCompletionTokens: number | undefined;
 }
 
 /**
- * A chat request in the Messages dialect; `requestFields` tells what becomes of each field. Throws UpstreamFault 400 for
+ * A chat request in the Messages dialect; `requestFields` says what becomes of each field. Throws UpstreamFault 400 for
  * content that the dialect does not have.
  */
 export function toMessagesRequest(given: ChatRequest, facts: ModelFacts): MessagesRequest {

@@ -2,12 +2,12 @@ import type { ChatRequest } from '#contract/chat-request.ts';
 import type { MessageParam, MessagesRequest } from '#contract/messages/dialect.ts';
 import { decidesItself, isEffort, toBudget } from '../prompt/claude-thinking.ts';
 
-type Deliberation = Pick<MessagesRequest, 'thinking' | 'output_config'>;
+type ThinkingFields = Pick<MessagesRequest, 'thinking' | 'output_config'>;
 
 /** The dialect's own words for efforts it calls otherwise. */
 const renamed: ReadonlyMap<unknown, string> = new Map([['minimal', 'low']]);
 
-export interface Thinker {
+export interface ThinkingContext {
   readonly model: string;
   readonly maxTokens: number;
   readonly messages: readonly MessageParam[];
@@ -15,15 +15,15 @@ export interface Thinker {
   readonly mustCall: boolean;
 }
 
-/** `reasoning_effort` as thinking: a Claude of 4.6 or later is told the effort, other models get a budget of tokens. */
-export function toThinking(request: ChatRequest, thinker: Thinker): Deliberation {
+/** `reasoning_effort` as thinking: a Claude of 4.6 or later gets the effort, other models get a budget of tokens. */
+export function toThinking(request: ChatRequest, context: ThinkingContext): ThinkingFields {
   const { reasoning_effort: effort } = request;
   if ((request.thinking ?? null) !== null || !(effort === 'none' || isEffort(effort))) return {};
   if (effort === 'none') return { thinking: { type: 'disabled' } };
-  if (thinker.mustCall || hasThoughtlessCall(thinker.messages)) return {};
-  if (decidesItself(thinker.model))
+  if (context.mustCall || hasThoughtlessCall(context.messages)) return {};
+  if (decidesItself(context.model))
     return { thinking: { type: 'adaptive' }, output_config: { effort: renamed.get(effort) ?? String(effort) } };
-  const budget = toBudget(effort, thinker.maxTokens);
+  const budget = toBudget(effort, context.maxTokens);
   return budget === undefined ? {} : { thinking: { type: 'enabled', budget_tokens: budget } };
 }
 

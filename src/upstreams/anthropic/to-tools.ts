@@ -6,7 +6,7 @@ import { type ChosenTools, chosenTools } from '../prompt/chosen-tools.ts';
 type Tooling = Pick<MessagesRequest, 'tools' | 'tool_choice'>;
 
 /**
- * The tools offered and how they may be used. A conversation with calls in it needs tools even where the model may call
+ * The tools offered and how they may be used. A conversation with calls in it needs tools even if the model may call
  * none any more: then those it called are offered, and calling is off.
  */
 export function toTooling(request: ChatRequest, messages: readonly MessageParam[]): Tooling {

@@ -228,7 +228,7 @@ describe('any conversation', () => {
   });
 });
 
-/** Fails where the Messages API would answer 400. */
+/** Fails if the Messages API would answer 400. */
 function checkTurns(turns: readonly MessageParam[]): void {
   const seen = new Set<unknown>();
   let waiting = new Set<unknown>();

@@ -9,8 +9,8 @@ import type {
   ToolResultBlock,
   ToolUseBlock,
 } from '#contract/messages/dialect.ts';
-import { type Called, Calls } from '../prompt/calls.ts';
-import { type CallInMessage, callsOf } from '../prompt/calls-of.ts';
+import { type CallInMessage, callsOf } from '../prompt/message-calls.ts';
+import { type PendingCall, PendingCalls } from '../prompt/pending-calls.ts';
 import { noResult, opening } from '../prompt/stand-ins.ts';
 import { toBlocks, toTextBlocks } from './to-blocks.ts';
 
@@ -50,7 +50,7 @@ export function toConversation(messages: readonly Message[]): Conversation {
 class Turns {
   readonly system: TextBlock[] = [];
   readonly #turns: (UserTurn | AssistantTurn)[] = [];
-  readonly #calls = new Calls(callId);
+  readonly #calls = new PendingCalls(callId);
 
   add(message: Message, at: string): void {
     switch (message.role) {
@@ -100,7 +100,7 @@ class Turns {
     return { type: 'tool_use', id: this.#calls.ask(id, name).id, name, input };
   }
 
-  /** A result that no call waits for is told as text. */
+  /** A result that no call waits for is sent as text. */
   #addResult(message: Message, at: string): void {
     const blocks = toBlocks(message.content, at);
     const called = this.#calls.answer(typeof message.tool_call_id === 'string' ? message.tool_call_id : '');
@@ -108,7 +108,7 @@ class Turns {
     else this.#addOutput(called, blocks.length > 0 ? { content: blocks } : {});
   }
 
-  #addOutput({ id }: Called, output: Pick<ToolResultBlock, 'content' | 'is_error'>): void {
+  #addOutput({ id }: PendingCall, output: Pick<ToolResultBlock, 'content' | 'is_error'>): void {
     this.#userTurn().results.push({ type: 'tool_result', tool_use_id: id, ...output });
   }
 

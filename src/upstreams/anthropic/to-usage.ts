@@ -19,7 +19,7 @@ export function toFinishReason(reason: unknown, hasCalls: boolean): FinishReason
   return known;
 }
 
-/** Counts of the dialect as those of the compat wire, where the prompt includes what the cache gave and took. */
+/** Counts of the dialect as those of the compat wire, whose prompt includes what the cache gave and took. */
 export function toUsage(counts: Partial<MessagesUsage>): Usage {
   const { cache_read_input_tokens: read, cache_creation_input_tokens: written, output_tokens_details: details } = counts;
   const prompt_tokens = toCount(counts.input_tokens) + toCount(read) + toCount(written);
@@ -36,7 +36,7 @@ export function toUsage(counts: Partial<MessagesUsage>): Usage {
   };
 }
 
-/** Counts told later in a stream take the place of earlier ones; nulls say nothing. */
+/** Counts that come later in a stream take the place of earlier ones; nulls say nothing. */
 export function withLater(counts: Partial<MessagesUsage>, later: object): Partial<MessagesUsage> {
   return { ...counts, ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== null)) };
 }

@@ -30,7 +30,7 @@ export class TranslatedEvents implements EventReader {
   readonly #reader: MessageReader;
   readonly #run = new DeltaRun();
   #slot = noSlot;
-  #told: Chunk[] = [];
+  #chunks: Chunk[] = [];
   #isOpening = true;
 
   constructor(reader: MessageReader) {
@@ -46,7 +46,7 @@ export class TranslatedEvents implements EventReader {
       const pieces: string[] = [];
       const end = this.#run.read(events, at, pieces);
       if (end > at) {
-        this.#tell(reply);
+        this.#flush(reply);
         reply.frame(this.#written(pieces));
         at = end;
         continue;
@@ -55,24 +55,24 @@ export class TranslatedEvents implements EventReader {
       at += event.length;
       const value = toEventValue(event);
       if (value instanceof UpstreamFault) {
-        this.#tell(reply);
+        this.#flush(reply);
         throw value;
       }
       if (value !== undefined) this.#takeOne(event, value);
     }
-    this.#tell(reply);
+    this.#flush(reply);
   }
 
   #takeOne(event: string, value: JsonObject): void {
-    this.#told.push(...this.#reader.take(value));
+    this.#chunks.push(...this.#reader.take(value));
     if (value.type !== 'message_start' && value.type !== 'ping') this.#isOpening = false;
     if (value.type === 'content_block_delta') this.#learn(event, value);
   }
 
-  #tell(reply: Reply): void {
-    if (this.#isOpening || this.#told.length === 0) return;
-    const chunks = this.#told;
-    this.#told = [];
+  #flush(reply: Reply): void {
+    if (this.#isOpening || this.#chunks.length === 0) return;
+    const chunks = this.#chunks;
+    this.#chunks = [];
     reply.frame(Frame.ofChunks(...chunks));
   }
 

@@ -12,7 +12,7 @@ const shortResult = 600;
 const mostResults = 20;
 const mostListed = 5;
 
-/** Calls the tool that the request demands. Throws UpstreamFault where it demands one that is not offered. */
+/** Calls the tool that the request demands. Throws UpstreamFault if it demands one that is not offered. */
 export async function callDemandedTool({ conversation, offer, comparing, steps }: Situation): Promise<Answer | undefined> {
   const { choice, tools } = offer;
   if (choice === 'none' || choice === 'auto' || tools.length === 0) return undefined;
@@ -51,18 +51,18 @@ export async function callFittingTools({ conversation, offer, comparing, steps }
 export async function tellResults({ conversation, comparing, steps }: Situation): Promise<Answer | undefined> {
   const { toolResults, question } = conversation;
   if (toolResults.length === 0) return undefined;
-  const told: string[] = [];
-  for (const result of toolResults.slice(0, mostResults)) told.push(await tell(result, { question, comparing }));
+  const texts: string[] = [];
+  for (const result of toolResults.slice(0, mostResults)) texts.push(await toText(result, { question, comparing }));
   const names = toolResults.map(({ name }) => `\`${name}\``).slice(0, mostResults);
   steps.push({
     name: 'Reading the results',
     content: `${toolResults.length} of ${[...new Set(names)].join(', ')}.`,
     status: 'completed',
   });
-  return { content: told.join('\n\n') };
+  return { content: texts.join('\n\n') };
 }
 
-async function tell(
+async function toText(
   { name, text }: ToolResult,
   { question, comparing }: { question: string; comparing: Situation['comparing'] },
 ): Promise<string> {

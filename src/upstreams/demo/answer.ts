@@ -34,5 +34,5 @@ export interface Answer {
   readonly controls?: readonly Control[];
 }
 
-/** One way to answer; undefined where it does not apply. */
+/** One way to answer; undefined if it does not apply. */
 export type WayToAnswer = (situation: Situation) => Answer | undefined | Promise<Answer | undefined>;

@@ -45,7 +45,7 @@ export function wordAfterNumber(question: string): string | undefined {
 }
 
 /** What somebody is to be told, as in "tell Anna that I am late". */
-export function toldPhrase(question: string): string | undefined {
+export function messagePhrase(question: string): string | undefined {
   return question.match(/\b(?:that|saying|says)\s+(.+?)[\s.!]*$/i)?.[1];
 }
 

@@ -84,6 +84,6 @@ function toPart(delta: Delta, finish_reason: FinishReason | null = null): ChunkP
 function toReport({ conversation, offer }: Situation): string {
   const { question, passages, attachments } = conversation;
   if (question === '') return 'There is no question.';
-  const beside = `${offer.tools.length} tools, ${passages.length} passages, ${attachments.length} attachments`;
-  return `“${shorten(question, 200)}”: ${countWords(question)} words; beside it ${beside}.`;
+  const counts = `${offer.tools.length} tools, ${passages.length} passages, ${attachments.length} attachments`;
+  return `“${shorten(question, 200)}”: ${countWords(question)} words; beside it ${counts}.`;
 }

@@ -1,7 +1,7 @@
 import { EmbeddingFault } from '#base/embedding/embedding-fault.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 
-/** What stopped the demo, as a fault of an upstream; the signal's reason where the caller left. */
+/** What stopped the demo, as a fault of an upstream; the signal's reason if the caller left. */
 export function toFault(thrown: unknown, signal: AbortSignal): unknown {
   if (signal.aborted || thrown instanceof UpstreamFault) return thrown;
   if (!(thrown instanceof EmbeddingFault)) return new UpstreamFault('broken', 'The embedder failed.', { cause: thrown });

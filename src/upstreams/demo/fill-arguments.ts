@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { type Clues, findClues, phraseAfter, toldPhrase, trailingPhrase, wordAfterNumber } from './clues.ts';
+import { type Clues, findClues, messagePhrase, phraseAfter, trailingPhrase, wordAfterNumber } from './clues.ts';
 
 interface Parameter {
   readonly name: string;
@@ -10,7 +10,7 @@ interface Parameter {
 const deepest = 4;
 const mostChoices = 200;
 const takesAll = /query|question|text|prompt|input|content|message|body|search|request|description|echo/i;
-const isTold = /body|message|text|subject|title|note|content/;
+const isMessageWord = /body|message|text|subject|title|note|content/;
 const origins = new Set(['from', 'origin', 'source']);
 const destinations = new Map([
   ['to', 'to|into|in'],
@@ -104,8 +104,8 @@ function fillText({ name, schema }: Parameter, clues: Clues): unknown {
     clues.quoted.shift();
   if (exact !== undefined) return exact;
   if (schema.default !== undefined) return schema.default;
-  const told = isTold.test(word) ? toldPhrase(clues.question) : undefined;
-  if (told !== undefined) return told;
+  const message = isMessageWord.test(word) ? messagePhrase(clues.question) : undefined;
+  if (message !== undefined) return message;
   if (takesAll.test(word)) return withoutCommand(clues.question);
   return directed(word, clues) ?? clues.names.shift() ?? trailingPhrase(clues.rest) ?? clues.rest;
 }
@@ -122,7 +122,7 @@ function withoutCommand(question: string): string {
   return question.replace(/^(?:please\s+)?(?:echo|say|repeat|search(?: for)?|look up|find|ask)\b[\s:,]*(?=\S)/i, '');
 }
 
-/** An optional parameter is filled where the question names it or one of its values. */
+/** An optional parameter is filled if the question names it or one of its values. */
 function isMentioned({ name, schema }: Parameter, clues: Clues): boolean {
   if (Array.isArray(schema.enum)) return mentioned(schema.enum, clues).length > 0;
   return new Set(clues.question.toLowerCase().match(/[\p{L}\p{N}]+/gu)).has(name.toLowerCase());

@@ -17,7 +17,7 @@ const mostSentences = 2000;
 const longestSentence = 300;
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 
-/** The sentences nearest to the question, best first; none where none is near. */
+/** The sentences nearest to the question, best first; none if none is near. */
 export async function quotePassages(question: string, passages: readonly Passage[], comparing: Comparing): Promise<Quote[]> {
   const asked = stems(question);
   const candidates = passages

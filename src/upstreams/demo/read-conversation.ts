@@ -18,7 +18,7 @@ export interface ToolResult {
 
 /** What a conversation comes to, as far as the demo understands it. */
 export interface Conversation {
-  /** What the user asked last; empty where nothing was. */
+  /** What the user asked last; empty if nothing was. */
   readonly question: string;
   /** The results the conversation ends with. */
   readonly toolResults: readonly ToolResult[];

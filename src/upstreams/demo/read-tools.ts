@@ -13,7 +13,7 @@ export interface ToolOffer {
   readonly tools: readonly OfferedTool[];
   /** An object names the tool that must be called. */
   readonly choice: 'none' | 'auto' | 'required' | { readonly name: string };
-  /** `functions` is the older form: one call a reply. */
+  /** `functions` is the older form: one call in each reply. */
   readonly form: 'tools' | 'functions';
   /** Whether one reply may call several. */
   readonly isParallel: boolean;

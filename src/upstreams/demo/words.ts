@@ -7,7 +7,7 @@ const common = new Set(
   ),
 );
 
-/** The beginnings of the words that tell what a text is about, so that `translates` meets `translate`. */
+/** The beginnings of the words that say what a text is about, so that `translates` meets `translate`. */
 export function stems(text: string): Set<string> {
   const words = text.toLowerCase().match(wordPattern) ?? [];
   return new Set(
@@ -25,7 +25,7 @@ export function countWords(text: string): number {
   return text.match(wordPattern)?.length ?? 0;
 }
 
-/** The text in at most so many characters, with an ellipsis where it was cut. */
+/** The text in at most so many characters, with an ellipsis if it was cut. */
 export function shorten(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).trimEnd()}…`;
 }

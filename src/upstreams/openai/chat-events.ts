@@ -52,7 +52,7 @@ function toBytes(data: string): string {
   return `data: ${data.replaceAll('\n', ' ')}\n\n`;
 }
 
-/** The frame of an event. Throws what an error event tells of. */
+/** The frame of an event. Throws the fault that an error event means. */
 function toFrame(event: string): RawFrame {
   const value = tryParseJson(fromLatin1(eventData(event)[0] ?? ''));
   if (!isJsonObject(value)) throw new UpstreamFault('broken', 'The upstream sent an event that is not a JSON object.');

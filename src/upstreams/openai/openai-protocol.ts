@@ -1,5 +1,6 @@
 import type { HttpClient, HttpRequest } from '#base/http/client.ts';
 import type { JsonObject } from '#base/json.ts';
+import { joinPath } from '#base/url-path.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { toPlainMessages } from '#contract/content.ts';
 import { type Ask, type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
@@ -44,45 +45,45 @@ const application: Dialect = {
 const dialects = { openai, azure, application };
 
 /** What of a request to one upstream is always the same. */
-interface Line {
+interface RequestBase {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The lines to upstreams, made once each. */
-class Lines {
-  readonly #byUpstream = new WeakMap<Upstream, Line>();
-  readonly #make: (upstream: Upstream) => Line;
+/** The bases of requests to upstreams, made once each. */
+class RequestBases {
+  readonly #byUpstream = new WeakMap<Upstream, RequestBase>();
+  readonly #make: (upstream: Upstream) => RequestBase;
 
-  constructor(make: (upstream: Upstream) => Line) {
+  constructor(make: (upstream: Upstream) => RequestBase) {
     this.#make = make;
   }
 
-  of(upstream: Upstream): Line {
-    let line = this.#byUpstream.get(upstream);
-    if (line === undefined) {
-      line = this.#make(upstream);
-      this.#byUpstream.set(upstream, line);
+  of(upstream: Upstream): RequestBase {
+    let base = this.#byUpstream.get(upstream);
+    if (base === undefined) {
+      base = this.#make(upstream);
+      this.#byUpstream.set(upstream, base);
     }
-    return line;
+    return base;
   }
 }
 
 /** Upstreams that speak the OpenAI chat wire over HTTP. */
 export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialects): ChatProtocol {
   const dialect = dialects[name];
-  const linesTo = (operation: Operation, accept: string) =>
-    new Lines((upstream) => toLine(dialect, upstream, { operation, accept }));
-  const whole = linesTo('chat/completions', 'application/json');
-  const streamed = linesTo('chat/completions', 'text/event-stream');
-  const embeddings = linesTo('embeddings', 'application/json');
+  const basesFor = (operation: Operation, accept: string) =>
+    new RequestBases((upstream) => toBase(dialect, upstream, { operation, accept }));
+  const whole = basesFor('chat/completions', 'application/json');
+  const streamed = basesFor('chat/completions', 'text/event-stream');
+  const embeddings = basesFor('embeddings', 'application/json');
   return {
     hasChoices: true,
     chat(ask, reply) {
       const { upstream, native } = ask;
       const request = native === undefined ? ask.request : withoutThoughts(ask.request);
-      const lines = request.stream === true ? streamed : whole;
-      const sent = toRequest(lines.of(upstream), ask, dialect.toBody(request, upstream));
+      const bases = request.stream === true ? streamed : whole;
+      const sent = toRequest(bases.of(upstream), ask, dialect.toBody(request, upstream));
       return sendForReply(http, sent, chatReply, reply);
     },
     embed(ask, reply) {
@@ -93,7 +94,11 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
   };
 }
 
-function toLine(dialect: Dialect, upstream: Upstream, { operation, accept }: { operation: Operation; accept: string }): Line {
+function toBase(
+  dialect: Dialect,
+  upstream: Upstream,
+  { operation, accept }: { operation: Operation; accept: string },
+): RequestBase {
   const credentials = upstream.key === undefined ? {} : dialect.credentials(upstream.key.reveal());
   return {
     url: dialect.url(upstream, operation),
@@ -101,7 +106,7 @@ function toLine(dialect: Dialect, upstream: Upstream, { operation, accept }: { o
   };
 }
 
-function toRequest({ url, headers }: Line, ask: Pick<Ask, 'upstream' | 'headers'>, body: JsonObject): HttpRequest {
+function toRequest({ url, headers }: RequestBase, ask: Pick<Ask, 'upstream' | 'headers'>, body: JsonObject): HttpRequest {
   const { timeouts } = ask.upstream;
   return { method: 'POST', url, headers: { ...headers, ...ask.headers }, body: toBody(body), timeouts };
 }
@@ -112,9 +117,7 @@ function endpointOf(upstream: Upstream): URL {
 }
 
 function under(upstream: Upstream, operation: Operation): URL {
-  const url = new URL(endpointOf(upstream));
-  url.pathname = `${url.pathname.replace(/\/$/, '')}/${operation}`;
-  return url;
+  return joinPath(endpointOf(upstream), operation);
 }
 
 /** A caller of the messages dialect sends along what models have thought and signed; OpenAI's API refuses the field. */

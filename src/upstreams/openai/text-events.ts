@@ -16,7 +16,7 @@ export class TextEvents {
   /** Bytes of text in the run found last. */
   textBytes = 0;
 
-  /** Where the run of such events that begins here ends; `from` itself where none begins. */
+  /** Where the run of such events that begins here ends; `from` itself if none begins. */
   runEnd(events: string, from: number): number {
     this.textBytes = 0;
     if (this.#before === '') return from;
@@ -44,7 +44,7 @@ export class TextEvents {
   }
 }
 
-/** Whether a chunk may go out as it is, whatever its text, and tells nothing else. */
+/** Whether a chunk may go out as it is, whatever its text, and has nothing else in it. */
 function bringsTextOnly(chunk: RawChunk): boolean {
   const { usage, statistics, error, choices } = chunk;
   const [choice] = choices;

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { isSaid } from '../reply-text.ts';
 
-/** What types and codes of errors mean where no number says it. */
+/** What types and codes of errors mean if no number says it. */
 const statuses: ReadonlyMap<unknown, number> = new Map([
   ['invalid_request_error', 400],
   ['authentication_error', 401],
@@ -35,13 +35,13 @@ function firstOf(list: unknown): JsonObject | undefined {
   return isJsonObject(first) ? first : undefined;
 }
 
-/** Whether an event, or a reply that calls itself good, tells of an error; some upstreams send `choices` beside it. */
+/** Whether an event, or a reply that calls itself good, has an error; some upstreams send `choices` beside it. */
 export function tellsOfError({ error, choices }: JsonObject): boolean {
   if (!Array.isArray(choices)) return (error ?? null) !== null;
   return isSaid(error) || (isJsonObject(error) && Object.keys(error).length > 0);
 }
 
-/** The fault that such an event or reply tells of. */
+/** The fault that such an event or reply means. */
 export function toErrorFault(value: JsonObject): UpstreamFault {
   const { message = 'The upstream sent an error.', param, code } = toSaid(value);
   const status = isJsonObject(value.error) ? statusOf(value.error) : undefined;

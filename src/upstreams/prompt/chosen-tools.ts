@@ -9,7 +9,7 @@ export interface OfferedTool {
 
 export interface ChosenTools {
   readonly tools: readonly OfferedTool[];
-  /** That one and no other where it is a name; undefined where the request does not say. */
+  /** That one and no other if it is a name; undefined if the request does not say. */
   readonly choice: 'auto' | 'none' | 'required' | { readonly name: string } | undefined;
 }
 

@@ -16,13 +16,13 @@ export function isEffort(effort: unknown): boolean {
   return budgets.has(effort);
 }
 
-/** The tokens of thought that an effort stands for in a reply of at most `maxTokens`; undefined where too few are left to think. */
+/** The tokens of thought that an effort stands for in a reply of at most `maxTokens`; undefined if too few are left to think. */
 export function toBudget(effort: unknown, maxTokens: number): number | undefined {
   const budget = Math.min(budgets.get(effort) ?? 0, Math.floor(maxTokens * mostShare));
   return budget < leastBudget ? undefined : budget;
 }
 
-/** Whether a Claude is told an effort, as those of 4.6 and later are, rather than a budget: `claude-<family>-<major>[-<minor>]`, maybe with a date or a vendor's prefix. */
+/** Whether a Claude takes an effort, as those of 4.6 and later do, rather than a budget: `claude-<family>-<major>[-<minor>]`, maybe with a date or a vendor's prefix. */
 export function decidesItself(model: string): boolean {
   const [, major = '', minor = '0'] = /claude-[a-z]+-(\d{1,2})(?!\d)(?:-(\d{1,2})(?!\d))?/.exec(model) ?? [];
   return Number(major) > 4 || (major === '4' && Number(minor) >= 6);

@@ -4,12 +4,12 @@ const textTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|[^;]*\+json|[^;]*
 
 /** What a `data:` address holds. */
 export interface InlineData {
-  /** Lower case, without parameters; `text/plain` where the address names none. */
+  /** Lower case, without parameters; `text/plain` if the address names none. */
   readonly mediaType: string;
   readonly base64: string;
 }
 
-/** Reads a `data:` address (RFC 2397); undefined where it has no data. */
+/** Reads a `data:` address (RFC 2397); undefined if it has no data. */
 export function readDataUrl(url: string): InlineData | undefined {
   const comma = url.indexOf(',');
   if (comma === -1) return undefined;
@@ -19,7 +19,7 @@ export function readDataUrl(url: string): InlineData | undefined {
   return { mediaType: toMediaType(type.trim()), base64: isBase64 ? data : toBase64(data) };
 }
 
-/** The text that such data is; undefined where its type does not say that it is one. */
+/** The text that such data is; undefined if its type does not say that it is one. */
 export function textOf({ mediaType, base64 }: InlineData): string | undefined {
   return textTypes.test(mediaType) ? Buffer.from(base64, 'base64').toString('utf8') : undefined;
 }

@@ -60,7 +60,7 @@ function toBatches(texts: readonly string[], most: number): string[][] {
   return batches;
 }
 
-/** Nothing where the vendor tells no counts. */
+/** Nothing if the vendor reports no counts. */
 function toUsage(replies: readonly Embedded[]): JsonObject {
   const counts = replies.map(({ usage }) => usage?.tokens);
   if (!counts.every((count) => typeof count === 'number' && Number.isFinite(count))) return {};

@@ -2,8 +2,8 @@ import { isJsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { VendorName } from './dialect.ts';
 
-/** Fields that every vendor is told, and those that Parley itself acts on. */
-const told: ReadonlySet<string> = new Set([
+/** Fields that every vendor is sent, and those that Parley itself acts on. */
+const common: ReadonlySet<string> = new Set([
   ...['model', 'messages', 'stream', 'stream_options', 'n', 'addons', 'custom_fields'],
   ...['tools', 'tool_choice', 'functions', 'function_call'],
   ...['max_tokens', 'max_completion_tokens', 'temperature', 'top_p', 'top_k', 'seed', 'stop'],
@@ -16,10 +16,10 @@ const own: Readonly<Record<VendorName, readonly string[]>> = {
   mistral: ['parallel_tool_calls', 'prompt_cache_key', 'safe_prompt'],
 };
 
-/** The fields of a request that its vendor has nothing for. What single models of it do not know, the packages tell. */
+/** The fields of a request that its vendor has nothing for. What single models of it do not take, its package reports. */
 export function lostFields(request: ChatRequest, vendor: VendorName): string[] {
   const isLost = ([field, value]: [string, unknown]): boolean =>
-    (value ?? null) !== null && !told.has(field) && !own[vendor].includes(field);
+    (value ?? null) !== null && !common.has(field) && !own[vendor].includes(field);
   const lost = Object.entries(request)
     .filter(isLost)
     .map(([field]) => field);

@@ -22,7 +22,7 @@ interface Provider {
 
 export interface OpenProvider {
   readonly provider: Provider;
-  /** What must not be seen in anything told of it. */
+  /** What no error of it may show. */
   secrets(): readonly string[];
 }
 

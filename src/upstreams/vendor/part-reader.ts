@@ -138,14 +138,14 @@ export class PartReader {
     const reason = toFinishReason(finishReason, this.#callCount > 0);
     this.#hasEnded = true;
     const owed = [...this.#thoughts.keys()].flatMap((id) => this.#closeThought(id));
-    const told = providerMetadata?.[this.#dialect.namespace]?.finishMessage;
-    const refusal = reason === 'content_filter' && typeof told === 'string' ? { refusal: told } : {};
+    const finishMessage = providerMetadata?.[this.#dialect.namespace]?.finishMessage;
+    const refusal = reason === 'content_filter' && typeof finishMessage === 'string' ? { refusal: finishMessage } : {};
     const ending = this.#tell({ ...this.#signature, ...refusal }, reason);
     const usage = toUsage(counts);
     return [...owed, ...ending, ...(usage === undefined ? [] : [{ ...this.#head, choices: [], usage }])];
   }
 
-  /** The role comes with the first thing told: an error ahead of everything else still has a status. */
+  /** The role comes with the first content: an error ahead of everything else still has a status. */
   #tell(delta: Delta, finish_reason: FinishReason | null = null): Chunk[] {
     const chunk = (said: Delta, reason: FinishReason | null): Chunk => ({
       ...this.#head,

@@ -4,18 +4,18 @@ import { Frame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import type { PartReader } from './part-reader.ts';
 
-export interface PartTools {
+export interface ReadPartsDeps {
   readonly reader: PartReader;
   /** What goes to the caller of what was thrown. */
   readonly toThrown: (thrown: unknown) => unknown;
-  /** Hears what of the request the package left out. */
+  /** Called with each part of the request that the package left out. */
   readonly noteLost: (what: string) => void;
 }
 
-/** The parts of a reply as frames. A stream that closes without an end, or tells of an error, is a fault. Leaving early closes it. */
+/** The parts of a reply as frames. A stream that closes without an end, or has an error, is a fault. Leaving early closes it. */
 export async function* readParts(
   parts: ReadableStream<LanguageModelV4StreamPart>,
-  { reader, toThrown, noteLost }: PartTools,
+  { reader, toThrown, noteLost }: ReadPartsDeps,
 ): AsyncIterable<Frame> {
   try {
     for await (const part of parts) {

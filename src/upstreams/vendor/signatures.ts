@@ -24,7 +24,7 @@ export function fromExtraContent(
     : {};
 }
 
-/** A block of thought as `thinking_blocks` has it; undefined where nothing of it needs to come back. */
+/** A block of thought as `thinking_blocks` has it; undefined if nothing of it needs to come back. */
 export function toThinkingBlock(thinking: string, metadata: JsonObject): JsonObject | undefined {
   const { signature, redactedData, redactedContent } = metadata;
   if (typeof signature === 'string') return { type: 'thinking', thinking, signature };

@@ -8,7 +8,7 @@ import { toOwnOptions, toSettings } from './to-settings.ts';
 import { toTooling } from './to-tools.ts';
 
 /**
- * A chat request as the packages take it; docs/upstreams.md tells what becomes of each field. Throws UpstreamFault 400 for
+ * A chat request as the packages take it; docs/upstreams.md says what becomes of each field. Throws UpstreamFault 400 for
  * what the vendor does not have.
  */
 export function toCallOptions(given: ChatRequest, dialect: Dialect, model: string): LanguageModelV4CallOptions {

@@ -82,7 +82,7 @@ function toDocument(file: { readonly [key: string]: unknown }, at: string, diale
 interface FileFacts {
   readonly at: string;
   readonly dialect: Dialect;
-  /** Its media type where the address does not tell. */
+  /** Its media type if the address does not have it. */
   readonly otherwise: string;
   readonly title?: unknown;
 }
@@ -97,7 +97,7 @@ function toFile(address: unknown, facts: FileFacts): Part {
   return { type: 'file', mediaType: typeOf(url.pathname, facts.otherwise), data: { type: 'url', url } };
 }
 
-/** Text that is no file to the vendor is told as text. */
+/** Text that is no file to the vendor is sent as text. */
 function toInlineFile(address: string, { at, dialect, title }: FileFacts): Part {
   const data = readDataUrl(address);
   if (data === undefined) throw refusal('a data: address without data', at);

@@ -39,9 +39,9 @@ function read(thrown: unknown): unknown {
   if (refused !== undefined) return toRefusal(refused);
   const broken = chain.find((each) => each instanceof HttpFault);
   if (broken !== undefined) return fromWire(broken, chain);
-  const told = chain.map(({ value }) => value).find(isErrorEvent);
-  if (told !== undefined)
-    return new UpstreamFault('refused', messageOf(told) ?? 'The upstream sent an error.', { code: codeOf(told, {}) });
+  const event = chain.map(({ value }) => value).find(isErrorEvent);
+  if (event !== undefined)
+    return new UpstreamFault('refused', messageOf(event) ?? 'The upstream sent an error.', { code: codeOf(event, {}) });
   const [first] = chain;
   if (refusedHere.has(first?.name)) return toOwnRefusal(first);
   if (unconfigured.has(first?.name) || noCredentials.test(String(first?.message)))
@@ -54,17 +54,17 @@ function read(thrown: unknown): unknown {
 }
 
 /** The packages' own errors quote what was sent and received. */
-function isOfPackage(error: Told | undefined): boolean {
+function isOfPackage(error: ErrorObject | undefined): boolean {
   return String(error?.name).startsWith('AI_');
 }
 
-interface Told extends JsonObject {
+interface ErrorObject extends JsonObject {
   readonly name?: unknown;
   readonly message?: unknown;
 }
 
-function causesOf(thrown: unknown): Told[] {
-  const chain: Told[] = [];
+function causesOf(thrown: unknown): ErrorObject[] {
+  const chain: ErrorObject[] = [];
   for (let each = thrown; isJsonObject(each) && chain.length < deepestCause; each = each.cause) chain.push(each);
   return chain;
 }
@@ -75,24 +75,24 @@ function isErrorEvent(value: unknown): value is JsonObject {
 }
 
 /** Of the packages' own errors, and of errors inside a stream. */
-function statusOf({ statusCode }: Told): number {
+function statusOf({ statusCode }: ErrorObject): number {
   return typeof statusCode === 'number' ? statusCode : 0;
 }
 
-/** Nothing came where the connection closed before the head. */
-function fromWire(fault: Told & HttpFault, chain: readonly Told[]): unknown {
+/** Nothing came if the connection closed before the head. */
+function fromWire(fault: ErrorObject & HttpFault, chain: readonly ErrorObject[]): unknown {
   const hadHead = chain.some((each) => statusOf(each) > 0);
   if (fault.kind === 'closed' && !hadHead)
     return new UpstreamFault('unreachable', 'The upstream closed the connection without an answer.', { cause: fault });
   return toUpstreamFault(fault);
 }
 
-function toOwnRefusal(error: Told | undefined): UpstreamFault {
+function toOwnRefusal(error: ErrorObject | undefined): UpstreamFault {
   const what = typeof error?.functionality === 'string' ? error.functionality : String(error?.message);
   return new UpstreamFault('refused', `The upstream of this model does not take this: ${what}.`, { status: badRequest });
 }
 
-function toRefusal(refused: Told): UpstreamFault {
+function toRefusal(refused: ErrorObject): UpstreamFault {
   const status = statusOf(refused);
   const body = bodyOf(refused);
   const error = toObject(body.error ?? body);
@@ -106,8 +106,8 @@ function toRefusal(refused: Told): UpstreamFault {
   return new UpstreamFault('refused', messageOf(error) ?? messageOf(body) ?? `The upstream answered ${status}.`, details);
 }
 
-/** What the upstream said: a body, or an error inside a stream. Google wraps a body in a list where a stream was asked for. */
-function bodyOf({ name, responseBody, data, message, type }: Told): JsonObject {
+/** What the upstream said: a body, or an error inside a stream. Google wraps a body in a list if a stream was asked for. */
+function bodyOf({ name, responseBody, data, message, type }: ErrorObject): JsonObject {
   if (typeof responseBody !== 'string') return name === callError ? {} : { type, ...toObject(data), message };
   const value = tryParseJson(responseBody);
   return toObject(Array.isArray(value) ? value[0] : value);
@@ -136,7 +136,7 @@ function isBadKey({ details }: JsonObject): boolean {
   return Array.isArray(details) && details.some((each) => isJsonObject(each) && each.reason === 'API_KEY_INVALID');
 }
 
-/** Google tells in the error how long to wait, such as `34.07s`. */
+/** Google says in the error how long to wait, such as `34.07s`. */
 function retryDelayOf({ details }: JsonObject): number | undefined {
   for (const each of Array.isArray(details) ? details.filter(isJsonObject) : []) {
     const [, seconds] = /^(\d{1,9}(?:\.\d+)?)s$/.exec(String(each.retryDelay)) ?? [];

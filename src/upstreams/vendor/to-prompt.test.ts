@@ -158,7 +158,7 @@ describe('any conversation', () => {
   });
 });
 
-/** Fails where a vendor would answer 400: every call has its one result in the turn behind it, and nothing is empty. */
+/** Fails if a vendor would answer 400: every call has its one result in the turn behind it, and nothing is empty. */
 function checkPrompt(prompt: readonly LanguageModelV4Message[], form: RegExp): void {
   const seen = new Set<string>();
   let waiting: string[] = [];

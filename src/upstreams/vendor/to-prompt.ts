@@ -6,8 +6,8 @@ import type {
   LanguageModelV4ToolResultOutput,
 } from '@ai-sdk/provider';
 import type { Message } from '#contract/message.ts';
-import { type Called, Calls } from '../prompt/calls.ts';
-import { type CallInMessage, callsOf } from '../prompt/calls-of.ts';
+import { type CallInMessage, callsOf } from '../prompt/message-calls.ts';
+import { type PendingCall, PendingCalls } from '../prompt/pending-calls.ts';
 import { noResult, opening } from '../prompt/stand-ins.ts';
 import type { Dialect } from './dialect.ts';
 import { fromExtraContent, toReasoningParts } from './signatures.ts';
@@ -19,7 +19,7 @@ type Turn<Role> = Extract<LanguageModelV4Message, { role: Role }>;
 
 /**
  * A conversation as the packages take it: system messages first, then user and assistant in turns, every call with its
- * result behind it. Where tools cannot be called and the vendor then wants no calls either, they are told as text.
+ * result behind it. Where tools cannot be called and the vendor then wants no calls either, they are sent as text.
  * Throws UpstreamFault 400 for content that the vendor does not have.
  */
 export function toPrompt(messages: readonly Message[], dialect: Dialect, mayCall: boolean): LanguageModelV4Prompt {
@@ -35,12 +35,12 @@ class Turns {
   readonly #hasCalls: boolean;
   readonly #system: Turn<'system'>[] = [];
   readonly #turns: (Turn<'user'> | Turn<'assistant'> | Turn<'tool'>)[] = [];
-  readonly #calls: Calls;
+  readonly #calls: PendingCalls;
 
   constructor(dialect: Dialect, hasCalls: boolean) {
     this.#dialect = dialect;
     this.#hasCalls = hasCalls;
-    this.#calls = new Calls(dialect.callId);
+    this.#calls = new PendingCalls(dialect.callId);
   }
 
   add(message: Message, at: string): void {
@@ -92,7 +92,7 @@ class Turns {
     return { type: 'tool-call', toolCallId: called.id, toolName: name, input, ...fromExtraContent(given, this.#dialect) };
   }
 
-  /** A result that no call waits for is told as text. */
+  /** A result that no call waits for is sent as text. */
   #addResult(message: Message, at: string): void {
     const parts = toParts(message.content, at, this.#dialect);
     const called = this.#calls.answer(typeof message.tool_call_id === 'string' ? message.tool_call_id : '');
@@ -101,7 +101,11 @@ class Turns {
     else this.#addToUser([{ type: 'text', text: `${called.name} gave this result:` }, ...orNone(parts)]);
   }
 
-  #addOutput({ id, name }: Called, output: LanguageModelV4ToolResultOutput, options: Pick<Part, 'providerOptions'> = {}): void {
+  #addOutput(
+    { id, name }: PendingCall,
+    output: LanguageModelV4ToolResultOutput,
+    options: Pick<Part, 'providerOptions'> = {},
+  ): void {
     const last = this.#turns.at(-1);
     const result = { type: 'tool-result' as const, toolCallId: id, toolName: name, output, ...options };
     if (last?.role === 'tool') last.content.push(result);

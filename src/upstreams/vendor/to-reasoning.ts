@@ -14,11 +14,11 @@ const thoughtless = /gemini-(1|2\.0)|gemma|learnlm/i;
 export interface Reasoning {
   readonly effort?: Effort;
   readonly own: JsonObject;
-  /** Tokens of the answer alone, where the vendor's package adds those of thought. */
+  /** Tokens of the answer alone, if the vendor's package adds those of thought. */
   readonly maxOutputTokens?: number;
 }
 
-export interface Thinker {
+export interface ThinkingContext {
   readonly model: string;
   readonly prompt: LanguageModelV4Prompt;
   /** Whether a call of a tool is demanded. */
@@ -27,8 +27,8 @@ export interface Thinker {
   readonly maxTokens: number | undefined;
 }
 
-/** `reasoning_effort`, or `thinking` with a budget, which wins. Nothing where neither was asked for: the model's own default holds. */
-export function toReasoning(request: ChatRequest, dialect: Dialect, thinker: Thinker): Reasoning {
+/** `reasoning_effort`, or `thinking` with a budget, which wins. Nothing if neither was asked for: the model's own default holds. */
+export function toReasoning(request: ChatRequest, dialect: Dialect, context: ThinkingContext): Reasoning {
   const { reasoning_effort: given, thinking } = request;
   const asked = isJsonObject(thinking) ? thinking : undefined;
   const isOff = asked === undefined ? given === 'none' : asked.type === 'disabled';
@@ -39,15 +39,15 @@ export function toReasoning(request: ChatRequest, dialect: Dialect, thinker: Thi
   switch (dialect.name) {
     case 'gemini':
     case 'vertex':
-      return { ...effort, own: toThinkingConfig(budget, thinker) };
+      return { ...effort, own: toThinkingConfig(budget, context) };
     case 'bedrock':
-      return mayThink(thinker) ? withinBound({ ...effort, own: toReasoningConfig(budget, asked) }, budget, thinker) : { own: {} };
+      return mayThink(context) ? withinBound({ ...effort, own: toReasoningConfig(budget, asked) }, budget, context) : { own: {} };
     case 'mistral':
       return { ...effort, own: {} };
   }
 }
 
-function toThinkingConfig(budget: number | undefined, { model }: Thinker): JsonObject {
+function toThinkingConfig(budget: number | undefined, { model }: ThinkingContext): JsonObject {
   if (thoughtless.test(model)) return {};
   return { thinkingConfig: { includeThoughts: true, ...(budget !== undefined && { thinkingBudget: budget }) } };
 }
@@ -58,7 +58,7 @@ function toReasoningConfig(budget: number | undefined, asked: JsonObject | undef
 }
 
 /** The package adds a budget to the bound, and takes a share of what the model can for an effort: both together may be more than it takes. */
-function withinBound(given: Reasoning, asked: number | undefined, { model, maxTokens }: Thinker): Reasoning {
+function withinBound(given: Reasoning, asked: number | undefined, { model, maxTokens }: ThinkingContext): Reasoning {
   if (maxTokens === undefined || !/claude/i.test(model)) return given;
   if (asked !== undefined) return { ...given, maxOutputTokens: Math.max(1, maxTokens - asked) };
   if (given.effort === undefined || decidesItself(model)) return given;
@@ -67,8 +67,8 @@ function withinBound(given: Reasoning, asked: number | undefined, { model, maxTo
   return { own: toReasoningConfig(budget, undefined), maxOutputTokens: maxTokens - budget };
 }
 
-/** A Claude refuses to think where a call is demanded, and in a turn whose calls come without the thoughts that led to them. */
-function mayThink({ model, prompt, mustCall }: Thinker): boolean {
+/** A Claude refuses to think if a call is demanded, and in a turn whose calls come without the thoughts that led to them. */
+function mayThink({ model, prompt, mustCall }: ThinkingContext): boolean {
   if (!/claude/i.test(model)) return true;
   if (mustCall) return false;
   for (const { role, content } of prompt.toReversed()) {

@@ -15,7 +15,7 @@ const ownReasons: ReadonlyMap<unknown, FinishReason> = new Map([
 /** Ends of replies that are none. */
 const failed = /^(malformed|unexpected_tool_call|too_many_tool_calls|missing_thought_signature|error$)/i;
 
-/** Why a reply ended. Throws UpstreamFault where it did not come to its own end. */
+/** Why a reply ended. Throws UpstreamFault if it did not come to its own end. */
 export function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, hasCalls: boolean): FinishReason {
   if (raw === undefined) throw new UpstreamFault('broken', 'The upstream closed its answer before the end.');
   if (unified === 'error' || failed.test(raw)) throw new UpstreamFault('broken', `The upstream ended its answer with ${raw}.`);
@@ -35,7 +35,7 @@ function whole(hasCalls: boolean): FinishReason {
   return hasCalls ? 'tool_calls' : 'stop';
 }
 
-/** Counts as the compat wire has them; undefined where the vendor told none. */
+/** Counts as the compat wire has them; undefined if the vendor reports none. */
 export function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): Usage | undefined {
   const { total: prompt, cacheRead, cacheWrite } = inputTokens;
   const { total: completion, reasoning } = outputTokens;

@@ -5,9 +5,9 @@ import type { PassageIndex } from '#domain/tools/passage-index.ts';
 import { type DocumentBounds, defaultDocumentBounds } from '../loading/load-document.ts';
 import type { TextEmbedder } from '../text-embedder.ts';
 import { DocumentReader } from './document-reader.ts';
-import { OneByOne } from './one-by-one.ts';
 import { Reading } from './reading.ts';
-import { VectorMaker, type Wish } from './vector-maker.ts';
+import { SerialWorker } from './serial-worker.ts';
+import { VectorMaker, type VectorRequest } from './vector-maker.ts';
 
 const sweepEveryMs = 3_600_000;
 const elsewhereMs = 500;
@@ -29,12 +29,12 @@ export interface DocumentIndexerDeps {
 }
 
 /** Whether somebody waits for a document, or it is read before anybody asks. */
-export type Urgency = 'asked' | 'ahead';
+export type Priority = 'asked' | 'ahead';
 
 /** Vectors that are to be made for the passages of a reading. */
 interface Wanted {
   readonly reading: Reading;
-  readonly wish: Wish;
+  readonly request: VectorRequest;
 }
 
 /**
@@ -43,27 +43,27 @@ interface Wanted {
  * and makes vectors for one.
  */
 export class DocumentIndexer {
-  readonly #parts: DocumentIndexerDeps;
+  readonly #deps: DocumentIndexerDeps;
   readonly #reader: DocumentReader;
   readonly #vectors: VectorMaker;
   /** By blob: what waits, what is under way and what is known. */
   readonly #readings = new Map<string, Reading>();
-  readonly #toRead: Readonly<Record<Urgency, Reading[]>> = { asked: [], ahead: [] };
+  readonly #toRead: Readonly<Record<Priority, Reading[]>> = { asked: [], ahead: [] };
   /** By document and model. */
   readonly #wanted = new Map<string, Wanted>();
   /** Models that failed, until when they are left alone. */
   readonly #restUntilMs = new Map<string, number>();
   readonly #closing = new AbortController();
   readonly #sweeping: NodeJS.Timeout;
-  readonly #readers: Readonly<Record<Urgency, OneByOne>>;
-  readonly #embedding: OneByOne;
+  readonly #readers: Readonly<Record<Priority, SerialWorker>>;
+  readonly #embedding: SerialWorker;
 
-  constructor(parts: DocumentIndexerDeps) {
-    this.#parts = parts;
-    this.#reader = new DocumentReader({ ...parts, bounds: parts.bounds ?? defaultDocumentBounds });
-    this.#vectors = new VectorMaker(parts);
+  constructor(deps: DocumentIndexerDeps) {
+    this.#deps = deps;
+    this.#reader = new DocumentReader({ ...deps, bounds: deps.bounds ?? defaultDocumentBounds });
+    this.#vectors = new VectorMaker(deps);
     this.#readers = { asked: this.#readerOf('asked'), ahead: this.#readerOf('ahead') };
-    this.#embedding = new OneByOne(() => {
+    this.#embedding = new SerialWorker(() => {
       const next = this.#closing.signal.aborted ? undefined : this.#nextWanted();
       return next && this.#embed(...next);
     });
@@ -71,15 +71,15 @@ export class DocumentIndexer {
   }
 
   /** Sees to it that a file is in the index, with vectors of this model in the end. */
-  want(file: IndexedFile, embedder: TextEmbedder, urgency: Urgency = 'asked'): Reading {
+  want(file: IndexedFile, embedder: TextEmbedder, priority: Priority = 'asked'): Reading {
     const reading = this.#readings.get(file.blob) ?? this.#newReading(file);
-    if (urgency === 'asked') this.#hurry(reading);
+    if (priority === 'asked') this.#hurry(reading);
     const { model } = embedder;
     if (!reading.models.has(model) && !this.#isResting(model)) {
       reading.models.add(model);
-      reading.done.then((document) => this.#wish(reading, { document, embedder })).catch(() => undefined);
+      reading.done.then((document) => this.#requestVectors(reading, { document, embedder })).catch(() => undefined);
     }
-    this.#readers[urgency].start();
+    this.#readers[priority].start();
     return reading;
   }
 
@@ -92,9 +92,9 @@ export class DocumentIndexer {
     for (const waiting of Object.values(this.#toRead)) for (const reading of waiting.splice(0)) reading.fail(signal.reason);
   }
 
-  #readerOf(urgency: Urgency): OneByOne {
-    return new OneByOne(() => {
-      const next = this.#closing.signal.aborted ? undefined : this.#toRead[urgency].shift();
+  #readerOf(priority: Priority): SerialWorker {
+    return new SerialWorker(() => {
+      const next = this.#closing.signal.aborted ? undefined : this.#toRead[priority].shift();
       return next && this.#read(next);
     });
   }
@@ -120,13 +120,13 @@ export class DocumentIndexer {
     if (at >= 0) this.#toRead.asked.push(...this.#toRead.ahead.splice(at, 1));
   }
 
-  #wish(reading: Reading, wish: Wish): void {
-    const { id, failure } = wish.document;
-    const { model } = wish.embedder;
+  #requestVectors(reading: Reading, request: VectorRequest): void {
+    const { id, failure } = request.document;
+    const { model } = request.embedder;
     if (this.#isResting(model)) reading.models.delete(model);
     if (failure !== undefined || this.#isResting(model)) return;
     const key = `${id} ${model}`;
-    if (reading.isAsked || !this.#wanted.has(key)) this.#wanted.set(key, { reading, wish });
+    if (reading.isAsked || !this.#wanted.has(key)) this.#wanted.set(key, { reading, request });
     this.#embedding.start();
   }
 
@@ -149,36 +149,36 @@ export class DocumentIndexer {
     } catch (thrown) {
       this.#readings.delete(blob);
       reading.fail(thrown);
-      if (!this.#closing.signal.aborted) this.#parts.noteFault('a document could not be read', thrown);
+      if (!this.#closing.signal.aborted) this.#deps.noteFault('a document could not be read', thrown);
     }
   }
 
-  async #embed(key: string, { reading, wish }: Wanted): Promise<void> {
+  async #embed(key: string, { reading, request }: Wanted): Promise<void> {
     const { signal } = this.#closing;
     try {
-      const outcome = await this.#vectors.step(wish, signal);
+      const outcome = await this.#vectors.step(request, signal);
       this.#wanted.delete(key);
-      if (outcome !== 'done') this.#wanted.set(key, { reading, wish });
-      if (outcome === 'elsewhere') await this.#parts.clock.sleep(elsewhereMs, signal);
+      if (outcome !== 'done') this.#wanted.set(key, { reading, request });
+      if (outcome === 'elsewhere') await this.#deps.clock.sleep(elsewhereMs, signal);
     } catch (thrown) {
       if (signal.aborted) return;
-      this.#rest(wish.embedder);
-      this.#parts.noteFault(`passages got no vectors from ${wish.embedder.model}`, thrown);
+      this.#rest(request.embedder);
+      this.#deps.noteFault(`passages got no vectors from ${request.embedder.model}`, thrown);
     }
   }
 
   #isResting(model: string): boolean {
-    return this.#parts.clock.epochMs() < (this.#restUntilMs.get(model) ?? 0);
+    return this.#deps.clock.epochMs() < (this.#restUntilMs.get(model) ?? 0);
   }
 
-  /** Leaves a model alone for a while; who asks afterwards wishes for its vectors again. */
+  /** Leaves a model alone for a while; its vectors are requested again by who asks afterwards. */
   #rest({ model }: TextEmbedder): void {
-    this.#restUntilMs.set(model, this.#parts.clock.epochMs() + embedAgainMs);
-    for (const [key, { wish }] of this.#wanted) if (wish.embedder.model === model) this.#wanted.delete(key);
+    this.#restUntilMs.set(model, this.#deps.clock.epochMs() + embedAgainMs);
+    for (const [key, { request }] of this.#wanted) if (request.embedder.model === model) this.#wanted.delete(key);
     for (const reading of this.#readings.values()) reading.models.delete(model);
   }
 
   async #sweep(): Promise<void> {
-    await this.#parts.index.sweep().catch((thrown) => this.#parts.noteFault('the passage index could not be swept', thrown));
+    await this.#deps.index.sweep().catch((thrown) => this.#deps.noteFault('the passage index could not be swept', thrown));
   }
 }

@@ -4,7 +4,7 @@ import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';
 import { DocumentFault } from '../loading/document-fault.ts';
 import { type DocumentBounds, type LoadedDocument, loadDocument } from '../loading/load-document.ts';
-import { weigh } from '../loading/weigh.ts';
+import { roughTokens } from '../loading/rough-tokens.ts';
 import { type Content, documentOf, findByBlob, labelOf, readContent } from './read-content.ts';
 
 const leaseMs = 120_000;
@@ -28,17 +28,17 @@ interface Fetched {
 
 /** Brings the words of stored files into the index: each content once, whatever number of nodes and files has it. */
 export class DocumentReader {
-  readonly #parts: DocumentReaderDeps;
+  readonly #deps: DocumentReaderDeps;
   /** By document: what is read by this node, which the leases do not tell from itself. */
   readonly #underWay = new Map<string, Promise<IndexedDocument>>();
 
-  constructor(parts: DocumentReaderDeps) {
-    this.#parts = parts;
+  constructor(deps: DocumentReaderDeps) {
+    this.#deps = deps;
   }
 
   /** What is in the index of a file, after it was read if it was not yet. A fault of the document is its `failure`. Throws StoreFault, the signal's reason. */
   async read(file: IndexedFile, signal: AbortSignal): Promise<IndexedDocument> {
-    const known = await findByBlob(this.#parts.index, file.blob);
+    const known = await findByBlob(this.#deps.index, file.blob);
     if (known !== undefined) return known;
     try {
       return await this.#readAnew(file, signal);
@@ -51,7 +51,7 @@ export class DocumentReader {
   }
 
   async #readAnew(file: IndexedFile, signal: AbortSignal): Promise<IndexedDocument> {
-    const { index, blobs, bounds } = this.#parts;
+    const { index, blobs, bounds } = this.#deps;
     const { maxBytes } = bounds;
     if (file.contentLength > maxBytes)
       throw new DocumentFault(
@@ -66,7 +66,7 @@ export class DocumentReader {
   }
 
   async #readContent(id: string, { content, file, signal }: Fetched): Promise<IndexedDocument> {
-    const { index, bounds, clock } = this.#parts;
+    const { index, bounds, clock } = this.#deps;
     for (;;) {
       signal.throwIfAborted();
       const known = await index.find(id);
@@ -83,18 +83,18 @@ export class DocumentReader {
       await index.finish(failed);
       return failed;
     } finally {
-      await index.release({ name: leaseOf(id), owner: this.#parts.owner });
+      await index.release({ name: leaseOf(id), owner: this.#deps.owner });
     }
   }
 
   async #store(id: string, { title, format, passages, note }: LoadedDocument): Promise<IndexedDocument> {
-    const { index } = this.#parts;
+    const { index } = this.#deps;
     for (let from = 0; from < passages.length; from += passagesAtOnce) {
       if (!(await this.#claim(id)))
         throw new DocumentFault('Reading it took too long; another node reads it now.', { isPassing: true });
       await index.addPassages({ id, title }, passages.slice(from, from + passagesAtOnce));
     }
-    const tokens = Math.ceil(passages.reduce((sum, { text }) => sum + weigh(text), 0));
+    const tokens = Math.ceil(passages.reduce((sum, { text }) => sum + roughTokens(text), 0));
     const document = { id, title, format, passages: passages.length, tokens, note, failure: undefined };
     if (await index.finish(document)) return document;
     await index.drop(id);
@@ -102,7 +102,7 @@ export class DocumentReader {
   }
 
   #claim(id: string): Promise<boolean> {
-    const { index, clock, owner } = this.#parts;
+    const { index, clock, owner } = this.#deps;
     const nowMs = clock.epochMs();
     return index.claim({ name: leaseOf(id), owner, nowMs, untilMs: nowMs + leaseMs });
   }

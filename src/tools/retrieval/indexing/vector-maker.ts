@@ -8,7 +8,7 @@ const passagesAtOnce = 32;
 const longestHead = 160;
 
 /** A document whose passages shall have vectors of one model. */
-export interface Wish {
+export interface VectorRequest {
   readonly document: IndexedDocument;
   readonly embedder: TextEmbedder;
 }
@@ -21,15 +21,15 @@ export interface VectorMakerDeps {
 
 /** Gives passages their vectors, some at a time: what is done stays done. */
 export class VectorMaker {
-  readonly #parts: VectorMakerDeps;
+  readonly #deps: VectorMakerDeps;
 
-  constructor(parts: VectorMakerDeps) {
-    this.#parts = parts;
+  constructor(deps: VectorMakerDeps) {
+    this.#deps = deps;
   }
 
   /** One step. `elsewhere` where another node is at it. Throws StoreFault, what the embedder throws, the signal's reason. */
-  async step({ document, embedder }: Wish, signal: AbortSignal): Promise<'more' | 'done' | 'elsewhere'> {
-    const { index, clock, owner } = this.#parts;
+  async step({ document, embedder }: VectorRequest, signal: AbortSignal): Promise<'more' | 'done' | 'elsewhere'> {
+    const { index, clock, owner } = this.#deps;
     const key = { document: document.id, model: embedder.model };
     const name = `vectors ${document.id} ${embedder.model}`;
     const first = await index.countVectors(key);

@@ -3,8 +3,8 @@ import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import type { Block } from './block.ts';
 import { chunkBlocks, passageTokens } from './chunk-blocks.ts';
+import { roughTokens } from './rough-tokens.ts';
 import { splitText } from './split-text.ts';
-import { weigh } from './weigh.ts';
 
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 3000 }),
@@ -43,7 +43,7 @@ describe('splitting a text', () => {
         const pieces = splitText(whole, most);
         expect(letters(pieces)).toBe(letters([whole]));
         for (const piece of pieces) {
-          expect(weigh(piece)).toBeLessThanOrEqual(most);
+          expect(roughTokens(piece)).toBeLessThanOrEqual(most);
           expect(piece.trim()).not.toBe('');
           expect(piece.isWellFormed()).toBe(whole.isWellFormed() || piece.isWellFormed());
         }
@@ -81,7 +81,7 @@ describe('cutting a document', () => {
       fc.property(fc.array(block, { maxLength: 20 }), (blocks) => {
         for (const [index, { nth, text: said }] of chunkBlocks(blocks).entries()) {
           expect(nth).toBe(index);
-          expect(weigh(said)).toBeLessThanOrEqual(passageTokens + 61);
+          expect(roughTokens(said)).toBeLessThanOrEqual(passageTokens + 61);
         }
       }),
     );

@@ -1,7 +1,7 @@
 import type { Passage } from '#domain/tools/passage-index.ts';
 import type { Block, TableBlock } from './block.ts';
+import { roughTokens } from './rough-tokens.ts';
 import { splitText } from './split-text.ts';
-import { weigh } from './weigh.ts';
 
 /** Tokens of a passage, without its headings: with them it is still within what a small model of sentences reads. */
 export const passageTokens = 160;
@@ -28,7 +28,7 @@ class Chunker {
   /** Whether nothing stands under the innermost heading yet. */
   #isBare = false;
   #lines: string[] = [];
-  #weight = 0;
+  #tokens = 0;
   #page: number | null = null;
 
   take(block: Block): void {
@@ -67,7 +67,7 @@ class Chunker {
 
   #table({ header, rows }: TableBlock): void {
     const shown = toLine(header);
-    const isRepeated = rows.length > 0 && weigh(shown) <= headerTokens;
+    const isRepeated = rows.length > 0 && roughTokens(shown) <= headerTokens;
     if (!isRepeated) for (const piece of splitText(shown, passageTokens)) this.#add(piece);
     this.#flush();
     for (const row of rows) {
@@ -77,25 +77,25 @@ class Chunker {
   }
 
   #addRow(piece: string, header: string | undefined): void {
-    const weight = weigh(piece);
+    const tokens = roughTokens(piece);
     const headers = header === undefined ? 0 : 1;
-    if (this.#lines.length > headers && this.#weight + weight > passageTokens) this.#flush();
+    if (this.#lines.length > headers && this.#tokens + tokens > passageTokens) this.#flush();
     if (this.#lines.length === 0 && header !== undefined) this.#add(header);
     this.#lines.push(piece);
-    this.#weight += weight;
+    this.#tokens += tokens;
   }
 
   #add(piece: string): void {
-    const weight = weigh(piece);
-    if (this.#weight + weight > passageTokens) this.#flush();
+    const tokens = roughTokens(piece);
+    if (this.#tokens + tokens > passageTokens) this.#flush();
     this.#lines.push(piece);
-    this.#weight += weight;
+    this.#tokens += tokens;
   }
 
   #flush(): void {
     if (this.#lines.length > 0) this.#put(this.#lines.join('\n'), this.#page);
     this.#lines = [];
-    this.#weight = 0;
+    this.#tokens = 0;
   }
 
   #put(text: string, page: number | null): void {

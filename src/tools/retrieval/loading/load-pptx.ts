@@ -12,9 +12,9 @@ type XmlElement = NonNullable<ReturnType<XmlDocument['querySelector']>>;
 
 /** A presentation: a slide is a page, with its title as heading and its notes behind it. */
 export function loadPptx(bytes: Uint8Array, { maxUnpackedBytes, maxPages }: LoadBounds): LoadedBlocks {
-  const deck = new Deck(readZip(bytes, maxUnpackedBytes, (name) => wanted.test(name)));
-  const slides = deck.slides();
-  const blocks = slides.slice(0, maxPages).flatMap((slide, index) => deck.blocks(slide, index + 1));
+  const presentation = new Presentation(readZip(bytes, maxUnpackedBytes, (name) => wanted.test(name)));
+  const slides = presentation.slides();
+  const blocks = slides.slice(0, maxPages).flatMap((slide, index) => presentation.blocks(slide, index + 1));
   const left = slides.length - maxPages;
   const [first] = blocks;
   return {
@@ -24,7 +24,7 @@ export function loadPptx(bytes: Uint8Array, { maxUnpackedBytes, maxPages }: Load
   };
 }
 
-class Deck {
+class Presentation {
   readonly #parts: ReadonlyMap<string, Buffer>;
 
   constructor(parts: ReadonlyMap<string, Buffer>) {

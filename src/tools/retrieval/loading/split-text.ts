@@ -1,4 +1,4 @@
-import { weigh } from './weigh.ts';
+import { roughTokens } from './rough-tokens.ts';
 
 const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
 const words = /\S+\s*/g;
@@ -13,12 +13,12 @@ export function splitText(text: string, maxTokens: number): string[] {
 type Cut = (text: string) => string[];
 
 function split(text: string, maxTokens: number, [cut, ...finer]: readonly Cut[]): string[] {
-  if (weigh(text) <= maxTokens || cut === undefined) return [text];
+  if (roughTokens(text) <= maxTokens || cut === undefined) return [text];
   const pieces: string[] = [];
   let piece = '';
   let weight = 0;
   for (const part of cut(text)) {
-    const more = weigh(part);
+    const more = roughTokens(part);
     if (weight + more > maxTokens && piece !== '') {
       pieces.push(...split(piece, maxTokens, finer));
       piece = '';

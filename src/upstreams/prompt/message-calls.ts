@@ -5,7 +5,7 @@ import type { Message } from '#contract/message.ts';
 export interface CallInMessage {
   /** As the caller sent it. */
   readonly given: JsonObject;
-  /** Empty where it has none. */
+  /** Empty if it has none. */
   readonly id: string;
   readonly name: string;
   readonly input: JsonObject;
@@ -21,7 +21,7 @@ export function callsOf({ tool_calls: calls }: Message): CallInMessage[] {
   });
 }
 
-/** Arguments that are no JSON object are told under a name of their own. */
+/** Arguments that are no JSON object are sent under a name of their own. */
 function toInput(given: unknown): JsonObject {
   const value = typeof given === 'string' ? tryParseJson(given) : given;
   if (isJsonObject(value)) return value;

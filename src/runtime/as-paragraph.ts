@@ -1,4 +1,4 @@
 /** A text as it stands after another: as a paragraph of its own, unless what is before ends in white space. */
-export function apart(before: string, text: string): string {
+export function asParagraph(before: string, text: string): string {
   return before === '' || /\s$/.test(before) ? text : `\n\n${text}`;
 }

@@ -1,15 +1,15 @@
 /** A call of a tool, as it stands in the conversation that is sent. */
-export interface Called {
+export interface PendingCall {
   readonly id: string;
   readonly name: string;
 }
 
-/** The calls of a conversation: ids in the form of the dialect, each once, and the names that results do not tell. */
-export class Calls {
+/** The calls of a conversation: ids in the form of the dialect, each once, and the names that results do not have. */
+export class PendingCalls {
   readonly #form: RegExp;
   readonly #used = new Set<string>();
   /** By the caller's id: the calls of the last reply that wait for a result. */
-  readonly #open = new Map<string, Called[]>();
+  readonly #open = new Map<string, PendingCall[]>();
   #made = 0;
 
   constructor(form: RegExp) {
@@ -17,7 +17,7 @@ export class Calls {
   }
 
   /** Takes note of a call, which waits for a result from now on. */
-  ask(given: string, name: string): Called {
+  ask(given: string, name: string): PendingCall {
     const called = { id: this.#toId(given), name };
     const waiting = this.#open.get(given);
     if (waiting === undefined) this.#open.set(given, [called]);
@@ -25,8 +25,8 @@ export class Calls {
     return called;
   }
 
-  /** The call that a result is for; undefined where none waits for it. */
-  answer(given: string): Called | undefined {
+  /** The call that a result is for; undefined if none waits for it. */
+  answer(given: string): PendingCall | undefined {
     const waiting = this.#open.get(given);
     const called = waiting?.shift();
     if (waiting?.length === 0) this.#open.delete(given);
@@ -34,7 +34,7 @@ export class Calls {
   }
 
   /** The calls that got no result, in the order asked; none waits any more. */
-  giveUp(): Called[] {
+  giveUp(): PendingCall[] {
     const left = [...this.#open.values()].flat();
     this.#open.clear();
     return left;

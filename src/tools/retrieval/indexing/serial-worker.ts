@@ -1,5 +1,5 @@
 /** Does one thing after the other, in the background, for as long as there is something to do. */
-export class OneByOne {
+export class SerialWorker {
   readonly #next: () => Promise<void> | undefined;
   #work: Promise<void> | undefined;
 
@@ -21,7 +21,7 @@ export class OneByOne {
   async #run(): Promise<void> {
     // What asks for the first thing goes on before it begins.
     await undefined;
-    for (let under = this.#next(); under !== undefined; under = this.#next()) await under;
+    for (let work = this.#next(); work !== undefined; work = this.#next()) await work;
     this.#work = undefined;
   }
 }
