@@ -145,7 +145,7 @@ function keepConfiguration(
 async function openSideListeners({ settings, log, telemetry }: NodeDeps, app: FastifyInstance): Promise<Closable[]> {
   const { host, metricsPort, tls } = settings;
   const opened: Closable[] = [];
-  if (tls !== undefined) opened.push(watchTls(tls, app.server as unknown as Server, log));
+  if (tls !== undefined) opened.push(await watchTls(tls, app.server as unknown as Server, log));
   if (metricsPort !== undefined) opened.push(await serveMetrics({ host, port: metricsPort, ...metricsOf(telemetry) }));
   return opened;
 }

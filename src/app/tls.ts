@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:https';
 import { createSecureContext } from 'node:tls';
-import { watch } from 'chokidar';
 import type { Log } from '#telemetry/log.ts';
 import { SettingFault, type Settings } from './settings.ts';
 
@@ -27,7 +26,8 @@ export function readTls({ certFile, keyFile }: TlsFiles): TlsPair {
 }
 
 /** Puts changed files into use for new connections; a pair that cannot be used is told in the log and the last one stays. */
-export function watchTls(files: TlsFiles, server: Server, log: Log): { close(): Promise<void> } {
+export async function watchTls(files: TlsFiles, server: Server, log: Log): Promise<{ close(): Promise<void> }> {
+  const { watch } = await import('chokidar');
   const watcher = watch([files.certFile, files.keyFile], {
     ignoreInitial: true,
     awaitWriteFinish: { stabilityThreshold: 200, pollInterval: 50 },

@@ -1,4 +1,4 @@
-import { Agent, fetch as send } from 'undici';
+import type { Agent, fetch as send } from 'undici';
 import { HttpFault } from './http/client.ts';
 import type { NetGuard } from './net-guard.ts';
 
@@ -7,12 +7,34 @@ export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
 const maxHeaderBytes = 64 * 1024;
 
+/** How undici sends, and the connections it sends on. */
+interface Sender {
+  readonly send: typeof send;
+  readonly dispatcher: Agent;
+}
+
 /**
  * A fetch that cannot be led to a refused address: each request's address is checked, and each connection goes to an address
  * that was checked. It follows no redirects: whoever does comes back here for each. Has no time limits but `connectMs`, which
- * is milliseconds until the connection stands. Rejects with AddressRefused, or with what undici throws.
+ * is milliseconds until the connection stands. Rejects with AddressRefused, or with what undici throws. The first request loads undici.
  */
 export function createGuardedFetch(guard: NetGuard, connectMs: number): Fetch {
+  let sender: Promise<Sender> | undefined;
+  return async (url, init = {}) => {
+    const target = new URL(url);
+    guard.checkUrl(target);
+    const headers = new Headers(init.headers);
+    headers.delete('host');
+    // The types of undici and of Node describe the same objects and do not know each other.
+    sender ??= openSender(guard, connectMs);
+    const { send, dispatcher } = await sender;
+    const request = { ...init, headers: [...headers], redirect: 'manual', dispatcher } as unknown as Parameters<typeof send>[1];
+    return (await send(target, request)) as unknown as Response;
+  };
+}
+
+async function openSender(guard: NetGuard, connectMs: number): Promise<Sender> {
+  const { Agent, fetch } = await import('undici');
   const dispatcher = new Agent({
     allowH2: false,
     bodyTimeout: 0,
@@ -20,15 +42,7 @@ export function createGuardedFetch(guard: NetGuard, connectMs: number): Fetch {
     maxHeaderSize: maxHeaderBytes,
     connect: { timeout: connectMs, lookup: guard.lookup },
   });
-  return async (url, init = {}) => {
-    const target = new URL(url);
-    guard.checkUrl(target);
-    const headers = new Headers(init.headers);
-    headers.delete('host');
-    // The types of undici and of Node describe the same objects and do not know each other.
-    const request = { ...init, headers: [...headers], redirect: 'manual', dispatcher } as unknown as Parameters<typeof send>[1];
-    return (await send(target, request)) as unknown as Response;
-  };
+  return { send: fetch, dispatcher };
 }
 
 /**

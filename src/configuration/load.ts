@@ -28,7 +28,7 @@ async function readConfiguration(file: string): Promise<Read> {
     return { faults: [{ file, path: '', message: sayWhy(thrown) }] };
   }
   if (!isUtf8(bytes)) return { faults: [{ file, path: '', message: 'is not UTF-8 text' }] };
-  const parsed: ParsedFile = parseText(file, bytes.toString('utf8'));
+  const parsed: ParsedFile = await parseText(file, bytes.toString('utf8'));
   return 'value' in parsed ? { file, value: parsed.value } : parsed;
 }
 

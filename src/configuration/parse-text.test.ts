@@ -25,8 +25,8 @@ describe('parseText', () => {
     ['a.yaml', 'yes: no\n1: 2024-10-21\nnull: 12:30', { yes: 'no', 1: '2024-10-21', null: '12:30' }],
     ['a.yaml', '%YAML 1.1\n---\na: yes\nb: 0777', { a: 'yes', b: 777 }],
     ['a.yaml', 'a: "*"\n"*": b', { a: '*', '*': 'b' }],
-  ])('reads %s: %j', (file, text, value) => {
-    expect(parseText(file, text)).toEqual({ value });
+  ])('reads %s: %j', async (file, text, value) => {
+    expect(await parseText(file, text)).toEqual({ value });
   });
 
   it.each([
@@ -55,8 +55,8 @@ describe('parseText', () => {
     ['a.yaml', '? [a]\n: 1', place(1, 3), 'a key must be a plain word or a string'],
     ['a.yaml', 'a: 1\n---\nb: 2', place(2, 1), 'a second document begins here; a file holds one'],
     ['a.yaml', 'a: *x', place(1, 1), 'an alias has no anchor before it, or aliases stand for more than 100 values'],
-  ])('says where %s is wrong: %j', (file, text, path, message) => {
-    expect(parseText(file, text)).toEqual({ faults: [{ file, path, message }] });
+  ])('says where %s is wrong: %j', async (file, text, path, message) => {
+    expect(await parseText(file, text)).toEqual({ faults: [{ file, path, message }] });
   });
 
   it.each([
@@ -65,28 +65,28 @@ describe('parseText', () => {
     ['a.json', '\uFEFF'],
     ['a.yaml', ''],
     ['a.yml', '\n# nothing\n---\n'],
-  ])('refuses %s where it is empty: %j', (file, text) => {
+  ])('refuses %s where it is empty: %j', async (file, text) => {
     const hint = 'an empty configuration is written {}, and where no file is named the demo is served';
-    expect(parseText(file, text)).toEqual({ faults: [{ file, path: '', message: 'is empty', hint }] });
+    expect(await parseText(file, text)).toEqual({ faults: [{ file, path: '', message: 'is empty', hint }] });
   });
 
-  it('refuses a bomb of aliases at once', () => {
+  it('refuses a bomb of aliases at once', async () => {
     const lines = ['a0: &a0 [x, x]'];
     for (let index = 1; index < 40; index++) lines.push(`a${index}: &a${index} [*a${index - 1}, *a${index - 1}]`);
-    expect(parseText('a.yaml', lines.join('\n'))).toHaveProperty('faults');
+    expect(await parseText('a.yaml', lines.join('\n'))).toHaveProperty('faults');
   });
 
   it.each(['a: &x [*x, *x]', `a: ${'['.repeat(100)}${']'.repeat(100)}`])(
     'refuses what is nested without end or too deeply: %s',
-    (text) => {
-      expect(parseText('a.yaml', text)).toEqual({
+    async (text) => {
+      expect(await parseText('a.yaml', text)).toEqual({
         faults: [{ file: 'a.yaml', path: '', message: 'is nested more than 64 levels deep' }],
       });
     },
   );
 
-  it.each(['a.json', 'a.yaml'])('refuses a text that would use up the stack: %s', (file) => {
-    expect(parseText(file, `${'['.repeat(200_000)}`)).toHaveProperty('faults');
+  it.each(['a.json', 'a.yaml'])('refuses a text that would use up the stack: %s', async (file) => {
+    expect(await parseText(file, `${'['.repeat(200_000)}`)).toHaveProperty('faults');
   });
 
   it.each([
@@ -94,12 +94,12 @@ describe('parseText', () => {
     ['a.json', '"x"'],
     ['a.json', 'null'],
     ['a.yaml', '- x'],
-  ])('refuses what is no object: %s %s', (file, text) => {
-    expect(parseText(file, text)).toEqual({ faults: [{ file, path: '', message: 'must hold an object' }] });
+  ])('refuses what is no object: %s %s', async (file, text) => {
+    expect(await parseText(file, text)).toEqual({ faults: [{ file, path: '', message: 'must hold an object' }] });
   });
 
-  it.each(['a', 'a.json5', 'a.toml', 'a.json.bak'])('refuses a name that does not say what the file is: %s', (file) => {
-    expect(parseText(file, '{}')).toEqual({
+  it.each(['a', 'a.json5', 'a.toml', 'a.json.bak'])('refuses a name that does not say what the file is: %s', async (file) => {
+    expect(await parseText(file, '{}')).toEqual({
       faults: [{ file, path: '', message: 'must have a name that ends in .json, .jsonc, .yaml, .yml' }],
     });
   });

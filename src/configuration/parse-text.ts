@@ -1,27 +1,30 @@
 import { extname } from 'node:path';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { ConfigurationFault } from './configuration-fault.ts';
-import { parseJsonc } from './parse-jsonc.ts';
-import { parseYaml } from './parse-yaml.ts';
 import type { ParsedText } from './parsed-text.ts';
 
 export type ParsedFile = { readonly value: JsonObject } | { readonly faults: readonly ConfigurationFault[] };
 
-const parsers: ReadonlyMap<string, (text: string) => ParsedText> = new Map([
-  ['.json', parseJsonc],
-  ['.jsonc', parseJsonc],
-  ['.yaml', parseYaml],
-  ['.yml', parseYaml],
+type Parse = (text: string) => ParsedText;
+
+const loadYaml = async (): Promise<Parse> => (await import('./parse-yaml.ts')).parseYaml;
+const loadJsonc = async (): Promise<Parse> => (await import('./parse-jsonc.ts')).parseJsonc;
+/** Only the parser that a file needs is loaded. */
+const parsers: ReadonlyMap<string, () => Promise<Parse>> = new Map([
+  ['.json', loadJsonc],
+  ['.jsonc', loadJsonc],
+  ['.yaml', loadYaml],
+  ['.yml', loadYaml],
 ]);
 
 const maxDepth = 64;
 const emptyHint = 'an empty configuration is written {}, and where no file is named the demo is served';
 
 /** The value of a configuration file: JSON with comments and trailing commas, or YAML, as the end of its name says. An empty text is a fault: it may be half of a copy. */
-export function parseText(file: string, text: string): ParsedFile {
-  const parse = parsers.get(extname(file).toLowerCase());
-  if (parse === undefined) return refused(file, `must have a name that ends in ${[...parsers.keys()].join(', ')}`);
-  const parsed = parseSafely(parse, text.replace(/^\uFEFF/, ''));
+export async function parseText(file: string, text: string): Promise<ParsedFile> {
+  const loadParser = parsers.get(extname(file).toLowerCase());
+  if (loadParser === undefined) return refused(file, `must have a name that ends in ${[...parsers.keys()].join(', ')}`);
+  const parsed = parseSafely(await loadParser(), text.replace(/^\uFEFF/, ''));
   if ('faults' in parsed) {
     return {
       faults: parsed.faults.map(({ line, column, message }) => ({ file, path: `line ${line}, column ${column}`, message })),
@@ -34,7 +37,7 @@ export function parseText(file: string, text: string): ParsedFile {
 }
 
 /** The parsers call themselves for each level, so a hostile text can use up the stack. */
-function parseSafely(parse: (text: string) => ParsedText, text: string): ParsedText {
+function parseSafely(parse: Parse, text: string): ParsedText {
   try {
     return parse(text);
   } catch (thrown) {

@@ -1,6 +1,5 @@
 import { realpath } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { watch } from 'chokidar';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { Accepted, Refused } from './check.ts';
 import type { ConfigurationFault } from './configuration-fault.ts';
@@ -31,6 +30,7 @@ export async function watchConfiguration(
   load: () => Promise<Accepted | Refused>,
   listener: ConfigurationListener,
 ): Promise<ConfigurationWatch> {
+  if (files.length === 0) return { close: async () => undefined };
   const refuse = (message: string) => (cause: unknown) =>
     listener.onRefused([{ file: files.join(', '), path: '', message }], cause);
   let known = listener.readBefore && JSON.stringify(listener.readBefore);
@@ -45,6 +45,7 @@ export async function watchConfiguration(
       .then((loaded) => signal.aborted || tell(loaded))
       .catch(refuse('cannot be put in force; the log says why')),
   );
+  const { watch } = await import('chokidar');
   let realPaths = await findRealPaths(files);
   const watcher = watch([...files, ...realPaths], { ignoreInitial: true });
   watcher.on('all', () => reload.request());

@@ -5,11 +5,9 @@ import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { unauthorized, type VerifyToken } from '#domain/callers/identify.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import { fetchKeys } from './fetch-keys.ts';
 import { ProviderKeys } from './provider-keys.ts';
 import { toCaller } from './to-caller.ts';
 import { VerifiedTokens } from './verified-tokens.ts';
-import { readToken, verifySigned } from './verify-signed.ts';
 
 const maxTokenLength = 16_384;
 
@@ -37,7 +35,7 @@ interface Provider {
 
 /**
  * Verifies tokens (JWT) of the configured identity providers. Another configuration forgets the tokens that were verified;
- * the keys of a provider that stays are kept. One for the process.
+ * the keys of a provider that stays are kept. One for the process. What reads and verifies tokens is loaded with the first one.
  */
 export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
   let last: Known | undefined;
@@ -54,6 +52,7 @@ export function createTokenVerifier(deps: TokenVerifierDeps): VerifyToken {
     const digest = hash('sha256', token, 'base64url');
     const before = tokens.find(digest);
     if (before !== undefined) return before;
+    const { readToken, verifySigned } = await import('./verify-signed.ts');
     const { issuer, kid } = readToken(token);
     const provider = providers.get(issuer);
     if (provider === undefined)
@@ -83,7 +82,7 @@ function toKnown(configuration: Configuration, deps: TokenVerifierDeps, last: Kn
 
 function toProviderKeys(name: string, entry: IdentityProviderEntry, { http, clock, noteFault }: TokenVerifierDeps): ProviderKeys {
   return new ProviderKeys({
-    fetchSet: () => fetchKeys(http, entry),
+    fetchSet: async () => (await import('./fetch-keys.ts')).fetchKeys(http, entry),
     clock,
     noteFault: (thrown) => noteFault(`the keys of the identity provider ${name} cannot be had`, thrown),
   });

@@ -74,11 +74,11 @@ describe('any value', () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  it('as text never throws out of the parser', () => {
+  it('as text never throws out of the parser', async () => {
     const text = fc.oneof(fc.string(), fc.json(), fc.string({ unit: fc.constantFrom(...'{}[]:,"\'&*!|>-?#%@ \n\tab1') }));
-    fc.assert(
-      fc.property(text, fc.constantFrom('a.json', 'a.yaml'), (source, name) => {
-        const parsed = parseText(name, source);
+    await fc.assert(
+      fc.asyncProperty(text, fc.constantFrom('a.json', 'a.yaml'), async (source, name) => {
+        const parsed = await parseText(name, source);
         expect('value' in parsed || parsed.faults.length > 0).toBe(true);
       }),
       { numRuns: 500 },
@@ -92,11 +92,11 @@ describe('an id', () => {
     fc.string({ unit: 'grapheme' }),
   );
 
-  it('is kept as it is, whatever it is, in JSON and YAML', () => {
-    fc.assert(
-      fc.property(id, fc.constantFrom('a.json', 'a.yaml'), (name, file) => {
+  it('is kept as it is, whatever it is, in JSON and YAML', async () => {
+    await fc.assert(
+      fc.asyncProperty(id, fc.constantFrom('a.json', 'a.yaml'), async (name, file) => {
         const text = `{"models": {${JSON.stringify(name)}: {"upstreams": [{"protocol": "demo"}]}}}`;
-        const parsed = parseText(file, text);
+        const parsed = await parseText(file, text);
         if ('faults' in parsed) throw new Error(JSON.stringify(parsed.faults));
         const checked = checkConfiguration(parsed.value);
         const isAccepted = isDeploymentId(name) && !name.startsWith('applications/');

@@ -49,7 +49,7 @@ async function startGateway(flags: AddinFlags, environment: Environment): Promis
   });
   const server = createAddinServer(gateway.handle, tls && readTls(tls));
   const address = await addressOnce(() => once(server.listen(port, host), 'listening'), server, settings);
-  const certificate = tls && watchTls(tls, server as Server, log);
+  const certificate = tls && (await watchTls(tls, server as Server, log));
   const closing = [[upstream, ...(certificate ? [certificate] : [])], [lines]];
   const drain = new Drain({ server, calls: gateway, clock, log, drainMs, closing, exit: (code) => process.exit(code) });
   const hear = withoutEchoes(drain.signalled, environment, clock);

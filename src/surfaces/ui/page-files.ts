@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { extname, join } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { extname, join, relative } from 'node:path';
 
 /** One file of the built page. */
 export interface PageFile {
@@ -24,17 +25,24 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.ttf': 'font/ttf',
 };
 
-/** The files of a built page; none where it is not built. What has no known type is left out. */
-export function readPageFiles(folder: string): PageFile[] {
+/** The names of the files directly in the folder of the page, with a known type; none if the page is not built. */
+export function namesAtRoot(folder: string): string[] {
   if (!existsSync(join(folder, 'index.html'))) return [];
-  const read = (path: string): Buffer | undefined =>
-    existsSync(join(folder, path)) ? readFileSync(join(folder, path)) : undefined;
-  return globSync('**/*.*', { cwd: folder }).flatMap((found) => {
+  return readdirSync(folder).filter((name) => extname(name) in contentTypes);
+}
+
+/** Every file of the built page, by its path. A file without a known type is left out. */
+export async function readPage(folder: string): Promise<ReadonlyMap<string, PageFile>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
+  const contents = new Map(await Promise.all(paths.map(async (path) => [path, await readFile(join(folder, path))] as const)));
+  const page = new Map<string, PageFile>();
+  for (const [found, plain] of contents) {
+    const contentType = contentTypes[extname(found)];
+    if (contentType === undefined) continue;
     const path = found.replaceAll('\\', '/');
-    const contentType = contentTypes[extname(path)];
-    if (contentType === undefined) return [];
-    const plain = readFileSync(join(folder, path));
     const etag = `"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
-    return [{ path, contentType, etag, plain, brotli: read(`${path}.br`), gzip: read(`${path}.gz`) }];
-  });
+    page.set(path, { path, contentType, etag, plain, brotli: contents.get(`${found}.br`), gzip: contents.get(`${found}.gz`) });
+  }
+  return page;
 }

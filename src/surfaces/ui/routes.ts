@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ParleyError } from '#contract/errors.ts';
 import type { ListSignInWays } from '#contract/sign-in-way.ts';
-import { type PageFile, readPageFiles } from './page-files.ts';
+import { namesAtRoot, type PageFile, readPage } from './page-files.ts';
 import { pagePolicy, sheetPolicy } from './policies.ts';
 
 /** Where `npm run build:web` puts the page. */
@@ -17,27 +18,47 @@ export interface PageDeps {
   readonly listWays: ListSignInWays;
 }
 
-/** `/` and what belongs to it: the page for people, out of a folder that is read once and `/v1/sign-in`. No key is needed. */
+/**
+ * `/` and what belongs to it: the page for people, and `/v1/sign-in`. No key is needed. The whole page is read when a file of it is
+ * first asked for, and kept: a page that is built anew meanwhile is served after the next start.
+ */
 export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays }: PageDeps): void {
   signInRoute(app, listWays);
-  const files = readPageFiles(folder);
-  if (files.length === 0) {
+  const names = namesAtRoot(folder);
+  if (names.length === 0) {
     app.get('/', (_request, reply) => reply.code(503).type('text/plain; charset=utf-8').send(notBuilt));
     return;
   }
-  for (const file of files) {
-    if (file.path === 'index.html') {
-      const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-        const policy = pagePolicy(await listWays());
-        return sendFile(request, reply, { ...file, policy, etag: etagOf(file.etag, policy) });
-      };
-      app.get('/', sendPage);
-      app.get('/index.html', sendPage);
-    } else {
-      const served = file.path === 'sheet.html' ? { ...file, policy: sheetPolicy } : file;
-      app.get(`/${file.path}`, (request, reply) => sendFile(request, reply, served));
-    }
+  const find = createFind(folder);
+  const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const file = await find('index.html');
+    const policy = pagePolicy(await listWays());
+    return sendFile(request, reply, file && { ...file, policy, etag: etagOf(file.etag, policy) });
+  };
+  app.get('/', sendPage);
+  app.get('/index.html', sendPage);
+  for (const name of names.filter((each) => each !== 'index.html')) {
+    const policy = name === 'sheet.html' ? sheetPolicy : undefined;
+    app.get(`/${name}`, async (request, reply) => {
+      const file = await find(name);
+      return sendFile(request, reply, file && { ...file, policy });
+    });
   }
+  app.get<{ Params: { '*': string } }>('/assets/*', async (request, reply) =>
+    sendFile(request, reply, await find(`assets/${request.params['*']}`)),
+  );
+}
+
+/** Finds a file of the page by its path. All who ask while the page is being read wait for the same reading; one that fails is tried again. */
+function createFind(folder: string): (path: string) => Promise<PageFile | undefined> {
+  let page: Promise<ReadonlyMap<string, PageFile>> | undefined;
+  return async (path) => {
+    page ??= readPage(folder).catch((thrown: unknown) => {
+      page = undefined;
+      throw thrown;
+    });
+    return (await page).get(path);
+  };
 }
 
 /** The ways to sign in that the page offers beside a key. Open to all: who asks has not signed in yet. */
@@ -54,10 +75,11 @@ function etagOf(fileEtag: string, policy: string): string {
 }
 
 interface ServedFile extends PageFile {
-  readonly policy?: string;
+  readonly policy?: string | undefined;
 }
 
-function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: ServedFile): FastifyReply {
+function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: ServedFile | undefined): FastifyReply {
+  if (file === undefined) throw new ParleyError('route_not_found', 'The page has no such file.');
   const { policy } = file;
   reply.headers({
     'cache-control': file.path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
