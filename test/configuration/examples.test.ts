@@ -22,7 +22,7 @@ function read(name: string): Promise<string> {
 }
 
 async function readValue(name: string, text?: string): Promise<Record<string, unknown>> {
-  const parsed = parseText(name, text ?? (await read(name)));
+  const parsed = await parseText(name, text ?? (await read(name)));
   return 'value' in parsed ? (parsed.value as Record<string, unknown>) : expect.unreachable();
 }
 
