@@ -70,7 +70,7 @@ describe('the usage of a call with a per-request key', () => {
       yield first;
       yield last;
     }
-    expect(await happenings(whole())).toEqual(['a frame', 'a frame', 'reported 12', 'the end', 'over', 'charged 12']);
+    expect(await happenings(whole())).toEqual(['a frame', 'a frame', 'reported 12', 'charged 12', 'the end', 'over']);
   });
 
   it('is nothing where the reply failed before it began', async () => {
@@ -152,6 +152,6 @@ describe('MeteredReply', () => {
       yield first;
       yield last;
     }
-    expect(await happenings(silent())).toEqual(['a frame', 'a frame', 'reported 12', 'the end', 'over', 'charged 12']);
+    expect(await happenings(silent())).toEqual(['a frame', 'a frame', 'reported 12', 'charged 12', 'the end', 'over']);
   });
 });

@@ -77,13 +77,13 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
     if (!this.#reply.hasBegun) return this.fail(new UpstreamFault('broken', 'The upstream ended its answer without a reply.'));
     this.#isOver = true;
     this.#totals.complete();
-    this.#whenReported(() => this.#tellEnd());
+    this.#whenCounted(() => this.#tellEnd());
   }
 
   fail(thrown: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#whenReported(() => this.#tellFailure(thrown));
+    this.#whenCounted(() => this.#reply.fail(toError(thrown, this.#target)));
   }
 
   pause(): void {
@@ -105,22 +105,24 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
 
   #tellEnd(): void {
     try {
-      if (!this.#isCancelled) this.#reply.end();
-      this.#charge();
+      this.#reply.end();
     } catch (thrown) {
-      this.#tellFailure(thrown);
+      this.#reply.fail(toError(thrown, this.#target));
     }
   }
 
-  #tellFailure(thrown: unknown): void {
-    this.#charge();
-    if (!this.#isCancelled) this.#reply.fail(toError(thrown, this.#target));
-  }
-
-  #whenReported(tell: () => void): void {
+  /** What was used is counted first: with the end of the reply the record of its call may end. */
+  #whenCounted(tell: () => void): void {
+    const count = (then: () => void): void => {
+      this.#charge();
+      if (!this.#isCancelled) then();
+    };
     const reporting = this.#report();
-    if (reporting === undefined) tell();
-    else reporting.then(tell, (thrown: unknown) => this.#tellFailure(thrown));
+    if (reporting === undefined) return count(tell);
+    reporting.then(
+      () => count(tell),
+      (thrown: unknown) => count(() => this.#reply.fail(thrown)),
+    );
   }
 
   #report(): Promise<void> | undefined {
