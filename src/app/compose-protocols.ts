@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { HttpClient } from '#base/http/client.ts';
-import type { ChatProtocol, ProtocolName } from '#domain/upstreams/upstream.ts';
+import type { ProtocolName } from '#contract/configuration/protocols.ts';
+import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
 import { createAnthropicProtocol } from '#upstreams/anthropic/anthropic-protocol.ts';
 import { createDemoProtocol } from '#upstreams/demo/demo-protocol.ts';
 import { createOpenAiProtocol } from '#upstreams/openai/openai-protocol.ts';

@@ -1,9 +1,10 @@
 import type { Handle, Sink } from '#base/sink.ts';
+import type { ProtocolName } from '#contract/configuration/protocols.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { RawFrame } from '#contract/frame.ts';
 import type { Target } from '#domain/call.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
-import type { ChatProtocol, ProtocolName, Upstream } from '#domain/upstreams/upstream.ts';
+import type { ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
 import { type FailoverDeps, failover } from './failover.ts';
 import type { PreparedCall } from './prepared-call.ts';
 

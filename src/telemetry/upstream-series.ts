@@ -1,5 +1,6 @@
+import type { ProtocolName } from '#contract/configuration/protocols.ts';
 import type { AttemptOutcome, Operation } from '#domain/telemetry.ts';
-import type { ProtocolName, Upstream } from '#domain/upstreams/upstream.ts';
+import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { Histogram } from './histogram.ts';
 import { histograms } from './instruments.ts';
 import type { Reading } from './metric.ts';

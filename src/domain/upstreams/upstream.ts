@@ -6,8 +6,6 @@ import type { ProtocolName } from '#contract/configuration/protocols.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { Native, RawFrame } from '#contract/frame.ts';
 
-export type { ProtocolName };
-
 /** An outside endpoint that serves a deployment, as configured. */
 export interface Upstream {
   /** Stable across reloads that do not touch it: what is known of its health is kept under it. */

@@ -24,8 +24,6 @@ export interface LoadContext {
   readonly mayRead: (reference: string) => boolean;
 }
 
-export type { LoadedTools };
-
 /** The deployments an app offers its model, and how they are asked. */
 export interface DeploymentTools {
   readonly deployments: readonly Deployment[];
