@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type ContenderName, contenderNames } from './contenders.ts';
 import type { Scenario } from './scenario.ts';
@@ -12,6 +13,8 @@ export interface Wish {
   scale: number;
   niceness: number;
   writePath: string | undefined;
+  /** Another checkout of Parley to measure beside this one. */
+  before: string | undefined;
   isHelp: boolean;
 }
 
@@ -25,6 +28,7 @@ Measures direct, nginx, bare Node, Portkey and Parley in turns on one core and p
 
   --only NAME       a contender, or several with commas: ${contenderNames.join(', ')}
   --scenario NAME   a load, or several with commas: ${scenarios.map(({ name }) => name).join(', ')}
+  --against FOLDER  another checkout of Parley, its packages installed, measured beside this one
   --rounds N        rounds (5)
   --quick           one round of runs a third as long
   --nice=N          niceness of what is measured (0); --nice=-15 as root keeps the others of a shared machine out of the way
@@ -49,7 +53,7 @@ function parse(words: string[]) {
   try {
     return parseArgs({
       args: words,
-      options: { only: text, scenario: text, rounds: text, write: text, nice: text, quick: flag, help: flag },
+      options: { only: text, against: text, scenario: text, rounds: text, write: text, nice: text, quick: flag, help: flag },
     }).values;
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
@@ -63,13 +67,15 @@ export function readArguments(words: string[]): Wish {
   if (!Number.isInteger(rounds) || rounds < 1) throw new UsageError(`--rounds '${values.rounds}' is no number of rounds`);
   const niceness = Number(values.nice ?? 0);
   if (!Number.isInteger(niceness)) throw new UsageError(`--nice '${values.nice}' is no integer`);
+  const before = values.against === undefined ? undefined : resolve(values.against);
   return {
-    contenders: pick(values.only, contenderNames, (name) => name),
+    contenders: pick(values.only, contenderNames, (name) => name).filter((name) => name !== 'before' || before !== undefined),
     scenarios: pick(values.scenario, scenarios, ({ name }) => name),
     rounds,
     scale: values.quick ? 0.34 : 1,
     niceness,
     writePath: values.write,
+    before,
     isHelp: values.help,
   };
 }

@@ -6,13 +6,17 @@ import { toAddinNginxConfig, toNginxConfig } from './nginx-config.ts';
 import { type Command, contenderCore, findFreePort, type ProcessGroup, waitForReply } from './processes.ts';
 import { type Call, claude, type Manner, manners } from './requests.ts';
 
-/** Who is measured; `direct` is the load generator on the upstream with nothing between, `bare` what Node itself takes. */
-export const contenderNames = ['direct', 'nginx', 'bare', 'portkey', 'parley'] as const;
+/**
+ * Who is measured: `direct` is the load generator on the upstream with nothing between, `bare` what Node itself takes, `before` another
+ * checkout of Parley.
+ */
+export const contenderNames = ['direct', 'nginx', 'bare', 'portkey', 'before', 'parley'] as const;
 export type ContenderName = (typeof contenderNames)[number];
 
-/** Where things are: the repository, this folder, a temporary folder, the upstream's port of each manner. */
+/** Where things are: the repository, the other checkout, this folder, a temporary folder, the upstream's port of each manner. */
 export interface Grounds {
   root: string;
+  before: string | undefined;
   bench: string;
   temporary: string;
   node: string;
@@ -85,7 +89,7 @@ function portkeyPlan(grounds: Grounds, port: number): Plan {
   };
 }
 
-function parleyPlan(grounds: Grounds, folder: string, port: number): Plan {
+function parleyPlan(root: string, { grounds, folder, port }: Place): Plan {
   const toModel = (manner: Manner): [string, object] => [
     manners[manner].model,
     {
@@ -110,12 +114,14 @@ function parleyPlan(grounds: Grounds, folder: string, port: number): Plan {
   mkdirSync(data);
   const words = ['src/app/main.ts', 'serve', '--config', configPath, '--port', String(port), '--data', data];
   return {
-    command: { program: grounds.node, words, cwd: grounds.root, environment: { LOG_LEVEL: 'info', NODE_ENV: 'production' } },
+    command: { program: grounds.node, words, cwd: root, environment: { LOG_LEVEL: 'info', NODE_ENV: 'production' } },
     readyPath: '/ready',
     pathFor: gatewayPath,
     headersFor: () => callerKey,
   };
 }
+
+const rootOf = (name: ContenderName, { root, before }: Grounds): string => (name === 'before' && before ? before : root);
 
 const addinCall = {
   pathFor: () => messagesPath,
@@ -124,12 +130,13 @@ const addinCall = {
 
 /** The gateway for browser add-ins, of nginx or of Parley, before one upstream. */
 function addinPlan(name: ContenderName, { grounds, folder, port }: Place, upstreamPort: number): Plan {
+  const cwd = rootOf(name, grounds);
   const isRoot = process.getuid?.() === 0;
   const words = ['src/app/main.ts', 'addin', '--upstream', `http://127.0.0.1:${upstreamPort}`, '--port', String(port)];
   const command =
     name === 'nginx'
       ? nginxCommand(folder, toAddinNginxConfig({ folder, port, upstreamPort, isRoot }))
-      : { program: grounds.node, words, cwd: grounds.root, environment: { LOG_LEVEL: 'info', NODE_ENV: 'production' } };
+      : { program: grounds.node, words, cwd, environment: { LOG_LEVEL: 'info', NODE_ENV: 'production' } };
   return { command, readyPath: '/msgapi/v1/models', ...addinCall };
 }
 
@@ -146,7 +153,7 @@ function toPlan(name: Exclude<ContenderName, 'direct'>, place: Place): Plan {
   if (addinManner !== undefined) return addinPlan(name, place, grounds.upstreamPorts[addinManner]);
   if (name === 'nginx') return nginxPlan(grounds, folder, port);
   if (name === 'bare') return barePlan(grounds, port);
-  return name === 'portkey' ? portkeyPlan(grounds, port) : parleyPlan(grounds, folder, port);
+  return name === 'portkey' ? portkeyPlan(grounds, port) : parleyPlan(rootOf(name, grounds), place);
 }
 
 /** Sees to it that a contender can be started: Portkey's packages are installed, nginx is there. */

@@ -111,7 +111,15 @@ async function main(): Promise<number> {
   const temporary = mkdtempSync(join(tmpdir(), 'parley-bench-'));
   const ownNode = join(root, 'node_modules/.bin/node');
   const node = existsSync(ownNode) ? ownNode : process.execPath;
-  const grounds: Grounds = { root, bench, temporary, node, upstreamPorts: await findUpstreamPorts(), processes };
+  const grounds: Grounds = {
+    root,
+    bench,
+    temporary,
+    node,
+    before: wish.before,
+    upstreamPorts: await findUpstreamPorts(),
+    processes,
+  };
   const clean = async (): Promise<void> => {
     await processes.stopAll();
     if (wish.niceness !== 0) setSessionNiceness(0);

@@ -10,6 +10,7 @@ const titles: Record<ContenderName, string> = {
   nginx: 'nginx',
   bare: 'bare Node',
   portkey: 'Portkey',
+  before: 'before',
   parley: 'Parley',
 };
 
