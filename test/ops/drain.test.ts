@@ -20,7 +20,7 @@ async function open(drainMs: number, closeDoor: () => Promise<void> = async () =
   const calls = new InFlightCalls();
   const ends: (() => void)[] = [];
   const server = createServer((_request, response) => {
-    const call = { cancel: (reason: unknown) => end(`${(reason as ParleyError).code}\n`) };
+    const call = { slot: -1, cancel: (reason: unknown) => end(`${(reason as ParleyError).code}\n`) };
     calls.enter(call);
     response.write('first\n');
     const end = (last: string): void => {

@@ -4,6 +4,7 @@ import type { Sweep, Swept } from './sweep.ts';
 
 /** The connections to one origin. The one used last is taken first, so that what is not needed grows old and is closed. */
 export class LeanPool implements ConnectionKeeper, Swept {
+  slot = -1;
   readonly #target: ConnectionTarget;
   readonly #sweep: Sweep;
   #idle: LeanConnection[] = [];

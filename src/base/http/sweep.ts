@@ -1,14 +1,16 @@
+import { Slots, type Slotted } from '../slots.ts';
+
 const TICK_MS = 50;
 
 /** Something whose time may run out. */
-export interface Swept {
+export interface Swept extends Slotted {
   /** Called about every 50 ms while watched. `elapsedMs` is bounded, so that a stalled event loop lets nothing expire unread. */
   sweep(nowMs: number, elapsedMs: number): void;
 }
 
 /** One timer for all time limits of a client, instead of one for each request. It runs, unreferenced, only while something is watched. */
 export class Sweep {
-  readonly #watched = new Set<Swept>();
+  readonly #watched = new Slots<Swept>();
   #timer: NodeJS.Timeout | null = null;
   #lastMs = 0;
 
@@ -34,6 +36,6 @@ export class Sweep {
     const nowMs = performance.now();
     const elapsedMs = Math.min(nowMs - this.#lastMs, 2 * TICK_MS);
     this.#lastMs = nowMs;
-    for (const watched of this.#watched) watched.sweep(nowMs, elapsedMs);
+    this.#watched.each((watched) => watched.sweep(nowMs, elapsedMs));
   }
 }

@@ -11,6 +11,7 @@ type ExchangeStage = 'connecting' | 'waiting' | 'body' | 'over';
 export abstract class TimedExchange implements Exchange, Swept {
   readonly listener: ReplyListener;
   stage: ExchangeStage = 'connecting';
+  slot = -1;
   protected paused = false;
   readonly #timeouts: HttpTimeouts;
   readonly #sweep: Sweep;

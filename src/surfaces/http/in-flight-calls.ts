@@ -1,11 +1,13 @@
+import { Slots, type Slotted } from '#base/slots.ts';
+
 /** A call that a stop can end. */
-interface InFlightCall {
+interface InFlightCall extends Slotted {
   cancel(reason: unknown): void;
 }
 
 /** The calls under way on this node, so that a stop can wait for them and end what is left. */
 export class InFlightCalls {
-  readonly #calls = new Set<InFlightCall>();
+  readonly #calls = new Slots<InFlightCall>();
   #isClosed = false;
   #onEmpty: (() => void) | undefined;
 
@@ -38,6 +40,6 @@ export class InFlightCalls {
 
   /** Ends what is still open; its callers are told the reason. */
   abort(reason: unknown): void {
-    for (const call of [...this.#calls]) call.cancel(reason);
+    this.#calls.each((call) => call.cancel(reason));
   }
 }

@@ -36,6 +36,7 @@ export class RequestContext {
   readonly record: CallRecord;
   readonly clock: Clock;
   readonly errorDialect: ErrorDialect;
+  slot = -1;
   readonly #onOver: (context: RequestContext) => void;
   #controller: AbortController | undefined;
   #cancelled: { readonly reason: unknown } | undefined;
