@@ -70,7 +70,8 @@ export function parseChatRequest(value: unknown): ChatRequest {
   if (isJsonObject(value)) refuseOtherCase(value, known);
   const request = isJsonObject(value) ? withoutNulls(value, nullable) : value;
   const { messages: given } = requireShape(headShape, request);
-  const messages = given.map((message, index) => parseMessage(message, `messages[${index}]`));
+  const parsed = given.map((message, index) => parseMessage(message, `messages[${index}]`));
+  const messages = parsed.every((message, index) => message === given[index]) ? (given as Message[]) : parsed;
   const rest = requireShape(optionsShape, request);
   checkFunctions(rest as ChatRequest);
   rest.addons?.forEach(checkAddon);

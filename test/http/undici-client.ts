@@ -47,9 +47,14 @@ export class UndiciClient implements HttpClient {
 
   #dispatch(request: HttpRequest, exchange: UndiciExchange): void {
     const { url, method, headers } = request;
-    const body = typeof request.body === 'string' ? Buffer.from(request.body, 'latin1') : request.body;
+    const body = toBuffer(request.body);
     this.#agent.dispatch({ origin: url.origin, path: url.pathname + url.search, method, headers, body }, exchange);
   }
+}
+
+function toBuffer(body: HttpRequest['body']): Buffer | null {
+  if (typeof body === 'string') return Buffer.from(body, 'latin1');
+  return body === null || Buffer.isBuffer(body) ? body : Buffer.from(body.join(''), 'latin1');
 }
 
 function failLater(exchange: UndiciExchange, fault: HttpFault): void {

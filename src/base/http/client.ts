@@ -13,14 +13,17 @@ export interface HttpTimeouts {
   readonly idleMs: number;
 }
 
+/** Bytes, or latin1 text (one char a byte), whole or in pieces. Text is cheaper: it is copied for the kernel once, and needs no buffer. */
+export type HttpBody = Buffer | string | readonly string[];
+
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Absolute http: or https: address. */
   readonly url: URL;
   /** Names as they shall be sent; no `host`, `content-length`, `connection` or `transfer-encoding`: the client sets those. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Bytes, or latin1 text (one char a byte), which is cheaper for small bodies. Sent with `content-length`; null for none. */
-  readonly body: Buffer | string | null;
+  /** Sent with `content-length`; null for none. */
+  readonly body: HttpBody | null;
   readonly timeouts: HttpTimeouts;
   /** Whether it does harm to send it twice. Else it is sent anew if a kept connection closes before a byte of a reply. */
   readonly isOnce?: boolean;

@@ -98,12 +98,13 @@ export class LeanConnection {
     const { requestHead, body } = exchange;
     if (typeof body === 'string') {
       socket.write(requestHead + body, 'latin1');
-    } else if (body.length <= MAX_JOINED_BODY_BYTES) {
+    } else if (Buffer.isBuffer(body) && body.length <= MAX_JOINED_BODY_BYTES) {
       socket.write(requestHead + body.toString('latin1'), 'latin1');
     } else {
       socket.cork();
       socket.write(requestHead, 'latin1');
-      socket.write(body);
+      if (Buffer.isBuffer(body)) socket.write(body);
+      else for (const piece of body) socket.write(piece, 'latin1');
       socket.uncork();
     }
     exchange.sent(this);

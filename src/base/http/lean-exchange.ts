@@ -1,4 +1,4 @@
-import { HttpFault, type HttpRequest, type ReplyHeaders, type ReplyListener } from './client.ts';
+import { type HttpBody, HttpFault, type HttpRequest, type ReplyHeaders, type ReplyListener } from './client.ts';
 import type { Sweep } from './sweep.ts';
 import { TimedExchange } from './timed-exchange.ts';
 
@@ -14,7 +14,7 @@ interface Carrier {
 export class LeanExchange extends TimedExchange {
   /** Request line and fields with the empty line, as latin1 text. */
   requestHead: string;
-  body: Buffer | string;
+  body: HttpBody;
   connection: Carrier | null = null;
   mayBeResent: boolean;
 

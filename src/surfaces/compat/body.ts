@@ -4,11 +4,11 @@ import { parseBody } from '../http/parse-body.ts';
 
 /** A JSON body: parsed when it is asked for, and forgotten once it is taken, since a stream may outlive it by hours. */
 export class Body {
-  #text: string | undefined;
+  #bytes: Buffer | undefined;
   #value: unknown;
 
-  constructor(text: string | undefined) {
-    this.#text = text;
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
   }
 
   /** The deployment that stock OpenAI clients name. Throws `invalid_json`, or `invalid_request` if none is named. */
@@ -26,9 +26,9 @@ export class Body {
   }
 
   #parsed(): unknown {
-    if (this.#value === undefined) {
-      this.#value = parseBody(this.#text);
-      this.#text = '';
+    if (this.#bytes !== undefined) {
+      this.#value = parseBody(this.#bytes);
+      this.#bytes = undefined;
     }
     return this.#value;
   }

@@ -61,8 +61,8 @@ interface Asked {
 const serve = { chat: serveChat, embeddings: serveEmbeddings };
 
 async function serveChat({ handler, calls }: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
-  const { caller, text } = await handler.authenticate(context);
-  const body = new Body(text);
+  const { caller, bytes } = await handler.authenticate(context);
+  const body = new Body(bytes);
   const target = await calls.authorize(toCall(context, caller, toDeployment(context, asked, body)), 'chat');
   checkVersion(asked);
   const request = parseChatRequest(body.take());
@@ -71,8 +71,8 @@ async function serveChat({ handler, calls }: CompatDeps, context: RequestContext
 }
 
 async function serveEmbeddings({ handler, calls }: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
-  const { caller, text } = await handler.authenticate(context);
-  const body = new Body(text);
+  const { caller, bytes } = await handler.authenticate(context);
+  const body = new Body(bytes);
   const target = await calls.authorize(toCall(context, caller, toDeployment(context, asked, body)), 'embedding');
   checkVersion(asked);
   const reply = await calls.embed(target, parseEmbeddingsRequest(body.take()), context.signal);

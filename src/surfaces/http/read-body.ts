@@ -1,5 +1,5 @@
-import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { freeBytes } from '#base/free-bytes.ts';
 import { ParleyError } from '#contract/errors.ts';
 
 /** Refuses a body whose announced length is over the limit, before anything of it is read. */
@@ -33,20 +33,12 @@ function unsupported(message: string): ParleyError {
 }
 
 /**
- * The whole body as text, at once if it is there; undefined if it is not valid UTF-8. Throws `payload_too_large` as soon
- * as it grows over the limit, and the signal's reason.
+ * The bytes of the whole body, at once if they are there. Throws `payload_too_large` as soon as it grows over the limit, and the
+ * signal's reason.
  */
-export function readBody(
-  request: IncomingMessage,
-  maxBytes: number,
-  signal?: () => AbortSignal,
-): string | undefined | Promise<string | undefined> {
+export function readBody(request: IncomingMessage, maxBytes: number, signal?: () => AbortSignal): Buffer | Promise<Buffer> {
   request.on('error', ignore);
-  return isHere(request) ? toText(takeBody(request, maxBytes)) : gatherBody(request, maxBytes, signal?.()).then(toText);
-}
-
-function toText(whole: Buffer): string | undefined {
-  return isUtf8(whole) ? whole.toString('utf8') : undefined;
+  return isHere(request) ? takeBody(request, maxBytes) : gatherBody(request, maxBytes, signal?.());
 }
 
 /** A small body has come with its head, as a rule. */
@@ -80,8 +72,7 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSi
     };
     const end = (): void => {
       finish();
-      const [first] = pieces;
-      resolve(first?.length === bytes ? first : Buffer.concat(pieces, bytes));
+      resolve(toWhole(pieces, bytes));
     };
     const fail = (): void => {
       finish();
@@ -90,6 +81,15 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSi
     request.on('data', take).on('end', end).on('close', fail);
     signal?.addEventListener('abort', fail);
   });
+}
+
+/** The pieces joined, and their memory given back: it would wait for the collector. */
+function toWhole(pieces: readonly Buffer[], bytes: number): Buffer {
+  const [first] = pieces;
+  if (first?.length === bytes) return first;
+  const whole = Buffer.concat(pieces, bytes);
+  pieces.forEach(freeBytes);
+  return whole;
 }
 
 /** A request whose caller leaves later emits an error that nobody waits for. */

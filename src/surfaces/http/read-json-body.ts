@@ -8,6 +8,6 @@ export async function readJsonBody(
   maxBytes: number,
   rules?: { readonly allowsProto: boolean },
 ): Promise<() => unknown> {
-  const text = await readBody(request, maxBytes);
-  return () => parseBody(text, rules);
+  const bytes = await readBody(request, maxBytes);
+  return () => parseBody(bytes, rules);
 }

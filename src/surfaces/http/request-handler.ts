@@ -27,10 +27,10 @@ export interface RouteFacts {
   readonly errorDialect?: ErrorDialect;
 }
 
-/** A request whose caller is known, and its body as `readBody` gives it. */
+/** A request whose caller is known, and the bytes of its body. */
 export interface AuthenticatedBody {
   readonly caller: Caller;
-  readonly text: string | undefined;
+  readonly bytes: Buffer;
 }
 
 /** Serves the requests that are calls: each gets an id, a record, and an answer whatever happens. */
@@ -59,7 +59,7 @@ export class RequestHandler {
     context.finish();
   }
 
-  /** Who calls, and the body as `readBody` gives it. Checked in this order: size, credentials, media type. */
+  /** Who calls, and the bytes of the body. Checked in this order: size, credentials, media type. */
   async authenticate(context: RequestContext): Promise<AuthenticatedBody> {
     const { request } = context;
     const maxBytes = this.#deps.maxBodyBytes();
@@ -67,7 +67,7 @@ export class RequestHandler {
     const caller = await this.#deps.identify(readCredentials(request, context.errorDialect.takesXApiKey));
     context.record.caller(caller);
     requireJson(request);
-    return { caller, text: await readBody(request, maxBytes, () => context.signal) };
+    return { caller, bytes: await readBody(request, maxBytes, () => context.signal) };
   }
 
   #open(

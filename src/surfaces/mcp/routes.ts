@@ -49,11 +49,11 @@ function toEncodedId(url: string): string {
 async function serve(deps: McpServerDeps & ExchangeDeps, context: RequestContext, encodedId: string): Promise<void> {
   refuseOtherOrigins(context.request);
   const outlet = new Outlet(context, readAccepted(context.request));
-  const { caller, text } = await deps.handler.authenticate(context);
+  const { caller, bytes } = await deps.handler.authenticate(context);
   const deployment = await findChat(deps, caller, encodedId);
   let id: McpMessage['id'];
   try {
-    const value = asRpcFault('parseError', () => parseBody(text));
+    const value = asRpcFault('parseError', () => parseBody(bytes));
     const message = asRpcFault('invalidRequest', () => parseMcpMessage(value));
     id = message.id;
     await new Exchange(deps, { context, outlet, caller, deployment }).take(message);

@@ -9,8 +9,8 @@ export class Body {
   #value: unknown;
 
   /** Throws `invalid_json`. */
-  constructor(text: string | undefined) {
-    this.#value = parseBody(text);
+  constructor(bytes: Buffer) {
+    this.#value = parseBody(bytes);
   }
 
   /** Id of the deployment that is asked for. Throws `invalid_request` if none is named. */

@@ -76,8 +76,8 @@ interface Authorized {
 }
 
 async function authorize({ handler, calls }: MessagesDeps, context: RequestContext): Promise<Authorized> {
-  const { caller, text } = await handler.authenticate(context);
-  const body = new Body(text);
+  const { caller, bytes } = await handler.authenticate(context);
+  const body = new Body(bytes);
   const deployment = body.model();
   context.record.deployment(deployment);
   const target = await calls.authorize({ id: context.id, deployment, caller, record: context.record }, 'chat');
