@@ -38,8 +38,9 @@ export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBo
   if (!isUtf8(bytes)) throw new JsonFault('it is not valid UTF-8');
   if (bytes.length < largeBytes || hasControls(bytes)) return parseJson(bytes.toString(), bounds);
   const outline = new Outline(bytes);
+  const rest = outline.isMostlyCut ? fromLatin1(outline.rest) : bytes.toString();
   freeBytes(bytes);
-  const parsed = parseJson(fromLatin1(outline.rest), bounds);
+  const parsed = parseJson(rest, bounds);
   const holder = { parsed };
   const isFaithful = restore(holder, outline.long) - 1 === outline.keyCount;
   const value: unknown = holder.parsed;
@@ -97,6 +98,11 @@ class Outline {
     this.#isAscii = isAscii(bytes);
     this.#scan();
     this.rest = this.#rest + this.text.slice(this.#restStart);
+  }
+
+  /** Whether it pays to parse the rest alone: it is decoded a second time. */
+  get isMostlyCut(): boolean {
+    return this.rest.length * 2 < this.text.length;
   }
 
   /** The fields of the text's object that are long, by name. */
