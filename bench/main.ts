@@ -76,7 +76,8 @@ async function measureAll(grounds: Grounds, load: string, wish: Wish): Promise<S
       }
     }
   }
-  samples.deriveAdded('latency');
+  samples.deriveOver('latency', 'direct', 'added');
+  samples.deriveOver('latency', 'bare', 'overBare');
   return samples;
 }
 

@@ -61,17 +61,21 @@ export class Samples {
   }
 
   /**
-   * Writes what each contender added to the direct way of the same round: `addedP50`, `addedP99`. A difference that is not above zero
-   * says the direct run was disturbed, and is left out.
+   * Writes what each contender takes over another of the same round: `addedP50` and `addedP99` with the prefix `added`. Over the direct
+   * way a difference that is not above zero says that the direct run was disturbed; it is left out.
    */
-  deriveAdded(scenario: string): void {
+  deriveOver(scenario: string, under: ContenderName, prefix: string): void {
     const own = this.all.filter((sample) => sample.scenario === scenario);
     for (const { contender, round, values } of own) {
-      const direct = own.find((sample) => sample.contender === 'direct' && sample.round === round)?.values;
-      if (!values || !direct || contender === 'direct') continue;
-      const added = (key: string): number => (values[key] ?? Number.NaN) - (direct[key] ?? Number.NaN);
-      values.addedP50 = added('p50') > 0 ? added('p50') : Number.NaN;
-      values.addedP99 = added('p99') > 0 ? added('p99') : Number.NaN;
+      const base = own.find((sample) => sample.contender === under && sample.round === round)?.values;
+      if (!values || !base || contender === under) continue;
+      for (const [key, name] of [
+        ['p50', 'P50'],
+        ['p99', 'P99'],
+      ] as const) {
+        const over = (values[key] ?? Number.NaN) - (base[key] ?? Number.NaN);
+        values[prefix + name] = over > 0 || under !== 'direct' ? over : Number.NaN;
+      }
     }
   }
 }
