@@ -8,9 +8,9 @@ import {
   type ReplyHeaders,
   type ReplyListener,
 } from '#base/http/client.ts';
+import { type Carrier, LeanExchange } from '#base/http/lean-exchange.ts';
 import { unsendableFault } from '#base/http/sendable.ts';
 import { Sweep } from '#base/http/sweep.ts';
-import { TimedExchange } from '#base/http/timed-exchange.ts';
 
 const CONNECT_CEILING_MS = 120_000;
 const MAX_HEADER_BYTES = 64 * 1024;
@@ -34,7 +34,7 @@ export class UndiciClient implements HttpClient {
   }
 
   send(request: HttpRequest, listener: ReplyListener): Exchange {
-    const exchange = new UndiciExchange(request, listener, this.#sweep);
+    const exchange = new LeanExchange(request, '', listener, this.#sweep);
     const fault = unsendableFault(request);
     if (fault === null) this.#dispatch(request, exchange);
     else process.nextTick(failLater, exchange, fault);
@@ -45,10 +45,13 @@ export class UndiciClient implements HttpClient {
     this.#agent.close().catch(() => undefined);
   }
 
-  #dispatch(request: HttpRequest, exchange: UndiciExchange): void {
+  #dispatch(request: HttpRequest, exchange: LeanExchange): void {
     const { url, method, headers } = request;
     const body = toBuffer(request.body);
-    this.#agent.dispatch({ origin: url.origin, path: url.pathname + url.search, method, headers, body }, exchange);
+    this.#agent.dispatch(
+      { origin: url.origin, path: url.pathname + url.search, method, headers, body },
+      new UndiciCarrier(exchange),
+    );
   }
 }
 
@@ -57,79 +60,76 @@ function toBuffer(body: HttpRequest['body']): Buffer | null {
   return body === null || Buffer.isBuffer(body) ? body : Buffer.from(body.join(''), 'latin1');
 }
 
-function failLater(exchange: UndiciExchange, fault: HttpFault): void {
+function failLater(exchange: LeanExchange, fault: HttpFault): void {
   exchange.fail(fault);
 }
 
-function flushLater(exchange: UndiciExchange): void {
-  exchange.flush();
-}
-
-class UndiciExchange extends TimedExchange implements Dispatcher.DispatchHandler {
+/** Carries one exchange over undici. */
+class UndiciCarrier implements Carrier, Dispatcher.DispatchHandler {
+  readonly #exchange: LeanExchange;
   #controller: Dispatcher.DispatchController | null = null;
   #text = '';
   #flushing = false;
 
-  constructor(request: HttpRequest, listener: ReplyListener, sweep: Sweep) {
-    super(request.timeouts, listener, sweep);
+  constructor(exchange: LeanExchange) {
+    this.#exchange = exchange;
+    exchange.connecting(this);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.stage === 'over') {
+    if (this.#exchange.stage === 'over') {
       controller.abort(new Error('the exchange is over'));
       return;
     }
     this.#controller = controller;
-    this.startWaiting();
+    this.#exchange.sent(this);
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    if (status < 200 || this.stage === 'over') return;
-    this.startBody();
-    this.listener.head(status, toReplyHeaders(controller.rawHeaders));
+    if (status < 200 || this.#exchange.stage === 'over') return;
+    this.#exchange.head(status, toReplyHeaders(controller.rawHeaders));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.stage === 'over') return;
-    this.heard();
+    if (this.#exchange.stage === 'over') return;
     this.#text += chunk.toString('latin1');
     if (this.#flushing) return;
     this.#flushing = true;
-    process.nextTick(flushLater, this);
+    process.nextTick(() => this.#flush());
   }
 
   onResponseEnd(): void {
-    this.flush();
-    if (this.stage === 'over') return;
-    this.finish();
-    this.listener.end();
+    this.#flush();
+    if (this.#exchange.stage === 'over') return;
+    this.#exchange.over();
+    this.#exchange.listener.end();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.flush();
-    if (this.stage === 'over') return;
-    const fault = toFault(error, this.stage === 'connecting');
-    if (this.#controller === null) process.nextTick(failLater, this, fault);
-    else this.fail(fault);
+    this.#flush();
+    if (this.#exchange.stage === 'over') return;
+    const fault = toFault(error, this.#exchange.stage === 'connecting');
+    if (this.#controller === null) process.nextTick(failLater, this.#exchange, fault);
+    else this.#exchange.fail(fault);
   }
 
-  /** Hands on what the reads of this turn brought, as one piece. */
-  flush(): void {
-    this.#flushing = false;
-    if (this.#text === '' || this.stage === 'over') return;
-    const text = this.#text;
-    this.#text = '';
-    this.listener.bytes(text);
-  }
-
-  protected drop(): void {
+  destroy(): void {
     this.#text = '';
     this.#controller?.abort(new Error('the exchange is over'));
   }
 
-  protected applyPause(paused: boolean): void {
+  setPaused(paused: boolean): void {
     if (paused) this.#controller?.pause();
     else this.#controller?.resume();
+  }
+
+  /** Hands on what the reads of this turn brought, as one piece. */
+  #flush(): void {
+    this.#flushing = false;
+    if (this.#text === '' || this.#exchange.stage === 'over') return;
+    const text = this.#text;
+    this.#text = '';
+    this.#exchange.bytes(text);
   }
 }
 

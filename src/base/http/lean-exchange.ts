@@ -1,56 +1,87 @@
-import { type HttpBody, HttpFault, type HttpRequest, type ReplyHeaders, type ReplyListener } from './client.ts';
-import type { Sweep } from './sweep.ts';
-import { TimedExchange } from './timed-exchange.ts';
+import {
+  type Exchange,
+  type HttpBody,
+  HttpFault,
+  type HttpRequest,
+  type HttpTimeouts,
+  type ReplyHeaders,
+  type ReplyListener,
+} from './client.ts';
+import type { Sweep, Swept } from './sweep.ts';
 
 const noBody = '';
 
+/** Where an exchange stands; each stage but the last has a time limit of its own. */
+type ExchangeStage = 'connecting' | 'waiting' | 'body' | 'over';
+
 /** The part of a connection that an exchange steers. */
-interface Carrier {
+export interface Carrier {
   destroy(): void;
   setPaused(paused: boolean): void;
 }
 
-/** One request on its way. Forgets what it sent once the reply began. */
-export class LeanExchange extends TimedExchange {
+/**
+ * One request on its way, its time limits, and one last call of its listener. Forgets what it sent once the reply began.
+ * A limit counts whole sweeps after it was armed, so it fires up to 100 ms late and never early.
+ */
+export class LeanExchange implements Exchange, Swept {
+  readonly listener: ReplyListener;
+  stage: ExchangeStage = 'connecting';
+  slot = -1;
   /** Request line and fields with the empty line, as latin1 text. */
   requestHead: string;
   body: HttpBody;
-  connection: Carrier | null = null;
   mayBeResent: boolean;
+  #carrier: Carrier | null = null;
+  #paused = false;
+  readonly #timeouts: HttpTimeouts;
+  readonly #sweep: Sweep;
+  #limit: keyof HttpTimeouts = 'connectMs';
+  #leftMs = 0;
+  #rearmed = true;
+  /** Time left to an exchange of which nothing more is wanted. */
+  #endsWithinMs: number | undefined;
 
   constructor(request: HttpRequest, requestHead: string, listener: ReplyListener, sweep: Sweep) {
-    super(request.timeouts, listener, sweep);
+    this.listener = listener;
     this.requestHead = requestHead;
     this.body = request.body ?? noBody;
     this.mayBeResent = request.isOnce !== true;
+    this.#timeouts = request.timeouts;
+    this.#sweep = sweep;
+    sweep.add(this);
   }
 
-  connecting(connection: Carrier): void {
-    this.connection = connection;
-    this.startConnecting();
+  connecting(carrier: Carrier): void {
+    this.#carrier = carrier;
+    this.stage = 'connecting';
+    this.#arm('connectMs');
   }
 
-  sent(connection: Carrier): void {
-    this.connection = connection;
-    this.startWaiting();
+  sent(carrier: Carrier): void {
+    this.#carrier = carrier;
+    this.stage = 'waiting';
+    this.#arm('firstByteMs');
   }
 
+  /** Some servers send the head at once: the limit of the first byte goes on until one of the content comes. */
   head(status: number, headers: ReplyHeaders): void {
-    this.requestHead = '';
-    this.body = noBody;
-    this.startBody();
+    this.#forgetRequest();
+    this.stage = 'body';
+    if (this.#paused) this.#carrier?.setPaused(true);
     this.listener.head(status, headers);
   }
 
+  /** The idle limit starts anew. */
   bytes(content: string): void {
-    this.heard();
+    this.#arm('idleMs');
     this.listener.bytes(content);
   }
 
   /** The reply is whole and the connection already let go of. */
   over(): void {
-    this.connection = null;
-    this.finish();
+    this.#carrier = null;
+    this.#finish();
   }
 
   lost(cause: unknown): void {
@@ -58,14 +89,77 @@ export class LeanExchange extends TimedExchange {
     else this.fail(new HttpFault('closed', 'the connection closed before the reply was whole', cause));
   }
 
-  protected drop(): void {
-    this.connection?.destroy();
-    this.connection = null;
+  fail(fault: HttpFault): void {
+    if (this.stage === 'over') return;
+    this.cancel();
+    this.listener.fail(fault);
+  }
+
+  cancel(): void {
+    if (this.stage === 'over') return;
+    this.#finish();
+    this.#carrier?.destroy();
+    this.#carrier = null;
+    this.#forgetRequest();
+  }
+
+  pause(): void {
+    if (this.#paused || this.stage === 'over') return;
+    this.#paused = true;
+    if (this.stage === 'body') this.#carrier?.setPaused(true);
+  }
+
+  resume(): void {
+    if (!this.#paused || this.stage === 'over') return;
+    this.#paused = false;
+    this.#rearmed = true;
+    if (this.stage === 'body') this.#carrier?.setPaused(false);
+  }
+
+  endWithin(ms: number): void {
+    this.#endsWithinMs = ms;
+  }
+
+  sweep(_nowMs: number, elapsedMs: number): void {
+    if (this.#endsWithinMs !== undefined) {
+      this.#endsWithinMs -= elapsedMs;
+      if (this.#endsWithinMs <= 0) this.cancel();
+      return;
+    }
+    if (this.#paused && this.stage === 'body') return;
+    if (this.#rearmed) {
+      this.#rearmed = false;
+      this.#leftMs = this.#timeouts[this.#limit];
+      return;
+    }
+    this.#leftMs -= elapsedMs;
+    if (this.#leftMs <= 0) this.fail(this.#timeoutFault());
+  }
+
+  #arm(limit: keyof HttpTimeouts): void {
+    this.#limit = limit;
+    this.#rearmed = true;
+  }
+
+  #finish(): void {
+    this.stage = 'over';
+    this.#sweep.delete(this);
+  }
+
+  #forgetRequest(): void {
     this.requestHead = '';
     this.body = noBody;
   }
 
-  protected applyPause(paused: boolean): void {
-    this.connection?.setPaused(paused);
+  #timeoutFault(): HttpFault {
+    const { connectMs, firstByteMs, idleMs } = this.#timeouts;
+    switch (this.#limit) {
+      case 'connectMs':
+        return new HttpFault('connect_timeout', `no connection within ${connectMs} ms`);
+      case 'firstByteMs':
+        return new HttpFault('first_byte_timeout', `no reply within ${firstByteMs} ms`);
+      case 'idleMs':
+        return new HttpFault('idle_timeout', `the reply stood still for ${idleMs} ms`);
+    }
   }
 }
