@@ -1,0 +1,66 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { formatPath, type Path } from '#contract/configuration/fault.ts';
+import { importDial } from './dial/import-dial.ts';
+import type { ImportFlags } from './import-flags.ts';
+import { importLitellm } from './litellm/import-litellm.ts';
+import { type Note, Notes } from './notes.ts';
+import { readSource, type Source, SourceFault } from './read-source.ts';
+import { Result } from './result.ts';
+import { Variables } from './variables.ts';
+
+interface ImportOutcome {
+  readonly exitCode: 0 | 1;
+  /** For stdout: a configuration of Parley; empty if a file cannot be read. */
+  readonly text: string;
+  /** For stderr. */
+  readonly lines: readonly string[];
+}
+
+/** What `parley import` prints and how it exits. */
+export async function importCommand({ from, files, settings, isStrict }: ImportFlags): Promise<ImportOutcome> {
+  try {
+    const sources = await Promise.all(files.map((file) => readSource(file, from === 'dial' ? 'json' : 'yaml')));
+    const settingsSource = settings === undefined ? undefined : await readSource(settings, 'json');
+    const notes = new Notes();
+    const settingsNotes = new Notes();
+    const result = new Result();
+    const tools = { result, notes, variables: new Variables(notes) };
+    if (from === 'dial') importDial({ sources, settings: settingsSource, settingsNotes }, tools);
+    else importLitellm(sources, tools);
+    result.settle((section) => (from === 'dial' && section === 'identityProviders' ? settingsNotes : notes));
+    const told = [
+      ...toLines(notes.all, sources),
+      ...toLines(settingsNotes.all, settingsSource === undefined ? [] : [settingsSource]),
+    ];
+    const isFailure = isStrict && [...notes.all, ...settingsNotes.all].some(({ isLoss }) => isLoss);
+    return { exitCode: isFailure ? 1 : 0, text: JSON.stringify(result.configuration, null, 2), lines: told };
+  } catch (thrown) {
+    if (!(thrown instanceof SourceFault)) throw thrown;
+    return { exitCode: 1, text: '', lines: [thrown.message] };
+  }
+}
+
+/** `FILE:LINE: path: what is told` for each note, in the order of the files and their lines. */
+function toLines(notes: readonly Note[], sources: readonly Source[]): readonly string[] {
+  const placed = notes.map(({ path, message }) => ({ path, message, ...placeOf(path, sources) }));
+  placed.sort((one, other) => one.nth - other.nth || one.line - other.line);
+  return placed.map(({ path, message, nth, line }) => {
+    const { file, value } = sources[nth] ?? { file: '', value: {} };
+    return `${file}:${line}: ${formatPath(withoutKey(path, value))}: ${message}`;
+  });
+}
+
+/** The last of the files that has most of a path, and the line there. */
+function placeOf(path: Path, sources: readonly Source[]): { readonly nth: number; readonly line: number } {
+  const places = sources.map((source, nth) => ({ nth, ...source.lineOf(path) }));
+  const deepest = Math.max(...places.map(({ depth }) => depth));
+  return places.findLast(({ depth }) => depth === deepest) ?? { nth: 0, line: 1 };
+}
+
+/** The names of the entries of `keys` are secrets: each is told by its place among them. */
+function withoutKey(path: Path, { keys }: JsonObject): Path {
+  const [section, name, ...rest] = path;
+  if (section !== 'keys' || name === undefined) return path;
+  const place = isJsonObject(keys) ? Object.keys(keys).indexOf(String(name)) + 1 : 0;
+  return [section, `***#${place}`, ...rest];
+}
