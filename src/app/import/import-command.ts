@@ -3,6 +3,7 @@ import { formatPath, type Path } from '#contract/configuration/fault.ts';
 import { importDial } from './dial/import-dial.ts';
 import type { ImportFlags } from './import-flags.ts';
 import { importLitellm } from './litellm/import-litellm.ts';
+import { providerVariables } from './litellm/providers.ts';
 import { type Note, Notes } from './notes.ts';
 import { readSource, type Source, SourceFault } from './read-source.ts';
 import { Result } from './result.ts';
@@ -25,6 +26,7 @@ export async function importCommand({ from, files, settings, isStrict }: ImportF
     const settingsNotes = new Notes();
     const result = new Result();
     const tools = { result, notes, variables: new Variables(notes) };
+    tools.variables.reserve(JSON.stringify(sources.map(({ value }) => value)), providerVariables);
     if (from === 'dial') importDial({ sources, settings: settingsSource, settingsNotes }, tools);
     else importLitellm(sources, tools);
     result.settle((section) => (from === 'dial' && section === 'identityProviders' ? settingsNotes : notes));

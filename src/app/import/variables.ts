@@ -20,6 +20,13 @@ export class Variables {
     this.#notes = notes;
   }
 
+  /** Keeps the variables that a text names already, and those that are named, from being given to other secrets. */
+  reserve(text: string, names: Iterable<string> = []): void {
+    for (const name of [...text.matchAll(/(?:os\.environ\/|\$\{)([A-Za-z_]\w*)/g)].map(([, found = '']) => found))
+      this.#taken.add(name);
+    for (const name of names) this.#taken.add(name);
+  }
+
   /** A reference in the place of a secret; one that is a reference already stays. */
   reference(secret: string, path: Path, wish: string): string {
     const written = this.environment(secret);

@@ -82,9 +82,9 @@ interface Putting {
   readonly notes: ImportTools['notes'];
 }
 
-function putForwarding(entry: ForeignObject, section: string, { put, notes }: Putting): void {
+function putForwarding(entry: ForeignObject, section: 'models' | 'applications', { put, notes }: Putting): void {
   if (!entry.flag('forwardAuthToken')) return;
-  if (knows(section, 'forwardAuthToken')) put('forwardAuthToken', true);
+  if (isKnown(section, 'forwardAuthToken')) put('forwardAuthToken', true);
   else
     notes.lose(
       entry.at('forwardAuthToken'),
@@ -93,7 +93,7 @@ function putForwarding(entry: ForeignObject, section: string, { put, notes }: Pu
     );
 }
 
-/** Whether entries of a section have a key. */
-function knows(section: string, key: string): boolean {
+/** Whether an entry of a section can have a key. */
+export function isKnown(section: 'models' | 'applications', key: string): boolean {
   return Object.keys(childOf(schemaAt(Configuration, [section]), 'any').properties ?? {}).includes(key);
 }

@@ -27,7 +27,6 @@ const fates = {
   toolsets: 'name the server in the `mcp_toolset` of the quick apps that use it (docs/quick-apps.md)',
   translators: 'Parley translates between dialects by itself',
   retriableErrorCodes: 'Parley tries again after 429, 502, 503 and 504 and connection failures',
-  applicationTypeSchemas: 'applications of types other than quick apps are served by their own `endpoint`',
   catalogSchemas: 'Parley has no catalog',
   catalogProperties: 'Parley has no catalog',
   tracing: 'set OTEL_EXPORTER_OTLP_ENDPOINT (docs/operations.md)',

@@ -2,7 +2,7 @@ import type { JsonObject } from '#base/json.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../tools.ts';
 import { commonFates, toCommon } from './common.ts';
-import { toUpstreams } from './upstreams.ts';
+import { toService } from './upstreams.ts';
 
 const fates = {
   ...commonFates,
@@ -18,11 +18,11 @@ export function importModels(root: ForeignObject, tools: ImportTools): void {
   for (const [id, model] of root.named('models')) {
     const type = toType(model, tools);
     if (type === undefined) continue;
-    const upstreams = toUpstreams(id, model, { type, tools });
-    if (upstreams.length === 0) continue;
+    const service = toService(model, { id, type, tools });
+    if (service === undefined) continue;
     const entry = tools.result.from(model.path, {
       ...(type === 'embedding' && { type }),
-      upstreams,
+      ...service,
       ...toCommon(model, 'models', tools),
       ...toNumbers(model, tools),
     });

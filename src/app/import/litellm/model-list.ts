@@ -59,7 +59,7 @@ interface Entry {
 }
 
 function addTo(groups: Map<string, Group>, name: string, { entry, params, info, type, tools }: Entry): void {
-  const upstream = toUpstream(params, tools);
+  const upstream = toUpstream(name, params, tools);
   if (upstream === undefined) return;
   const group: Group = groups.get(name) ?? { type, upstreams: [], fields: tools.result.from(entry.path, {}) };
   if (group.type !== type) {

@@ -45,6 +45,11 @@ const providers: ReadonlyMap<string, Provider> = new Map<string, Provider>([
   ['xinference', selfHosted],
 ]);
 
+/** The variables that LiteLLM reads keys from by itself. */
+export const providerVariables: readonly string[] = [...providers.values()].flatMap(({ key }) =>
+  key === undefined ? [] : [key],
+);
+
 /** The vendors whose models LiteLLM knows by their bare names. */
 const bareNames: readonly (readonly [RegExp, string])[] = [
   [/^(gpt-|chatgpt-|o\d|text-embedding-|ft:|codex-)/, 'openai'],

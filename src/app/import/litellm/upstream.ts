@@ -4,8 +4,11 @@ import type { ForeignObject } from '../foreign-object.ts';
 import type { LitellmTools } from './litellm-tools.ts';
 import { findProvider, type Provider, type ServedBy } from './providers.ts';
 
+/** LiteLLM names a version of its own to Azure if the configuration has none. */
+const defaultApiVersion = '2024-10-21';
+
 /** `litellm_params` of one entry as an upstream; undefined, and told, if Parley cannot call it. */
-export function toUpstream(params: ForeignObject, tools: LitellmTools): JsonObject | undefined {
+export function toUpstream(id: string, params: ForeignObject, tools: LitellmTools): JsonObject | undefined {
   const { notes } = tools;
   const name = params.text('model');
   if (name === undefined || name === '') {
@@ -22,7 +25,7 @@ export function toUpstream(params: ForeignObject, tools: LitellmTools): JsonObje
     );
     return undefined;
   }
-  const reader = new UpstreamReader(params, tools);
+  const reader = new UpstreamReader(id, params, tools);
   const endpoint = reader.endpoint(served);
   if (endpoint === undefined && served.provider.needsBase) {
     notes.lose(params.path, 'is left out: it has no api_base');
@@ -39,11 +42,13 @@ export function toUpstream(params: ForeignObject, tools: LitellmTools): JsonObje
 }
 
 class UpstreamReader {
+  readonly #id: string;
   readonly #params: ForeignObject;
   readonly #tools: LitellmTools;
   readonly #credentials: ForeignObject | undefined;
 
-  constructor(params: ForeignObject, tools: LitellmTools) {
+  constructor(id: string, params: ForeignObject, tools: LitellmTools) {
+    this.#id = id;
     this.#params = params;
     this.#tools = tools;
     const named = params.text('litellmCredentialName');
@@ -57,7 +62,7 @@ class UpstreamReader {
     if (written === undefined) return provider.endpoint;
     const { variables } = this.#tools;
     const base = variables
-      .address(written, this.#params.at('apiBase'), 'api_base')
+      .address(written, this.#params.at('apiBase'), this.#id)
       .replace(/\/+$/, '')
       .replace(/\/chat\/completions$/, '');
     if (provider.protocol === 'azure')
@@ -91,7 +96,7 @@ class UpstreamReader {
       const written = this.#params.object(key);
       for (const name of written?.keys() ?? []) {
         const value = written?.text(name);
-        if (written !== undefined && value !== undefined) headers[name] = variables.header(value, written.at(name), 'header');
+        if (written !== undefined && value !== undefined) headers[name] = variables.header(value, written.at(name), this.#id);
       }
     }
     return Object.keys(headers).length === 0 ? {} : { headers };
@@ -116,7 +121,7 @@ class UpstreamReader {
   }
 
   #apiVersion(version: string | undefined): JsonObject {
-    if (version === undefined) return {};
+    if (version === undefined) return { apiVersion: defaultApiVersion };
     const { variables, notes } = this.#tools;
     const written = variables.environment(version);
     if (written === version && !isApiVersion(version)) {
@@ -132,7 +137,7 @@ class UpstreamReader {
 
   #key(provider: Provider): JsonObject {
     const key = this.#text('apiKey');
-    if (key !== undefined) return { key: this.#secret(key, 'apiKey', provider.key ?? 'api_key') };
+    if (key !== undefined) return { key: this.#secret(key, 'apiKey', 'api_key') };
     return provider.key === undefined ? {} : { key: `\${${provider.key}}` };
   }
 
@@ -144,7 +149,7 @@ class UpstreamReader {
   /** A Bedrock API key, or the parts of a signing key; none: what the environment has. */
   #awsKey(): JsonObject {
     const apiKey = this.#text('apiKey');
-    if (apiKey !== undefined) return { key: this.#secret(apiKey, 'apiKey', 'AWS_BEARER_TOKEN_BEDROCK') };
+    if (apiKey !== undefined) return { key: this.#secret(apiKey, 'apiKey', 'api_key') };
     const parts = [
       ['awsAccessKeyId', 'AWS_ACCESS_KEY_ID'],
       ['awsSecretAccessKey', 'AWS_SECRET_ACCESS_KEY'],
@@ -160,7 +165,7 @@ class UpstreamReader {
     const written = this.#params.value('vertexCredentials') ?? this.#credentials?.value('vertexCredentials');
     if (written === undefined) return {};
     const text = typeof written === 'string' ? written : JSON.stringify(written);
-    const key = this.#secret(text, 'vertexCredentials', 'GOOGLE_ACCOUNT');
+    const key = this.#secret(text, 'vertexCredentials', 'account');
     this.#tools.notes.mention(
       this.#params.at('vertexCredentials'),
       `stands as ${key}, which must hold the JSON of the account itself, not the name of a file`,
@@ -169,6 +174,6 @@ class UpstreamReader {
   }
 
   #secret(secret: string, key: string, wish: string): string {
-    return this.#tools.variables.reference(secret, this.#params.at(key), wish);
+    return this.#tools.variables.reference(secret, this.#params.at(key), `${this.#id}_${wish}`);
   }
 }
