@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Path } from '#contract/configuration/fault.ts';
-import { didYouMean } from '#contract/configuration/nearest.ts';
+import { didYouMean, nearest } from '#contract/configuration/nearest.ts';
 import type { Notes } from './notes.ts';
 
 /** What becomes of keys that are not read: what is told of each, or null if nothing is lost with it. */
@@ -92,11 +92,18 @@ export class ForeignObject {
     return Object.keys(this.#value).filter((key) => this.#value[key] !== null);
   }
 
+  /** Says which key may be meant by one that is not there. */
+  whatIsMeant(key: string): string | undefined {
+    const written = nearest(key, this.keys());
+    const spelt = this.#reading.isSnake ? toSnake(key) : key;
+    return written === undefined || this.value(key) !== undefined ? undefined : `did you mean ${spelt} by ${written}?`;
+  }
+
   /** Tells each key that nobody read, by its fate, or as unknown. */
   leave(fates: Fates, whose: string): void {
     const known = [...this.#read, ...Object.keys(fates)].map((key) => (this.#reading.isSnake ? toSnake(key) : key));
     for (const key of this.keys()) {
-      if (this.#read.has(key)) continue;
+      if (this.#read.has(key) || isNothing(this.#value[key])) continue;
       const fate = Object.hasOwn(fates, key) ? fates[key] : fates[toCamel(key)];
       if (fate === null) continue;
       if (fate !== undefined) this.#reading.notes.lose([...this.path, key], `is not carried: ${fate}`);
@@ -118,6 +125,11 @@ export class ForeignObject {
     this.#reading.notes.lose(this.at(key), `is left out: it must be ${kind}`);
     return undefined;
   }
+}
+
+/** Whether nothing is lost with a value. */
+function isNothing(value: unknown): boolean {
+  return value === false || value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 }
 
 function pair<Value>(name: string, value: Value | undefined): readonly (readonly [string, Value])[] {

@@ -52,11 +52,38 @@ function toLines(notes: readonly Note[], sources: readonly Source[]): readonly s
   });
 }
 
+interface Place {
+  readonly nth: number;
+  readonly line: number;
+}
+
 /** The last of the files that has most of a path, and the line there. */
-function placeOf(path: Path, sources: readonly Source[]): { readonly nth: number; readonly line: number } {
+function placeOf(path: Path, sources: readonly Source[]): Place {
+  const joined = placeInJoinedList(path, sources);
+  if (joined !== undefined) return joined;
   const places = sources.map((source, nth) => ({ nth, ...source.lineOf(path) }));
   const deepest = Math.max(...places.map(({ depth }) => depth));
   return places.findLast(({ depth }) => depth === deepest) ?? { nth: 0, line: 1 };
+}
+
+/** Where several files have a list, their items stand behind one another. */
+function placeInJoinedList(path: Path, sources: readonly Source[]): Place | undefined {
+  const depth = path.findIndex((key) => typeof key === 'number');
+  if (depth < 0) return undefined;
+  const list = path.slice(0, depth);
+  let index = Number(path[depth]);
+  const lengths = sources.map(({ value }) => lengthAt(value, list));
+  if (lengths.filter((length) => length > 0).length < 2) return undefined;
+  for (const [nth, length] of lengths.entries()) {
+    if (index < length) return { nth, line: sources[nth]?.lineOf([...list, index, ...path.slice(depth + 1)]).line ?? 1 };
+    index -= length;
+  }
+  return undefined;
+}
+
+function lengthAt(value: unknown, path: Path): number {
+  const found = path.reduce<unknown>((each, key) => (isJsonObject(each) ? each[key] : undefined), value);
+  return Array.isArray(found) ? found.length : 0;
 }
 
 /** The names of the entries of `keys` are secrets: each is told by its place among them. */

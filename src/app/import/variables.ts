@@ -38,20 +38,23 @@ export class Variables {
     return reference;
   }
 
-  /** A text that may come from the environment: `os.environ/NAME` as `${NAME}`, other text as it was, with a plain `${` escaped. */
+  /** A text that may name variables, such as an address: `os.environ/NAME` as `${NAME}`, other text as it was, with a plain `${` escaped. */
   environment(text: string): string {
     const [, name] = ofPython.exec(text) ?? [];
     if (name !== undefined) return `\${${name}}`;
     return writtenReference.test(text) ? text : escaped(text);
   }
 
+  /** A text that people read: it comes from the environment only as a whole. */
+  text(text: string): string {
+    return isReference(text) || ofPython.test(text) ? this.environment(text) : escaped(text);
+  }
+
   /** A value as it can be written: texts escaped, and those that sound like secrets by reference. */
   value(value: unknown, path: Path, wish: string): unknown {
     const [name = ''] = path.slice(-1);
     if (typeof value === 'string') {
-      return isSecretName(String(name)) && value !== ''
-        ? this.reference(value, path, `${wish}_${name}`)
-        : this.environment(value);
+      return isSecretName(String(name)) && value !== '' ? this.reference(value, path, `${wish}_${name}`) : this.text(value);
     }
     if (Array.isArray(value)) return value.map((item, index) => this.value(item, [...path, index], wish));
     if (!isJsonObject(value)) return value;

@@ -22,7 +22,7 @@ export function importAddons(root: ForeignObject, { notes, variables, result }: 
       continue;
     }
     if (endpoint === undefined) {
-      notes.lose(addon.path, 'is left out: it has no endpoint');
+      notes.lose(addon.path, 'is left out: it has no endpoint', addon.whatIsMeant('endpoint'));
       continue;
     }
     const displayName = addon.text('displayName');
@@ -32,8 +32,8 @@ export function importAddons(root: ForeignObject, { notes, variables, result }: 
     const bearer = token && { type: 'bearer', token: variables.reference(token, addon.at('token'), `${name}_token`) };
     const entry = {
       url: variables.address(endpoint, addon.at('endpoint'), name),
-      ...(displayName && { displayName: variables.environment(displayName) }),
-      ...(description !== undefined && { description: variables.environment(description) }),
+      ...(displayName && { displayName: variables.text(displayName) }),
+      ...(description !== undefined && { description: variables.text(description) }),
       ...(bearer && { authorization: bearer }),
     };
     result.put('addons', name, result.from(addon.path, entry));

@@ -43,7 +43,8 @@ function toKind(
   if (isQuick) return typed;
   const endpoint = toEndpoint(id, application) ?? programs.get(schemaId ?? '');
   if (endpoint !== undefined) return { endpoint: variables.address(endpoint, application.at('endpoint'), id), ...typed };
-  const advice = schemaId === undefined ? undefined : 'give it the `endpoint` of the service that runs its type';
+  const advice =
+    schemaId === undefined ? application.whatIsMeant('endpoint') : 'give it the `endpoint` of the service that runs its type';
   notes.lose(application.path, 'is left out: it has no endpoint that Parley could call', advice);
   return undefined;
 }

@@ -38,7 +38,7 @@ export function toCommon(
   };
   for (const key of sameTexts) {
     const text = entry.text(key);
-    put(key, text && variables.environment(text));
+    put(key, text && variables.text(text));
   }
   put('userRoles', toUserRoles(entry, notes));
   const features = entry.object('features');
@@ -62,10 +62,10 @@ export function toCommon(
 
 /** Roles that cannot be read close a deployment; they never open it. */
 function toUserRoles(entry: ForeignObject, notes: ImportTools['notes']): readonly string[] | undefined {
-  if (entry.value('userRoles') === undefined) return undefined;
-  const roles = entry.texts('userRoles');
-  if (roles === undefined) notes.lose(entry.at('userRoles'), 'cannot be read; the deployment is closed to everybody');
-  return roles ?? [];
+  const roles = entry.value('userRoles');
+  if (roles === undefined || (Array.isArray(roles) && roles.every((role) => typeof role === 'string'))) return roles;
+  notes.lose(entry.at('userRoles'), 'is no list of strings; the deployment is closed to everybody');
+  return [];
 }
 
 /** Features keep their meaning; names with underscores are put as the others are. */

@@ -111,6 +111,6 @@ function toAddress(model: ForeignObject, { id, type, tools }: ModelParts): strin
   const address = base === undefined ? endpoint : `${trimEndSlashes(base)}/openai/deployments/${encodeURIComponent(id)}/${path}`;
   if (address !== undefined && (isKnown('models', 'protocol') || operation.test(address)) && address !== '')
     return variables.address(address, model.at(base === undefined ? 'endpoint' : 'interfaces'), id);
-  notes.lose(model.path, 'is left out: it has no endpoint that Parley could call');
+  notes.lose(model.path, 'is left out: it has no endpoint that Parley could call', model.whatIsMeant('endpoint'));
   return undefined;
 }

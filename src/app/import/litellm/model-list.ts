@@ -25,7 +25,11 @@ export function readModelList(root: ForeignObject, tools: LitellmTools): Readonl
     const params = entry.object('litellmParams');
     const info = entry.object('modelInfo');
     if (name === undefined || params === undefined) {
-      tools.notes.lose(entry.path, 'is left out: it has no model_name or no litellm_params');
+      tools.notes.lose(
+        entry.path,
+        'is left out: it has no model_name or no litellm_params',
+        entry.whatIsMeant('modelName') ?? entry.whatIsMeant('litellmParams'),
+      );
       continue;
     }
     const type = toType(entry, params, info);
@@ -91,7 +95,7 @@ function addFields(
   };
   const description = info?.text('description');
   const found = {
-    ...(description !== undefined && { description: tools.variables.environment(description) }),
+    ...(description !== undefined && { description: tools.variables.text(description) }),
     ...(Object.keys(defaults).length > 0 && { defaults: tools.result.from(params.path, defaults) }),
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(Object.keys(pricing).length > 0 && { pricing }),

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import { isApiVersion } from '#contract/api-version.ts';
+import type { Path } from '#contract/configuration/fault.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { LitellmTools } from './litellm-tools.ts';
 import { findProvider, type Provider, type ServedBy } from './providers.ts';
@@ -12,7 +13,7 @@ export function toUpstream(id: string, params: ForeignObject, tools: LitellmTool
   const { notes } = tools;
   const name = params.text('model');
   if (name === undefined || name === '') {
-    notes.lose(params.path, 'is left out: it has no model');
+    notes.lose(params.path, 'is left out: it has no model', params.whatIsMeant('model'));
     return undefined;
   }
   const served = findProvider(name, params.text('customLlmProvider'));
@@ -62,7 +63,7 @@ class UpstreamReader {
     if (written === undefined) return provider.endpoint;
     const { variables } = this.#tools;
     const base = variables
-      .address(written, this.#params.at('apiBase'), this.#id)
+      .address(written, this.#at('apiBase'), this.#id)
       .replace(/\/+$/, '')
       .replace(/\/chat\/completions$/, '');
     if (provider.protocol === 'azure')
@@ -120,6 +121,13 @@ class UpstreamReader {
     return text === '' ? undefined : text;
   }
 
+  /** Where a text stands. */
+  #at(key: string): Path {
+    return this.#params.value(key) === undefined && this.#credentials !== undefined
+      ? this.#credentials.at(key)
+      : this.#params.at(key);
+  }
+
   #apiVersion(version: string | undefined): JsonObject {
     if (version === undefined) return { apiVersion: defaultApiVersion };
     const { variables, notes } = this.#tools;
@@ -174,6 +182,6 @@ class UpstreamReader {
   }
 
   #secret(secret: string, key: string, wish: string): string {
-    return this.#tools.variables.reference(secret, this.#params.at(key), `${this.#id}_${wish}`);
+    return this.#tools.variables.reference(secret, this.#at(key), `${this.#id}_${wish}`);
   }
 }
