@@ -46,7 +46,7 @@ export async function runImport({ from, files, settings, isStrict = false }: Imp
 }
 
 /** Something for every variable that a configuration names; those of whole addresses are addresses. */
-export function environmentFor(text: string): Readonly<Record<string, string>> {
+function environmentFor(text: string): Readonly<Record<string, string>> {
   const names = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name);
   const isBase = (name: string) => text.includes(`"\${${name}}/`);
   return Object.fromEntries(

@@ -21,6 +21,6 @@ it('the walk-through of the page comes to what the page says', async () => {
   const checked = await runCommand(['check', result]);
   expect([checked.code, said(checked.stdout)]).toEqual([0, found(/# (parley\.json: no faults.+)/)]);
   await using service = await startProcess({ configuration: JSON.parse(imported.stdout) });
-  const { text } = await service.ask({ path: '/v1/user/info', headers: { 'Api-Key': found(/'Api-Key: (.+?)'/) } });
+  const { text } = await service.ask({ method: 'GET', path: '/v1/user/info', headers: { 'Api-Key': found(/'Api-Key: (.+?)'/) } });
   expect(text).toBe(found(/# (\{"user".+)/));
 });

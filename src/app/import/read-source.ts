@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs';
 import { extname } from 'node:path';
 import type { JsonObject } from '#base/json.ts';
 import { type ConfigurationFault, formatFault } from '#configuration/configuration-fault.ts';
+import { jsonLines, type LineOf, yamlLines } from '#configuration/line-of.ts';
 import { parseTextAs } from '#configuration/parse-text.ts';
-import { jsonLines, type LineOf, yamlLines } from './line-of.ts';
 
 /** Many times as much as people write by hand; what is larger is another file. */
 const maxBytes = 16 * 1024 * 1024;

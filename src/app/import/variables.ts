@@ -97,7 +97,7 @@ export class Variables {
 }
 
 /** A text in which a plain `${` stands for itself. */
-export function escaped(text: string): string {
+function escaped(text: string): string {
   return text.replaceAll('${', () => '$${');
 }
 
