@@ -225,3 +225,18 @@ describe('what DIAL would not take either', () => {
     );
   });
 });
+
+it('names that objects have by themselves are names like any other', async () => {
+  const files = {
+    'core.json': `{"models": {"__proto__": {"endpoint": "http://x/v1/chat/completions", "constructor": 1, "toString": 2}}}`,
+    'other.json': '{"models": {"constructor": {"endpoint": "http://x/v1/chat/completions"}}, "__proto__": {"polluted": true}}',
+  };
+  const { text, lines } = await runImport({ from: 'dial', files });
+  expect(text).toMatch(/"__proto__": \{\n *"upstreams"[\s\S]+"constructor": \{\n *"upstreams"/);
+  expect(lines).toEqual([
+    'core.json:1: models.__proto__.constructor: is not carried: it is no key of a model of DIAL that is known here',
+    'core.json:1: models.__proto__.toString: is not carried: it is no key of a model of DIAL that is known here',
+    'other.json:1: __proto__: is not carried: it is no key of DIAL that is known here',
+  ]);
+  expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+});

@@ -192,3 +192,11 @@ it('two secrets never share a variable, and a variable that is named already sta
   ]);
   expect(text).not.toContain('literal-');
 });
+
+it('the newer form of Azure is called as OpenAI is', async () => {
+  const upstreams = await upstreamsOf(
+    'a',
+    'model_list:\n  - {model_name: a, litellm_params: {model: azure/gpt-5, api_base: "https://x.openai.azure.com/openai/v1/"}}\n',
+  );
+  expect(upstreams).toEqual([{ endpoint: 'https://x.openai.azure.com/openai/v1', key: '${AZURE_API_KEY}', model: 'gpt-5' }]);
+});

@@ -104,7 +104,7 @@ export class ForeignObject {
     const known = [...this.#read, ...Object.keys(fates)].map((key) => (this.#reading.isSnake ? toSnake(key) : key));
     for (const key of this.keys()) {
       if (this.#read.has(key) || isNothing(this.#value[key])) continue;
-      const fate = Object.hasOwn(fates, key) ? fates[key] : fates[toCamel(key)];
+      const fate = [key, toCamel(key)].filter((spelt) => Object.hasOwn(fates, spelt)).map((spelt) => fates[spelt])[0];
       if (fate === null) continue;
       if (fate !== undefined) this.#reading.notes.lose([...this.path, key], `is not carried: ${fate}`);
       else {

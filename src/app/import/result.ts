@@ -26,7 +26,7 @@ export class Result {
   put(section: string, name: string, entry: JsonObject): void {
     const entries = this.configuration[section];
     if (isJsonObject(entries)) entries[name] = entry;
-    else this.configuration[section] = { [name]: entry };
+    else this.configuration[section] = Object.assign(Object.create(null), Object.fromEntries([[name, entry]]));
   }
 
   /** Takes out what the check of configurations refuses, and tells each. What is left passes the check. */

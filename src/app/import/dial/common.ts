@@ -38,11 +38,11 @@ export function toCommon(
   };
   for (const key of sameTexts) {
     const text = entry.text(key);
-    put(key, text && variables.text(text));
+    put(key, text && (key === 'iconUrl' ? variables.address(text, entry.at(key), key) : variables.text(text)));
   }
   put('userRoles', toUserRoles(entry, notes));
   const features = entry.object('features');
-  if (features !== undefined) put('features', toFeatures(features));
+  if (features !== undefined) put('features', toFeatures(features, variables));
   for (const key of ['defaults', 'dependencies', 'inputAttachmentTypes'] as const) {
     const value = entry.value(key);
     put(key, value === undefined ? undefined : variables.value(value, entry.at(key), `${String(entry.path.at(-1))}_${key}`));
@@ -69,10 +69,13 @@ function toUserRoles(entry: ForeignObject, notes: ImportTools['notes']): readonl
 }
 
 /** Features keep their meaning; names with underscores are put as the others are. */
-function toFeatures(features: ForeignObject): JsonObject {
+function toFeatures(features: ForeignObject, variables: ImportTools['variables']): JsonObject {
   const named = features.keys().map((key): [string, unknown] => {
+    const value = features.value(key);
+    const path = features.at(key);
+    const isAddress = typeof value === 'string' && /endpoint$/i.test(key);
     const name = key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    return [name, features.value(key)];
+    return [name, isAddress ? variables.address(value, path, key) : variables.value(value, path, key)];
   });
   return Object.fromEntries(named);
 }

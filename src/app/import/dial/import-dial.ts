@@ -84,7 +84,7 @@ function requireSections(value: JsonObject, sources: readonly Source[]): void {
 }
 
 function join(under: JsonObject, over: JsonObject, appends: boolean): JsonObject {
-  const joined: JsonObject = { ...under };
+  const joined: JsonObject = Object.assign(Object.create(null), under);
   for (const [key, value] of Object.entries(over)) {
     const before = joined[key];
     if (isJsonObject(before) && isJsonObject(value)) joined[key] = join(before, value, appends);

@@ -36,7 +36,11 @@ export function importKeys(root: ForeignObject, tools: ImportTools): void {
       continue;
     }
     const name = freeName(project, names);
-    tools.result.put('keys', name, tools.result.from(entry.path, { project, roles, ...toSecret(key, entry, tools) }));
+    tools.result.put(
+      'keys',
+      name,
+      tools.result.from(entry.path, { project: tools.variables.text(project), roles, ...toSecret(key, entry, tools) }),
+    );
   }
 }
 

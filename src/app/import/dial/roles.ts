@@ -1,4 +1,4 @@
-import type { JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { defaultRole } from '#contract/roles.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../tools.ts';
@@ -34,12 +34,13 @@ export function importRoles(root: ForeignObject, tools: ImportTools): void {
   }
 }
 
-function toRole(source: ForeignObject, models: ReadonlySet<string>, { notes }: ImportTools): Role {
+function toRole(source: ForeignObject, models: ReadonlySet<string>, { notes, result }: ImportTools): Role {
   const limits = new Map<string, Windows>();
   for (const [id, limit] of source.named('limits')) {
     const windows = toWindows(limit, tokenWindows);
     limit.leave({}, 'a limit of DIAL');
-    if (models.has(id)) limits.set(id, windows);
+    if (isCarried(id, result)) limits.set(id, windows);
+    else if (models.has(id)) continue;
     else if (Object.keys(windows).length > 0)
       notes.lose(
         limit.path,
@@ -52,6 +53,11 @@ function toRole(source: ForeignObject, models: ReadonlySet<string>, { notes }: I
   cost?.leave({ minute: 'money is limited by day, week and month here' }, 'a cost limit of DIAL');
   source.leave({ name: null, share: 'nothing is shared here' }, 'a role of DIAL');
   return { source, limits, costLimit };
+}
+
+/** What becomes of a model that is left out is told where it stands. */
+function isCarried(id: string, { configuration }: ImportTools['result']): boolean {
+  return isJsonObject(configuration.models) && Object.hasOwn(configuration.models, id);
 }
 
 /** DIAL writes numbers as texts too, and the greatest number for no limit. */

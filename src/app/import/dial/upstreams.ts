@@ -33,8 +33,13 @@ export function toService(model: ForeignObject, parts: ModelParts): Service | un
   const upstreams = entries.map((entry) => toUpstream(entry, parts));
   if (upstreams.length === 0) upstreams.push(tools.result.from(model.path, {}));
   if (isKnown('models', 'protocol')) {
-    const called = override === undefined ? {} : { model: name };
-    return { protocol: 'dial', endpoint: address, upstreams: upstreams.map((each) => Object.assign(each, called)) };
+    if (override !== undefined)
+      tools.notes.lose(
+        model.at('overrideName'),
+        'is not carried: the adapter is sent the `model` of the request',
+        'name it in the address if the adapter goes by that',
+      );
+    return { protocol: 'dial', endpoint: address, upstreams };
   }
   return asAzure(model, upstreams, { base, name, tools });
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { Path } from '#contract/configuration/fault.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { LitellmTools } from './litellm-tools.ts';
 import type { Group } from './model-list.ts';
@@ -49,7 +50,7 @@ class FallbackAdder {
     for (const [index, name] of names.entries()) {
       const why = this.#whyNot(model, name);
       if (why !== undefined) notes.lose([...holder.at(key), index], `is not carried: ${why}`);
-      else wasAdded = this.#append(group, String(name)) || wasAdded;
+      else wasAdded = this.#append(group, String(name), holder.at(key)) || wasAdded;
     }
     if (wasAdded)
       notes.lose(
@@ -68,10 +69,11 @@ class FallbackAdder {
     return other.type === this.#groups.get(model)?.type ? undefined : `${name} is of another mode`;
   }
 
-  #append({ upstreams }: Group, name: string): boolean {
+  #append({ upstreams }: Group, name: string, origin: Path): boolean {
     const first = 1 + Math.max(...upstreams.map(tierOf));
     const added = this.#own.get(name) ?? [];
-    for (const upstream of added) upstreams.push({ ...upstream, tier: first + tierOf(upstream) });
+    for (const upstream of added)
+      upstreams.push(this.#tools.result.from(origin, { ...upstream, tier: first + tierOf(upstream) }));
     return added.length > 0;
   }
 }

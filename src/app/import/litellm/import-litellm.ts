@@ -29,14 +29,14 @@ export function importLitellm(sources: readonly Source[], imported: ImportTools)
   addFallbacks(holders, groups, tools);
   if (router !== undefined) addAliases(router, groups, tools);
   const retries = router?.number('numRetries') ?? settings?.number('numRetries');
-  for (const [name, { type, upstreams, fields }] of groups) {
+  for (const [name, { path, type, upstreams, fields }] of groups) {
     const entry = {
       ...(type === 'embedding' && { type }),
       upstreams,
       ...fields,
       ...(retries !== undefined && { maxRetryAttempts: retries + 1 }),
     };
-    tools.result.put('models', name, tools.result.from(['model_list'], entry));
+    tools.result.put('models', name, tools.result.from(path, entry));
   }
   importAccess(root, tools);
   tellStrategy(router, tools);

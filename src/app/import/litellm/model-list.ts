@@ -1,4 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
+import type { Path } from '#contract/configuration/fault.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { LitellmTools } from './litellm-tools.ts';
 import { lostInfo, lostParams } from './lost-keys.ts';
@@ -7,6 +8,8 @@ import { toUpstream } from './upstream.ts';
 
 /** What is served under one name. */
 export interface Group {
+  /** Where the first entry of the name stands. */
+  readonly path: Path;
   readonly type: 'chat' | 'embedding';
   readonly upstreams: JsonObject[];
   /** The other fields of the model. */
@@ -65,7 +68,7 @@ interface Entry {
 function addTo(groups: Map<string, Group>, name: string, { entry, params, info, type, tools }: Entry): void {
   const upstream = toUpstream(name, params, tools);
   if (upstream === undefined) return;
-  const group: Group = groups.get(name) ?? { type, upstreams: [], fields: tools.result.from(entry.path, {}) };
+  const group: Group = groups.get(name) ?? { path: entry.path, type, upstreams: [], fields: tools.result.from(entry.path, {}) };
   if (group.type !== type) {
     tools.notes.lose(entry.path, 'is left out: other entries of the name are of another mode');
     return;

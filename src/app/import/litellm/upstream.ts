@@ -8,6 +8,8 @@ import { findProvider, type Provider, type ServedBy } from './providers.ts';
 /** LiteLLM names a version of its own to Azure if the configuration has none. */
 const defaultApiVersion = '2024-10-21';
 
+const newAzure: Provider = { protocol: 'openai', key: 'AZURE_API_KEY' };
+
 /** `litellm_params` of one entry as an upstream; undefined, and told, if Parley cannot call it. */
 export function toUpstream(id: string, params: ForeignObject, tools: LitellmTools): JsonObject | undefined {
   const { notes } = tools;
@@ -16,9 +18,9 @@ export function toUpstream(id: string, params: ForeignObject, tools: LitellmTool
     notes.lose(params.path, 'is left out: it has no model', params.whatIsMeant('model'));
     return undefined;
   }
-  const served = findProvider(name, params.text('customLlmProvider'));
-  if (typeof served === 'string') {
-    const what = served === '' ? 'its provider is not named and cannot be told' : `Parley does not speak to ${served}`;
+  const found = findProvider(name, params.text('customLlmProvider'));
+  if (typeof found === 'string') {
+    const what = found === '' ? 'its provider is not named and cannot be told' : `Parley does not speak to ${found}`;
     notes.lose(
       params.at('model'),
       `is left out: ${what}`,
@@ -27,6 +29,7 @@ export function toUpstream(id: string, params: ForeignObject, tools: LitellmTool
     return undefined;
   }
   const reader = new UpstreamReader(id, params, tools);
+  const served = { ...found, provider: reader.isNewAzure(found.provider) ? newAzure : found.provider };
   const endpoint = reader.endpoint(served);
   if (endpoint === undefined && served.provider.needsBase) {
     notes.lose(params.path, 'is left out: it has no api_base');
@@ -58,8 +61,13 @@ class UpstreamReader {
       tools.notes.lose(params.at('litellmCredentialName'), 'names nothing in credential_list; the upstream has no key');
   }
 
+  /** Whether it is called by Azure's newer form, which is OpenAI's. */
+  isNewAzure({ protocol }: Provider): boolean {
+    return protocol === 'azure' && /\/openai\/v1\/?$/.test(this.#base() ?? '');
+  }
+
   endpoint({ provider, model }: ServedBy): string | undefined {
-    const written = this.#text('apiBase') ?? this.#text('baseUrl');
+    const written = this.#base();
     if (written === undefined) return provider.endpoint;
     const { variables } = this.#tools;
     const base = variables
@@ -90,7 +98,7 @@ class UpstreamReader {
 
   headers(): JsonObject {
     const { variables } = this.#tools;
-    const headers: JsonObject = {};
+    const headers: JsonObject = Object.create(null);
     const organization = this.#text('organization');
     if (organization !== undefined) headers['OpenAI-Organization'] = variables.environment(organization);
     for (const key of ['headers', 'extraHeaders']) {
@@ -113,6 +121,10 @@ class UpstreamReader {
       ...(tier !== undefined && { tier }),
       ...(seconds !== undefined && { timeouts: { firstByteMs: Math.max(1, Math.round(seconds * 1000)) } }),
     };
+  }
+
+  #base(): string | undefined {
+    return this.#text('apiBase') ?? this.#text('baseUrl');
   }
 
   /** Of the parameters themselves, else of the credentials that they name. */
