@@ -139,7 +139,7 @@ describe('an adapter of DIAL', () => {
     expect(path).toMatch(/^\/openai\/deployments\/large\/chat\/completions/);
     expect(headers).toMatchObject({
       'x-upstream-endpoint': 'https://one.vendor.example/chat/completions',
-      'x-upstream-key': 'value-of-chat_large_key',
+      'x-upstream-key': 'value-of-chat-large-key',
     });
     expect(JSON.stringify(headers)).not.toContain('desk-key');
   });

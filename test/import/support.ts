@@ -45,20 +45,22 @@ export async function runImport({ from, files, settings, isStrict = false }: Imp
   return { exitCode, text, value, lines: lines.map((line) => line.replaceAll(`${folder.path}/`, '')) };
 }
 
-/** Something for every variable that a configuration names; those of whole addresses are addresses. */
+/** Something for every variable that a configuration names: an address, a version or a word, after the place where it stands. */
 function environmentFor(text: string): Readonly<Record<string, string>> {
-  const names = [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name);
-  const isBase = (name: string) => text.includes(`"\${${name}}/`);
-  return Object.fromEntries(
-    names.map((name) => [name, isBase(name) ? 'https://base.example' : `value-of-${name.toLowerCase()}`]),
-  );
+  const named = (pattern: RegExp, toValue: (name: string) => string) =>
+    [...text.matchAll(pattern)].map(([, name = '']): [string, string] => [name, toValue(name)]);
+  return Object.fromEntries([
+    ...named(/\$\{(\w+)\}/g, (name) => `value-of-${name.toLowerCase().replaceAll('_', '-')}`),
+    ...named(/"(?:endpoint|url|issuer|jwksUrl)": "\$\{(\w+)\}/g, () => 'https://base.example'),
+    ...named(/"apiVersion": "\$\{(\w+)\}/g, () => '2025-01-01'),
+  ]);
 }
 
 /** What `parley check` says of an import. */
 export async function checkImported(text: string) {
   await using folder = await makeFolder();
   const file = await folder.write('parley.json', text);
-  return checkCommand([file], environmentFor(text));
+  return await checkCommand([file], environmentFor(text));
 }
 
 /** The configuration as the service has it. */

@@ -35,7 +35,7 @@ export function importKeys(root: ForeignObject, tools: ImportTools): void {
       tools.notes.lose(entry.path, `is left out: ${why}`);
       continue;
     }
-    const name = freeName(project, names);
+    const name = freeName(tools.variables.text(project), names);
     tools.result.put(
       'keys',
       name,
