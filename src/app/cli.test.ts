@@ -7,6 +7,7 @@ const least = {
   serve: ['serve'],
   addin: ['addin', '--upstream', 'http://x'],
   check: ['check', 'file'],
+  import: ['import', 'dial', 'file'],
   'import-openapi': ['import-openapi', 'file'],
 } as const;
 
@@ -18,7 +19,7 @@ const flags = [...new Set([...help.matchAll(/--([a-z-]+)/g)].map(([, name = ''])
 describe('the help', () => {
   it('is shown by every command, as their version is', () => {
     for (const args of [...Object.values(least), [], ['help']]) {
-      expect(readCommand([...args, '--help'])).toEqual({ name: 'help' });
+      expect(readCommand([...args, '--help'])).toEqual({ name: args[0] === 'import' ? 'import-help' : 'help' });
       if (args[0] !== 'help') expect(readCommand([...args, '--version'])).toEqual({ name: 'version' });
     }
   });

@@ -1,13 +1,15 @@
 import { parseArgs } from 'node:util';
-import type { ImportFlags } from './import-openapi-command.ts';
+import { type ImportFlags, readImportFlags } from './import/import-flags.ts';
+import type { ImportFlags as OpenapiFlags } from './import-openapi-command.ts';
 
 /** What the command line asks for. */
 export type Command =
   | { readonly name: 'serve'; readonly flags: ServeFlags }
   | { readonly name: 'addin'; readonly flags: AddinFlags }
   | { readonly name: 'check'; readonly files: readonly string[] }
-  | { readonly name: 'import-openapi'; readonly flags: ImportFlags }
-  | { readonly name: 'help' | 'version' }
+  | { readonly name: 'import'; readonly flags: ImportFlags }
+  | { readonly name: 'import-openapi'; readonly flags: OpenapiFlags }
+  | { readonly name: 'help' | 'import-help' | 'version' }
   | { readonly name: 'mistake'; readonly message: string };
 
 /** Flags as they were given; undefined where the environment or a default decides. */
@@ -35,6 +37,8 @@ Usage
   parley serve [options]     the service; the default command
   parley addin [options]     the gateway for browser add-ins, before a service that runs elsewhere
   parley check FILE…         reads configuration and prints every fault; exits 1 on any
+  parley import dial FILE… | litellm FILE
+                             prints the configuration of another gateway as one of Parley; see parley import --help
   parley import-openapi FILE|URL
                              prints an OpenAPI document as tools of a quick app, for its web_api_toolset
 
@@ -51,6 +55,10 @@ Options of addin, beside --host, --port, --tls-cert and --tls-key as above
   --models FILE              the models it lists: a JSON array of {"id": …, "display_name": …}  (none)
   --allowed-origin ORIGIN    an origin whose pages may call, such as https://addin.example; may be repeated (any)
   --trusted-proxy NETWORK    a trusted proxy, whose X-Forwarded-* fields count; may be repeated             (none)
+
+Options of import
+  --settings FILE            static settings of DIAL                           (none)
+  --strict                   exit 1 if anything could not be carried
 
 Options of import-openapi
   --include NAME,…           only these operations                             (all)
@@ -119,7 +127,8 @@ export function readCommand(args: readonly string[]): Command {
     if (first === 'serve') return readServe(rest);
     if (first === 'addin') return readAddin(rest);
     if (first === 'check') return readCheck(rest);
-    if (first === 'import-openapi') return readImport(rest);
+    if (first === 'import') return readImport(rest);
+    if (first === 'import-openapi') return readImportOpenapi(rest);
     return mistake(`there is no command "${first}"`);
   } catch (thrown) {
     return mistake(thrown instanceof Error ? toSentence(thrown.message) : String(thrown));
@@ -168,6 +177,13 @@ function readCheck(args: readonly string[]): Command {
 }
 
 function readImport(args: readonly string[]): Command {
+  const flags = readImportFlags(args);
+  if (flags === 'help') return { name: 'import-help' };
+  if (flags === 'version') return { name: 'version' };
+  return 'mistake' in flags ? mistake(flags.mistake) : { name: 'import', flags };
+}
+
+function readImportOpenapi(args: readonly string[]): Command {
   const { values, positionals } = parseArgs({ args: [...args], options: importOptions, allowPositionals: true });
   if (values.help) return { name: 'help' };
   if (values.version) return { name: 'version' };

@@ -1,5 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { help, readCommand } from './cli.ts';
+import { importHelp } from './import/import-flags.ts';
 
 // Each command brings only what it needs: the add-in gateway is a small process.
 const command = readCommand(process.argv.slice(2));
@@ -21,6 +22,14 @@ switch (command.name) {
     process.exitCode = exitCode;
     break;
   }
+  case 'import': {
+    const { importCommand } = await import('./import/import-command.ts');
+    const { exitCode, text, lines } = await importCommand(command.flags);
+    for (const line of lines) console.error(line);
+    if (text !== '') console.log(text);
+    process.exitCode = exitCode;
+    break;
+  }
   case 'import-openapi': {
     const { importOpenApiCommand } = await import('./import-openapi-command.ts');
     const { exitCode, text, notes } = await importOpenApiCommand(command.flags);
@@ -29,6 +38,9 @@ switch (command.name) {
     process.exitCode = exitCode;
     break;
   }
+  case 'import-help':
+    console.log(importHelp);
+    break;
   case 'help':
     console.log(help);
     break;

@@ -56,6 +56,6 @@ function shownKey(name: string, written: string, value: unknown): string {
   if (isReference(written)) return written;
   const keys = isJsonObject(value) && isJsonObject(value.keys) ? value.keys : {};
   const entry = Object.hasOwn(keys, name) ? keys[name] : undefined;
-  if (isJsonObject(entry) && entry.key !== undefined) return name;
+  if (isJsonObject(entry) && (entry.key !== undefined || entry.sha256 !== undefined)) return name;
   return `***#${Object.keys(keys).indexOf(name) + 1}`;
 }

@@ -13,7 +13,7 @@ export function knownSecrets(configuration: Configuration): readonly Secret[] {
     for (const { protocol, key, headers, endpoint } of upstreams)
       values.push(...keySecrets(protocol, key), ...secretsOfFields(headers), ...valuesInQuery(endpoint));
   }
-  for (const [name, { key }] of Object.entries(configuration.keys)) values.push(key ?? name);
+  for (const [name, { key, sha256 }] of Object.entries(configuration.keys)) values.push(key ?? sha256 ?? name);
   for (const { url, authorization } of Object.values(configuration.addons))
     values.push(...Object.values(authorization ?? {}), ...valuesInQuery(url));
   for (const { endpoint, applicationProperties } of Object.values(configuration.applications))

@@ -5,7 +5,7 @@ import type { ParsedText } from './parsed-text.ts';
 
 export type ParsedFile = { readonly value: JsonObject } | { readonly faults: readonly ConfigurationFault[] };
 
-type Parse = (text: string) => ParsedText;
+export type Parse = (text: string) => ParsedText;
 
 const loadYaml = async (): Promise<Parse> => (await import('./parse-yaml.ts')).parseYaml;
 const loadJsonc = async (): Promise<Parse> => (await import('./parse-jsonc.ts')).parseJsonc;
@@ -24,7 +24,12 @@ const emptyHint = 'an empty configuration is written {}, and where no file is na
 export async function parseText(file: string, text: string): Promise<ParsedFile> {
   const loadParser = parsers.get(extname(file).toLowerCase());
   if (loadParser === undefined) return refused(file, `must have a name that ends in ${[...parsers.keys()].join(', ')}`);
-  const parsed = parseSafely(await loadParser(), text.replace(/^\uFEFF/, ''));
+  return parseTextAs(file, text, await loadParser());
+}
+
+/** The same of a text whose language is known. */
+export function parseTextAs(file: string, text: string, parse: Parse): ParsedFile {
+  const parsed = parseSafely(parse, text.replace(/^\uFEFF/, ''));
   if ('faults' in parsed) {
     return {
       faults: parsed.faults.map(({ line, column, message }) => ({ file, path: `line ${line}, column ${column}`, message })),

@@ -1,4 +1,13 @@
-import { LineCounter, parseDocument, type YAMLError } from 'yaml';
+import {
+  type Document,
+  type DocumentOptions,
+  LineCounter,
+  parseDocument,
+  type SchemaOptions,
+  type Tags,
+  visit,
+  type YAMLError,
+} from 'yaml';
 import type { ParsedText, TextFault } from './parsed-text.ts';
 
 /** By the code of the parser, or by its own words where its code is too wide. */
@@ -27,14 +36,28 @@ const indented = {
     'this line is indented as more of the value above it, where no key can stand; indent it like the keys beside it, or put the value in quotes',
 } as const;
 
-const maxAliasCount = 100;
-
 /** YAML 1.2 with the core schema and no other tags. Undefined for an empty text; of what breaks the syntax only the first fault. */
 export function parseYaml(text: string): ParsedText {
+  return toParsed(text, { schema: 'core', version: '1.2' }, 100);
+}
+
+/** YAML 1.1 as Python reads it, with merge keys, `yes` and `1_000`; dates stay text. */
+export function parseOldYaml(text: string): ParsedText {
+  const customTags = (tags: Tags) => tags.filter(isPlain);
+  return toParsed(text, { schema: 'yaml-1.1', version: '1.1', merge: true, customTags }, 10_000);
+}
+
+/** Whether a tag is none of those that make of a text such as 2024-10-21 or 12:30 something else. */
+function isPlain(tag: Tags[number]): boolean {
+  return typeof tag === 'string' || (!tag.tag.endsWith(':timestamp') && tag.format !== 'TIME');
+}
+
+type Dialect = Pick<DocumentOptions & SchemaOptions, 'schema' | 'version' | 'merge' | 'customTags'>;
+
+function toParsed(text: string, dialect: Dialect, maxAliasCount: number): ParsedText {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
-    schema: 'core',
-    version: '1.2',
+    ...dialect,
     resolveKnownTags: false,
     stringKeys: true,
     prettyErrors: false,
@@ -45,6 +68,7 @@ export function parseYaml(text: string): ParsedText {
   const faults = [
     ...firstProblem(problems.filter(({ code }) => code !== 'DUPLICATE_KEY')),
     ...problems.filter(({ code }) => code === 'DUPLICATE_KEY').map(toProblem),
+    ...(problems.length === 0 ? aliasWithoutAnchor(document) : []),
   ].map(({ offset, message }): TextFault => {
     const { line, col } = lineCounter.linePos(offset);
     return { line, column: col, message };
@@ -54,16 +78,21 @@ export function parseYaml(text: string): ParsedText {
     return { value: document.toJS({ maxAliasCount }) ?? undefined };
   } catch (thrown) {
     if (!(thrown instanceof ReferenceError)) throw thrown;
-    return {
-      faults: [
-        {
-          line: 1,
-          column: 1,
-          message: `an alias has no anchor before it, or aliases stand for more than ${maxAliasCount} values`,
-        },
-      ],
-    };
+    return { faults: [{ line: 1, column: 1, message: `aliases stand for more than ${maxAliasCount} values` }] };
   }
+}
+
+/** The first alias that stands for nothing. */
+function aliasWithoutAnchor(document: Document.Parsed): readonly Problem[] {
+  const found: Problem[] = [];
+  visit(document, {
+    Alias(_key, alias) {
+      if (alias.resolve(document) !== undefined) return undefined;
+      found.push({ offset: alias.range?.[0] ?? 0, message: 'this alias has no anchor before it' });
+      return visit.BREAK;
+    },
+  });
+  return found;
 }
 
 interface Problem {

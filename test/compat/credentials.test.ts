@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { json as readJson } from 'node:stream/consumers';
@@ -14,7 +15,11 @@ beforeAll(async () => {
   upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
   service = await startService({
     models: { m: { upstreams: [{ endpoint: upstream.endpoint, key: 'upstream-key', headers: { 'X-Team': 'blue' } }] } },
-    keys: { [callerKey]: { project: 'test' }, named: { project: 'other', key: 'secret behind a name' } },
+    keys: {
+      [callerKey]: { project: 'test' },
+      named: { project: 'other', key: 'secret behind a name' },
+      'by digest': { project: 'third', sha256: hash('sha256', 'issued elsewhere', 'hex').toUpperCase() },
+    },
   });
 });
 
@@ -48,6 +53,7 @@ describe('credentials', () => {
     ['both with the same key', { 'Api-Key': callerKey, Authorization: `Bearer ${callerKey}` }],
     ['an empty Api-Key beside a bearer key', { 'Api-Key': '', Authorization: `Bearer ${callerKey}` }],
     ['the key of an entry that only has a name', { 'Api-Key': 'secret behind a name' }],
+    ['the key of an entry that has its digest', { 'Api-Key': 'issued elsewhere' }],
   ])('are taken as %s', async (_form, headers) => {
     expect((await askWith(headers)).status).toBe(200);
   });
@@ -62,6 +68,8 @@ describe('credentials', () => {
     ['the beginning of a key', { 'Api-Key': callerKey.slice(0, -1) }, 401, 'invalid_api_key'],
     ['a key in another case', { 'Api-Key': callerKey.toUpperCase() }, 401, 'invalid_api_key'],
     ['the name of an entry whose key is another', { 'Api-Key': 'named' }, 401, 'invalid_api_key'],
+    ['the name of an entry that has a digest', { 'Api-Key': 'by digest' }, 401, 'invalid_api_key'],
+    ['a digest itself', { 'Api-Key': hash('sha256', 'issued elsewhere', 'hex') }, 401, 'invalid_api_key'],
     ['__proto__', { 'Api-Key': '__proto__' }, 401, 'invalid_api_key'],
     ['constructor', { 'Api-Key': 'constructor' }, 401, 'invalid_api_key'],
     ['a long key', { 'Api-Key': 'k'.repeat(8_000) }, 401, 'invalid_api_key'],

@@ -1,10 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to the environment are written so
+import { hash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { checkCommand } from '#app/check-command.ts';
 import { checkFiles, checkValue, makeFolder } from './support.ts';
 
+const digestOfX = hash('sha256', 'x', 'hex');
 const demo = { upstreams: [{ protocol: 'demo' }] };
 const quickApps = 'https://any.example/custom_application_schemas/quickapps';
 
@@ -217,6 +219,21 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     'one key twice',
     { keys: { a: { key: 'x', project: 'p' }, x: { project: 'q' } } },
     'keys["***#2"]: is the key of another entry as well',
+  ],
+  [
+    'a key and its digest in one entry',
+    { keys: { a: { key: 'x', sha256: digestOfX, project: 'p' } } },
+    'keys.a.sha256: cannot stand beside key; an entry has one or the other',
+  ],
+  [
+    'one key twice, once by its digest',
+    { keys: { x: { project: 'p' }, b: { sha256: digestOfX.toUpperCase(), project: 'q' } } },
+    'keys.b.sha256: is the key of another entry as well',
+  ],
+  [
+    'a digest that is none',
+    { keys: { a: { sha256: 'abc', project: 'p' } } },
+    'keys.a.sha256: must be a SHA-256 digest: 64 hexadecimal digits',
   ],
   [
     'a limit that is no number',

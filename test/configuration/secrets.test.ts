@@ -38,10 +38,12 @@ it.each([
 });
 
 it('a key is told by the variable it comes from, else by its place', async () => {
-  const value = { keys: { first: { key: 'x', project: '' }, '${CANARY}': {}, [canary]: {} } };
+  const value = { keys: { first: { key: 'x', project: '' }, '${CANARY}': {}, [canary]: {}, last: { sha256: 'x'.repeat(64) } } };
   expect(await checkValue(value, { CANARY: 'other' })).toEqual([
     'parley.json: keys.first.project: must not be empty',
     'parley.json: keys["${CANARY}"].project: is missing',
     'parley.json: keys["***#3"].project: is missing',
+    'parley.json: keys.last.project: is missing',
+    'parley.json: keys.last.sha256: must be a SHA-256 digest: 64 hexadecimal digits',
   ]);
 });

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { named, strict, text, texts } from './fields.ts';
 import { isHttpUrl, isWithoutUser } from './values.ts';
 
-/** Who holds a key. Its name in `keys` is the key itself, unless `key` says it. */
+/** Who holds a key. Its name in `keys` is the key itself, unless `key` or `sha256` says it. */
 export const KeyEntry = strict(
   {
     project: text('Whom the key stands for; callers with it have the subject `key:<project>`.'),
@@ -10,8 +10,16 @@ export const KeyEntry = strict(
     roles: Type.Optional(texts({ description: 'The roles of the key; not beside `role`. Absent: `role`, else `default`.' })),
     key: Type.Optional(
       text(
-        'The secret key, best read from the environment; the name of the entry is then only a name. Absent: the name of the entry is the key.',
+        'The secret key, best read from the environment; the name of the entry is then only a name. Absent: `sha256`, else the name of the entry is the key.',
       ),
+    ),
+    sha256: Type.Optional(
+      Type.String({
+        pattern: '^[0-9a-fA-F]{64}$',
+        errorMessage: 'must be a SHA-256 digest: 64 hexadecimal digits',
+        description:
+          'The SHA-256 digest of the secret key, in hexadecimal, so that the configuration need not hold the key; not beside `key`. The name of the entry is then only a name. Safe for long random keys only: a short one is found from its digest.',
+      }),
     ),
   },
   { description: 'A key and whom it stands for.' },

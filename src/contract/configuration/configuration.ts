@@ -27,7 +27,7 @@ export const Configuration = strict(
     keys: named(KeyEntry, {
       by: 'secret or name',
       default: {},
-      description: 'Keys of callers, by the secret key itself or, where the entry has `key`, by any name.',
+      description: 'Keys of callers, by the secret key itself or, where the entry has `key` or `sha256`, by any name.',
     }),
     roles: named(RoleEntry, {
       by: 'name',

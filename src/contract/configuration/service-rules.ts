@@ -1,6 +1,7 @@
+import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { entriesOf, sectionOf, stringsOf } from './entries.ts';
-import type { Fault } from './fault.ts';
+import type { Fault, Path } from './fault.ts';
 import { didYouMean } from './nearest.ts';
 import { defaultAliases } from './service.ts';
 import { isHeaderValue } from './values.ts';
@@ -9,21 +10,32 @@ import { isHeaderValue } from './values.ts';
 export function* keyFaults(configuration: unknown): Iterable<Fault> {
   const seen = new Set<string>();
   for (const [name, entry] of entriesOf(configuration, 'keys')) {
-    const isNamed = typeof entry.key === 'string';
-    const key = typeof entry.key === 'string' ? entry.key : name;
-    const path = isNamed ? ['keys', name, 'key'] : ['keys', name];
-    if (entry.role !== undefined && entry.roles !== undefined) {
+    if (entry.role !== undefined && entry.roles !== undefined)
       yield { path: ['keys', name, 'role'], message: 'cannot stand beside roles; a key has one or the other' };
-    }
-    if (key === '' && !isNamed) yield { path, message: 'cannot be a key: it is empty' };
-    else if (!isHeaderValue(key) || key !== key.trim()) {
-      yield {
-        path,
-        message: 'cannot be a key: no line breaks or other control characters, no spaces around it; look at its end',
-      };
-    }
-    if (seen.has(key)) yield { path, message: 'is the key of another entry as well' };
-    seen.add(key);
+    if (entry.key !== undefined && entry.sha256 !== undefined)
+      yield { path: ['keys', name, 'sha256'], message: 'cannot stand beside key; an entry has one or the other' };
+    const { digest, path } = digestOfEntry(name, entry);
+    if (path.length === 2 || path[2] === 'key') yield* spellingFaults(entry.key ?? name, path);
+    if (seen.has(digest)) yield { path, message: 'is the key of another entry as well' };
+    seen.add(digest);
+  }
+}
+
+/** The digest of the key of an entry, and where the entry says its key. */
+function digestOfEntry(name: string, { key, sha256 }: JsonObject): { readonly digest: string; readonly path: Path } {
+  if (typeof key === 'string') return { digest: hash('sha256', key, 'hex'), path: ['keys', name, 'key'] };
+  if (typeof sha256 === 'string') return { digest: sha256.toLowerCase(), path: ['keys', name, 'sha256'] };
+  return { digest: hash('sha256', name, 'hex'), path: ['keys', name] };
+}
+
+function* spellingFaults(key: unknown, path: Path): Iterable<Fault> {
+  if (typeof key !== 'string') return;
+  if (key === '' && path.length === 2) yield { path, message: 'cannot be a key: it is empty' };
+  else if (!isHeaderValue(key) || key !== key.trim()) {
+    yield {
+      path,
+      message: 'cannot be a key: no line breaks or other control characters, no spaces around it; look at its end',
+    };
   }
 }
 

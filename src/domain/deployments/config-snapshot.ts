@@ -114,7 +114,9 @@ function upstreamId(deployment: string, parts: readonly (string | undefined)[]):
 function toKeyRing(entries: Configuration['keys']): KeyRing {
   const ring = new KeyRing();
   for (const [name, entry] of Object.entries(entries)) {
-    ring.add(entry.key ?? name, { project: entry.project, roles: rolesOf(entry) });
+    const holder = { project: entry.project, roles: rolesOf(entry) };
+    if (entry.sha256 === undefined) ring.add(entry.key ?? name, holder);
+    else ring.addDigest(entry.sha256, holder);
   }
   return ring;
 }

@@ -1,0 +1,71 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { trimEndSlashes } from '#base/url-path.ts';
+import { isQuickAppSchemaId } from '#contract/quick-app/schema-id.ts';
+import type { ForeignObject } from '../foreign-object.ts';
+import type { ImportTools } from '../tools.ts';
+import { commonFates, toCommon } from './common.ts';
+
+const fates = {
+  ...commonFates,
+  overrideName: 'an application is told no name',
+  function: 'Parley builds no applications out of code',
+  routes: 'Parley has no routes',
+  mcp: 'every deployment that chats is an MCP server, at /v1/deployments/{id}/mcp',
+  invalid: null,
+};
+
+/** The entries of `applications`. */
+export function importApplications(root: ForeignObject, tools: ImportTools): void {
+  const programs = toPrograms(root);
+  for (const [id, application] of root.named('applications')) {
+    const kind = toKind(id, application, { programs, tools });
+    if (kind === undefined) continue;
+    const entry = tools.result.from(application.path, { ...kind, ...toCommon(application, 'applications', tools) });
+    application.leave(fates, 'an application of DIAL');
+    tools.result.put('applications', id, entry);
+  }
+}
+
+/** What answers it: a program of its own, that of its type, or Parley itself for a quick app. */
+function toKind(
+  id: string,
+  application: ForeignObject,
+  { programs, tools }: { readonly programs: Programs; readonly tools: ImportTools },
+) {
+  const { notes, variables, result } = tools;
+  const schemaId = application.text('applicationTypeSchemaId');
+  const at = application.at('applicationProperties');
+  const properties = application.value('applicationProperties');
+  const isQuick = schemaId !== undefined && isQuickAppSchemaId(schemaId);
+  const written = variables.value(isJsonObject(properties) ? properties : {}, at, id) as JsonObject;
+  const typed =
+    schemaId === undefined ? {} : { applicationTypeSchemaId: schemaId, applicationProperties: result.from(at, written) };
+  if (isQuick) return typed;
+  const endpoint = toEndpoint(id, application) ?? programs.get(schemaId ?? '');
+  if (endpoint !== undefined) return { endpoint: variables.address(endpoint, application.at('endpoint'), id), ...typed };
+  const advice =
+    schemaId === undefined ? application.whatIsMeant('endpoint') : 'give it the `endpoint` of the service that runs its type';
+  notes.lose(application.path, 'is left out: it has no endpoint that Parley could call', advice);
+  return undefined;
+}
+
+/** The addresses of the programs that run applications, by the schema id of their type. */
+type Programs = ReadonlyMap<string, string>;
+
+function toPrograms(root: ForeignObject): Programs {
+  const programs = root.items('applicationTypeSchemas').flatMap((schema) => {
+    const id = schema.text('$id');
+    const endpoint = schema.text('dial:applicationTypeCompletionEndpoint');
+    return id === undefined || endpoint === undefined ? [] : [[id, endpoint] as const];
+  });
+  return new Map(programs);
+}
+
+function toEndpoint(id: string, application: ForeignObject): string | undefined {
+  const interfaces = application.object('interfaces');
+  const base = interfaces?.object('openaiChatCompletions')?.text('baseUrl');
+  interfaces?.leave({}, 'the interfaces of an application');
+  const endpoint = application.text('endpoint');
+  if (base === undefined) return endpoint === '' ? undefined : endpoint;
+  return `${trimEndSlashes(base)}/openai/deployments/${encodeURIComponent(id)}/chat/completions`;
+}

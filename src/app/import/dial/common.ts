@@ -1,0 +1,102 @@
+import type { JsonObject } from '#base/json.ts';
+import { Configuration } from '#contract/configuration/configuration.ts';
+import { childOf, schemaAt } from '#contract/configuration/schema-node.ts';
+import type { Fates, ForeignObject } from '../foreign-object.ts';
+import type { ImportTools } from '../tools.ts';
+
+/** What becomes of keys that models and applications have in common and Parley lacks. */
+export const commonFates: Fates = {
+  name: null,
+  reference: null,
+  author: 'Parley shows no author',
+  createdAt: null,
+  updatedAt: null,
+  intro: 'Parley shows the `description` alone',
+  descriptionKeywords: 'Parley has no keywords',
+  topics: 'Parley has no keywords',
+  fieldsHashingOrder: null,
+  responsesEndpoint: 'the Responses API is not served',
+  responsesDefaults: 'the Responses API is not served',
+  defaultHeaders: 'set `headers` of the upstreams, which are always sent',
+  catalogSchemaId: 'Parley has no catalog',
+  catalogProperties: 'Parley has no catalog',
+  viewerUrl: 'the page shows each application itself',
+  editorUrl: 'the page edits quick apps only',
+};
+
+const sameTexts = ['displayName', 'displayVersion', 'iconUrl', 'description'] as const;
+
+/** The fields that models and applications have in common. */
+export function toCommon(
+  entry: ForeignObject,
+  section: 'models' | 'applications',
+  { notes, variables }: ImportTools,
+): JsonObject {
+  const common: JsonObject = {};
+  const put = (key: string, value: unknown): void => {
+    if (value !== undefined && value !== '') common[key] = value;
+  };
+  for (const key of sameTexts) {
+    const text = entry.text(key);
+    put(key, text && (key === 'iconUrl' ? variables.address(text, entry.at(key), key) : variables.text(text)));
+  }
+  put('userRoles', toUserRoles(entry, notes));
+  const features = entry.object('features');
+  if (features !== undefined) put('features', toFeatures(features, variables));
+  for (const key of ['defaults', 'dependencies', 'inputAttachmentTypes'] as const) {
+    const value = entry.value(key);
+    put(key, value === undefined ? undefined : variables.value(value, entry.at(key), `${String(entry.path.at(-1))}_${key}`));
+  }
+  put('maxInputAttachments', entry.number('maxInputAttachments'));
+  put('maxRetryAttempts', entry.number('maxRetryAttempts'));
+  putForwarding(entry, section, { put, notes });
+  const interceptors = entry.texts('interceptors') ?? [];
+  if (interceptors.length > 0)
+    notes.lose(
+      entry.at('interceptors'),
+      'is not carried: Parley has no interceptors, calls pass without them',
+      'leave the deployment out if it must not be called so',
+    );
+  return common;
+}
+
+/** Roles that cannot be read close a deployment; they never open it. */
+function toUserRoles(entry: ForeignObject, notes: ImportTools['notes']): readonly string[] | undefined {
+  const roles = entry.value('userRoles');
+  if (roles === undefined || (Array.isArray(roles) && roles.every((role) => typeof role === 'string'))) return roles;
+  notes.lose(entry.at('userRoles'), 'is no list of strings; the deployment is closed to everybody');
+  return [];
+}
+
+/** Features keep their meaning; names with underscores are put as the others are. */
+function toFeatures(features: ForeignObject, variables: ImportTools['variables']): JsonObject {
+  const named = features.keys().map((key): [string, unknown] => {
+    const value = features.value(key);
+    const path = features.at(key);
+    const isAddress = typeof value === 'string' && /endpoint$/i.test(key);
+    const name = key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    return [name, isAddress ? variables.address(value, path, key) : variables.value(value, path, key)];
+  });
+  return Object.fromEntries(named);
+}
+
+interface Putting {
+  readonly put: (key: string, value: unknown) => void;
+  readonly notes: ImportTools['notes'];
+}
+
+function putForwarding(entry: ForeignObject, section: 'models' | 'applications', { put, notes }: Putting): void {
+  if (!entry.flag('forwardAuthToken')) return;
+  if (isKnown(section, 'forwardAuthToken')) put('forwardAuthToken', true);
+  else
+    notes.lose(
+      entry.at('forwardAuthToken'),
+      'is not carried: the token of a user is never handed on',
+      'use the per-request key that Parley sends in `Api-Key`',
+    );
+}
+
+/** Whether an entry of a section can have a key. */
+export function isKnown(section: 'models' | 'applications', key: string): boolean {
+  return Object.keys(childOf(schemaAt(Configuration, [section]), 'any').properties ?? {}).includes(key);
+}

@@ -1,0 +1,101 @@
+import type { JsonObject } from '#base/json.ts';
+import { trimEndSlashes } from '#base/url-path.ts';
+import type { ForeignObject } from '../foreign-object.ts';
+import type { ImportTools } from '../tools.ts';
+
+const fates = {
+  loggingKey: null,
+  loggingSalt: null,
+  obfuscateUserEmail: null,
+  positiveCacheExpirationMs: null,
+  negativeCacheExpirationMs: null,
+  userDisplayName: 'users are shown by their id',
+  projectPath: 'the project of a user is the name of the provider',
+};
+
+/** The identity providers among the static settings. Tokens that DIAL does not verify are not accepted here. */
+export function importIdentityProviders(settings: ForeignObject, tools: ImportTools): void {
+  for (const [name, provider] of settings.named('identityProviders')) {
+    const why = whyLeftOut(provider);
+    const entry = why === undefined ? toEntry(provider, tools) : undefined;
+    if (entry === undefined)
+      tools.notes.lose(
+        provider.path,
+        `is left out: ${why ?? 'its issuer cannot be told; write `issuer`, the `iss` claim of its tokens'}`,
+      );
+    else tools.result.put('identityProviders', name, tools.result.from(provider.path, entry));
+  }
+}
+
+function whyLeftOut(provider: ForeignObject): string | undefined {
+  if (provider.flag('disableJwtVerification')) return 'its tokens are not verified, so anybody could make them';
+  if (provider.value('userInfoEndpoint') !== undefined) return 'its tokens are opaque, and Parley accepts signed ones (JWT)';
+  return undefined;
+}
+
+function toEntry(provider: ForeignObject, { notes, variables }: ImportTools): JsonObject | undefined {
+  const jwksUrl = provider.text('jwksUrl');
+  const issuer = toIssuer(provider.text('issuerPattern'), jwksUrl);
+  if (issuer === undefined) return undefined;
+  if (issuer.isGuess)
+    notes.lose(
+      provider.at('issuerPattern'),
+      'is a pattern, and the issuer in the result is guessed from jwksUrl',
+      'compare it with the `iss` claim of a token, to the letter',
+    );
+  const audience = provider.text('audience');
+  const userIdClaim = provider.text('userIdPath');
+  const rolesClaim = toRolesClaim(provider, notes);
+  const delimiter = provider.value('rolesDelimiter');
+  if (delimiter !== undefined && delimiter !== ' ')
+    notes.lose(provider.at('rolesDelimiter'), 'is not carried: roles in one text are parted by spaces');
+  provider.leave(fates, 'an identity provider of DIAL');
+  return {
+    issuer: issuer.url,
+    ...(jwksUrl !== undefined && { jwksUrl: variables.environment(jwksUrl) }),
+    ...(audience !== undefined && { audience: variables.environment(audience) }),
+    ...(userIdClaim !== undefined && { userIdClaim }),
+    ...(rolesClaim !== undefined && { rolesClaim }),
+  };
+}
+
+function toRolesClaim(provider: ForeignObject, notes: ImportTools['notes']): string | undefined {
+  const path = provider.value('rolePath');
+  const [first, ...others] = Array.isArray(path) ? path : [path];
+  const isFunction = typeof first === 'string' && first.startsWith('fn:');
+  if (others.length > 0) notes.lose(provider.at('rolePath'), 'is carried for its first claim only');
+  if (isFunction) notes.lose(provider.at('rolePath'), 'is not carried: roles are read from a claim of the token, not asked for');
+  return typeof first === 'string' && first !== '' && !isFunction ? first : undefined;
+}
+
+interface Issuer {
+  readonly url: string;
+  readonly isGuess: boolean;
+}
+
+/** An issuer out of a pattern that stands for one address only, else out of the address of the keys. */
+function toIssuer(pattern: string | undefined, jwksUrl: string | undefined): Issuer | undefined {
+  const plain = pattern?.replace(/^\^/, '').replace(/\$$/, '');
+  const isLiteral = plain !== undefined && !/(?<!\\)[.*+?()[\]{}|^$]|\\[a-zA-Z0-9]/.test(plain);
+  const isAnchored = pattern?.endsWith('$') === true;
+  if (isLiteral && isAnchored) return { url: plain.replaceAll(/\\(.)/g, '$1'), isGuess: false };
+  const guessed = layouts.flatMap(([layout, toUrl]) => {
+    const match = layout.exec(jwksUrl ?? '');
+    return match === null ? [] : [toUrl(match)];
+  });
+  return guessed[0] === undefined ? undefined : { url: guessed[0], isGuess: true };
+}
+
+/** Where well-known providers keep their keys, and what they call themselves. */
+const layouts: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
+  [/^(.+)\/protocol\/openid-connect\/certs$/, ([, realm = '']) => realm],
+  [/^(https:\/\/[^/]+\.auth0\.com\/)\.well-known\/jwks\.json$/, ([, tenant = '']) => tenant],
+  [
+    /^https:\/\/login\.microsoftonline\.com\/([^/]+)\/discovery\/v2\.0\/keys$/,
+    ([, tenant]) => `https://login.microsoftonline.com/${tenant}/v2.0`,
+  ],
+  [/^https:\/\/login\.microsoftonline\.com\/([^/]+)\/discovery\/keys$/, ([, tenant]) => `https://sts.windows.net/${tenant}/`],
+  [/^https:\/\/www\.googleapis\.com\/oauth2\/v\d\/certs$/, () => 'https://accounts.google.com'],
+  [/^(.+)\/v1\/keys$/, ([, server = '']) => server],
+  [/^(.+)\/\.well-known\/jwks\.json$/, ([, server = '']) => trimEndSlashes(server)],
+];

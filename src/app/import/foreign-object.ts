@@ -1,0 +1,145 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { Path } from '#contract/configuration/fault.ts';
+import { didYouMean, nearest } from '#contract/configuration/nearest.ts';
+import type { Notes } from './notes.ts';
+
+/** What becomes of keys that are not read: what is told of each, or null if nothing is lost with it. */
+export type Fates = Readonly<Record<string, string | null>>;
+
+/** How the objects of one gateway are read. */
+export interface Reading {
+  readonly notes: Notes;
+  /** Whether its keys have underscores where they are not misspelt. */
+  readonly isSnake: boolean;
+}
+
+/** An object of another gateway's configuration. Keys are read one by one; those that nobody read are told with `leave`. */
+export class ForeignObject {
+  readonly path: Path;
+  readonly #value: JsonObject;
+  readonly #reading: Reading;
+  readonly #read = new Set<string>();
+
+  constructor(value: JsonObject, path: Path, reading: Reading) {
+    this.#value = value;
+    this.path = path;
+    this.#reading = reading;
+  }
+
+  /** The value of a key, also if it is written with underscores; undefined if it is null. */
+  value(key: string): unknown {
+    this.#read.add(key);
+    const spelt = this.#spelt(key);
+    this.#read.add(spelt);
+    return (Object.hasOwn(this.#value, spelt) ? this.#value[spelt] : undefined) ?? undefined;
+  }
+
+  /** Where a key stands, as it is written. */
+  at(key: string): Path {
+    return [...this.path, this.#spelt(key)];
+  }
+
+  text(key: string): string | undefined {
+    const value = this.value(key);
+    if (typeof value === 'number') return String(value);
+    return this.#only(key, value, typeof value === 'string') as string | undefined;
+  }
+
+  /** A number, also if it is written as text. */
+  number(key: string): number | undefined {
+    const value = this.value(key);
+    const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+    const isNumber = typeof number === 'number' && !Number.isNaN(number);
+    return this.#only(key, number, isNumber, 'a number') as number | undefined;
+  }
+
+  flag(key: string): boolean {
+    const value = this.value(key);
+    return this.#only(key, value, typeof value === 'boolean', 'true or false') === true;
+  }
+
+  texts(key: string): readonly string[] | undefined {
+    const value = this.value(key);
+    const isList = Array.isArray(value) && value.every((item) => typeof item === 'string');
+    return this.#only(key, value, isList, 'a list of strings') as readonly string[] | undefined;
+  }
+
+  object(key: string): ForeignObject | undefined {
+    const value = this.value(key);
+    const object = this.#only(key, value, isJsonObject(value), 'an object') as JsonObject | undefined;
+    return object && new ForeignObject(object, this.at(key), this.#reading);
+  }
+
+  /** The objects of an object, by name. */
+  named(key: string): readonly (readonly [name: string, entry: ForeignObject])[] {
+    const holder = this.object(key);
+    return holder === undefined ? [] : holder.keys().flatMap((name) => pair(name, holder.object(name)));
+  }
+
+  /** The objects of a list. */
+  items(key: string): readonly ForeignObject[] {
+    const value = this.value(key);
+    const list = this.#only(key, value, Array.isArray(value), 'a list') as readonly unknown[] | undefined;
+    return (list ?? []).flatMap((item, index) => {
+      const path = [...this.at(key), index];
+      if (isJsonObject(item)) return [new ForeignObject(item, path, this.#reading)];
+      this.#reading.notes.lose(path, 'is left out: it must be an object');
+      return [];
+    });
+  }
+
+  keys(): readonly string[] {
+    return Object.keys(this.#value).filter((key) => this.#value[key] !== null);
+  }
+
+  /** Says which key may be meant by one that is not there. */
+  whatIsMeant(key: string): string | undefined {
+    const written = nearest(key, this.keys());
+    const spelt = this.#reading.isSnake ? toSnake(key) : key;
+    return written === undefined || this.value(key) !== undefined ? undefined : `did you mean ${spelt} by ${written}?`;
+  }
+
+  /** Tells each key that nobody read, by its fate, or as unknown. */
+  leave(fates: Fates, whose: string): void {
+    const known = [...this.#read, ...Object.keys(fates)].map((key) => (this.#reading.isSnake ? toSnake(key) : key));
+    for (const key of this.keys()) {
+      if (this.#read.has(key) || isNothing(this.#value[key])) continue;
+      const fate = [key, toCamel(key)].filter((spelt) => Object.hasOwn(fates, spelt)).map((spelt) => fates[spelt])[0];
+      if (fate === null) continue;
+      if (fate !== undefined) this.#reading.notes.lose([...this.path, key], `is not carried: ${fate}`);
+      else {
+        const { hint } = didYouMean(key, known);
+        this.#reading.notes.lose([...this.path, key], `is not carried: it is no key of ${whose} that is known here`, hint);
+      }
+    }
+  }
+
+  #spelt(key: string): string {
+    if (Object.hasOwn(this.#value, key)) return key;
+    const snake = toSnake(key);
+    return Object.hasOwn(this.#value, snake) ? snake : key;
+  }
+
+  #only(key: string, value: unknown, isRight: boolean, kind = 'a string'): unknown {
+    if (value === undefined || isRight) return value;
+    this.#reading.notes.lose(this.at(key), `is left out: it must be ${kind}`);
+    return undefined;
+  }
+}
+
+/** Whether nothing is lost with a value. */
+function isNothing(value: unknown): boolean {
+  return value === false || value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+}
+
+function pair<Value>(name: string, value: Value | undefined): readonly (readonly [string, Value])[] {
+  return value === undefined ? [] : [[name, value]];
+}
+
+function toSnake(key: string): string {
+  return key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function toCamel(key: string): string {
+  return key.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,121 @@
+import type { JsonObject } from '#base/json.ts';
+import type { Path } from '#contract/configuration/fault.ts';
+import type { ForeignObject } from '../foreign-object.ts';
+import type { LitellmTools } from './litellm-tools.ts';
+import { lostInfo, lostParams } from './lost-keys.ts';
+import { toDefaults, toPricing } from './model-fields.ts';
+import { toUpstream } from './upstream.ts';
+
+/** What is served under one name. */
+export interface Group {
+  /** Where the first entry of the name stands. */
+  readonly path: Path;
+  readonly type: 'chat' | 'embedding';
+  readonly upstreams: JsonObject[];
+  /** The other fields of the model. */
+  readonly fields: JsonObject;
+}
+
+const chatModes: ReadonlySet<string> = new Set(['chat', 'completion', 'responses']);
+const notServed =
+  /(^|[/-])(dall-e|whisper|tts|gpt-image|sora|rerank|omni-moderation|text-moderation)|stable-diffusion|transcribe/i;
+
+/** The entries of `model_list`, by name; those of one name are the upstreams of one model. */
+export function readModelList(root: ForeignObject, tools: LitellmTools): ReadonlyMap<string, Group> {
+  const groups = new Map<string, Group>();
+  for (const entry of root.items('modelList')) {
+    const name = entry.text('modelName');
+    const params = entry.object('litellmParams');
+    const info = entry.object('modelInfo');
+    if (name === undefined || params === undefined) {
+      tools.notes.lose(
+        entry.path,
+        'is left out: it has no model_name or no litellm_params',
+        entry.whatIsMeant('modelName') ?? entry.whatIsMeant('litellmParams'),
+      );
+      continue;
+    }
+    const type = toType(entry, params, info);
+    if (name.includes('*'))
+      tools.notes.lose(
+        entry.at('modelName'),
+        'is left out: a name here stands for one model',
+        'write an entry for each model that is used',
+      );
+    else if (type === 'chat' || type === 'embedding') addTo(groups, name, { entry, params, info, type, tools });
+    else tools.notes.lose(entry.path, `is left out: models of the mode ${type} are not served`);
+  }
+  for (const [name, { upstreams }] of groups) if (upstreams.length === 0) groups.delete(name);
+  return groups;
+}
+
+function toType(entry: ForeignObject, params: ForeignObject, info: ForeignObject | undefined): string {
+  const mode = info?.text('mode') ?? params.text('mode');
+  if (mode !== undefined) return chatModes.has(mode) ? 'chat' : mode;
+  const model = `${params.text('model') ?? ''} ${info?.text('baseModel') ?? ''}`;
+  if (notServed.test(model)) return 'images, audio or the like';
+  return /embed/i.test(`${model} ${entry.text('modelName') ?? ''}`) ? 'embedding' : 'chat';
+}
+
+interface Entry {
+  readonly entry: ForeignObject;
+  readonly params: ForeignObject;
+  readonly info: ForeignObject | undefined;
+  readonly type: Group['type'];
+  readonly tools: LitellmTools;
+}
+
+function addTo(groups: Map<string, Group>, name: string, { entry, params, info, type, tools }: Entry): void {
+  const upstream = toUpstream(name, params, tools);
+  if (upstream === undefined) return;
+  const group: Group = groups.get(name) ?? { path: entry.path, type, upstreams: [], fields: tools.result.from(entry.path, {}) };
+  if (group.type !== type) {
+    tools.notes.lose(entry.path, 'is left out: other entries of the name are of another mode');
+    return;
+  }
+  const isFirst = group.upstreams.length === 0;
+  group.upstreams.push(upstream);
+  groups.set(name, group);
+  addFields(group, { params, info, tools, isFirst });
+  for (const holder of [entry, params]) tellRates(holder, tools);
+  params.leave(lostParams, 'litellm_params');
+  info?.leave(lostInfo, 'model_info');
+  entry.leave({ guardrails: 'Parley has no guardrails', modelGroup: null }, 'an entry of model_list');
+}
+
+/** Defaults and prices belong to the model here, so they are those of its first entry. */
+function addFields(
+  { fields }: Group,
+  { params, info, tools, isFirst }: Omit<Entry, 'entry' | 'type'> & { readonly isFirst: boolean },
+): void {
+  const defaults = toDefaults(params, tools.variables);
+  const pricing = toPricing(params, info);
+  const prompt = info?.number('maxInputTokens');
+  const completion = info?.number('maxOutputTokens');
+  const limits = {
+    ...(prompt !== undefined && { maxPromptTokens: prompt }),
+    ...(completion !== undefined && { maxCompletionTokens: completion }),
+  };
+  const description = info?.text('description');
+  const found = {
+    ...(description !== undefined && { description: tools.variables.text(description) }),
+    ...(Object.keys(defaults).length > 0 && { defaults: tools.result.from(params.path, defaults) }),
+    ...(Object.keys(limits).length > 0 && { limits }),
+    ...(Object.keys(pricing).length > 0 && { pricing }),
+  };
+  if (isFirst) Object.assign(fields, found);
+  else if (Object.entries(found).some(([key, value]) => JSON.stringify(fields[key]) !== JSON.stringify(value)))
+    tools.notes.lose(params.path, 'has defaults, limits or prices of its own: those of the first entry of the name hold for all');
+}
+
+/** LiteLLM refuses what goes beyond the rates of a deployment; here only callers have limits. */
+function tellRates(holder: ForeignObject, { notes }: LitellmTools): void {
+  for (const key of ['rpm', 'tpm', 'maxParallelRequests']) {
+    if (holder.value(key) !== undefined)
+      notes.lose(
+        holder.at(key),
+        'is not carried: an upstream has no rate of its own',
+        'bound callers by `roles`; an upstream that answers 429 is left alone for a while',
+      );
+  }
+}

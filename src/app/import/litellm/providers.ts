@@ -1,0 +1,74 @@
+/** How one of LiteLLM's providers is called by Parley. */
+export interface Provider {
+  readonly protocol: 'openai' | 'azure' | 'anthropic' | 'bedrock' | 'vertex' | 'gemini' | 'mistral';
+  /** Where it is reached if the configuration does not say; undefined: the vendor's own address, or none is known. */
+  readonly endpoint?: string;
+  /** The variable that LiteLLM reads its key from. */
+  readonly key?: string;
+  /** Whether the configuration must say the address. */
+  readonly needsBase?: boolean;
+  /** What stands behind a configured base address that lacks it. */
+  readonly path?: string;
+}
+
+const compatible = (endpoint: string, key: string): Provider => ({ protocol: 'openai', endpoint, key });
+const selfHosted: Provider = { protocol: 'openai', needsBase: true };
+const ollama: Provider = { protocol: 'openai', endpoint: 'http://127.0.0.1:11434/v1', path: '/v1' };
+
+/** Providers by the prefix of `litellm_params.model`. */
+const providers: ReadonlyMap<string, Provider> = new Map<string, Provider>([
+  ['openai', compatible('https://api.openai.com/v1', 'OPENAI_API_KEY')],
+  ['azure', { protocol: 'azure', needsBase: true, key: 'AZURE_API_KEY' }],
+  ['anthropic', { protocol: 'anthropic', endpoint: 'https://api.anthropic.com/v1', key: 'ANTHROPIC_API_KEY', path: '/v1' }],
+  ['bedrock', { protocol: 'bedrock' }],
+  ['bedrock_converse', { protocol: 'bedrock' }],
+  ['vertex_ai', { protocol: 'vertex' }],
+  ['gemini', { protocol: 'gemini', key: 'GEMINI_API_KEY' }],
+  ['mistral', { protocol: 'mistral', key: 'MISTRAL_API_KEY' }],
+  ['ollama', ollama],
+  ['ollama_chat', ollama],
+  ['groq', compatible('https://api.groq.com/openai/v1', 'GROQ_API_KEY')],
+  ['openrouter', compatible('https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY')],
+  ['deepseek', compatible('https://api.deepseek.com/v1', 'DEEPSEEK_API_KEY')],
+  ['together_ai', compatible('https://api.together.xyz/v1', 'TOGETHERAI_API_KEY')],
+  ['fireworks_ai', compatible('https://api.fireworks.ai/inference/v1', 'FIREWORKS_AI_API_KEY')],
+  ['xai', compatible('https://api.x.ai/v1', 'XAI_API_KEY')],
+  ['perplexity', compatible('https://api.perplexity.ai', 'PERPLEXITYAI_API_KEY')],
+  ['cerebras', compatible('https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY')],
+  ['nvidia_nim', compatible('https://integrate.api.nvidia.com/v1', 'NVIDIA_NIM_API_KEY')],
+  ['deepinfra', compatible('https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY')],
+  ['hosted_vllm', selfHosted],
+  ['openai_like', selfHosted],
+  ['lm_studio', selfHosted],
+  ['llamafile', selfHosted],
+  ['litellm_proxy', selfHosted],
+  ['xinference', selfHosted],
+]);
+
+/** The variables that LiteLLM reads keys from by itself. */
+export const providerVariables: readonly string[] = [...providers.values()].flatMap(({ key }) =>
+  key === undefined ? [] : [key],
+);
+
+/** The vendors whose models LiteLLM knows by their bare names. */
+const bareNames: readonly (readonly [RegExp, string])[] = [
+  [/^(gpt-|chatgpt-|o\d|text-embedding-|ft:|codex-)/, 'openai'],
+  [/^claude-/, 'anthropic'],
+  [/^gemini-/, 'vertex_ai'],
+];
+
+export interface ServedBy {
+  readonly provider: Provider;
+  /** What the provider calls the model. */
+  readonly model: string;
+}
+
+/** Who serves a model of LiteLLM; a text is the name of a provider that Parley cannot call. */
+export function findProvider(model: string, named: string | undefined): ServedBy | string {
+  const [prefix = '', ...rest] = model.split('/');
+  const known = named ?? (rest.length > 0 ? prefix : undefined) ?? bareNames.find(([pattern]) => pattern.test(model))?.[1];
+  const provider = known === undefined ? undefined : providers.get(known);
+  if (provider === undefined) return known ?? '';
+  const own = rest.length > 0 && prefix === known ? rest.join('/') : model;
+  return { provider, model: provider.protocol === 'bedrock' ? own.replace(/^(converse|invoke)\//, '') : own };
+}

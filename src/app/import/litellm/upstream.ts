@@ -1,0 +1,199 @@
+import type { JsonObject } from '#base/json.ts';
+import { isApiVersion } from '#contract/api-version.ts';
+import type { Path } from '#contract/configuration/fault.ts';
+import type { ForeignObject } from '../foreign-object.ts';
+import type { LitellmTools } from './litellm-tools.ts';
+import { findProvider, type Provider, type ServedBy } from './providers.ts';
+
+/** LiteLLM names a version of its own to Azure if the configuration has none. */
+const defaultApiVersion = '2024-10-21';
+
+const newAzure: Provider = { protocol: 'openai', key: 'AZURE_API_KEY' };
+
+/** `litellm_params` of one entry as an upstream; undefined, and told, if Parley cannot call it. */
+export function toUpstream(id: string, params: ForeignObject, tools: LitellmTools): JsonObject | undefined {
+  const { notes } = tools;
+  const name = params.text('model');
+  if (name === undefined || name === '') {
+    notes.lose(params.path, 'is left out: it has no model', params.whatIsMeant('model'));
+    return undefined;
+  }
+  const found = findProvider(name, params.text('customLlmProvider'));
+  if (typeof found === 'string') {
+    const what = found === '' ? 'its provider is not named and cannot be told' : `Parley does not speak to ${found}`;
+    notes.lose(
+      params.at('model'),
+      `is left out: ${what}`,
+      'if it has an OpenAI-compatible address, write an upstream with that `endpoint`',
+    );
+    return undefined;
+  }
+  const reader = new UpstreamReader(id, params, tools);
+  const served = { ...found, provider: reader.isNewAzure(found.provider) ? newAzure : found.provider };
+  const endpoint = reader.endpoint(served);
+  if (endpoint === undefined && served.provider.needsBase) {
+    notes.lose(params.path, 'is left out: it has no api_base');
+    return undefined;
+  }
+  return tools.result.from(params.path, {
+    ...(served.provider.protocol !== 'openai' && { protocol: served.provider.protocol }),
+    ...(endpoint !== undefined && { endpoint }),
+    ...reader.vendorFields(served),
+    model: tools.variables.environment(served.model),
+    ...reader.headers(),
+    ...reader.share(),
+  });
+}
+
+class UpstreamReader {
+  readonly #id: string;
+  readonly #params: ForeignObject;
+  readonly #tools: LitellmTools;
+  readonly #credentials: ForeignObject | undefined;
+
+  constructor(id: string, params: ForeignObject, tools: LitellmTools) {
+    this.#id = id;
+    this.#params = params;
+    this.#tools = tools;
+    const named = params.text('litellmCredentialName');
+    this.#credentials = named === undefined ? undefined : tools.credentials.get(named);
+    if (named !== undefined && this.#credentials === undefined)
+      tools.notes.lose(params.at('litellmCredentialName'), 'names nothing in credential_list; the upstream has no key');
+  }
+
+  /** Whether it is called by Azure's newer form, which is OpenAI's. */
+  isNewAzure({ protocol }: Provider): boolean {
+    return protocol === 'azure' && /\/openai\/v1\/?$/.test(this.#base() ?? '');
+  }
+
+  endpoint({ provider, model }: ServedBy): string | undefined {
+    const written = this.#base();
+    if (written === undefined) return provider.endpoint;
+    const { variables } = this.#tools;
+    const base = variables
+      .address(written, this.#at('apiBase'), this.#id)
+      .replace(/\/+$/, '')
+      .replace(/\/chat\/completions$/, '');
+    if (provider.protocol === 'azure')
+      return /\/openai\/deployments\//.test(base)
+        ? base
+        : `${base.replace(/\/openai$/, '')}/openai/deployments/${encodeURIComponent(model)}`;
+    return provider.path === undefined || base.endsWith(provider.path) ? base : `${base}${provider.path}`;
+  }
+
+  /** Key, region and version, as the protocol has them. */
+  vendorFields({ provider }: ServedBy): JsonObject {
+    const version = this.#text('apiVersion');
+    switch (provider.protocol) {
+      case 'azure':
+        return { ...this.#apiVersion(version), ...this.#key(provider) };
+      case 'bedrock':
+        return { ...this.#region('awsRegionName'), ...this.#awsKey() };
+      case 'vertex':
+        return { ...this.#region('vertexLocation'), ...this.#account() };
+      default:
+        return this.#key(provider);
+    }
+  }
+
+  headers(): JsonObject {
+    const { variables } = this.#tools;
+    const headers: JsonObject = Object.create(null);
+    const organization = this.#text('organization');
+    if (organization !== undefined) headers['OpenAI-Organization'] = variables.environment(organization);
+    for (const key of ['headers', 'extraHeaders']) {
+      const written = this.#params.object(key);
+      for (const name of written?.keys() ?? []) {
+        const value = written?.text(name);
+        if (written !== undefined && value !== undefined) headers[name] = variables.header(value, written.at(name), this.#id);
+      }
+    }
+    return Object.keys(headers).length === 0 ? {} : { headers };
+  }
+
+  /** Weight, tier, and how long its reply may take to begin. */
+  share(): JsonObject {
+    const weight = this.#params.number('weight');
+    const tier = this.#params.number('order');
+    const seconds = this.#params.number('timeout') ?? this.#tools.timeoutSeconds;
+    return {
+      ...(weight !== undefined && weight !== 1 && { weight }),
+      ...(tier !== undefined && { tier }),
+      ...(seconds !== undefined && { timeouts: { firstByteMs: Math.max(1, Math.round(seconds * 1000)) } }),
+    };
+  }
+
+  #base(): string | undefined {
+    return this.#text('apiBase') ?? this.#text('baseUrl');
+  }
+
+  /** Of the parameters themselves, else of the credentials that they name. */
+  #text(key: string): string | undefined {
+    const text = this.#params.text(key) ?? this.#credentials?.text(key);
+    return text === '' ? undefined : text;
+  }
+
+  /** Where a text stands. */
+  #at(key: string): Path {
+    return this.#params.value(key) === undefined && this.#credentials !== undefined
+      ? this.#credentials.at(key)
+      : this.#params.at(key);
+  }
+
+  #apiVersion(version: string | undefined): JsonObject {
+    if (version === undefined) return { apiVersion: defaultApiVersion };
+    const { variables, notes } = this.#tools;
+    const written = variables.environment(version);
+    if (written === version && !isApiVersion(version)) {
+      notes.lose(
+        this.#params.at('apiVersion'),
+        'is not carried: a version is a date, with or without -preview',
+        'for the newest API, name …/openai/v1 as the `endpoint` of an upstream with the protocol openai',
+      );
+      return {};
+    }
+    return { apiVersion: written };
+  }
+
+  #key(provider: Provider): JsonObject {
+    const key = this.#text('apiKey');
+    if (key !== undefined) return { key: this.#secret(key, 'apiKey', 'api_key') };
+    return provider.key === undefined ? {} : { key: `\${${provider.key}}` };
+  }
+
+  #region(key: string): JsonObject {
+    const region = this.#text(key);
+    return region === undefined ? {} : { region: this.#tools.variables.environment(region) };
+  }
+
+  /** A Bedrock API key, or the parts of a signing key; none: what the environment has. */
+  #awsKey(): JsonObject {
+    const apiKey = this.#text('apiKey');
+    if (apiKey !== undefined) return { key: this.#secret(apiKey, 'apiKey', 'api_key') };
+    const parts = [
+      ['awsAccessKeyId', 'AWS_ACCESS_KEY_ID'],
+      ['awsSecretAccessKey', 'AWS_SECRET_ACCESS_KEY'],
+      ['awsSessionToken', 'AWS_SESSION_TOKEN'],
+    ].flatMap(([key = '', wish = '']) => {
+      const part = this.#text(key);
+      return part === undefined ? [] : [this.#secret(part, key, wish)];
+    });
+    return parts.length < 2 ? {} : { key: parts.join(':') };
+  }
+
+  #account(): JsonObject {
+    const written = this.#params.value('vertexCredentials') ?? this.#credentials?.value('vertexCredentials');
+    if (written === undefined) return {};
+    const text = typeof written === 'string' ? written : JSON.stringify(written);
+    const key = this.#secret(text, 'vertexCredentials', 'account');
+    this.#tools.notes.mention(
+      this.#params.at('vertexCredentials'),
+      `stands as ${key}, which must hold the JSON of the account itself, not the name of a file`,
+    );
+    return { key };
+  }
+
+  #secret(secret: string, key: string, wish: string): string {
+    return this.#tools.variables.reference(secret, this.#at(key), `${this.#id}_${wish}`);
+  }
+}

@@ -1,0 +1,242 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: references to the environment are written so
+import { describe, expect, it } from 'vitest';
+import { hello, plainCompletion } from '#test/chunks.ts';
+import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService } from '#test/start-service.ts';
+import { checkImported, fixture, loadImported, runImport } from './support.ts';
+
+const core = await fixture('dial-core.json');
+const importCore = () => runImport({ from: 'dial', files: { 'core.json': core } });
+const importOf = (value: object) => runImport({ from: 'dial', files: { 'core.json': JSON.stringify(value) } });
+
+describe('a configuration of DIAL', () => {
+  it('becomes one that passes the check, with all that can be carried', async () => {
+    const { exitCode, value, text } = await importCore();
+    expect(exitCode).toBe(0);
+    expect((await checkImported(text)).exitCode).toBe(0);
+    expect(Object.keys(value.models ?? {})).toEqual(['chat-large', 'chat-self-hosted', 'draw', 'vectors']);
+    expect(value).toMatchObject({
+      models: {
+        'chat-large': {
+          displayName: 'Large',
+          userRoles: ['reader', 'librarian', 'default'],
+          limits: { maxTotalTokens: 128000, maxPromptTokens: 120000, maxCompletionTokens: 8000 },
+          pricing: { prompt: 0.000002, completion: 0.000008 },
+        },
+        vectors: { type: 'embedding' },
+      },
+      applications: {
+        'book-finder': {
+          endpoint: 'http://finder.example:5000/openai/deployments/book-finder/chat/completions',
+          iconUrl: 'https://library.example/finder.svg',
+          description: 'Finds books for $${reason}',
+          features: { rateEndpoint: 'http://finder.example:5000/rate', systemPromptSupported: false },
+          defaults: { temperature: 0.2, shelf: 'north' },
+          dependencies: ['chat-large'],
+        },
+        helper: { applicationProperties: { model: 'chat-large', instructions: 'Be brief.' } },
+      },
+      addons: { 'opening-hours': { authorization: { type: 'bearer', token: '${OPENING_HOURS_TOKEN}' } } },
+    });
+  });
+
+  it('tells each thing that is left out or means something else, with file, line, path and advice', async () => {
+    const { lines } = await importCore();
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'core.json:3: routes.catalogue: is not carried: Parley has no routes; serve it by the proxy before Parley',
+        'core.json:19: addons.fines: is left out: addons are open to everybody here, and this one is for some roles',
+        'core.json:43: applications.code-app: is left out: it has no endpoint that Parley could call',
+        expect.stringMatching(/^core\.json:66: models\.chat-large\.interceptors: is not carried: .*; leave the deployment out/),
+        'core.json:72: models.draw.pricing: is not carried: prices are for tokens here, not for characters; set USD a token',
+        'core.json:76: models.old-completions: is left out: Parley serves models of the types chat and embedding',
+        'core.json:97: roles.default.costLimit.minute: is not carried: money is limited by day, week and month here',
+      ]),
+    );
+    expect(lines.filter((line) => !/^core\.json:\d+: \S+: /.test(line))).toEqual([]);
+    expect(lines.join()).not.toMatch(/rateLimitSchedule|globalInterceptors|secured|forwardAuthToken/);
+  });
+});
+
+describe('roles of DIAL', () => {
+  it('have in writing what the role default stands in for there', async () => {
+    const { value } = await importCore();
+    const { roles } = value as unknown as { roles: Record<string, unknown> };
+    expect(roles.librarian).toEqual({
+      limits: { 'chat-large': { minute: 50000 }, vectors: { requestHour: 60 } },
+      costLimit: { day: 2.5 },
+    });
+    expect(roles.reader).toEqual(roles.default);
+    expect(roles.guest).toEqual({ limits: { 'chat-large': { minute: 0 }, vectors: {} }, costLimit: { month: 1 } });
+  });
+
+  it('lose their limits of applications, which nobody is held to there', async () => {
+    const { value, lines } = await importCore();
+    expect(JSON.stringify(value.roles)).not.toMatch(/book-finder|opening-hours/);
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^core\.json:95: roles\.default\.limits\.book-finder: is left out: .*DIAL limits models only/),
+    );
+    expect(lines.join()).not.toContain('limits.opening-hours');
+  });
+
+  it('are told where several of them come to more than there', async () => {
+    const { lines } = await importCore();
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^core\.json:100: roles\.reader: means more than in DIAL for chat-large: /),
+    );
+    expect(lines.join()).not.toMatch(/roles\.(librarian|guest|default): means/);
+  });
+});
+
+describe('keys of DIAL', () => {
+  it('go on working, by their digests', async () => {
+    await using upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
+    const { text } = await runImport({
+      from: 'dial',
+      files: { 'core.json': await fixture('dial-core.json', { SELF: upstream.url }) },
+    });
+    await using service = await startService(await loadImported(text));
+    const answers = await Promise.all(
+      ['desk-key-9d1f0c62a4b8', 'abc', 'no-role-key-0123456789', 'office-key-55e0d1f2a3', 'Front desk'].map((key) =>
+        service.chat('chat-self-hosted', { messages: hello }, { 'Api-Key': key, 'content-type': 'application/json' }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 401, 401, 401]);
+    expect(upstream.requests.map(({ path, body }) => [path, body.model])).toEqual([
+      ['/v1/chat/completions', 'chat-self-hosted'],
+      ['/v1/chat/completions', 'chat-self-hosted'],
+    ]);
+  });
+
+  it('that count from some addresses only, or have no role, are left out and told without the key', async () => {
+    const { lines, value } = await importCore();
+    expect(Object.keys(value.keys ?? {})).toEqual(['Front desk', 'Front desk-2', 'Kiosk']);
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^core\.json:81: keys\["\*\*\*#3"\]: is short enough to be guessed/),
+        expect.stringMatching(/^core\.json:82: keys\["\*\*\*#4"\]: is left out: it has no role/),
+        expect.stringMatching(/^core\.json:83: keys\["\*\*\*#5"\]: is left out: it counts from some addresses only/),
+      ]),
+    );
+  });
+});
+
+describe('an adapter of DIAL', () => {
+  it('is told which upstream it stands before', async () => {
+    await using adapter = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
+    const { text } = await runImport({
+      from: 'dial',
+      files: { 'core.json': await fixture('dial-core.json', { ADAPTER: adapter.url }) },
+    });
+    await using service = await startService(await loadImported(text));
+    const { status } = await service.chat(
+      'chat-large',
+      { messages: hello },
+      { 'Api-Key': 'desk-key-9d1f0c62a4b8', 'content-type': 'application/json' },
+    );
+    expect(status).toBe(200);
+    const { path, headers } = await adapter.request(0);
+    expect(path).toMatch(/^\/openai\/deployments\/large\/chat\/completions/);
+    expect(headers).toMatchObject({
+      'x-upstream-endpoint': 'https://one.vendor.example/chat/completions',
+      'x-upstream-key': 'value-of-chat-large-key',
+    });
+    expect(JSON.stringify(headers)).not.toContain('desk-key');
+  });
+});
+
+describe('several files of DIAL', () => {
+  it('are joined as DIAL does: objects key by key, lists behind one another', async () => {
+    const files = { 'core.json': core, 'overlay.json': await fixture('dial-overlay.json') };
+    const joined = await runImport({ from: 'dial', files });
+    expect(joined.value).toMatchObject({ models: { 'chat-large': { displayName: 'Large, renewed', displayVersion: '2' } } });
+    expect(joined.text.match(/(one|two|three)\.vendor\.example\/chat/g)).toHaveLength(3);
+    expect(joined.text).toContain('${THIRD_VENDOR_KEY}');
+    expect(joined.lines).toContainEqual(
+      expect.stringMatching(/^core\.json:57: models\.chat-large\.upstreams\[1\]\.key: is a secret/),
+    );
+    const settings = JSON.stringify({ config: { jsonMergeStrategy: { overwriteArrays: true } } });
+    const replaced = await runImport({ from: 'dial', files, settings });
+    expect(replaced.text.match(/(one|two|three)\.vendor\.example\/chat/g)).toEqual(['three.vendor.example/chat']);
+  });
+});
+
+describe('the settings of DIAL', () => {
+  const importSettings = async () =>
+    runImport({ from: 'dial', files: { 'core.json': core }, settings: await fixture('dial-settings.json') });
+
+  it('bring the identity providers whose tokens can be verified', async () => {
+    const { value, text } = await importSettings();
+    expect((await checkImported(text)).exitCode).toBe(0);
+    expect(value.identityProviders).toEqual({
+      staff: {
+        issuer: 'https://id.library.example/realms/staff',
+        jwksUrl: 'https://id.library.example/realms/staff/protocol/openid-connect/certs',
+        audience: 'library',
+        userIdClaim: 'preferred_username',
+        rolesClaim: 'resource_access.library.roles',
+      },
+      readers: {
+        issuer: 'https://readers.eu.auth0.com/',
+        jwksUrl: 'https://readers.eu.auth0.com/.well-known/jwks.json',
+        rolesClaim: 'library_roles',
+      },
+    });
+  });
+
+  it('are told where they are guessed, left out, or belong elsewhere', async () => {
+    const { lines } = await importSettings();
+    expect(lines.filter((line) => line.startsWith('settings.json'))).toEqual([
+      expect.stringMatching(/^settings\.json:3: redis: is not carried: set PARLEY_REDIS_URL/),
+      expect.stringMatching(/^settings\.json:16: identityProviders\.readers\.issuerPattern: is a pattern, .* guessed/),
+      expect.stringMatching(/^settings\.json:19: identityProviders\.opaque: is left out: its tokens are opaque/),
+      expect.stringMatching(/^settings\.json:20: identityProviders\.trusting: is left out: its tokens are not verified/),
+      expect.stringMatching(/^settings\.json:22: storage: is not carried/),
+      expect.stringMatching(/^settings\.json:23: encryption: is not carried/),
+    ]);
+  });
+});
+
+describe('what DIAL would not take either', () => {
+  it('is told with its place, and does not get in the way of the rest', async () => {
+    const upstreams = { endpoint: 'http://x/v1/chat/completions' };
+    const { lines, value, text } = await importOf({
+      modles: { m: {} },
+      models: {
+        good: { ...upstreams, displayNme: 'x', pricing: { prompt: 'cheap', completion: '1' }, maxInputAttachments: -1 },
+        misspelt: { endpont: 'http://x/v1/chat/completions' },
+        'a//b': upstreams,
+        closed: { ...upstreams, userRoles: 'staff' },
+      },
+    });
+    expect((await checkImported(text)).exitCode).toBe(0);
+    expect(value.models).toMatchObject({ good: { pricing: { completion: 1 } }, closed: { userRoles: [] } });
+    expect(Object.keys(value.models ?? {})).toEqual(['good', 'closed']);
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'core.json:1: modles: is not carried: it is no key of DIAL that is known here; did you mean models?',
+        'core.json:1: models.good.displayNme: is not carried: it is no key of a model of DIAL that is known here; did you mean displayName?',
+        'core.json:1: models.good.pricing.prompt: is left out: it must be a number',
+        'core.json:1: models.good.maxInputAttachments: is not carried: it must be 0 or more',
+        'core.json:1: models.misspelt: is left out: it has no endpoint that Parley could call; did you mean endpoint by endpont?',
+        expect.stringContaining('core.json:1: models["a//b"]: is not carried: it cannot be an id'),
+        'core.json:1: models.closed.userRoles: is no list of strings; the deployment is closed to everybody',
+      ]),
+    );
+  });
+});
+
+it('names that objects have by themselves are names like any other', async () => {
+  const files = {
+    'core.json': `{"models": {"__proto__": {"endpoint": "http://x/v1/chat/completions", "constructor": 1, "toString": 2}}}`,
+    'other.json': '{"models": {"constructor": {"endpoint": "http://x/v1/chat/completions"}}, "__proto__": {"polluted": true}}',
+  };
+  const { text, lines } = await runImport({ from: 'dial', files });
+  expect(text).toMatch(/"__proto__": \{\n *"upstreams"[\s\S]+"constructor": \{\n *"upstreams"/);
+  expect(lines).toEqual([
+    'core.json:1: models.__proto__.constructor: is not carried: it is no key of a model of DIAL that is known here',
+    'core.json:1: models.__proto__.toString: is not carried: it is no key of a model of DIAL that is known here',
+    'other.json:1: __proto__: is not carried: it is no key of DIAL that is known here',
+  ]);
+  expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+});

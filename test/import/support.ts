@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkCommand } from '#app/check-command.ts';
+import { importCommand } from '#app/import/import-command.ts';
+import type { ImportFlags } from '#app/import/import-flags.ts';
+import { loadConfiguration } from '#configuration/load.ts';
+import { makeFolder } from '../configuration/support.ts';
+
+const fixtures = join(import.meta.dirname, '../fixtures/import');
+
+type From = ImportFlags['from'];
+
+export interface Importing {
+  readonly from: From;
+  /** Texts by name. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly settings?: string;
+  readonly isStrict?: boolean;
+}
+
+export interface Imported {
+  readonly exitCode: number;
+  /** What goes to stdout. */
+  readonly text: string;
+  readonly value: Record<string, never>;
+  /** What goes to stderr, without the folder of the files. */
+  readonly lines: readonly string[];
+}
+
+/** A fixture, with the addresses of servers of the test put in. */
+export async function fixture(name: string, addresses: Readonly<Record<string, string>> = {}): Promise<string> {
+  const text = await readFile(join(fixtures, name), 'utf8');
+  const named = { ADAPTER: 'http://adapter.example:5000', SELF: 'http://self.example:8000', ...addresses };
+  return Object.entries(named).reduce((rest, [word, url]) => rest.replaceAll(`${word}/`, `${url}/`), text);
+}
+
+/** Runs `parley import` on files of a folder of their own. */
+export async function runImport({ from, files, settings, isStrict = false }: Importing): Promise<Imported> {
+  await using folder = await makeFolder();
+  const paths: string[] = [];
+  for (const [name, text] of Object.entries(files)) paths.push(await folder.write(name, text));
+  const settingsFile = settings === undefined ? undefined : await folder.write('settings.json', settings);
+  const { exitCode, text, lines } = await importCommand({ from, files: paths, settings: settingsFile, isStrict });
+  const value = text === '' ? {} : JSON.parse(text);
+  return { exitCode, text, value, lines: lines.map((line) => line.replaceAll(`${folder.path}/`, '')) };
+}
+
+/** Something for every variable that a configuration names: an address, a version or a word, after the place where it stands. */
+function environmentFor(text: string): Readonly<Record<string, string>> {
+  const named = (pattern: RegExp, toValue: (name: string) => string) =>
+    [...text.matchAll(pattern)].map(([, name = '']): [string, string] => [name, toValue(name)]);
+  return Object.fromEntries([
+    ...named(/\$\{(\w+)\}/g, (name) => `value-of-${name.toLowerCase().replaceAll('_', '-')}`),
+    ...named(/"(?:endpoint|url|issuer|jwksUrl)": "\$\{(\w+)\}/g, () => 'https://base.example'),
+    ...named(/"apiVersion": "\$\{(\w+)\}/g, () => '2025-01-01'),
+  ]);
+}
+
+/** What `parley check` says of an import. */
+export async function checkImported(text: string) {
+  await using folder = await makeFolder();
+  const file = await folder.write('parley.json', text);
+  return await checkCommand([file], environmentFor(text));
+}
+
+/** The configuration as the service has it. */
+export async function loadImported(text: string): Promise<object> {
+  await using folder = await makeFolder();
+  const file = await folder.write('parley.json', text);
+  const loaded = await loadConfiguration([file], environmentFor(text));
+  if ('faults' in loaded) throw new Error(JSON.stringify(loaded.faults));
+  return loaded.configuration;
+}

@@ -1,0 +1,59 @@
+import { hash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { askPostgres } from '#test/ask-postgres.ts';
+import { freshDatabase } from '#test/fresh-database.ts';
+import { runCommand, startProcess } from '#test/start-process.ts';
+import { makeFolder } from '../configuration/support.ts';
+
+const page = await readFile(join(import.meta.dirname, '../../docs/coming-from.md'), 'utf8');
+
+/** What stands behind a word of the page, up to the end of the line or of the text in it. */
+function found(pattern: RegExp): string {
+  return pattern.exec(page)?.[1] ?? expect.unreachable(String(pattern));
+}
+
+it('the walk-through of the page comes to what the page says', async () => {
+  await using folder = await makeFolder();
+  const source = await folder.write('aidial.config.json', found(/aidial\.config\.json <<'EOF'\n([\s\S]+?)\nEOF/));
+  const imported = await runCommand(['import', 'dial', source]);
+  const said = (text: string) => text.replaceAll(`${folder.path}/`, '').trim();
+  expect([imported.code, said(imported.stderr)]).toEqual([0, found(/# (aidial\.config\.json:\d+: .+)/)]);
+  const result = await folder.write('parley.json', imported.stdout);
+  const checked = await runCommand(['check', result]);
+  expect([checked.code, said(checked.stdout)]).toEqual([0, found(/# (parley\.json: no faults.+)/)]);
+  await using service = await startProcess({ configuration: JSON.parse(imported.stdout) });
+  const { text } = await service.ask({ method: 'GET', path: '/v1/user/info', headers: { 'Api-Key': found(/'Api-Key: (.+?)'/) } });
+  expect(text).toBe(found(/# (\{"user".+)/));
+});
+
+it('the statement of the page gives the issued keys of LiteLLM as entries of keys', async () => {
+  await using database = await freshDatabase();
+  await askPostgres(
+    database.url,
+    'create table "LiteLLM_VerificationToken" (token text, key_alias text, user_id text, team_id text, expires timestamp(3), models text[], blocked boolean)',
+  );
+  const statement = found(/keys\.json <<'EOF'\n([\s\S]+?)\nEOF/);
+  const keysNow = async (): Promise<unknown> => Object.values((await askPostgres(database.url, statement))[0] ?? {})[0];
+  expect(await keysNow()).toEqual({ keys: {} });
+  const digest = hash('sha256', 'sk-issued-long-ago', 'hex');
+  const rows = [
+    `('${digest}', 'desk', 'ada', 'library', null, '{}', null)`,
+    `('${digest.replace(/^./, 'f')}', null, 'ben', null, now() at time zone 'utc' + interval '1 hour', null, false)`,
+    `('expired', 'expired', 'ada', null, now() at time zone 'utc' - interval '1 hour', '{}', null)`,
+    `('blocked', 'blocked', 'ada', null, null, '{}', true)`,
+    `('bound', 'bound', 'ada', null, null, '{gpt}', false)`,
+  ];
+  await askPostgres(database.url, `insert into "LiteLLM_VerificationToken" values ${rows.join(', ')}`);
+  const keys = await keysNow();
+  expect(keys).toEqual({
+    keys: {
+      desk: { project: 'library', sha256: digest },
+      [`f${digest.slice(1, 12)}`]: { project: 'ben', sha256: `f${digest.slice(1)}` },
+    },
+  });
+  await using service = await startProcess({ configuration: keys as object });
+  const { status } = await service.ask({ method: 'GET', path: '/v1/user/info', headers: { 'Api-Key': 'sk-issued-long-ago' } });
+  expect(status).toBe(200);
+});
