@@ -1,8 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { OutputChunk, Plugin } from 'rolldown';
-import { stampFile, stampOfSources } from '../src/app/source-stamp.ts';
 import { runBuild } from './stamped-build.ts';
 
 /**
@@ -61,7 +61,7 @@ function withLeanBuiltins(code: string): string {
 async function bundle(): Promise<OutputChunk[]> {
   const { rolldown } = await import('rolldown');
   const bundling = await rolldown({
-    input: { start: join(root, 'src/app/start.ts') },
+    input: { main: join(root, 'src/app/main.ts'), 'map-stacks': join(root, 'src/base/map-stacks.ts') },
     cwd: root,
     platform: 'node',
     tsconfig: join(root, 'tsconfig.json'),
@@ -74,6 +74,7 @@ async function bundle(): Promise<OutputChunk[]> {
     format: 'esm',
     sourcemap: true,
     comments: false,
+    intro: ({ isEntry, name }) => (isEntry && name !== 'map-stacks' ? "import './map-stacks.js';" : ''),
     // As written, but for what makes V8 keep two bytes for each character of a file.
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: false, asciiOnly: true } },
     entryFileNames: '[name].js',
@@ -94,4 +95,6 @@ async function buildService(folder: string): Promise<void> {
   }
 }
 
-await runBuild({ title: 'The service', out, stampFile, stamp: stampOfSources(root), build: buildService }, process.argv[2]);
+// bin/parley compares the same before it starts what is built.
+const stamp = execFileSync(join(root, 'bin/source-stamp'), { encoding: 'utf8' });
+await runBuild({ title: 'The service', out, stampFile: '.stamp', stamp, build: buildService }, process.argv[2]);
