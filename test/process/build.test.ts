@@ -69,20 +69,19 @@ it('the built service answers a chat, a stream, a question to documents, embeddi
 });
 
 it('stacks of the built service show files and lines of the sources', async () => {
-  const sample = join(checkout.path, 'samples/handbook.md');
-  const text = await readFile(sample);
-  await rm(sample);
-  try {
-    const { node } = await startBuilt();
-    await using _node = node;
-    await node.said(/the documents of the sample app could not be stored/);
-    const [, line] = /sample-documents\.ts:(\d+):\d+/.exec(node.output.stdout) ?? [];
-    const source = await readFile(join(checkout.path, 'src/app/sample/sample-documents.ts'), 'utf8');
-    expect(source.split('\n')[Number(line) - 1]).toContain('readFile(');
-    expect(node.output.stdout).not.toMatch(/dist\/[\w-]+\.js:/);
-  } finally {
-    await writeFile(sample, text);
-  }
+  const fault = "throw new Error('a fault of ours');";
+  await edit('src/app/sample/sample-documents.ts', (text) =>
+    text.replace(/^.+ await readFile\(/m, `  if (path !== '') ${fault}\n$&`),
+  );
+  expect(await build()).toMatchObject({ code: 0, stdout: expect.stringContaining('The service is built') });
+  const { node } = await startBuilt();
+  await using _node = node;
+  await node.said(/the documents of the sample app could not be stored.*\n/);
+  const [, file = '', line] =
+    /at \S+ \((file:[^)]+\/src\/app\/sample\/sample-documents\.ts):(\d+):\d+\)/.exec(node.output.stdout) ?? [];
+  const source = await readFile(new URL(file), 'utf8');
+  expect(source.split('\n')[Number(line) - 1]).toContain(fault);
+  expect(node.output.stdout).not.toMatch(/dist\/[\w-]+\.js:/);
 });
 
 it('a build that is out of date is told and not run, whichever time its files have, and is built again at the next start', async () => {
