@@ -89,6 +89,11 @@ function portkeyPlan(grounds: Grounds, port: number): Plan {
   };
 }
 
+/** As users start it, in whichever checkout. */
+export function toParleyCommand(root: string, words: readonly string[]): Plan['command'] {
+  return { program: join(root, 'bin/parley'), words, cwd: root, environment: { LOG_LEVEL: 'info', NODE_ENV: 'production' } };
+}
+
 function parleyPlan(root: string, { grounds, folder, port }: Place): Plan {
   const toModel = (manner: Manner): [string, object] => [
     manners[manner].model,
@@ -112,9 +117,8 @@ function parleyPlan(root: string, { grounds, folder, port }: Place): Plan {
   writeFileSync(configPath, JSON.stringify(config, null, 2));
   const data = join(folder, 'data');
   mkdirSync(data);
-  const words = ['src/app/main.ts', 'serve', '--config', configPath, '--port', String(port), '--data', data];
   return {
-    command: { program: grounds.node, words, cwd: root, environment: { LOG_LEVEL: 'info', NODE_ENV: 'production' } },
+    command: toParleyCommand(root, ['serve', '--config', configPath, '--port', String(port), '--data', data]),
     readyPath: '/ready',
     pathFor: gatewayPath,
     headersFor: () => callerKey,
@@ -132,11 +136,10 @@ const addinCall = {
 function addinPlan(name: ContenderName, { grounds, folder, port }: Place, upstreamPort: number): Plan {
   const cwd = rootOf(name, grounds);
   const isRoot = process.getuid?.() === 0;
-  const words = ['src/app/main.ts', 'addin', '--upstream', `http://127.0.0.1:${upstreamPort}`, '--port', String(port)];
   const command =
     name === 'nginx'
       ? nginxCommand(folder, toAddinNginxConfig({ folder, port, upstreamPort, isRoot }))
-      : { program: grounds.node, words, cwd, environment: { LOG_LEVEL: 'info', NODE_ENV: 'production' } };
+      : toParleyCommand(cwd, ['addin', '--upstream', `http://127.0.0.1:${upstreamPort}`, '--port', String(port)]);
   return { command, readyPath: '/msgapi/v1/models', ...addinCall };
 }
 
@@ -156,8 +159,16 @@ function toPlan(name: Exclude<ContenderName, 'direct'>, place: Place): Plan {
   return name === 'portkey' ? portkeyPlan(grounds, port) : parleyPlan(rootOf(name, grounds), place);
 }
 
-/** Sees to it that a contender can be started: Portkey's packages are installed, nginx is there. */
+/** Builds the service of a checkout, where it is one that is built. */
+function buildService(root: string, node: string): void {
+  if (!existsSync(join(root, 'scripts/build-service.ts'))) return;
+  const run = spawnSync(node, ['scripts/build-service.ts', '--when-needed'], { cwd: root, stdio: ['ignore', 2, 2] });
+  if (run.status !== 0) throw new Error(`the service could not be built in ${root}`);
+}
+
+/** Sees to it that a contender can be started: Parley is built, Portkey's packages are installed, nginx is there. */
 export function prepareContender(name: ContenderName, grounds: Grounds): void {
+  if (name === 'parley' || name === 'before') buildService(rootOf(name, grounds), grounds.node);
   if (name === 'nginx' && spawnSync('nginx', ['-v']).error) {
     throw new Error(
       'nginx is not installed (Debian: apt-get install nginx-light); or leave it out: --only direct,bare,portkey,parley',

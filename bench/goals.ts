@@ -84,6 +84,9 @@ const goals: readonly Goal[] = [
   { title: 'durable consents into SQLite a second', scenario: 'admit', key: 'stored', least: 1000, unit: '', digits: 0 },
   { title: 'the loop of a quick app, CPU a turn', scenario: 'quick-app', key: 'loopMicros', most: 1000, unit: ' µs', digits: 0 },
   { title: 'stages in time, 200 quick apps at once', scenario: 'quick-app', key: 'inTime', least: 99, unit: ' %', digits: 1 },
+  { title: 'seconds to ready, embedded default', scenario: 'start', key: 'seconds', most: 0.8, unit: ' s', digits: 2 },
+  { title: 'memory idle, the service', scenario: 'start', key: 'serviceMb', most: 110, unit: ' MB', digits: 0 },
+  { title: 'memory idle, the add-in gateway', scenario: 'start', key: 'addinMb', most: 70, unit: ' MB', digits: 0 },
 ];
 
 function judge(goal: Goal, scenario: Scenario, samples: Samples): Verdict {

@@ -17,6 +17,7 @@ import { type RunMemory, runLoop } from '#runtime/loop.ts';
 import { RunStates } from '#runtime/quick-app/run-state.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 import { defaultToolSettings } from '#test/tool-settings.ts';
+import { toParleyCommand } from './contenders.ts';
 import { readUsage } from './measure.ts';
 import { contenderCore, findFreePort, loadCore, ProcessGroup, pinRunner, waitForReply } from './processes.ts';
 import { startWorld, toKey, toolPaces, toolTurns, type World } from './quick-app-world.ts';
@@ -137,9 +138,17 @@ async function measureRuns(): Promise<Values> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-quick-app-'));
   const [configPath, logPath, port] = [join(folder, 'parley.json'), join(folder, 'output.log'), await findFreePort()];
   writeFileSync(configPath, JSON.stringify(toConfiguration(world)));
-  const words = ['src/app/main.ts', 'serve', '--config', configPath, '--port', String(port), '--data', join(folder, 'data')];
+  const command = toParleyCommand(root, [
+    'serve',
+    '--config',
+    configPath,
+    '--port',
+    String(port),
+    '--data',
+    join(folder, 'data'),
+  ]);
   const processes = new ProcessGroup(0);
-  const child = processes.start({ core: contenderCore, program: process.execPath, words, cwd: root, logPath });
+  const child = processes.start({ ...command, core: contenderCore, logPath });
   try {
     await waitForReply('parley', child, `http://127.0.0.1:${port}/ready`, logPath);
     const cpuMicros = (): number => readUsage(child.pid ?? 0).cpuMicros;

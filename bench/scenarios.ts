@@ -5,6 +5,7 @@ import { quickAppScenario } from './quick-app-scenario.ts';
 import { type Call, conversationCall, imageCall, type Manner, manners, messagesCall, smallCall } from './requests.ts';
 import { type LoadRun, runLoad } from './run-load.ts';
 import type { Metric, Scenario, Values } from './scenario.ts';
+import { startScenario } from './start-scenario.ts';
 
 const perSecond: Metric = { key: 'perSecond', title: 'req/s', digits: 0 };
 const cpuShare: Metric = { key: 'cpuShare', title: 'core used, %', digits: 0 };
@@ -214,4 +215,5 @@ export const scenarios: readonly Scenario[] = [
   addin('addin-paced', 'paced', pacedScenario),
   admitScenario,
   quickAppScenario,
+  startScenario,
 ];

@@ -4,7 +4,6 @@ import { untilAborted } from '#base/until-aborted.ts';
 import type { AddonEntry } from '#contract/configuration/service.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { type LoadedTools, ToolFault } from '#domain/tools/tool.ts';
-import { loadOpenApi } from '#tools/openapi/load-openapi.ts';
 import type { OpenApiTools } from '#tools/openapi/to-rest-tools.ts';
 import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
 
@@ -64,7 +63,10 @@ export class AddonTools {
   #document(url: string): Promise<OpenApiTools> {
     const { http, limits } = this.#deps;
     const source = { http, connectMs: limits.connectMs, timeoutMs: Math.min(limits.timeoutMs, longestLoadMs) };
-    return this.#documents.get(url, async () => ({ value: await loadOpenApi(new URL(url), source), freshMs: documentFreshMs }));
+    return this.#documents.get(url, async () => {
+      const { loadOpenApi } = await import('#tools/openapi/load-openapi.ts');
+      return { value: await loadOpenApi(new URL(url), source), freshMs: documentFreshMs };
+    });
   }
 }
 

@@ -31,6 +31,8 @@ export interface ProcessOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** After `serve --config FILE --port 0`; a later flag wins. */
   readonly flags?: readonly string[];
+  /** What is started; default Node with the sources. */
+  readonly program?: string;
 }
 
 export interface TestProcess extends AsyncDisposable {
@@ -50,11 +52,21 @@ export interface TestProcess extends AsyncDisposable {
 
 /** A process of its own that runs a command of Parley to its end. */
 export function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  return toRunning(args, environment, { timeout: longestCommandMs, killSignal: 'SIGKILL' }).ended;
+  return runProgram([process.execPath, main, ...args], environment);
+}
+
+/** A process of its own that runs any command to its end. */
+export function runProgram(command: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
+  return toRunning(command, environment, { timeout: longestCommandMs, killSignal: 'SIGKILL' }).ended;
 }
 
 /** `parley serve` in a process of its own, once it listens. Rejects with what it said where it ends before. */
-export async function startProcess({ configuration, environment = {}, flags = [] }: ProcessOptions): Promise<TestProcess> {
+export async function startProcess({
+  configuration,
+  environment = {},
+  flags = [],
+  program,
+}: ProcessOptions): Promise<TestProcess> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-process-'));
   const file = join(folder, 'parley.json');
   const configure = async (next: object | string): Promise<void> => {
@@ -67,7 +79,8 @@ export async function startProcess({ configuration, environment = {}, flags = []
   if (configuration !== null) await configure(configuration);
   const named = configuration === null ? [] : ['--config', file];
   const args = ['serve', ...named, '--port', '0', '--data', join(folder, 'data'), ...flags];
-  const running = toRunning(args, { PARLEY_LAME_DUCK_MS: '0', ...environment });
+  const started = program === undefined ? [process.execPath, main] : [program];
+  const running = toRunning([...started, ...args], { PARLEY_LAME_DUCK_MS: '0', ...environment });
   const { child, ended, output, said } = running;
   const greeting = /Parley listens on (https?:\/\/[^\s,]+)/;
   const clean = () => rm(folder, { recursive: true, force: true });
@@ -97,9 +110,10 @@ export async function startProcess({ configuration, environment = {}, flags = []
   };
 }
 
-function toRunning(args: readonly string[], environment: Readonly<Record<string, string>>, bounds: SpawnOptions = {}) {
+function toRunning(command: readonly string[], environment: Readonly<Record<string, string>>, bounds: SpawnOptions = {}) {
   const { PATH = '', HOME = '' } = process.env;
-  const child: ChildProcess = spawn(process.execPath, [main, ...args], {
+  const [program = '', ...words] = command;
+  const child: ChildProcess = spawn(program, words, {
     cwd: root,
     env: { PATH, HOME, NODE_COMPILE_CACHE: compiled, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],

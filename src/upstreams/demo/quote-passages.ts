@@ -15,7 +15,7 @@ const mostQuotes = 3;
 const mostCompared = 24;
 const mostSentences = 2000;
 const longestSentence = 300;
-const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
+const segmenter = () => new Intl.Segmenter('en', { granularity: 'sentence' });
 
 /** The sentences nearest to the question, best first; none if none is near. */
 export async function quotePassages(question: string, passages: readonly Passage[], comparing: Comparing): Promise<Quote[]> {
@@ -41,7 +41,7 @@ export async function quotePassages(question: string, passages: readonly Passage
 
 function splitSentences({ source, text }: Passage): { source: string; sentence: string }[] {
   const found: { source: string; sentence: string }[] = [];
-  for (const { segment } of sentences.segment(text)) {
+  for (const { segment } of segmenter().segment(text)) {
     const sentence = segment.trim().replace(/\s+/g, ' ');
     if (sentence !== '') found.push({ source, sentence: shorten(sentence, longestSentence) });
     if (found.length === mostSentences) break;

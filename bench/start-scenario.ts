@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { get } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Grounds, type Running, startContender, toParleyCommand } from './contenders.ts';
+import { readUsage } from './measure.ts';
+import { contenderCore, findFreePort, isAlive } from './processes.ts';
+import { InvalidRun } from './run-load.ts';
+import type { Metric, Scenario } from './scenario.ts';
+
+const seconds: Metric = { key: 'seconds', title: 'seconds to ready, embedded default', digits: 2 };
+const lookEachMs = 5;
+
+/** Whether a node says that it is ready. A connection of its own each time: nothing is left open while the node starts. */
+function isReady(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = get({ host: '127.0.0.1', port, path: '/ready', agent: false }, (reply) => {
+      reply.resume().on('end', () => resolve(reply.statusCode === 200));
+    });
+    request.on('error', () => resolve(false));
+  });
+}
+
+/** Seconds from the command to the first 200 of `/ready`, without a configuration, on an empty data folder. */
+async function timeStart(grounds: Grounds): Promise<number> {
+  const folder = mkdtempSync(join(grounds.temporary, 'start-'));
+  const port = await findFreePort();
+  const command = toParleyCommand(grounds.root, ['serve', '--port', String(port), '--data', join(folder, 'data')]);
+  const began = performance.now();
+  const child = grounds.processes.start({ ...command, core: contenderCore, logPath: join(folder, 'output.log') });
+  try {
+    while (!(await isReady(port))) {
+      if (!isAlive(child)) throw new InvalidRun('the node ended before it was ready');
+      await sleep(lookEachMs);
+    }
+    return (performance.now() - began) / 1000;
+  } finally {
+    await grounds.processes.stop(child);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const megabytesOf = ({ child }: Running): number => (child?.pid === undefined ? Number.NaN : readUsage(child.pid).rssBytes / 1e6);
+
+/** What a node takes before its first call: time on the embedded default, memory with a configuration and as the gateway for add-ins. */
+export const startScenario: Scenario = {
+  name: 'start',
+  title: 'Start: time to ready, memory before the first call',
+  metrics: [
+    seconds,
+    { key: 'serviceMb', title: 'memory idle, MB', digits: 0 },
+    { key: 'addinMb', title: 'the add-in gateway, MB', digits: 0 },
+  ],
+  compared: seconds,
+  only: 'parley',
+  async run({ grounds, running }) {
+    const serviceMb = megabytesOf(running);
+    const addin = await startContender('parley', grounds, 'at-once');
+    const addinMb = megabytesOf(addin);
+    await addin.stop();
+    return { seconds: await timeStart(grounds), serviceMb, addinMb };
+  },
+};

@@ -1,0 +1,56 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** Something that is built into a folder, which has the stamp of its sources in it. */
+export interface StampedBuild {
+  /** What it is called in messages: "The page". */
+  readonly title: string;
+  readonly out: string;
+  readonly stampFile: string;
+  /** Tells the sources as they are now apart from any others. */
+  readonly stamp: string;
+  /** Builds into an empty folder. */
+  readonly build: (folder: string) => Promise<void>;
+}
+
+function readStamp({ out, stampFile }: StampedBuild): string | undefined {
+  const file = join(out, stampFile);
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+}
+
+/** Made aside and put in place whole: several may build at once, and what is used is never half. */
+async function buildAside(plan: StampedBuild): Promise<void> {
+  const { out, stampFile, stamp, build } = plan;
+  const aside = join(dirname(out), `.${basename(out)}-${process.pid}`);
+  try {
+    await build(aside);
+    writeFileSync(join(aside, stampFile), stamp);
+    rmSync(out, { recursive: true, force: true });
+    renameSync(aside, out);
+  } catch (thrown) {
+    if (readStamp(plan) !== stamp) throw thrown;
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+const isWithoutTools = (thrown: unknown): boolean => (thrown as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND';
+
+/**
+ * Builds it. With the flag `--when-needed` only if a source has changed since; `--at-start`: the same, at an installation too, and a
+ * failure is told and no more, since the service can do without.
+ */
+export async function runBuild(plan: StampedBuild, flag: string | undefined): Promise<void> {
+  if (flag !== undefined && readStamp(plan) === plan.stamp) return;
+  const { title, out } = plan;
+  const began = performance.now();
+  try {
+    await buildAside(plan);
+    console.log(`${title} is built: ${out}, ${((performance.now() - began) / 1000).toFixed(1)} s`);
+  } catch (thrown) {
+    const isTold = flag === '--at-start' && isWithoutTools(thrown);
+    if (isTold) console.error(`${title} is not built: the packages for it are not installed (npm ci --omit=dev).`);
+    else console.error(`${title} could not be built.`, thrown);
+    if (flag !== '--at-start') process.exitCode = 1;
+  }
+}

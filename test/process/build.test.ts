@@ -1,0 +1,105 @@
+import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { askStream } from '#test/ask.ts';
+import { hello } from '#test/chunks.ts';
+import { runProgram, startProcess, type TestProcess } from '#test/start-process.ts';
+import { chatPath, withKey } from '#test/start-service.ts';
+import { openFolder, type TemporaryFolder } from '#test/temporary-folder.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const copied = ['bin', 'src', 'samples', 'package.json', 'package-lock.json', 'tsconfig.json'];
+const builders = ['scripts/build-service.ts', 'scripts/stamped-build.ts'];
+
+let checkout: TemporaryFolder;
+let program: string;
+
+/** A checkout with its service built, in which sources can be changed. */
+beforeAll(async () => {
+  checkout = await openFolder();
+  const { path } = checkout;
+  for (const name of [...copied, ...builders]) await cp(join(root, name), join(path, name), { recursive: true });
+  await symlink(join(root, 'node_modules'), join(path, 'node_modules'));
+  await mkdir(join(path, 'web/dist'), { recursive: true });
+  await writeFile(join(path, 'web/dist/index.html'), '<title>the page of this checkout</title>');
+  program = join(path, 'bin/parley');
+  expect(await build()).toMatchObject({ code: 0, stdout: expect.stringContaining('The service is built') });
+});
+
+afterAll(() => checkout[Symbol.asyncDispose]());
+
+const build = () => runProgram([process.execPath, join(checkout.path, 'scripts/build-service.ts'), '--at-start']);
+
+/** Changes a source as somebody would who works on it. */
+async function edit(name: string, change: (text: string) => string): Promise<void> {
+  const file = join(checkout.path, name);
+  const text = await readFile(file, 'utf8');
+  const changed = change(text);
+  expect(changed).not.toBe(text);
+  await writeFile(file, changed);
+}
+
+/** The embedded default, as it is built, with the key that it prints. */
+async function startBuilt(): Promise<{ node: TestProcess; headers: Record<string, string> }> {
+  const node = await startProcess({ configuration: null, program });
+  await node.said(/#key=\S+\n/);
+  expect(node.output.stderr).toBe('');
+  return { node, headers: withKey(/#key=(\S+)/.exec(node.output.stdout)?.[1]) };
+}
+
+it('the built service answers a chat, a stream, a question to documents, embeddings, the page and the reference', async () => {
+  const { node, headers } = await startBuilt();
+  await using _node = node;
+  const whole = await node.ask({ path: chatPath('demo'), headers, body: { messages: hello } });
+  expect([whole.status, whole.completion.choices[0]?.finish_reason]).toEqual([200, 'stop']);
+  const stream = await askStream(node.url, { path: chatPath('demo'), headers, body: { stream: true, messages: hello } });
+  const streamed = await stream.rest();
+  expect([streamed.isDone, streamed.content()]).toEqual([true, whole.completion.choices[0]?.message.content]);
+  const question = [{ role: 'user', content: 'How long may I keep a borrowed book?' }];
+  const answered = await node.ask({ path: chatPath('sample'), headers, body: { messages: question } });
+  expect(answered.completion.choices[0]?.message.content).toContain('Books may be kept for three weeks');
+  const vectors = await node.ask({ path: '/v1/embeddings', headers, body: { model: 'demo-embeddings', input: 'parley' } });
+  expect((vectors.json as { data: { embedding: number[] }[] }).data[0]?.embedding).toHaveLength(384);
+  const page = await node.ask({ method: 'GET', path: '/' });
+  expect(page.text).toContain('the page of this checkout');
+  expect((await node.ask({ method: 'GET', path: '/docs/scalar.js' })).status).toBe(200);
+});
+
+it('stacks of the built service show files and lines of the sources', async () => {
+  const fault = "throw new Error('a fault of ours');";
+  await edit('src/app/sample/sample-documents.ts', (text) =>
+    text.replace(/^.+ await readFile\(/m, `  if (path !== '') ${fault}\n$&`),
+  );
+  expect(await build()).toMatchObject({ code: 0, stdout: expect.stringContaining('The service is built') });
+  const { node } = await startBuilt();
+  await using _node = node;
+  await node.said(/the documents of the sample app could not be stored.*\n/);
+  const [, file = '', line] =
+    /at \S+ \((file:[^)]+\/src\/app\/sample\/sample-documents\.ts):(\d+):\d+\)/.exec(node.output.stdout) ?? [];
+  const source = await readFile(new URL(file), 'utf8');
+  expect(source.split('\n')[Number(line) - 1]).toContain(fault);
+  expect(node.output.stdout).not.toMatch(/dist\/[\w-]+\.js:/);
+});
+
+it('a build that is out of date is told and not run, whichever time its files have, and is built again at the next start', async () => {
+  await edit('src/app/cli.ts', (text) => text.replace('Parley, a chat-completion gateway', 'Parley, another gateway'));
+  const stale = await runProgram([program, '--help']);
+  expect(stale).toMatchObject({ code: 0, stderr: expect.stringContaining('dist was built of other sources') });
+  expect(stale.stdout).toContain('Parley, another gateway');
+  expect(await build()).toMatchObject({ code: 0, stdout: expect.stringContaining('The service is built') });
+  const fresh = await runProgram([program, '--help']);
+  expect(fresh).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('Parley, another gateway') });
+  expect(await build()).toMatchObject({ code: 0, stdout: '' });
+});
+
+it('a service that is not built runs from its sources, and one whose sources are gone is not taken for fresh', async () => {
+  await rm(join(checkout.path, 'dist'), { recursive: true });
+  expect(await runProgram([program, '--version'])).toMatchObject({ code: 0, stderr: '', stdout: '0.1.0\n' });
+  expect((await build()).code).toBe(0);
+  await rm(join(checkout.path, 'src/app/check-command.ts'));
+  const { code, stderr } = await runProgram([program, 'check', 'parley.json']);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/dist was built of other sources[\s\S]+check-command\.ts/)]);
+});
