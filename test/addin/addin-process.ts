@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { main } from '#test/start-process.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -18,7 +19,7 @@ export async function startAddinProcess(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<AddinProcess> {
   const { PATH = '', HOME = '' } = process.env;
-  const child = spawn(process.execPath, ['src/app/main.ts', 'addin', '--port', '0', ...flags], {
+  const child = spawn(process.execPath, [main, 'addin', '--port', '0', ...flags], {
     cwd: root,
     env: { PATH, HOME, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
@@ -25,8 +26,17 @@ declare module 'vitest' {
   }
 }
 
+/** Tests that start the service in a process of its own start what users start. */
+function buildService(): void {
+  const run = spawnSync(process.execPath, ['scripts/build-service.ts', '--when-needed'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  if (run.status !== 0) throw new Error('the service could not be built');
+}
+
 /** Starts a server for the whole run when the first test asks for it: a run without such tests waits for nothing. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  buildService();
   const started = new Map<string, Promise<SharedServer>>();
   const find = async (name: string): Promise<string> => {
     if (!Object.hasOwn(starters, name)) throw new Error(`there is no server named ${name}`);

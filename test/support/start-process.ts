@@ -8,7 +8,8 @@ import type { StreamReader } from './read-events.ts';
 import { callerKey, chatPath, withKey } from './start-service.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const main = join(root, 'src/app/main.ts');
+/** As users start it: built, by `servers.ts`. */
+export const main = join(root, 'dist/main.js');
 /** Node keeps here what it made of the sources: each process starts in half the time. */
 const compiled = join(root, 'node_modules/.cache/parley-compiled');
 const longestCommandMs = 15_000;
@@ -31,7 +32,7 @@ export interface ProcessOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** After `serve --config FILE --port 0`; a later flag wins. */
   readonly flags?: readonly string[];
-  /** What is started; default Node with the sources. */
+  /** What is started; default Node with the built service. */
   readonly program?: string;
 }
 
