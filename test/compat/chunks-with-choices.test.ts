@@ -30,7 +30,7 @@ const counted = ({ chunks }: Streamed): unknown[] =>
   chunks.flatMap(({ usage: used, statistics }, at) => (used || statistics ? [[at, Boolean(used), Boolean(statistics)]] : []));
 
 describe.each(openAiPaths)('a stream on %s', (path) => {
-  it('has no chunk without choices: usage and statistics ride on the one that ends the last choice', async () => {
+  it('has no chunk without choices: usage and statistics ride on a last one whose choice says nothing', async () => {
     for (const more of [{}, { stream_options: null }, { stream_options: {} }, { stream_options: { include_usage: false } }]) {
       const streamed = await stream(path, plainReply('Hel', 'lo'), more);
       expect(bare(streamed)).toEqual([]);
@@ -38,8 +38,9 @@ describe.each(openAiPaths)('a stream on %s', (path) => {
       expect(streamed.isDone).toBe(true);
       const last = streamed.chunks.length - 1;
       expect(counted(streamed)).toEqual([[last, true, true]]);
+      expect(streamed.chunks.at(-2)?.choices).toMatchObject([{ index: 0, finish_reason: 'stop' }]);
       expect(streamed.chunks.at(-1)).toMatchObject({
-        choices: [{ index: 0, finish_reason: 'stop' }],
+        choices: [{ index: 0, delta: {}, finish_reason: null }],
         usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 },
         statistics: { usage_per_model: [{ model: 'm', total_tokens: 12 }] },
       });
@@ -85,17 +86,18 @@ describe.each(deploymentPaths)('a stream on %s', (path) => {
 describe('on /v1', () => {
   const path = '/v1/chat/completions';
 
-  it('the last of several choices to end carries the counts, whichever it is', async () => {
+  it('the counts come behind the end of the last of several choices', async () => {
     const role = (index: number) => delta({ role: 'assistant', content: '' }, index);
     const values = [role(0), text('a'), finish('stop', 0), role(1), text('b', 1), text('c', 1), finish('length', 1), usage(2, 3)];
     const streamed = await stream(path, values, { n: 2 });
     expect(bare(streamed)).toEqual([]);
     expect([streamed.content(0), streamed.content(1)]).toEqual(['a', 'bc']);
     expect(counted(streamed)).toEqual([[streamed.chunks.length - 1, true, true]]);
-    expect(streamed.chunks.at(-1)?.choices).toMatchObject([{ index: 1, finish_reason: 'length' }]);
+    expect(streamed.chunks.at(-2)?.choices).toMatchObject([{ index: 1, finish_reason: 'length' }]);
+    expect(streamed.chunks.at(-1)?.choices).toEqual([{ index: 1, delta: {}, finish_reason: null }]);
   });
 
-  it('what comes behind the end of all choices goes out in its order, and carries the counts', async () => {
+  it('what comes behind the end of all choices goes out in its order, ahead of the counts', async () => {
     const values = [delta({ role: 'assistant', content: 'a' }), text('b'), finish(), text('c'), text('d'), usage(1, 1)];
     const streamed = await stream(path, values);
     expect(bare(streamed)).toEqual([]);
@@ -103,23 +105,22 @@ describe('on /v1', () => {
     expect(counted(streamed)).toEqual([[streamed.chunks.length - 1, true, true]]);
   });
 
-  it('an end that the upstream leaves out carries the counts too', async () => {
+  it('an end that the upstream leaves out is ahead of the counts too', async () => {
     const streamed = await stream(path, [delta({ role: 'assistant', content: 'hi' })]);
-    expect(streamed.chunks.at(-1)).toMatchObject({
-      choices: [{ finish_reason: 'stop' }],
-      usage: { total_tokens: expect.any(Number) },
-    });
+    expect(streamed.chunks.at(-2)?.choices).toMatchObject([{ finish_reason: 'stop' }]);
+    expect(streamed.chunks.at(-1)?.usage).toMatchObject({ total_tokens: expect.any(Number) });
     expect(bare(streamed)).toEqual([]);
   });
 
-  it('a reply in a single event is one chunk with everything', async () => {
+  it('a reply in a single event is followed by the counts', async () => {
     const whole = chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }] });
     const streamed = await stream(path, [whole]);
-    expect(streamed.chunks).toHaveLength(1);
-    expect(streamed.chunks[0]).toMatchObject({ ...whole, usage: expect.any(Object), statistics: expect.any(Object) });
+    expect(streamed.chunks).toHaveLength(2);
+    expect(streamed.chunks[0]).toEqual(whole);
+    expect(counted(streamed)).toEqual([[1, true, true]]);
   });
 
-  it('text is not held back: only the end is', async () => {
+  it('nothing is held back', async () => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: '' }), text('now'));
@@ -145,7 +146,7 @@ describe('on /v1', () => {
     expect((await reader.rest()).data).toContain(odd);
   });
 
-  it('an end that was held back goes out ahead of a fault', async () => {
+  it('an end goes out ahead of a fault', async () => {
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: 'hi' }), finish());

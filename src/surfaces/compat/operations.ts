@@ -26,7 +26,7 @@ const chatDescription =
 const countsDescription = {
   usual: 'The last chunk has `usage` and `statistics`, and no choices.',
   ofOpenAi:
-    '`usage` and `statistics` come with the last chunk that has a choice, or with `stream_options.include_usage` in a chunk of their own without choices.',
+    'The last chunk has `usage` and `statistics`, and a choice that says nothing, or with `stream_options.include_usage` no choices.',
 };
 
 const versionForm = 'A date `YYYY-MM-DD`, optionally with `-preview`.';
