@@ -88,7 +88,10 @@ export const requestFeatures: readonly Feature[] = [
   }),
   row('`logit_bias`', carried(), { ...others(lost()), ...demo }),
   row('`logprobs`', carried(), { ...others(lost()), ...demo }),
-  row('`response_format`: `json_object`', carried(), { anthropic: lost(), bedrock: lost() }),
+  row('`response_format`: `json_object`', carried(), {
+    anthropic: carried('in the instructions'),
+    bedrock: carried('in the instructions'),
+  }),
   row('`response_format`: `json_schema`', carried(), { bedrock: carried('as the answer’s format, or by a tool') }),
   row('`reasoning_effort`', carried(), {
     anthropic: carried('as thinking'),

@@ -103,7 +103,7 @@ stack frames and without paths of its machine; what it says back of its key, its
 
 const requests = `## What becomes of a request
 
-✓ carried · lost: left out · refused: 400 · – the dialect has nothing of the kind. Cells are held by test/upstreams/matrix.test.ts, which asks an upstream of each dialect.
+✓ carried · lost: left out · refused: 400 · – the dialect has nothing of the kind. Cells are held by test/upstreams/matrix.test.ts, which asks an upstream of each dialect. Of what is lost the header field \`Parley-Ignored\` names the fields of the request, but no parts of messages.
 
 `;
 
@@ -111,7 +111,7 @@ const ofMessages = `
 ## What becomes of a request in the Messages dialect
 
 The same of callers of [the messages surface](messages.md). The column \`anthropic\`, and \`vertex\` with a Claude, is what is relayed. Of the others: what is refused names the block and its
-path, and no upstream is asked; what is lost on the way into the inner language is named in the header \`parley-ignored\` of the answer; what only the vendor's own dialect has no place for, this table tells.
+path, and no upstream is asked; what is lost on the way into the inner language is named in the header \`parley-ignored\` of the answer; of what only the vendor's own dialect has no place for it names fields too, in the words of a chat request; of the rest this table tells.
 
 `;
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { HttpClient } from '#base/http/client.ts';
+import { createLetterIds } from '#base/letter-id.ts';
 import type { Seal } from '#base/seal.ts';
 import { type AnswerWays, answerChat } from '#calls/answer-chat.ts';
 import { answerEmbeddings } from '#calls/answer-embeddings.ts';
@@ -45,7 +46,7 @@ export function composeLine(deps: CompleteServiceDeps) {
   const mcp = new McpTools(clock);
   const documents = new DocumentTools({
     ...{ files: deps.files, passages: deps.passages, embedder: deps.embedder, snapshot, clock, noteFault },
-    serviceEmbed: { calls: () => calls, telemetry, clock, newId: randomUUID },
+    serviceEmbed: { calls: () => calls, telemetry, clock, newId: createLetterIds() },
   });
   const toolSources = createToolSources(clock, { mcp, documents });
   const guarded: HttpClient = {

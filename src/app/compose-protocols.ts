@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { HttpClient } from '#base/http/client.ts';
+import { createLetterIds } from '#base/letter-id.ts';
 import type { ProtocolName } from '#contract/configuration/protocols.ts';
 import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
 import { createAnthropicProtocol } from '#upstreams/anthropic/anthropic-protocol.ts';
@@ -9,6 +9,7 @@ import type { VendorName } from '#upstreams/vendor/dialect.ts';
 import { createVendorProtocol } from '#upstreams/vendor/vendor-protocol.ts';
 import { withChoices } from '#upstreams/with-choices.ts';
 import { withFunctions } from '#upstreams/with-functions.ts';
+import { withJsonMode } from '#upstreams/with-json-mode.ts';
 import type { ServiceDeps } from './service-parts.ts';
 
 const demoPaceMs = 15;
@@ -18,14 +19,14 @@ export function composeProtocols(
   { http, embedder, clock, noteLost = () => undefined }: ServiceDeps,
   guarded: HttpClient,
 ): Partial<Record<ProtocolName, ChatProtocol>> {
-  const demo = createDemoProtocol({ embedder, now: () => clock.epochMs(), newId: randomUUID, paceMs: demoPaceMs });
+  const demo = createDemoProtocol({ embedder, now: () => clock.epochMs(), newId: createLetterIds(), paceMs: demoPaceMs });
   const vendor = (name: VendorName): ChatProtocol =>
-    withFunctions(withChoices(createVendorProtocol(name, { http, clock, noteLost })));
+    withFunctions(withJsonMode(withChoices(createVendorProtocol(name, { http, clock, noteLost }))));
   return {
     openai: withFunctions(createOpenAiProtocol(http, 'openai')),
     azure: withFunctions(createOpenAiProtocol(http, 'azure')),
     application: eitherOf(createOpenAiProtocol(http, 'application'), createOpenAiProtocol(guarded, 'application')),
-    anthropic: withFunctions(withChoices(createAnthropicProtocol(http, clock))),
+    anthropic: withFunctions(withJsonMode(withChoices(createAnthropicProtocol(http, clock)))),
     bedrock: vendor('bedrock'),
     vertex: vendor('vertex'),
     gemini: vendor('gemini'),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import fastify, { type FastifyInstance } from 'fastify';
+import { createLetterIds } from '#base/letter-id.ts';
 import { createIdentify, type Identify } from '#domain/callers/identify.ts';
 import { defaultFileLimits, StoredFiles } from '#domain/files/stored-files.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
@@ -12,6 +13,7 @@ import { AddinMount } from '#surfaces/addin/mount.ts';
 import { adminRoutes } from '#surfaces/admin/routes.ts';
 import { importRoutes } from '#surfaces/applications/import-routes.ts';
 import { applicationRoutes } from '#surfaces/applications/routes.ts';
+import { compatErrorDialectAt } from '#surfaces/compat/error-dialect.ts';
 import { compatRoutes } from '#surfaces/compat/routes.ts';
 import { consentRoutes } from '#surfaces/consent/routes.ts';
 import { fileRoutes } from '#surfaces/files/routes.ts';
@@ -72,12 +74,14 @@ export function composeService(given: ServiceDeps): Service {
 /** A server that answers what no route takes. */
 function createServer({ snapshot, noteFault, tls }: CompleteServiceDeps): FastifyInstance {
   const addin = new AddinMount(mountedAddin(snapshot));
-  const fastPath = new FastPath(randomUUID, addin.takes);
+  const newRequestId = createLetterIds();
+  const { aliases } = snapshot().configuration;
+  const fastPath = new FastPath(newRequestId, addin.takes);
   const app: FastifyInstance = fastify({
     routerOptions,
     rewriteUrl: addin.rewriteUrl,
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    ...answersToMalformed(randomUUID),
+    ...answersToMalformed(newRequestId),
     serverFactory(framework) {
       const listener = fastPath.before(framework);
       return tls === undefined
@@ -91,7 +95,7 @@ function createServer({ snapshot, noteFault, tls }: CompleteServiceDeps): Fastif
   refuseOddHeads(app);
   answerErrors(app, {
     noteFault: (error, id) => noteFault(`request ${id} failed`, error),
-    errorDialectAt: errorDialectAt(snapshot().configuration.aliases.msgapi),
+    errorDialectAt: errorDialectAt(aliases.msgapi, compatErrorDialectAt(['compat', ...aliases.compat])),
   });
   return app;
 }
@@ -112,12 +116,13 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
   const { aliases } = snapshot().configuration;
   const maxBodyBytes = () => snapshot().configuration.security.maxBodyBytes;
   const handler = new RequestHandler({ clock, identify, maxBodyBytes, inFlightCalls, telemetry });
-  const prefixes = ['compat', ...aliases.compat];
+  const { compat } = aliases;
+  const modelPaths = ['/v1/models', ...compat.map((alias) => `/${alias}/v1/models`)];
   const createdSeconds = Math.floor(clock.epochMs() / 1000);
-  compatRoutes(app, { handler, calls, prefixes });
+  compatRoutes(app, { handler, calls, aliases: compat });
   messagesRoutes(app, { handler, calls, snapshot, catalog, identify, aliases: aliases.msgapi, createdSeconds });
   mcpRoutes(app, { handler, calls, snapshot, catalog });
-  listingRoutes(app, { snapshot, catalog, identify, prefixes, createdSeconds });
+  listingRoutes(app, { snapshot, catalog, identify, prefixes: ['compat', ...compat], modelPaths, createdSeconds });
 }
 
 /** What belongs to callers and makers: limits, applications, files, consent, the page. */

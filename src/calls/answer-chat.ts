@@ -6,7 +6,9 @@ import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import { estimatePromptTokens } from '#domain/usage/estimate-tokens.ts';
 import { Tally } from '#domain/usage/usage-sum.ts';
 import { findAddons } from '#runtime/addons.ts';
+import { ignoredByQuickApp } from '#runtime/quick-app/ignored-fields.ts';
 import type { RunStates } from '#runtime/quick-app/run-state.ts';
+import { IgnoredFields } from './ignored-fields.ts';
 import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalize-reply.ts';
 import type { AnswerWith, PreparedCall } from './prepared-call.ts';
@@ -33,12 +35,12 @@ export interface AnswerWays {
 export function answerChat(deps: AnswerChatDeps, target: Target, asked: ChatAsk, reply: ReplySink): Answer {
   const prepared = prepare(deps, target, asked);
   const { call, deployment } = target;
-  const { request, inner } = prepared;
+  const { request, inner, ignored } = prepared;
   const promptTokens = estimatePromptTokens(request);
   const totals = new UsageTotals({ deployment, promptTokens, inner });
   const head = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000) };
   const normalized = new NormalizedReply({ head, totals, isStreamed: request.stream === true }, reply);
-  const metered = new MeteredReply(target, totals, normalized);
+  const metered = new MeteredReply(target, { totals, reply: normalized, ignored: ignored.names });
   const start = wayOf(deps.ways, prepared);
   deps.reserveLimits(target).then(
     (reservation) => metered.begin(reservation, (sink) => start(prepared, sink)),
@@ -54,7 +56,9 @@ function prepare({ states }: AnswerChatDeps, target: Target, { request: asked, n
   if (keepsControls(deployment)) checkCompletedControl(request.messages);
   const conversation = openConversation(states, { deployment, request, caller: call.caller });
   if (request.addons !== undefined) findAddons(snapshot.configuration.addons, request.addons);
-  return { target, request, native, affinity, inner: new Tally(), conversation };
+  const ignored = new IgnoredFields(asked);
+  if (deployment.quickApp !== undefined) ignored.note(ignoredByQuickApp(deployment.quickApp, asked));
+  return { target, request, native, affinity, inner: new Tally(), ignored, conversation };
 }
 
 function wayOf(ways: AnswerWays, { target: { deployment }, request }: PreparedCall): AnswerWith {

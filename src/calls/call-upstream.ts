@@ -15,15 +15,18 @@ export interface UpstreamDeps extends FailoverDeps {
 /** Asks the upstreams of the deployment. `own` are header fields that only this call is sent with. */
 export function callUpstreams(
   deps: UpstreamDeps,
-  { target, request, native, affinity }: PreparedCall,
+  { target, request, native, affinity, ignored }: PreparedCall,
   sink: Sink<RawFrame>,
   own: Readonly<Record<string, string>> = {},
 ): Handle {
   const { call, deployment } = target;
   const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
+  const noteIgnored = (fields: readonly string[]): void => ignored.note(fields);
   const ask = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
+    ignored.reset();
     const headers = { ...own, ...sentOn(target, attempt) };
-    return protocolOf(deps, upstream).chat({ upstream, request, headers, maxCompletionTokens, ...(native && { native }) }, reply);
+    const asked = { upstream, request, headers, maxCompletionTokens, noteIgnored, ...(native && { native }) };
+    return protocolOf(deps, upstream).chat(asked, reply);
   };
   return failover(deps, { deployment, record: call.record, affinity, secrets: Object.values(own), ask }, sink);
 }

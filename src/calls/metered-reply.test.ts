@@ -58,7 +58,9 @@ async function happenings(
     },
   };
   const normalized = new NormalizedReply({ head: { id: 'own', created: 1 }, totals, isStreamed: true }, sink);
-  const metered = new MeteredReply({ call, deployment } as unknown as Target, totals, normalized);
+  const metered = new MeteredReply({ call, deployment } as unknown as Target, {
+    ...{ totals, reply: normalized, ignored: new Set<string>() },
+  });
   metered.begin(reservation, (reply) => pump(() => frames, reply));
   await over;
   return seen;

@@ -13,11 +13,19 @@ import type { UsageTotals } from './usage-totals.ts';
 
 const noUsage: readonly ModelUsage[] = [];
 
+/** What a metered reply goes through, and what is known of it beside. */
+interface MeteredParts {
+  readonly totals: UsageTotals;
+  readonly reply: NormalizedReply;
+  readonly ignored: ReadonlySet<string>;
+}
+
 /**
  * Passes a reply on and, when it is over, however that comes, charges what it used and reports it to the chain of calls it
  * belongs to. The report arrives before the end of the reply goes out: an application that hears the end may end as well.
  */
 export class MeteredReply implements Sink<RawFrame>, Answer {
+  readonly ignored: ReadonlySet<string>;
   readonly #target: Target;
   readonly #totals: UsageTotals;
   readonly #reply: NormalizedReply;
@@ -26,7 +34,8 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
   #isOver = false;
   #isCancelled = false;
 
-  constructor(target: Target, totals: UsageTotals, reply: NormalizedReply) {
+  constructor(target: Target, { totals, reply, ignored }: MeteredParts) {
+    this.ignored = ignored;
     this.#target = target;
     this.#totals = totals;
     this.#reply = reply;

@@ -32,8 +32,8 @@ export interface ReplyFacts {
 }
 
 /**
- * Brings a reply into the order that the wire promises: a role first, one finish reason for each choice, then `usage` once and
- * `statistics` last. Events that need no change pass with their bytes.
+ * Brings a reply into the order that the wire promises: a role first, one finish reason for each choice, then `usage` and
+ * `statistics` once, in one last chunk without choices. Events that need no change pass with their bytes.
  */
 export class NormalizedReply implements Sink<RawFrame> {
   readonly #next: Sink<Frame>;
@@ -123,8 +123,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     const open = [...this.#choices].filter(([, isFinished]) => !isFinished).map(([index]) => index);
     if (open.length > 0)
       owed.push(this.#chunk({ choices: open.map((index) => ({ index, delta: {}, finish_reason: 'stop' as const })) }));
-    const { usage, statistics } = this.#totals.totals();
-    owed.push(this.#chunk({ usage }), this.#chunk({ statistics }));
+    owed.push(this.#chunk({ ...this.#totals.totals() }));
     return Frame.ofChunks(...owed);
   }
 

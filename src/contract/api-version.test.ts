@@ -21,7 +21,20 @@ describe('an API version', () => {
     '２０２４-10-21',
   ])('is not %j, and the refusal quotes it', (text) => {
     expect(isApiVersion(text)).toBe(false);
-    expect(() => checkApiVersion(text)).toThrow(expect.objectContaining({ code: 'invalid_api_version', param: 'api_version' }));
-    expect(() => checkApiVersion(text)).toThrow(`"${text}"`);
+    const check = () => checkApiVersion({ text, from: 'path' });
+    expect(check).toThrow(expect.objectContaining({ code: 'invalid_api_version', param: 'api_version' }));
+    expect(check).toThrow(`"${text}"`);
+  });
+
+  it.each(['preview', 'latest', 'v1', '2024-02-30', '2025_04_01-preview', '1.0'])(
+    'is any word in the query, such as %s',
+    (text) => {
+      expect(() => checkApiVersion({ text, from: 'query' })).not.toThrow();
+    },
+  );
+
+  it.each(['', 'a b', '2024-10-21\n', '2024/10/21', 'é', '%'])('is not %j in the query either', (text) => {
+    const refusal = expect.objectContaining({ code: 'invalid_api_version', param: 'api_version' });
+    expect(() => checkApiVersion({ text, from: 'query' })).toThrow(refusal);
   });
 });

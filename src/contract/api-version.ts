@@ -1,5 +1,11 @@
 import { ParleyError } from './errors.ts';
 
+/** The API version that a caller names: in the path it is a date, in the query any word. */
+export interface AskedVersion {
+  readonly text: string;
+  readonly from: 'path' | 'query';
+}
+
 /** A date of the calendar as YYYY-MM-DD, optionally with `-preview`. There is no year 0. */
 export function isApiVersion(text: string): boolean {
   const date = /^((?!0000)\d{4}-\d{2}-\d{2})(-preview)?$/.exec(text)?.[1];
@@ -8,14 +14,22 @@ export function isApiVersion(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date);
 }
 
-/** Throws unless the text is a calendar date `YYYY-MM-DD`, optionally followed by `-preview` (docs/wire.md, Paths). */
-export function checkApiVersion(version: string): void {
-  if (isApiVersion(version)) return;
-  throw new ParleyError(
-    'invalid_api_version',
-    `The API version "${version.slice(0, 50)}" is no date of the form YYYY-MM-DD or YYYY-MM-DD-preview.`,
-    {
-      param: 'api_version',
-    },
-  );
+/** Throws `invalid_api_version` for what can be no version there (docs/wire.md, Paths). */
+export function checkApiVersion({ text, from }: AskedVersion): void {
+  const isTaken = from === 'path' ? isApiVersion(text) : /^[\w.-]+$/.test(text);
+  if (isTaken) return;
+  const form =
+    from === 'path'
+      ? 'is no date of the form YYYY-MM-DD or YYYY-MM-DD-preview'
+      : 'has something else in it than letters, digits, ".", "-" and "_", or nothing';
+  throw refused(`The API version "${text.slice(0, 50)}" ${form}.`);
+}
+
+/** The error for a path that needs a version and has none. */
+export function missingApiVersion(): ParleyError {
+  return refused('An API version is missing: the last segment of the path is one, a date of the form YYYY-MM-DD.');
+}
+
+function refused(message: string): ParleyError {
+  return new ParleyError('invalid_api_version', message, { param: 'api_version' });
 }

@@ -27,7 +27,6 @@ const aName = 'must match ^[a-zA-Z0-9_-]{1,64}$';
 
 const faults: [field: string, value: unknown, param: string, claim: string][] = [
   ['model', 5, 'model', aString],
-  ['model', null, 'model', aString],
   ['messages', 'Hello', 'messages', anArray],
   ['messages', null, 'messages', anArray],
   ['messages', [], 'messages', 'must have at least 1 item'],
@@ -45,7 +44,6 @@ const faults: [field: string, value: unknown, param: string, claim: string][] = 
   ['functions', [{ name: 'f', parameters: '{}' }], 'functions[0].parameters', 'must be an object'],
   ['functions', [{ name: 'f', parameters: [] }], 'functions[0].parameters', 'must be an object'],
   ['function_call', 5, 'function_call', aChoice],
-  ['function_call', null, 'function_call', aChoice],
   ['function_call', 'required', 'function_call', aChoice],
   ['function_call', {}, 'function_call.name', 'is required'],
   ['function_call', { name: 5 }, 'function_call.name', aString],
@@ -89,7 +87,6 @@ const faults: [field: string, value: unknown, param: string, claim: string][] = 
   ['logit_bias', { 50256: -100.1 }, 'logit_bias.50256', 'must be at least -100'],
   ['logit_bias', { 1: 0, 50256: 100.1 }, 'logit_bias.50256', 'must be at most 100'],
   ['user', 5, 'user', aString],
-  ['user', null, 'user', aString],
   ['Temperature', 1, 'Temperature', 'is not a known field; the name is temperature'],
   ['maX_tokens', 1, 'maX_tokens', 'is not a known field; the name is max_tokens'],
   ['ſtream', true, 'ſtream', 'is not a known field; the name is stream'],
@@ -127,17 +124,17 @@ describe('what is within the limits passes untouched', () => {
     ...[0, 0.5, 1, 2].map((value): [string, unknown] => ['temperature', value]),
     ...[0, 0.5, 1].map((value): [string, unknown] => ['top_p', value]),
     ...[1, 128].map((value): [string, unknown] => ['n', value]),
-    ...['END', null, ['a'], ['a', 'b', 'c', 'd'], ''].map((value): [string, unknown] => ['stop', value]),
+    ...['END', ['a'], ['a', 'b', 'c', 'd'], ''].map((value): [string, unknown] => ['stop', value]),
     ...[1, 10_000_000].map((value): [string, unknown] => ['max_tokens', value]),
     ...[-2, 0, 2].map((value): [string, unknown] => ['presence_penalty', value]),
     ...[-2, 0, 2].map((value): [string, unknown] => ['frequency_penalty', value]),
-    ...[null, {}, { 50256: -100, 1: 100 }].map((value): [string, unknown] => ['logit_bias', value]),
+    ...[{}, { 50256: -100, 1: 100 }].map((value): [string, unknown] => ['logit_bias', value]),
     ...[true, false].map((value): [string, unknown] => ['stream', value]),
     ...[[], [{ name: 'search' }], [{ url: 'https://a.example/plugin.json' }]].map((value): [string, unknown] => [
       'addons',
       value,
     ]),
-    ...[[], [offer], [{ name: 'a-B_9'.padEnd(64, 'x') }]].map((value): [string, unknown] => ['functions', value]),
+    ...[[offer], [{ name: 'a-B_9'.padEnd(64, 'x') }]].map((value): [string, unknown] => ['functions', value]),
     ...['none', 'auto'].map((value): [string, unknown] => ['function_call', value]),
     ['model', 'gpt'],
     ['user', 'u1'],
@@ -146,7 +143,7 @@ describe('what is within the limits passes untouched', () => {
     ['tool_choice', 'required'],
     ['response_format', { type: 'json_object' }],
     ['seed', -1],
-    ['stream_options', null],
+    ['stream_options', { include_obfuscation: null }],
     ['Unknown', { a: [null] }],
   ];
 
@@ -166,25 +163,50 @@ describe('what is within the limits passes untouched', () => {
 });
 
 describe('null', () => {
-  test.each(['temperature', 'top_p', 'n', 'stream', 'max_tokens', 'presence_penalty', 'frequency_penalty'])(
-    'for %s counts as absence and is not sent on',
-    (field) => {
-      const request = { messages: [hello], [field]: null };
-      expect(parseChatRequest(request)).toStrictEqual({ messages: [hello] });
-      expect(request).toHaveProperty(field, null);
-    },
-  );
+  test.each([
+    ...['model', 'functions', 'function_call', 'addons', 'stream', 'temperature', 'top_p', 'n', 'stop', 'max_tokens'],
+    ...['presence_penalty', 'frequency_penalty', 'logit_bias', 'user', 'tools', 'tool_choice', 'parallel_tool_calls'],
+    ...['response_format', 'seed', 'stream_options', 'max_completion_tokens', 'reasoning_effort', 'metadata', 'store'],
+  ])('for %s counts as absence and is not sent on', (field) => {
+    const request = { messages: [hello], [field]: null };
+    expect(parseChatRequest(request)).toStrictEqual({ messages: [hello] });
+    expect(request).toHaveProperty(field, null);
+  });
+
+  test('counts as absence in tools, functions and addons too', () => {
+    const offered = { name: 'f', description: null, parameters: null, other: null };
+    const tools = [{ type: 'function', function: { ...offered, strict: null } }, 'odd'];
+    expect(parse({ tools })).toEqual({
+      messages: [hello],
+      tools: [{ type: 'function', function: { name: 'f', other: null } }, 'odd'],
+    });
+    expect(parse({ functions: [offered] })).toEqual({ messages: [hello], functions: [{ name: 'f', other: null }] });
+    expect(parse({ addons: [{ name: 'a', url: null }] })).toEqual({ messages: [hello], addons: [{ name: 'a' }] });
+  });
+
+  test('in a field that nobody knows is kept', () => {
+    expect(parse({ unheard_of: null })).toEqual({ messages: [hello], unheard_of: null });
+  });
 });
 
 describe('functions and tools', () => {
   test.each(['functions', 'function_call'])('%s is refused beside tools', (field) => {
     const value = field === 'functions' ? [offer] : 'auto';
     const claim = 'cannot be sent together with tools; use tools and tool_choice alone';
-    expect(() => parse({ tools: [], [field]: value })).toThrow(refusal(field, `${field} ${claim}.`));
+    expect(() => parse({ tools: [{ type: 'function' }], [field]: value })).toThrow(refusal(field, `${field} ${claim}.`));
   });
 
-  test('tools that are null count as none', () => {
-    expect(parse({ tools: null, functions: [offer] })).toHaveProperty('functions');
+  test.each([null, []])('of which one is %j are the other alone', (none) => {
+    const tools = [{ type: 'function', function: offer }];
+    expect(parse({ tools: none, functions: [offer] })).toEqual({ messages: [hello], functions: [offer] });
+    expect(parse({ tools, functions: none, function_call: null })).toEqual({ messages: [hello], tools });
+    expect(parse({ tools: none, functions: none })).toEqual({ messages: [hello] });
+  });
+
+  test('that are an empty list leave nothing to choose from', () => {
+    expect(parse({ tools: [], tool_choice: 'auto', parallel_tool_calls: false })).toEqual({ messages: [hello] });
+    expect(parse({ functions: [], function_call: 'none' })).toEqual({ messages: [hello] });
+    expect(parse({ tools: [], tool_choice: 'required' })).toEqual({ messages: [hello], tool_choice: 'required' });
   });
 });
 

@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { Message } from './message.ts';
 import { parseMessage } from './parse-message.ts';
-import { refuseOtherCase, requestFault, requireShape, withoutNulls } from './request-fault.ts';
+import { refuseOtherCase, requestFault, requireShape } from './request-fault.ts';
+import { cleaned, mapField, mapItems, withoutEmptyList, withoutNulls } from './without-nulls.ts';
 
 /** A function the assistant may ask to call. */
 const FunctionOffer = Type.Object({
@@ -62,13 +63,22 @@ const passedOn = [
   'parallel_tool_calls',
 ];
 const known: ReadonlySet<string> = new Set([...Object.keys(ChatRequest.properties), ...passedOn]);
-/** Where the OpenAI API takes null for absence; not sent on, since strict upstreams refuse it. */
-const nullable = ['temperature', 'top_p', 'n', 'stream', 'max_tokens', 'presence_penalty', 'frequency_penalty'];
+/** Further fields of the OpenAI API. */
+const further = [
+  ...['audio', 'logprobs', 'metadata', 'modalities', 'prediction', 'prompt_cache_key', 'prompt_cache_retention'],
+  ...['reasoning_effort', 'safety_identifier', 'service_tier', 'store', 'top_logprobs', 'verbosity', 'web_search_options'],
+];
+/** Where null stands for absence; not sent on, since strict upstreams refuse it. Clients print what nobody set so. */
+const nullable = {
+  request: new Set([...known, ...further].filter((field) => field !== 'messages')),
+  tool: new Set(['description', 'parameters', 'strict']),
+  addon: new Set(Object.keys(Addon.properties)),
+};
 
 /** A chat request as it may be sent on: known fields are checked (docs/wire.md, Chat request), others kept. Throws invalid_request for the first fault: messages first, then the other fields in the order of `ChatRequest`. */
 export function parseChatRequest(value: unknown): ChatRequest {
   if (isJsonObject(value)) refuseOtherCase(value, known);
-  const request = isJsonObject(value) ? withoutNulls(value, nullable) : value;
+  const request = isJsonObject(value) ? withoutAbsent(value) : value;
   const { messages: given } = requireShape(headShape, request);
   const parsed = given.map((message, index) => parseMessage(message, `messages[${index}]`));
   const messages = parsed.every((message, index) => message === given[index]) ? (given as Message[]) : parsed;
@@ -78,9 +88,21 @@ export function parseChatRequest(value: unknown): ChatRequest {
   return { ...rest, messages };
 }
 
+/** The request without fields that are null, and without lists of tools that are empty. */
+function withoutAbsent(value: JsonObject): unknown {
+  const request = withoutEmptyList(
+    withoutEmptyList(withoutNulls(value, nullable.request), ['tools', 'tool_choice', 'parallel_tool_calls']),
+    ['functions', 'function_call'],
+  );
+  const toTool = (tool: unknown) => mapField(tool, 'function', (offer) => cleaned(offer, nullable.tool));
+  const tooled = mapField(request, 'tools', (tools) => mapItems(tools, toTool));
+  const functional = mapField(tooled, 'functions', (offers) => mapItems(offers, (offer) => cleaned(offer, nullable.tool)));
+  return mapField(functional, 'addons', (addons) => mapItems(addons, (addon) => cleaned(addon, nullable.addon)));
+}
+
 function checkFunctions(request: ChatRequest): void {
   const { functions, function_call: choice } = request;
-  if ((request.tools ?? null) !== null) {
+  if (request.tools !== undefined) {
     for (const old of ['functions', 'function_call']) {
       if (request[old] !== undefined)
         throw requestFault(old, 'cannot be sent together with tools; use tools and tool_choice alone');

@@ -1,7 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { isJsonObject } from '#base/json.ts';
-import { refuseOtherCase, requireShape, withoutNulls } from './request-fault.ts';
+import { refuseOtherCase, requireShape } from './request-fault.ts';
+import { cleaned } from './without-nulls.ts';
 
 const someInputs = { minItems: 1, maxItems: 2048 };
 const Text = Type.String({ minLength: 1 });
@@ -30,7 +31,7 @@ export const EmbeddingsRequest = Type.Object({
 export type EmbeddingsRequest = Static<typeof EmbeddingsRequest> & { [key: string]: unknown };
 
 const known: ReadonlySet<string> = new Set(['input', ...Object.keys(options)]);
-const nullable = Object.keys(options);
+const nullable: ReadonlySet<string> = new Set(Object.keys(options));
 const inputShape = Compile(Type.Object({ input: Type.Union([Type.String(), Type.Array(Type.Unknown())]) }));
 const textShape = ofInput(Text);
 const textsShape = ofInput(Texts);
@@ -41,7 +42,7 @@ const optionsShape = Compile(Type.Object(options));
 /** An embeddings request as it may be sent on, without optional fields that are null. Throws invalid_request for the first fault, `input` first. */
 export function parseEmbeddingsRequest(value: unknown): EmbeddingsRequest {
   if (isJsonObject(value)) refuseOtherCase(value, known);
-  const request = isJsonObject(value) ? withoutNulls(value, nullable) : value;
+  const request = cleaned(value, nullable);
   const { input } = requireShape(inputShape, request);
   requireShape(shapeLike(input), request);
   requireShape(optionsShape, request);

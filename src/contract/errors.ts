@@ -29,7 +29,7 @@ export const errorKinds = {
   invalid_api_version: {
     status: 400,
     type: 'invalid_request_error',
-    says: 'The API version is no calendar date `YYYY-MM-DD`, optionally with `-preview`.',
+    says: 'The API version of the path is no calendar date `YYYY-MM-DD`, optionally with `-preview`, or that of the query has something else in it than letters, digits, `.`, `-` and `_`.',
   },
   ambiguous_credentials: {
     status: 400,
@@ -81,7 +81,11 @@ export const errorKinds = {
     type: 'permission_error',
     says: 'The user has not accepted the consent form of the application that started the chain; the message names it.',
   },
-  deployment_not_found: { status: 404, type: 'not_found_error', says: 'No deployment has this id.' },
+  deployment_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    says: 'No deployment has this id. Where `model` of the body names it the code is `model_not_found`, on paths of the Azure form `DeploymentNotFound`.',
+  },
   file_not_found: { status: 404, type: 'not_found_error', says: 'No stored file has this path.' },
   route_not_found: { status: 404, type: 'not_found_error', says: 'Nothing is served at this path; /docs lists what is.' },
   method_not_allowed: {

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ParleyError } from './errors.ts';
 import { requireShape } from './request-fault.ts';
+import { cleaned } from './without-nulls.ts';
 
 const names = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
 
@@ -22,10 +23,11 @@ export const ImportRequest = Type.Object(
 export type ImportRequest = Static<typeof ImportRequest>;
 
 const shape = Compile(ImportRequest);
+const optional: ReadonlySet<string> = new Set(Object.keys(ImportRequest.properties));
 
 /** Throws invalid_request. */
 export function parseImportRequest(body: unknown): ImportRequest {
-  const request = requireShape(shape, body);
+  const request = requireShape(shape, cleaned(body, optional));
   const { url, document } = request;
   if (url === undefined && document === undefined)
     throw new ParleyError('invalid_request', 'url or document is required.', { param: 'url' });

@@ -268,9 +268,15 @@ describe('null', () => {
     });
   });
 
-  test('in unknown fields and tool calls is kept', () => {
-    const message = { role: 'assistant', content: 'a', tool_calls: null, refusal: null };
+  test('in unknown fields is kept, and where there are tool calls', () => {
+    const message = { role: 'assistant', content: null, tool_calls: [{ id: 'a' }], refusal: null };
     expect(parseMessage(message, at)).toBe(message);
+  });
+
+  test('of tool calls, controls and stages counts as absence', () => {
+    const custom_content = { controls: null, stages: null, state: null };
+    const message = { role: 'assistant', content: 'a', tool_calls: null, tool_call_id: null, custom_content };
+    expect(parseMessage(message, at)).toStrictEqual({ role: 'assistant', content: 'a', custom_content: {} });
   });
 });
 

@@ -1,17 +1,18 @@
 import { Compile } from 'typebox/compile';
 import { isJsonObject } from '#base/json.ts';
 import { type Attachment, attachmentFields, type CustomContent, Message, messageFields } from './message.ts';
-import { refuseOtherCase, requestFault, requireShape, withoutNulls } from './request-fault.ts';
+import { refuseOtherCase, requestFault, requireShape } from './request-fault.ts';
+import { cleaned, mapField, mapItems } from './without-nulls.ts';
 
 const shape = Compile(Message);
 const passedOn = ['tool_calls', 'tool_call_id'];
 const known: ReadonlySet<string> = new Set([...Object.keys(messageFields), ...passedOn]);
-/** Optional fields whose null counts as absence: SDKs print them so. */
+/** Optional fields whose null counts as absence: SDKs print them so. The null of a content is said as such. */
 const nullable = {
-  message: ['custom_content', 'name', 'function_call'],
-  custom_content: ['attachments', 'completed_control', 'state'],
-  completed_control: ['value'],
-  attachment: Object.keys(attachmentFields),
+  message: new Set(['custom_content', 'name', 'function_call', ...passedOn]),
+  custom_content: new Set(['attachments', 'completed_control', 'state', 'controls', 'stages']),
+  completed_control: new Set(['value']),
+  attachment: new Set(Object.keys(attachmentFields)),
 };
 const messageName = /^[a-zA-Z0-9_]{1,64}$/;
 const functionName = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -33,24 +34,8 @@ function withoutNullFields(value: unknown): unknown {
   return mapField(cleaned(value, nullable.message), 'custom_content', (given) => {
     const custom = cleaned(given, nullable.custom_content);
     const control = mapField(custom, 'completed_control', (completed) => cleaned(completed, nullable.completed_control));
-    return mapField(control, 'attachments', cleanedAttachments);
+    return mapField(control, 'attachments', (given) => mapItems(given, (each) => cleaned(each, nullable.attachment)));
   });
-}
-
-function cleaned(value: unknown, keys: readonly string[]): unknown {
-  return isJsonObject(value) ? withoutNulls(value, keys) : value;
-}
-
-function cleanedAttachments(value: unknown): unknown {
-  if (!Array.isArray(value)) return value;
-  const attachments = value.map((attachment) => cleaned(attachment, nullable.attachment));
-  return attachments.some((attachment, index) => attachment !== value[index]) ? attachments : value;
-}
-
-function mapField(value: unknown, key: string, map: (field: unknown) => unknown): unknown {
-  if (!isJsonObject(value) || value[key] === undefined) return value;
-  const field = map(value[key]);
-  return field === value[key] ? value : { ...value, [key]: field };
 }
 
 function checkContent(message: Message, at: string): void {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject } from '#base/json.ts';
 import { ParleyError } from './errors.ts';
 
 interface SchemaError {
@@ -38,17 +38,6 @@ export function refuseOtherCase(value: object, known: ReadonlySet<string>, at = 
     const folded = key.toUpperCase().toLowerCase();
     if (known.has(folded)) throw requestFault(joined(at, key), `is not a known field; the name is ${folded}`);
   }
-}
-
-/** The object without the named keys whose value is null; the same object if there are none. */
-export function withoutNulls(value: JsonObject, keys: readonly string[]): JsonObject {
-  let rest = value;
-  for (const key of keys) {
-    if (value[key] !== null) continue;
-    if (rest === value) rest = { ...value };
-    delete rest[key];
-  }
-  return rest;
 }
 
 function isAlternative({ keyword }: SchemaError): boolean {

@@ -52,6 +52,8 @@ export type ReplySink = Sink<Frame>;
 export interface Answer extends Handle {
   /** Header fields for the caller, such as what is left of its limits; known from the first frame, or the failure, on. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Fields of the request that did not reach a model; known from the first frame on. */
+  readonly ignored: ReadonlySet<string>;
   /** Tokens used so far, one item for each model; also of a reply that broke off. */
   used(): readonly ModelUsage[];
 }

@@ -278,9 +278,7 @@ class Loop {
     if (state !== undefined) yield this.#reply.chunk({ custom_content: { state } });
     yield last;
     if (this.#tally.items.length === 0) return;
-    const { usage, statistics } = this.#tally.totals();
-    yield { ...this.#reply.bare(), usage };
-    yield { ...this.#reply.bare(), statistics };
+    yield { ...this.#reply.bare(), ...this.#tally.totals() };
   }
 }
 

@@ -98,6 +98,13 @@ async function callCountStock(answering: Answering): Promise<void> {
   return jsonReply(plainCompletion('', { choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }))(answering);
 }
 
+it('An import takes null for what is absent', async () => {
+  const document = { openapi: '3.1.0', info: { title: 't', version: '1' }, servers: [{ url: 'https://x.example' }], paths: {} };
+  const { status, json } = await importOf({ document, url: null, include: null, exclude: null });
+  expect([status, json]).toMatchObject([200, { toolsets: [] }]);
+  expect((await importOf({ document: null, url: null })).error.param).toBe('url');
+});
+
 describe('an import is refused', () => {
   it.each<[string, unknown, string | null]>([
     ['that names no document', {}, 'url'],

@@ -38,6 +38,27 @@ describe('an application that is saved', () => {
     expect([answer.status, answer.completion.choices[0]?.finish_reason]).toEqual([200, 'stop']);
   });
 
+  it('has nothing of optional fields that are null', async () => {
+    const nothing = {
+      ...{ starters: null, applications_as_tools: null, client_toolset: null, web_api_toolset: null, mcp_toolset: null },
+      document_relative_url: null,
+    };
+    const app = quickApp({ web_api_toolset_alternative: [{ type: 'rest-api', name: 'a', authorization: null, tools: [] }] });
+    const absent = {
+      ...{ endpoint: null, displayName: null, displayVersion: null, description: null, iconUrl: null, userRoles: null },
+      ...{ inputAttachmentTypes: null, maxInputAttachments: null, features: null, defaults: null, dependencies: null },
+      maxRetryAttempts: null,
+    };
+    const { applicationProperties: settings } = app as { applicationProperties: object };
+    const written = { ...app, ...absent, applicationProperties: { ...settings, ...nothing } };
+    const { status, json } = await save(service, pathOf('nulls'), written);
+    const { id, etag: _etag, createdAt: _created, updatedAt: _updated, ...saved } = json as Shown;
+    expect([status, saved]).toEqual([201, app]);
+    expect((await service.chat(id, { messages: hello })).status).toBe(200);
+    const odd = quickApp({ instructions: null }, { defaults: { stop: null } });
+    expect((await save(service, pathOf('odd'), odd)).error.param).toBe('applicationProperties.instructions');
+  });
+
   it('has another ETag after each change, and keeps the time it was made', async () => {
     const first = (await save(service, pathOf('changed'), quickApp())).json as Shown;
     const changed = await save(service, pathOf('changed'), quickApp({ temperature: 1 }));

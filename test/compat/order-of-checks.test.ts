@@ -21,7 +21,7 @@ const told: Record<(typeof rank)[number], readonly [status: number, code: string
   size: [413, 'payload_too_large'],
   credentials: [401, 'invalid_api_key'],
   mediaType: [415, 'unsupported_media_type'],
-  deployment: [404, 'deployment_not_found'],
+  deployment: [404, 'DeploymentNotFound'],
   access: [403, 'access_denied'],
   body: [400, 'invalid_request'],
 };

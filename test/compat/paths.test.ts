@@ -112,6 +112,12 @@ describe('the paths of embeddings', () => {
     expect(lastModel()).toBe('vectors');
   });
 
+  it('take null for what is absent', async () => {
+    const nulls = { model: null, encoding_format: null, dimensions: null, user: null };
+    expect((await post('/openai/deployments/vectors/embeddings', { input: 'a', ...nulls })).status).toBe(200);
+    expect(upstream.requests.at(-1)?.body).toEqual({ input: 'a', model: 'vectors' });
+  });
+
   it('refuses what the deployment cannot do', async () => {
     const chat = await post('/openai/deployments/vectors/chat/completions');
     expect([chat.status, chat.error.code]).toEqual([400, 'operation_not_supported']);
@@ -161,7 +167,20 @@ describe('the api_version', () => {
   it('is required on /compat and optional on /openai', async () => {
     expect((await post('/compat/deployments/m/chat/completions')).error.code).toBe('invalid_api_version');
     expect((await post('/openai/deployments/m/chat/completions')).status).toBe(200);
-    expect((await post('/openai/deployments/m/chat/completions?api-version=yesterday')).error.code).toBe('invalid_api_version');
+  });
+
+  it.each(['preview', 'latest', 'v1', '2025-04-01-preview', '2024-02-30', 'a_b.c'])(
+    'may be the word %s in the query',
+    async (word) => {
+      for (const prefix of ['compat', 'openai']) {
+        expect((await post(`/${prefix}/deployments/m/chat/completions?api-version=${word}`)).status).toBe(200);
+      }
+    },
+  );
+
+  it.each(['', 'a b', 'a%2Fb', '%00', 'é'])('may not be %j in the query', async (word) => {
+    const answer = await post(`/openai/deployments/m/chat/completions?api-version=${encodeURI(word).replaceAll('%25', '%')}`);
+    expect([answer.status, answer.error.code, answer.error.param]).toEqual([400, 'invalid_api_version', 'api_version']);
   });
 });
 
@@ -196,6 +215,6 @@ describe('the id of a deployment', () => {
     ['8,000 characters', 'x'.repeat(8_000)],
   ])('with %s is found nowhere', async (_what, encoded) => {
     const answer = await post(`/compat/deployments/${encoded}/chat/completions/2024-10-21`);
-    expect([answer.status, answer.error.type, answer.error.code]).toEqual([404, 'not_found_error', 'deployment_not_found']);
+    expect([answer.status, answer.error.type, answer.error.code]).toEqual([404, 'not_found_error', 'DeploymentNotFound']);
   });
 });

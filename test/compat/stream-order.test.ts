@@ -31,16 +31,20 @@ describe('a stream', () => {
     expect((await reader.rest()).isDone).toBe(true);
   });
 
-  it('begins with a role, ends with finish, usage once, statistics without choices, and the end mark', async () => {
+  it('begins with a role, ends with finish, usage and statistics in one chunk without choices, and the end mark', async () => {
     const { chunks, isDone, usages, content } = await stream(...plainReply('Hel', 'lo'));
     expect(isDone).toBe(true);
     expect(chunks[0]?.choices[0]?.delta.role).toBe('assistant');
     expect(content()).toBe('Hello');
-    const [finished, used, counted] = chunks.slice(-3);
+    const [finished, counted] = chunks.slice(-2);
     expect(finished?.choices).toMatchObject([{ index: 0, finish_reason: 'stop' }]);
-    expect(used).toMatchObject({ choices: [], usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 } });
     expect(usages).toHaveLength(1);
-    expect(counted).toMatchObject({ object: 'chat.completion.chunk', choices: [], statistics: statisticsOf(7, 5) });
+    expect(counted).toMatchObject({
+      object: 'chat.completion.chunk',
+      choices: [],
+      usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 },
+      statistics: statisticsOf(7, 5),
+    });
     for (const { id, object, created } of chunks)
       expect([id, object, created]).toEqual(['chatcmpl-upstream', 'chat.completion.chunk', 1_700_000_000]);
   });
@@ -61,7 +65,7 @@ describe('a stream', () => {
 
   it('is given a finish reason where the upstream has none', async () => {
     const { chunks } = await stream(delta({ role: 'assistant', content: 'hi' }), usage(1, 1));
-    expect(chunks.at(-3)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: 'stop' }]);
+    expect(chunks.at(-2)?.choices).toEqual([{ index: 0, delta: {}, finish_reason: 'stop' }]);
   });
 
   it('has one finish reason a choice, however often the upstream says it', async () => {
@@ -152,7 +156,7 @@ describe('a stream', () => {
     );
     expect(content()).toBe(tricky);
     expect(isDone).toBe(true);
-    expect(chunks).toHaveLength(5);
+    expect(chunks).toHaveLength(4);
   });
 });
 
@@ -165,7 +169,7 @@ describe('a reply in another form than was asked for', () => {
     expect(chunks[0]?.choices[0]?.delta.role).toBe('assistant');
     expect(content()).toBe('All at once.');
     expect(usages).toHaveLength(1);
-    expect(chunks.at(-3)?.choices[0]?.finish_reason).toBe('stop');
+    expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop');
     expect(chunks.at(-1)).toMatchObject({ choices: [], statistics: statisticsOf(7, 5) });
     expect(isDone).toBe(true);
   });

@@ -77,6 +77,13 @@ const everything = {
   extra_null: null,
 };
 
+/** What stock clients print though nobody set it. */
+const nullable = [
+  ...['model', 'stream', 'temperature', 'top_p', 'n', 'stop', 'max_tokens', 'presence_penalty', 'frequency_penalty'],
+  ...['logit_bias', 'user', 'functions', 'function_call', 'addons', 'tools', 'tool_choice', 'parallel_tool_calls'],
+  ...['response_format', 'seed', 'stream_options', 'max_completion_tokens', 'reasoning_effort', 'logprobs', 'metadata'],
+];
+
 describe('a number that JavaScript cannot hold', () => {
   const odd = '{"id":9007199254740993,"far":-1e400,"list":[12345678901234567890]}';
   const send = async (deployment: string, body: string): Promise<string> =>
@@ -110,25 +117,35 @@ describe('an empty list of addons', () => {
 
 describe('the request that goes to the upstream', () => {
   it('is the one that came, with the upstream’s own name of the model and nothing else added', async () => {
-    expect(await sentFor({ ...everything, model: 'whatever the caller says' })).toEqual({
-      ...everything,
-      model: 'upstream-name',
-    });
+    const { stop: _null, ...sent } = everything;
+    expect(await sentFor({ ...everything, model: 'whatever the caller says' })).toEqual({ ...sent, model: 'upstream-name' });
   });
 
   it('has no model but its own, also where the caller names none', async () => {
     expect(await sentFor({ messages: hello })).toEqual({ messages: hello, model: 'upstream-name' });
   });
 
-  it('asks a stream for its usage, unless the caller says what it wants', async () => {
+  it.each(['m', 'app'])('asks a stream of %s for its usage', async (deployment) => {
+    for (const stream_options of [undefined, null, {}, { include_usage: false }, { include_usage: null }, 'none', []]) {
+      const sent = await sentFor({ messages: hello, stream: true, stream_options }, deployment);
+      expect(sent.stream_options).toEqual({ include_usage: true });
+    }
+    const wished = { include_usage: false, include_obfuscation: false, further: [1] };
+    const sent = await sentFor({ messages: hello, stream: true, stream_options: wished }, deployment);
+    expect(sent.stream_options).toEqual({ ...wished, include_usage: true });
+  });
+
+  it('says nothing of a stream where none is asked for', async () => {
+    expect(await sentFor({ messages: hello, stream_options: null })).not.toHaveProperty('stream_options');
+  });
+
+  it('adds nothing else to a stream', async () => {
     expect(await sentFor({ messages: hello, stream: true })).toEqual({
       messages: hello,
       model: 'upstream-name',
       stream: true,
       stream_options: { include_usage: true },
     });
-    const wished = { include_usage: false, include_obfuscation: false };
-    expect((await sentFor({ messages: hello, stream: true, stream_options: wished })).stream_options).toEqual(wished);
   });
 
   it('has the deployment’s defaults where the caller says nothing, and only there', async () => {
@@ -143,9 +160,19 @@ describe('the request that goes to the upstream', () => {
   });
 
   it('has no nulls where the API takes them for absence', async () => {
-    const nulls = { temperature: null, top_p: null, n: null, stream: null, max_tokens: null };
-    expect(await sentFor({ messages: hello, ...nulls })).toEqual({ messages: hello, model: 'upstream-name' });
+    const nulls = Object.fromEntries(nullable.map((field) => [field, null]));
+    const messages = [
+      { role: 'user', content: 'Hello', name: null, custom_content: null, function_call: null, tool_calls: null },
+    ];
+    expect(await sentFor({ messages, ...nulls })).toEqual({ messages: hello, model: 'upstream-name' });
+    expect(await sentFor({ messages, ...nulls }, 'app')).toEqual({ messages: hello, temperature: 0.5 });
     expect((await sentFor({ messages: hello, temperature: null }, 'tuned')).temperature).toBe(0.25);
+  });
+
+  it('has no empty lists of functions and tools, which are accepted beside one another', async () => {
+    const tools = [{ type: 'function', function: { name: 'look' } }];
+    expect(await sentFor({ messages: hello, functions: [], tools })).toEqual({ messages: hello, tools, model: 'upstream-name' });
+    expect(await sentFor({ messages: hello, functions: [], tools: [] })).toEqual({ messages: hello, model: 'upstream-name' });
   });
 
   it('is read one way only: the last of two keys of one name was checked, and is what goes on', async () => {

@@ -134,7 +134,8 @@ describe('a listing', () => {
     async (id) => {
       for (const base of ['/openai/models', '/openai/deployments', '/v1/models']) {
         const answer = await get(`${base}/${id.replaceAll(' ', '%20')}`);
-        expect([answer.status, answer.error.code]).toEqual([404, 'deployment_not_found']);
+        const code = base === '/openai/deployments' ? 'DeploymentNotFound' : 'deployment_not_found';
+        expect([answer.status, answer.error.code]).toEqual([404, code]);
       }
     },
   );

@@ -189,8 +189,32 @@ describe('the transport', () => {
     await post(service, cancelled, { ...session, 'api-key': 'limited-key' });
     expect(received.isOpen).toBe(true);
     await post(service, cancelled, session);
-    expect((await called).json).toMatchObject({ result: { isError: true } });
+    const { status, text } = await called;
+    expect([status, text]).toEqual([202, '']);
     expect((await received.closed).early).toBe(true);
+  });
+
+  it('ends a stream without a message once the call is cancelled', async () => {
+    const { service, model } = await startServed({}, () => undefined);
+    const session = { 'mcp-session-id': 'one', accept: 'application/json, text/event-stream' };
+    for (const meta of [{}, { _meta: { progressToken: 'p' } }]) {
+      const before = model.requests.length;
+      const called = post(service, rpc('tools/call', { ...toolCall, ...meta }), session);
+      await model.request(before);
+      await post(service, { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } }, session);
+      const { status, headers, text } = await called;
+      expect([status, headers['content-type'], text]).toEqual([200, 'text/event-stream; charset=utf-8', '']);
+    }
+  });
+
+  it('takes null for what is absent', async () => {
+    const { service } = await startServed({}, answer);
+    expect(toTold(await post(service, { ...rpc('ping'), params: null }))).toBe('200 ok');
+    expect(toTold(await post(service, rpc('tools/list', { _meta: null })))).toBe('200 ok');
+    expect(toTold(await post(service, rpc('tools/call', { ...toolCall, _meta: { progressToken: null } })))).toBe('200 ok');
+    expect((await post(service, rpc('tools/call', { name: 'model', arguments: null }))).text).toContain(
+      'arguments.query is required',
+    );
   });
 
   it('counts what the tool is called for as use of the deployment, and nothing else', async () => {

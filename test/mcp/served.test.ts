@@ -129,6 +129,8 @@ describe.each(eras)('a deployment as an MCP server, to a stock client of %s', (e
   it('lets go of its upstream when the client gives up, streamed or not', async () => {
     const { service, model } = await startServed({}, silence);
     const client = await connect(service, era);
+    const errors: Error[] = [];
+    client.onerror = (error) => errors.push(error);
     for (const [nth, progress] of [{}, { onprogress: () => undefined }].entries()) {
       const leaving = new AbortController();
       const called = client.callTool(toolCall, { signal: leaving.signal, ...progress });
@@ -137,6 +139,9 @@ describe.each(eras)('a deployment as an MCP server, to a stock client of %s', (e
       await expect(called).rejects.toThrow();
       expect((await received.closed).early).toBe(true);
     }
+    // A response to a call that was given up would be one that the client does not know.
+    expect((await client.listTools()).tools).toHaveLength(1);
+    expect(errors).toEqual([]);
   });
 
   it('is not there for those who may not use it, and no embedding model', async () => {

@@ -37,7 +37,7 @@ describe('a deployment that is a tool', () => {
       parameters: { required: ['query'] },
     });
     const [request] = host.requests.slice(-1);
-    expect(request?.body).toEqual({ messages: [user('What is new?')], stream: true });
+    expect(request?.body).toEqual({ messages: [user('What is new?')], stream: true, stream_options: { include_usage: true } });
     expect(request?.headers['api-key']).not.toBe('caller-key');
     expect(toldTo(rig)).toEqual(['from the other']);
     expect(stagesOf(answered)).toMatchObject([{ name: 'other', status: 'completed' }]);

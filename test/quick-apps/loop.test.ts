@@ -115,8 +115,7 @@ describe('a run', () => {
     expect(streamed.isDone).toBe(true);
     expect(streamed.content()).toBe('Let me see.\n\nDone.');
     const kinds = streamed.chunks.map(({ choices: [choice], usage: used, statistics }) => {
-      if (used) return 'usage';
-      if (statistics) return 'statistics';
+      if (used) return statistics ? 'usage and statistics' : 'usage';
       if (choice?.finish_reason) return choice.finish_reason;
       const { role, content, custom_content: custom } = choice?.delta ?? {};
       const [stage] = custom?.stages ?? [];
@@ -130,8 +129,7 @@ describe('a run', () => {
       '\n\nDone.',
       'state',
       'stop',
-      'usage',
-      'statistics',
+      'usage and statistics',
     ]);
   });
 

@@ -61,10 +61,10 @@ describe('a run with tools', () => {
       }),
       delta({ content: 'Take a coat.' }),
       delta({}, 'stop'),
-      { ...head, choices: [], usage: { prompt_tokens: 30, completion_tokens: 6, total_tokens: 36 } },
       {
         ...head,
         choices: [],
+        usage: { prompt_tokens: 30, completion_tokens: 6, total_tokens: 36 },
         statistics: {
           usage_per_model: [
             { index: 0, model: 'chat-model', name: 'chat-model', prompt_tokens: 30, completion_tokens: 6, total_tokens: 36 },
@@ -123,7 +123,7 @@ describe('a run with tools', () => {
     const chunks = await chunksOf({ ask, tools: [time] });
     expect(asked[1]?.messages.slice(2).map((message) => message.tool_call_id)).toEqual(['a', 'b']);
     expect(fold(chunks)).toMatchObject({ content: 'Noon.', finishReasons: ['stop'] });
-    expect(chunks.at(-2)?.usage?.total_tokens).toBe(4);
+    expect(chunks.at(-1)?.usage?.total_tokens).toBe(4);
   });
 
   it('gives calls without an id, or with one that another has, an id of their own', async () => {
@@ -191,7 +191,7 @@ describe('a run with tools', () => {
     };
     const model = scriptedModel([...calls(['ask_other', {}]), { statistics }, used(1, 1)], [...answers('Done.'), { statistics }]);
     const chunks = await chunksOf({ ask: model.ask, tools: [asking] });
-    expect(chunks.at(-2)?.usage).toEqual({ prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 });
+    expect(chunks.at(-1)?.usage).toEqual({ prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 });
     expect(chunks.at(-1)?.statistics?.usage_per_model.map(({ model: name, total_tokens }) => [name, total_tokens])).toEqual([
       ['m', 4],
       ['other', 6],

@@ -90,7 +90,7 @@ const deploymentPaths = ['compat', 'openai'].flatMap((prefix): Row[] => {
     {
       route: `POST ${base}/*`,
       asking: post(`${base}/none/chat/completions${version}`, chat),
-      told: keyed('404 deployment_not_found'),
+      told: keyed('404 DeploymentNotFound'),
     },
     ...['deployments', 'models', 'applications'].flatMap((kind): Row[] => [
       { route: `GET /${prefix}/${kind}`, asking: get(`/${prefix}/${kind}`), told: keyed(200) },
@@ -103,6 +103,18 @@ const deploymentPaths = ['compat', 'openai'].flatMap((prefix): Row[] => {
     { route: `GET ${base}/*`, asking: get(`${base}/${made}`), told: keyed(denied, { owner: 200, chain: 200 }) },
   ];
 });
+
+const openAiPaths = ['/v1', '/openai/v1'].flatMap((base): Row[] => [
+  { route: `POST ${base}/chat/completions`, asking: post(`${base}/chat/completions`, { model: 'model', ...chat }), told: byRole },
+  {
+    route: `POST ${base}/chat/completions`,
+    asking: post(`${base}/chat/completions`, { model: 'none', ...chat }),
+    told: keyed('404 model_not_found'),
+  },
+  { route: `POST ${base}/embeddings`, asking: post(`${base}/embeddings`, { model: 'vectors', input: 'x' }), told: byRole },
+  { route: `GET ${base}/models`, asking: get(`${base}/models`), told: keyed(200) },
+  { route: `GET ${base}/models/*`, asking: get(`${base}/models/model`), told: byRole },
+]);
 
 const messagesPaths = ['msgapi', 'anthropic'].flatMap((prefix): Row[] => [
   { route: `POST /${prefix}/v1/messages`, asking: post(`/${prefix}/v1/messages`, message), told: messagesByRole },
@@ -120,10 +132,17 @@ const table: readonly Row[] = [
   ...messagesPaths,
   { route: 'GET /anthropic/v1/models', asking: get('/anthropic/v1/models'), told: { ...messagesByRole, roleless: 200 } },
   { route: 'GET /anthropic/v1/models/*', asking: get('/anthropic/v1/models/model'), told: { ...messagesByRole, ...noRole } },
-  { route: 'POST /v1/chat/completions', asking: post('/v1/chat/completions', { model: 'model', ...chat }), told: byRole },
-  { route: 'POST /v1/embeddings', asking: post('/v1/embeddings', { model: 'vectors', input: 'x' }), told: byRole },
-  { route: 'GET /v1/models', asking: get('/v1/models'), told: keyed(200) },
-  { route: 'GET /v1/models/*', asking: get('/v1/models/model'), told: byRole },
+  ...openAiPaths,
+  {
+    route: 'POST /openai/v1/deployments/*',
+    asking: post('/openai/v1/deployments/model/chat/completions?api-version=preview', chat),
+    told: byRole,
+  },
+  {
+    route: 'POST /openai/v1/deployments/*',
+    asking: post('/openai/v1/deployments/vectors/embeddings', { input: 'x' }),
+    told: byRole,
+  },
   { route: 'GET /v1/user/info', asking: get('/v1/user/info'), told: keyed(200) },
   { route: 'GET /v1/deployments/*', asking: get('/v1/deployments/model/limits'), told: byRole },
   { route: 'GET /v1/deployments/*', asking: get('/v1/deployments/model/configuration'), told: byRole },

@@ -17,9 +17,9 @@ type Fate = 'carried' | 'lost' | 'refused';
 export type ProbeBodies = readonly [without: Body, having: Body, mark?: string];
 
 export interface Prober extends AsyncDisposable {
-  /** Compares what an upstream of the dialect gets of two requests. */
-  fateOf(dialect: DialectName, probe: ProbeBodies): Promise<Fate>;
-  /** The same for requests in the Messages dialect; `isTold`: whether the answer names something that was left out. */
+  /** Compares what an upstream of the dialect gets of two requests; `isTold`: whether the answer names something that was left out. */
+  fateOf(dialect: DialectName, probe: ProbeBodies): Promise<{ fate: Fate; isTold: boolean }>;
+  /** The same for requests in the Messages dialect. */
   messagesFateOf(dialect: DialectName, probe: ProbeBodies): Promise<{ fate: Fate; isTold: boolean }>;
   /** The first choice of the caller's completion, where the upstream replies so, with its usage. */
   told(dialect: DialectName, reply: Reply): Promise<{ choice: unknown; usage: unknown }>;
@@ -96,7 +96,7 @@ export async function startProber(): Promise<Prober> {
   return {
     service,
     upstream,
-    fateOf: async (dialect, probe) => (await compare(probe, (body) => got(dialect, () => service.chat(dialect, body)))).fate,
+    fateOf: (dialect, probe) => compare(probe, (body) => got(dialect, () => service.chat(dialect, body))),
     messagesFateOf: (dialect, probe) =>
       compare(probe, (given) => {
         const body = { model: dialect, ...given };

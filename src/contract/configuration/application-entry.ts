@@ -1,10 +1,12 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { QuickAppForm } from '../quick-app/form.ts';
 import { keepSecrets } from '../quick-app/secrets.ts';
 import { complete } from './complete.ts';
 import { applicationFaults } from './deployment-rules.ts';
 import { ApplicationEntry } from './deployments.ts';
 import { explain } from './explain.ts';
 import type { Fault } from './fault.ts';
+import { withoutNullFields } from './without-null-fields.ts';
 
 /** What an application is measured against. */
 export interface EntryContext {
@@ -22,7 +24,8 @@ export interface ReadEntry {
 }
 
 /** Reads an entry of `applications`; takes any value. */
-export function readApplicationEntry(value: unknown, { ids, storedProperties }: EntryContext): ReadEntry {
+export function readApplicationEntry(written: unknown, { ids, storedProperties }: EntryContext): ReadEntry {
+  const value = withoutAbsent(written);
   const completed = complete(ApplicationEntry, value);
   const rules = isJsonObject(completed) ? [...applicationFaults(completed, ids)] : [];
   const faults = [...explain(ApplicationEntry, completed), ...rules];
@@ -31,4 +34,11 @@ export function readApplicationEntry(value: unknown, { ids, storedProperties }: 
   const kept = keepSecrets(entry.applicationProperties, storedProperties);
   const inProperties = kept.faults.map((fault) => ({ ...fault, path: ['applicationProperties', ...fault.path] }));
   return { entry: { ...entry, applicationProperties: kept.properties }, faults: inProperties };
+}
+
+/** The entry without optional fields that are null; of its settings those of a quick app. */
+function withoutAbsent(written: unknown): unknown {
+  const entry = withoutNullFields(ApplicationEntry, written);
+  if (!isJsonObject(entry) || entry.applicationProperties === undefined) return entry;
+  return { ...entry, applicationProperties: withoutNullFields(QuickAppForm, entry.applicationProperties) };
 }

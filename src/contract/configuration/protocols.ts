@@ -19,6 +19,8 @@ export interface ProtocolTraits {
   readonly takesCacheMarks: boolean;
   /** Whether they know `top_k` and thinking as the Messages dialect has them. */
   readonly takesThinking: boolean;
+  /** Whether they know `response_format: {"type": "json_object"}`, but for models that speak the Messages dialect: others are told in their instructions. */
+  readonly hasJsonMode: boolean;
   /** Whether their replies record in their state the controls that they offer. */
   readonly keepsControls: boolean;
   /** Whether they call other deployments with a key of the request: a missing consent that they report is Parley's own refusal. */
@@ -33,6 +35,7 @@ const plain: ProtocolTraits = {
   speaksMessages: () => false,
   takesCacheMarks: false,
   takesThinking: false,
+  hasJsonMode: true,
   keepsControls: false,
   callsDeployments: false,
 };
@@ -41,7 +44,7 @@ const ofModels = {
   openai: { ...plain, needsEndpoint: true },
   azure: { ...plain, needsEndpoint: true, needsApiVersion: true },
   anthropic: { ...plain, needsEndpoint: true, speaksMessages: () => true, takesThinking: true },
-  bedrock: { ...plain, otherKey: 'signing', takesCacheMarks: true, takesThinking: true },
+  bedrock: { ...plain, otherKey: 'signing', takesCacheMarks: true, takesThinking: true, hasJsonMode: false },
   vertex: { ...plain, otherKey: 'account', speaksMessages: isClaude, takesThinking: true },
   gemini: { ...plain, needsKey: true, takesThinking: true },
   mistral: { ...plain, needsKey: true },

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { requireShape } from '../request-fault.ts';
+import { cleaned, mapField } from '../without-nulls.ts';
 
 const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
 
@@ -28,13 +29,15 @@ const McpToolCall = Type.Object({
 });
 type McpToolCall = Static<typeof McpToolCall>;
 
+const nullable = { message: new Set(['params']), params: new Set(['_meta', 'arguments']) };
 const messageShape = Compile(McpMessage);
 const callShape = Compile(McpToolCall);
 const queryShape = Compile(McpQuery);
 
-/** Throws invalid_request. */
+/** Optional fields that are null are left out, but for the id: a request without one is a notification. Throws invalid_request. */
 export function parseMcpMessage(value: unknown): McpMessage {
-  return requireShape(messageShape, value);
+  const message = mapField(cleaned(value, nullable.message), 'params', (params) => cleaned(params, nullable.params));
+  return requireShape(messageShape, message);
 }
 
 /** The parameters of `tools/call`. Throws invalid_request. */

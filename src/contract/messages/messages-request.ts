@@ -5,6 +5,7 @@ import { refuseOtherCase, requestFault, requireShape } from '../request-fault.ts
 import type { MessagesRequest } from './dialect.ts';
 import { parseParley } from './parley.ts';
 import { parseBlocks } from './parse-blocks.ts';
+import { withoutAbsent } from './without-absent.ts';
 
 /** An object whose further fields are kept. */
 const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
@@ -93,17 +94,21 @@ export function parseCountRequest(value: unknown): CountRequest {
 
 interface BodyShape {
   readonly known: ReadonlySet<string>;
+  /** Also those that only the other body knows. */
+  readonly optional: ReadonlySet<string>;
   readonly check: (value: unknown) => Static<typeof CountBody>;
 }
 
 function toShape(body: TObject<typeof fields>): BodyShape {
   const shape = Compile(body);
-  return { known: new Set(Object.keys(body.properties)), check: (value) => requireShape(shape, value) };
+  const required: readonly string[] = body.required ?? [];
+  const optional = new Set(Object.keys({ ...fields, ...generation }).filter((field) => !required.includes(field)));
+  return { known: new Set(Object.keys(body.properties)), optional, check: (value) => requireShape(shape, value) };
 }
 
-function parse({ known, check }: BodyShape, value: unknown): Static<typeof CountBody> {
+function parse({ known, optional, check }: BodyShape, value: unknown): Static<typeof CountBody> {
   if (isJsonObject(value)) refuseOtherCase(value, known);
-  const body = check(value);
+  const body = check(isJsonObject(value) ? withoutAbsent(value, optional) : value);
   if (body.tool_choice?.type === 'tool' && body.tool_choice.name === undefined)
     throw requestFault('tool_choice.name', 'is required with the type tool');
   body.messages.forEach((each, index) => {

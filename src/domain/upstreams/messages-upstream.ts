@@ -5,3 +5,8 @@ import type { Upstream } from './upstream.ts';
 export function speaksMessages(upstream: Upstream): boolean {
   return protocols[upstream.protocol].speaksMessages(upstream);
 }
+
+/** Whether an upstream has a mode for JSON of whatever schema. The Messages dialect has none. */
+export function hasJsonMode(upstream: Upstream): boolean {
+  return protocols[upstream.protocol].hasJsonMode && !speaksMessages(upstream);
+}

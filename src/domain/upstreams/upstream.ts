@@ -48,6 +48,8 @@ export interface Ask<Request = ChatRequest> {
    * frames with `native`. Others answer `request` on the compat wire.
    */
   readonly native?: NativeRequest;
+  /** Called ahead of the reply with fields of the request that the upstream is not sent, or not as they came. */
+  readonly noteIgnored?: (fields: readonly string[]) => void;
 }
 
 /** Takes the reply of an upstream: frames of the compat wire, of which nothing is trusted, up to the upstream's own end mark. */

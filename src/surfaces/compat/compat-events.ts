@@ -1,4 +1,3 @@
-import { toErrorBody } from '#contract/errors.ts';
 import { toEvent } from '#contract/frame.ts';
 import type { EventWriter } from '../http/streamed-reply.ts';
 
@@ -6,8 +5,8 @@ const endMark = 'data: [DONE]\n\n';
 
 /** Events of the compat wire: frames byte for byte. */
 export const compatEvents: EventWriter = {
-  begin: (stream, context) => stream.start(context.headers),
+  begin: (stream, context) => stream.start(context.replyHeaders),
   toBytes: (frame) => frame.bytes,
   end: () => endMark,
-  toFault: (error) => toEvent(toErrorBody(error)) + endMark,
+  toFault: (error, { errorDialect, id }) => toEvent(errorDialect.toErrorBody(error, id)) + endMark,
 };

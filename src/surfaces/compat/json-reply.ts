@@ -29,9 +29,9 @@ export class JsonReply implements ReplySink {
   }
 
   end(): void {
-    const { response, headers } = this.#context;
+    const { response, replyHeaders } = this.#context;
     const whole = this.#folded === undefined ? this.#whole : Frame.ofCompletion(this.#folded.completion());
-    sendJson(response, 200, whole?.bytes ?? '', headers);
+    sendJson(response, 200, whole?.bytes ?? '', replyHeaders);
     this.#context.replyEnded();
   }
 

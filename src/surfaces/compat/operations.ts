@@ -6,6 +6,7 @@ import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/operatio
 import { exampleNames, inDeploymentPath } from '../http/operation-examples.ts';
 import { chunk, completion, embeddings } from './reply-schema.ts';
 
+const canonicalPrefix = 'compat';
 const request: NamedSchema = { name: 'ChatRequest', schema: ChatRequest };
 const embeddingsRequest: NamedSchema = { name: 'EmbeddingsRequest', schema: EmbeddingsRequest };
 
@@ -21,9 +22,15 @@ const chatErrors: readonly ErrorCode[] = [...embeddingsErrors, 'control_not_offe
 
 const chatDescription =
   'With `stream: true` the answer is a stream of events, each a chunk, and then `data: [DONE]`; a fault after the first chunk is one event `{"error": …}` before it. ' +
-  'Fields that are not listed are carried to the deployment untouched.';
+  'Fields that are not listed are carried to the deployment untouched; the header field `Parley-Ignored` names those that did not reach a model. ';
+const countsDescription = {
+  usual: 'The last chunk has `usage` and `statistics`, and no choices.',
+  ofOpenAi:
+    'The last chunk has `usage` and `statistics`, and a choice that says nothing, or with `stream_options.include_usage` no choices.',
+};
 
 const versionForm = 'A date `YYYY-MM-DD`, optionally with `-preview`.';
+const versionInQuery = 'A word of letters, digits, `.`, `-` and `_`, such as `preview`.';
 const version = '2024-10-21';
 
 /** The deployment is named by the path, or by `model` of the body. */
@@ -31,37 +38,54 @@ interface Place {
   readonly path: string;
   readonly suffix: string;
   readonly isNamedByBody: boolean;
+  /** Whether a stream has chunks without choices only if they are asked for. */
+  readonly isOpenAi: boolean;
   readonly toParameters: (deployment: string) => readonly Parameter[];
 }
 
-const byModel: Place = { path: '/v1/{operation}', suffix: 'V1', isNamedByBody: true, toParameters: () => [] };
+const byModel: Place = { path: '/v1/{operation}', suffix: 'V1', isNamedByBody: true, isOpenAi: true, toParameters: () => [] };
 
-/** Chat completions and embeddings below each prefix, such as `compat` and `openai`, and below `/v1`. */
+/** Chat completions and embeddings below each prefix, such as `compat` and `openai`, and below `/v1` of the service and of each alias. */
 export function compatOperations(prefixes: readonly string[]): ApiOperation[] {
-  return [...prefixes.map(toPlace), byModel].flatMap((place) => [toChat(place), toEmbeddings(place)]);
+  const aliases = prefixes.filter((prefix) => prefix !== canonicalPrefix).flatMap(toAliases);
+  return [...prefixes.map(toPlace), byModel, ...aliases].flatMap((place) => [toChat(place), toEmbeddings(place)]);
+}
+
+function toAliases(prefix: string): Place[] {
+  const suffix = `V1_${toSuffix(prefix)}`;
+  const ofOlderClients = { ...toPlace(prefix), path: `/${prefix}/v1/deployments/{id}/{operation}`, isOpenAi: true };
+  return [
+    { ...byModel, path: `/${prefix}/v1/{operation}`, suffix },
+    { ...ofOlderClients, suffix: `${suffix}_deployments` },
+  ];
+}
+
+function toSuffix(prefix: string): string {
+  return prefix.replace(/[^a-z0-9]+/gi, '_');
 }
 
 function toPlace(prefix: string): Place {
-  const hasVersionInPath = prefix === 'compat';
+  const hasVersionInPath = prefix === canonicalPrefix;
   const inAddress = hasVersionInPath
     ? inPath('api_version', versionForm, version)
-    : inQuery('api-version', versionForm, { example: version });
+    : inQuery('api-version', versionInQuery, { example: version });
   return {
     path: `/${prefix}/deployments/{id}/{operation}${hasVersionInPath ? '/{api_version}' : ''}`,
-    suffix: prefix.replace(/[^a-z0-9]+/gi, '_'),
+    suffix: toSuffix(prefix),
     isNamedByBody: false,
+    isOpenAi: false,
     toParameters: (deployment) => [inDeploymentPath(deployment), inAddress],
   };
 }
 
-function toChat({ path, suffix, isNamedByBody, toParameters }: Place): ApiOperation {
+function toChat({ path, suffix, isNamedByBody, isOpenAi, toParameters }: Place): ApiOperation {
   return {
     method: 'post',
     path: path.replace('{operation}', 'chat/completions'),
     id: `createChatCompletion_${suffix}`,
     tag: 'Chat',
     summary: 'Asks a deployment for a reply',
-    description: chatDescription,
+    description: chatDescription + (isOpenAi ? countsDescription.ofOpenAi : countsDescription.usual),
     parameters: toParameters(exampleNames.chat),
     body: json(request, toChatExamples(isNamedByBody ? { model: exampleNames.chat } : {})),
     answers: [

@@ -1,3 +1,4 @@
+import type { AskedVersion } from '#contract/api-version.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Operation } from '#domain/telemetry.ts';
@@ -9,22 +10,30 @@ export interface DeploymentTarget {
   /** As it stands in the path, still percent-encoded; `readId` reads it. */
   readonly encodedId: string;
   readonly operation: Operation;
-  /** From the path or the query; undefined if neither has one. */
-  readonly apiVersion: string | undefined;
+  /** Undefined if neither the path nor the query has one. */
+  readonly version: AskedVersion | undefined;
+}
+
+/** Where paths name deployments. */
+export interface DeploymentPlace {
+  /** What stands ahead of their ids. */
+  readonly base: string;
+  /** Whether deployments are shown there too. */
+  readonly isListed: boolean;
 }
 
 /**
- * Reads `{id}/chat/completions[/{api_version}]` or `{id}/embeddings[/{api_version}]` out of a raw path below a
- * deployments prefix; the id may have several segments. Throws `route_not_found`, `method_not_allowed`.
+ * Reads `{id}/chat/completions[/{api_version}]` or `{id}/embeddings[/{api_version}]` out of a raw path below such a
+ * place; the id may have several segments. Throws `route_not_found`, `method_not_allowed`.
  */
-export function readTarget(rawUrl: string, prefix: string): DeploymentTarget {
+export function readTarget(rawUrl: string, { base, isListed }: DeploymentPlace): DeploymentTarget {
   const [path = '', query = ''] = rawUrl.split('?', 2);
-  const rest = path.slice(prefix.length);
+  const rest = path.slice(base.length);
   const match = /^(.*)\/(chat\/completions|embeddings)(?:\/([^/]*))?$/.exec(rest);
   const operation = operations[match?.[2] ?? ''];
-  if (match === null || operation === undefined) throw rest.includes('/') ? nothingServed() : notCalled();
-  const apiVersion = match[3] === undefined ? fromQuery(query) : decoded(match[3]);
-  return { encodedId: match[1] ?? '', operation, apiVersion };
+  if (match === null || operation === undefined) throw isListed && !rest.includes('/') ? notCalled() : nothingServed();
+  const version = match[3] === undefined ? fromQuery(query) : { text: decoded(match[3]), from: 'path' as const };
+  return { encodedId: match[1] ?? '', operation, version };
 }
 
 /** The deployment id of a path. Throws `deployment_not_found` for what can be no id. */
@@ -44,8 +53,9 @@ function notCalled(): ParleyError {
   return new ParleyError('method_not_allowed', claim, { headers: { allow: 'GET, HEAD' } });
 }
 
-function fromQuery(query: string): string | undefined {
-  return query === '' ? undefined : (new URLSearchParams(query).get('api-version') ?? undefined);
+function fromQuery(query: string): AskedVersion | undefined {
+  const text = query === '' ? null : new URLSearchParams(query).get('api-version');
+  return text === null ? undefined : { text, from: 'query' };
 }
 
 function decoded(segment: string): string {

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
+import { isJsonObject } from '#base/json.ts';
 import { toLatin1 } from '#base/latin1.ts';
-import { checkApiVersion } from '#contract/api-version.ts';
-import { parseChatRequest } from '#contract/chat-request.ts';
+import { type AskedVersion, checkApiVersion, missingApiVersion } from '#contract/api-version.ts';
+import { type ChatRequest, parseChatRequest } from '#contract/chat-request.ts';
 import { parseEmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { Call, Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -9,53 +10,78 @@ import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';
 import { serveCalls } from '../http/serve-raw.ts';
-import { StreamedReply } from '../http/streamed-reply.ts';
+import { type EventWriter, StreamedReply } from '../http/streamed-reply.ts';
 import { Body } from './body.ts';
 import { compatEvents } from './compat-events.ts';
+import { azureErrorDialect, modelErrorDialect } from './error-dialect.ts';
+import { EventsWithChoices } from './events-with-choices.ts';
 import { JsonReply } from './json-reply.ts';
-import { readId, readTarget } from './path.ts';
+import { type DeploymentPlace, readId, readTarget } from './path.ts';
 
 export interface CompatDeps {
   readonly handler: RequestHandler;
   readonly calls: Calls;
-  /** Prefixes that have the deployment paths, such as `compat` and `openai`. */
-  readonly prefixes: readonly string[];
+  /** Prefixes that stand for `compat`, such as `openai`. */
+  readonly aliases: readonly string[];
 }
 
+const canonicalPrefix = 'compat';
 const isEmbeddings = /\/embeddings(\/|\?|$)/;
 
-/** `/{prefix}/deployments/{id}/…` and `/v1/…`: chat completions and embeddings. */
+/**
+ * Chat completions and embeddings: `/{prefix}/deployments/{id}/…`, and `/v1/…` with `/{alias}/v1/…` beside it, where
+ * `model` of the body names the deployment.
+ */
 export function compatRoutes(app: FastifyInstance, deps: CompatDeps): void {
-  for (const prefix of deps.prefixes) {
-    const base = `/${prefix}/deployments/`;
-    const chat = { operation: 'chat', route: `${base}{id}/chat/completions` } as const;
-    const embeddings = { operation: 'embeddings', route: `${base}{id}/embeddings` } as const;
-    serveCalls(app, `${base}*`, (raw) => {
-      const url = raw.request.url ?? '';
-      const facts = isEmbeddings.test(url) ? embeddings : chat;
-      return deps.handler.serve(facts, raw, (context) => {
-        const target = readTarget(url, base);
-        const checksVersion = target.apiVersion !== undefined || prefix === 'compat';
-        return serve[target.operation](deps, context, { ...target, checksVersion });
-      });
-    });
+  routesByPath(app, deps, { base: `/${canonicalPrefix}/deployments/`, isListed: true, requiresVersion: true });
+  routesByModel(app, deps, '/v1');
+  for (const alias of deps.aliases) {
+    routesByPath(app, deps, { base: `/${alias}/deployments/`, isListed: true });
+    routesByModel(app, deps, `/${alias}/v1`);
+    // Clients of Azure's older form that are given the address of the newer one ask here.
+    routesByPath(app, deps, { base: `/${alias}/v1/deployments/`, isListed: false, isOpenAi: true });
   }
-  const byModel = { encodedId: undefined, apiVersion: undefined, checksVersion: false };
-  for (const [route, operation] of [
-    ['/v1/chat/completions', 'chat'],
-    ['/v1/embeddings', 'embeddings'],
+}
+
+interface PathRules extends DeploymentPlace {
+  readonly requiresVersion?: boolean;
+  /** Whether streams are those of OpenAI's API. */
+  readonly isOpenAi?: boolean;
+}
+
+function routesByPath(app: FastifyInstance, deps: CompatDeps, { requiresVersion, isOpenAi, ...place }: PathRules): void {
+  const { base } = place;
+  const chat = { operation: 'chat', route: `${base}{id}/chat/completions`, errorDialect: azureErrorDialect } as const;
+  const embeddings = { ...chat, operation: 'embeddings', route: `${base}{id}/embeddings` } as const;
+  serveCalls(app, `${base}*`, (raw) => {
+    const url = raw.request.url ?? '';
+    const facts = isEmbeddings.test(url) ? embeddings : chat;
+    return deps.handler.serve(facts, raw, (context) => {
+      const target = readTarget(url, place);
+      const needsVersion = requiresVersion === true && target.version === undefined;
+      return serve[target.operation](deps, context, { ...target, needsVersion, isOpenAi: isOpenAi === true });
+    });
+  });
+}
+
+function routesByModel(app: FastifyInstance, deps: CompatDeps, base: string): void {
+  const asked: Asked = { encodedId: undefined, version: undefined, needsVersion: false, isOpenAi: true };
+  for (const [path, operation] of [
+    ['chat/completions', 'chat'],
+    ['embeddings', 'embeddings'],
   ] as const) {
-    serveCalls(app, route, (raw) =>
-      deps.handler.serve({ operation, route }, raw, (context) => serve[operation](deps, context, byModel)),
-    );
+    const facts = { operation, route: `${base}/${path}`, errorDialect: modelErrorDialect };
+    serveCalls(app, facts.route, (raw) => deps.handler.serve(facts, raw, (context) => serve[operation](deps, context, asked)));
   }
 }
 
 interface Asked {
   /** Undefined if the body's `model` names the deployment. */
   readonly encodedId: string | undefined;
-  readonly apiVersion: string | undefined;
-  readonly checksVersion: boolean;
+  readonly version: AskedVersion | undefined;
+  readonly needsVersion: boolean;
+  /** Whether a stream has chunks without choices only if they are asked for. */
+  readonly isOpenAi: boolean;
 }
 
 const serve = { chat: serveChat, embeddings: serveEmbeddings };
@@ -66,7 +92,7 @@ async function serveChat({ handler, calls }: CompatDeps, context: RequestContext
   const target = await calls.authorize(toCall(context, caller, toDeployment(context, asked, body)), 'chat');
   checkVersion(asked);
   const request = parseChatRequest(body.take());
-  const reply = request.stream === true ? new StreamedReply(context, compatEvents) : new JsonReply(context);
+  const reply = request.stream === true ? new StreamedReply(context, toEventWriter(request, asked)) : new JsonReply(context);
   context.follow(calls.answer(target, { request }, reply), reply);
 }
 
@@ -91,6 +117,12 @@ function toCall({ id, record, request }: RequestContext, caller: Caller, deploym
   return { id, deployment, caller, record, wantsTrace: request.headers['x-parley-trace'] === 'true' };
 }
 
-function checkVersion({ checksVersion, apiVersion = '' }: Asked): void {
-  if (checksVersion) checkApiVersion(apiVersion);
+function checkVersion({ version, needsVersion }: Asked): void {
+  if (version !== undefined) checkApiVersion(version);
+  else if (needsVersion) throw missingApiVersion();
+}
+
+function toEventWriter({ stream_options: options }: ChatRequest, { isOpenAi }: Asked): EventWriter {
+  const takesBareChunks = !isOpenAi || (isJsonObject(options) && options.include_usage === true);
+  return takesBareChunks ? compatEvents : new EventsWithChoices();
 }

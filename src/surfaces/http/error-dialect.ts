@@ -11,4 +11,4 @@ export interface ErrorDialect {
   readonly toOwnHeaders?: (headers: Readonly<Record<string, string>>, nowEpochMs: number) => Record<string, string>;
 }
 
-export const compatErrorDialect: ErrorDialect = { takesXApiKey: false, idHeaders: ['x-request-id'], toErrorBody };
+export const compatErrorDialect = { takesXApiKey: false, idHeaders: ['x-request-id'], toErrorBody } satisfies ErrorDialect;

@@ -6,6 +6,7 @@ import type { Answer, ReplySink } from '#domain/call.ts';
 import { type CallRecord, toCallOutcome } from '#domain/telemetry.ts';
 import { addUp } from '#domain/usage/usage.ts';
 import type { ErrorDialect } from './error-dialect.ts';
+import { ignoredHeader, toIgnoredNames } from './ignored-header.ts';
 import { sendJson } from './send-json.ts';
 
 /** The reason of a signal whose caller closed the connection. */
@@ -17,6 +18,7 @@ class CallerLeft extends Error {
 }
 
 const lingerMs = 1_000;
+const nothing: ReadonlySet<string> = new Set();
 
 /** What a request is known by. */
 interface RequestFacts {
@@ -42,7 +44,7 @@ export class RequestContext {
   #cancelled: { readonly reason: unknown } | undefined;
   #error: ParleyError | undefined;
   /** The reply under way, or the one that was sent. */
-  #answer: Pick<Answer, 'headers' | 'used'> | undefined;
+  #answer: (Pick<Answer, 'headers' | 'used'> & Partial<Pick<Answer, 'ignored'>>) | undefined;
   #following: { readonly answer: Answer; readonly reply: ReplySink } | undefined;
   /** The route's own work, and the reply that it leaves behind. */
   #unfinished = 1;
@@ -77,6 +79,18 @@ export class RequestContext {
   get headers(): Record<string, string> {
     const headers: Record<string, string> = { ...this.#answer?.headers };
     for (const name of this.errorDialect.idHeaders) headers[name] = this.id;
+    return headers;
+  }
+
+  /** Fields of the request that did not reach a model. */
+  get ignored(): ReadonlySet<string> {
+    return this.#answer?.ignored ?? nothing;
+  }
+
+  /** Header fields of a good answer on the compat surface. */
+  get replyHeaders(): Record<string, string> {
+    const { headers, ignored } = this;
+    if (ignored.size > 0) headers[ignoredHeader] = toIgnoredNames([...ignored]);
     return headers;
   }
 

@@ -56,13 +56,15 @@ interface Listing {
   readonly suffix: string;
 }
 
-/** Listings below each prefix, such as `openai`, and `/v1/models`. */
+/** Listings below each prefix, such as `openai`, and `/v1/models` of the service and of each alias of `compat`. */
 export function listingOperations(prefixes: readonly string[]): ApiOperation[] {
   const listings = prefixes.flatMap((prefix) =>
     ['deployments', 'models', 'applications'].map((kind) => ({ base: `/${prefix}/${kind}`, kind, suffix: `${kind}_${prefix}` })),
   );
   const all = { base: '/v1/models', kind: 'models and applications', suffix: 'models_v1' };
-  return [...listings, all].flatMap(toOperations);
+  const aliases = prefixes.filter((prefix) => prefix !== 'compat');
+  const again = aliases.map((alias) => ({ ...all, base: `/${alias}/v1/models`, suffix: `models_v1_${alias}` }));
+  return [...listings, all, ...again].flatMap(toOperations);
 }
 
 function toOperations({ base, kind, suffix }: Listing): ApiOperation[] {

@@ -16,6 +16,8 @@ export interface ListingDeps {
   readonly identify: Identify;
   /** Prefixes that have the listings, such as `openai`. */
   readonly prefixes: readonly string[];
+  /** Where everything is listed as clients of OpenAI's API ask for it, such as `/v1/models`. */
+  readonly modelPaths: readonly string[];
   /** Shown as the time a deployment of the configuration was made; seconds since the epoch. */
   readonly createdSeconds: number;
 }
@@ -26,12 +28,12 @@ const kinds: Readonly<Record<string, (deployment: Deployment) => boolean>> = {
   applications: ({ kind }) => kind === 'application',
 };
 
-/** `/{prefix}/deployments|models|applications[/{id}]` and `/v1/models[/{id}]`: what the caller may use (docs/wire.md, Listings). */
+/** `/{prefix}/deployments|models|applications[/{id}]`, and `/v1/models[/{id}]` with its aliases: what the caller may use (docs/wire.md, Listings). */
 export function listingRoutes(app: FastifyInstance, deps: ListingDeps): void {
   for (const prefix of deps.prefixes) {
     for (const [kind, isOfKind] of Object.entries(kinds)) list(app, deps, { base: `/${prefix}/${kind}`, isOfKind });
   }
-  list(app, deps, { base: '/v1/models', isOfKind: () => true });
+  for (const base of deps.modelPaths) list(app, deps, { base, isOfKind: () => true });
 }
 
 /** Paths that calls are sent to, below the same prefix. */

@@ -46,10 +46,12 @@ export class Exchange {
     }
     const era = eraOf(context.request.headers, message);
     const result = await this.#resultOf(era, message);
+    if (result === undefined) return outlet.endUnanswered();
     outlet.answer(message.id, era === 'stateless' ? toStatelessResult(deployment, result) : result);
   }
 
-  #resultOf(era: Era, message: McpMessage): JsonObject | Promise<JsonObject> {
+  /** Undefined for a call that was cancelled. */
+  #resultOf(era: Era, message: McpMessage): JsonObject | Promise<JsonObject | undefined> {
     const { deployment, outlet, context } = this.#parts;
     switch (`${era} ${message.method}`) {
       case 'sessions initialize':
@@ -73,7 +75,7 @@ export class Exchange {
     }
   }
 
-  async #call(message: McpMessage): Promise<JsonObject> {
+  async #call(message: McpMessage): Promise<JsonObject | undefined> {
     const { deployment, caller, context, outlet } = this.#parts;
     // What else a client asks for is no use of the deployment.
     context.record.deployment(deployment.id);

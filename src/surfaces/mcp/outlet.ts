@@ -55,7 +55,15 @@ export class Outlet {
     this.#end(status, { jsonrpc: '2.0', id: id ?? null, error: { code, message, data } });
   }
 
-  /** A notification was taken. */
+  /** Ends without a message: of a call that was cancelled the client waits for none. */
+  endUnanswered(): void {
+    if (this.#stream === undefined && !this.#accepted.events) return this.accept();
+    if (this.#stream === undefined) this.open();
+    this.#hasAnswered = true;
+    this.#stream?.end();
+  }
+
+  /** Nothing is said to what was taken. */
   accept(): void {
     const { response, headers } = this.#context;
     response.writeHead(202, { 'content-length': 0, ...headers }).end();

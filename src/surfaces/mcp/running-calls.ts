@@ -14,14 +14,19 @@ interface Running {
 export class RunningCalls {
   readonly #running = new Map<string, AbortController>();
 
-  /** Gives the work a signal that is aborted with `signal`, and when the call is cancelled. */
-  async run<Value>(running: Running, signal: AbortSignal, work: (signal: AbortSignal) => Promise<Value>): Promise<Value> {
+  /** Gives the work a signal that is aborted with `signal`, and when the call is cancelled; undefined then, whatever the work gives. */
+  async run<Value>(
+    running: Running,
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<Value>,
+  ): Promise<Value | undefined> {
     const key = toKey(running);
     if (key === undefined) return work(signal);
     const controller = new AbortController();
     this.#running.set(key, controller);
     try {
-      return await work(AbortSignal.any([signal, controller.signal]));
+      const value = await work(AbortSignal.any([signal, controller.signal]));
+      return controller.signal.aborted ? undefined : value;
     } finally {
       if (this.#running.get(key) === controller) this.#running.delete(key);
     }

@@ -1,5 +1,5 @@
 import { toMessagesError } from '#contract/messages/error-body.ts';
-import { compatErrorDialect, type ErrorDialect } from '../http/error-dialect.ts';
+import type { ErrorDialect } from '../http/error-dialect.ts';
 import { toOwnLimits } from './reply-headers.ts';
 
 /** The canonical prefix: `Api-Key` only. */
@@ -18,10 +18,13 @@ export function errorDialectOf(prefix: string): ErrorDialect {
   return prefix === canonicalPrefix ? canonicalErrorDialect : aliasErrorDialect;
 }
 
-/** How whoever asks for a path is spoken to, if these are the aliases of this surface. */
-export function errorDialectAt(aliases: readonly string[]): (path: string) => ErrorDialect {
+/** How whoever asks for a path is spoken to, if these are the aliases of this surface; `elsewhere` tells of other paths. */
+export function errorDialectAt(
+  aliases: readonly string[],
+  elsewhere: (path: string) => ErrorDialect,
+): (path: string) => ErrorDialect {
   return (path) => {
     const prefix = [canonicalPrefix, ...aliases].find((each) => path.startsWith(`/${each}/`));
-    return prefix === undefined ? compatErrorDialect : errorDialectOf(prefix);
+    return prefix === undefined ? elsewhere(path) : errorDialectOf(prefix);
   };
 }

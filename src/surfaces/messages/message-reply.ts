@@ -91,7 +91,8 @@ export class MessageWriter implements EventWriter {
 }
 
 function headersOf(context: RequestContext, frame: Frame | undefined, ignored: readonly string[]): Record<string, string> {
-  return toReplyHeaders(frame?.native, { usual: context.headers, ignored, nowEpochMs: context.clock.epochMs() });
+  const all = [...new Set([...ignored, ...context.ignored])];
+  return toReplyHeaders(frame?.native, { usual: context.headers, ignored: all, nowEpochMs: context.clock.epochMs() });
 }
 
 function requireForm({ isWhole }: Native, asked: 'whole' | 'streamed'): void {

@@ -1,5 +1,6 @@
 import type { Native } from '#contract/frame.ts';
 import type { Relayed } from '#contract/messages/relayed.ts';
+import { ignoredHeader, toIgnoredNames } from '../http/ignored-header.ts';
 
 export interface HeaderFacts {
   /** Those of every answer to the caller, such as what is left of its limits. */
@@ -9,8 +10,6 @@ export interface HeaderFacts {
   readonly nowEpochMs: number;
 }
 
-const mostNames = 32;
-const longestName = 64;
 const isLimit = /^(?:anthropic|x)-ratelimit-/;
 const millis: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
@@ -28,7 +27,7 @@ export function toReplyHeaders(native: Native | undefined, facts: HeaderFacts): 
     ...usual,
     ...own,
     ...Object.fromEntries(kept),
-    ...(native === undefined && ignored.length > 0 && { 'parley-ignored': toNames(ignored) }),
+    ...(native === undefined && ignored.length > 0 && { [ignoredHeader]: toIgnoredNames(ignored) }),
   };
 }
 
@@ -47,11 +46,4 @@ function toTime(duration: string, nowEpochMs: number): string {
   let ms = nowEpochMs;
   for (const [, count, unit = ''] of duration.matchAll(/(\d+)(ms|h|m|s)/g)) ms += Number(count) * (millis[unit] ?? 0);
   return new Date(ms).toISOString();
-}
-
-/** Names come from the request: only what a header field can carry is left of them. */
-function toNames(ignored: readonly string[]): string {
-  const names = ignored.slice(0, mostNames).map((name) => encodeURIComponent(name.slice(0, longestName).toWellFormed()));
-  const more = ignored.length - names.length;
-  return [...names, ...(more > 0 ? [`and ${more} more`] : [])].join(', ');
 }

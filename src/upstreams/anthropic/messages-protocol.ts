@@ -6,6 +6,7 @@ import type { Handle, Sink } from '#base/sink.ts';
 import { type Ask, type ChatProtocol, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toBody } from '../to-body.ts';
 import { type ReplyDialect, sendForReply } from '../upstream-reply.ts';
+import { ignoredFields } from './ignored-fields.ts';
 import { countReply, relayedReply, translatedReply } from './read-reply.ts';
 import { toMessagesRequest } from './to-messages-request.ts';
 
@@ -44,9 +45,10 @@ export function createMessagesProtocol({ http, clock, address }: MessagesProtoco
     chat(ask, reply) {
       const native = nativeBody(ask);
       if (native !== undefined) return send(ask, 'messages', { body: native, dialect: relayedReply, reply });
-      const { request, upstream, maxCompletionTokens } = ask;
+      const { request, upstream, maxCompletionTokens, noteIgnored } = ask;
       const { model } = upstream;
       const body = toMessagesRequest(request, { model, maxCompletionTokens });
+      noteIgnored?.(ignoredFields(request, body));
       return send(ask, 'messages', { body, dialect: translatedReply(Math.floor(clock.epochMs() / 1000), model), reply });
     },
     countTokens(ask, reply) {

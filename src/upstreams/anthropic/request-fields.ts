@@ -28,7 +28,7 @@ export const requestFields: ReadonlyMap<string, FieldRule> = new Map(
     tools: translated('`input_schema` for `parameters`; tools that are no functions as they are'),
     tool_choice: translated('`required` is `any`, a named function `tool`; `allowed_tools` leaves the other tools out'),
     parallel_tool_calls: translated('false is `tool_choice.disable_parallel_tool_use`'),
-    response_format: translated('`json_schema` is `output_config.format`; `json_object` has no counterpart'),
+    response_format: translated('`json_schema` is `output_config.format`; `json_object` comes as an instruction'),
     reasoning_effort: translated(
       '`thinking`, for a Claude of 4.6 or later with `output_config.effort`; `thinking` in the request wins',
     ),

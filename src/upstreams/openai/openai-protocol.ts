@@ -1,5 +1,5 @@
 import type { HttpClient, HttpRequest } from '#base/http/client.ts';
-import type { JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { joinPath } from '#base/url-path.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { toPlainMessages } from '#contract/content.ts';
@@ -35,11 +35,11 @@ const azure: Dialect = {
   toBody: openai.toBody,
 };
 
-/** An application: `endpoint` is the full address, and the body goes as it is. Its per-request key is among the headers. */
+/** An application: `endpoint` is the full address, and the body goes as it is, but for the token counts that a stream is asked for. Its per-request key is among the headers. */
 const application: Dialect = {
   url: endpointOf,
   credentials: (key) => ({ 'api-key': key }),
-  toBody: (request) => request,
+  toBody: withUsage,
 };
 
 const dialects = { openai, azure, application };
@@ -126,8 +126,9 @@ function withoutThoughts(request: ChatRequest): ChatRequest {
   return { ...request, messages };
 }
 
-/** Asks a stream for its token counts, unless the caller said what it wants. */
+/** Asks a stream for its token counts, whatever the caller says: what it uses is not for the caller to hide. */
 function withUsage(body: JsonObject): JsonObject {
-  if (body.stream !== true || body.stream_options !== undefined) return body;
-  return { ...body, stream_options: { include_usage: true } };
+  if (body.stream !== true) return body;
+  const options = isJsonObject(body.stream_options) ? body.stream_options : {};
+  return { ...body, stream_options: { ...options, include_usage: true } };
 }

@@ -17,10 +17,4 @@ describe('lostFields', () => {
     expect(lostFields(request, 'gemini')).toEqual(['user', 'parallel_tool_calls', 'x']);
     expect(lostFields(request, 'mistral')).toEqual(['user', 'safety_settings', 'x']);
   });
-
-  it('names JSON without a schema where that is lost', () => {
-    expect(lostFields({ messages, response_format: { type: 'json_object' } }, 'bedrock')).toEqual(['response_format']);
-    expect(lostFields({ messages, response_format: { type: 'json_object' } }, 'gemini')).toEqual([]);
-    expect(lostFields({ messages, response_format: { type: 'json_schema' } }, 'bedrock')).toEqual([]);
-  });
 });

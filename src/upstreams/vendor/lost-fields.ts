@@ -1,4 +1,3 @@
-import { isJsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { VendorName } from './dialect.ts';
 
@@ -7,12 +6,12 @@ const common: ReadonlySet<string> = new Set([
   ...['model', 'messages', 'stream', 'stream_options', 'n', 'addons', 'custom_fields'],
   ...['tools', 'tool_choice', 'functions', 'function_call'],
   ...['max_tokens', 'max_completion_tokens', 'temperature', 'top_p', 'top_k', 'seed', 'stop'],
-  ...['presence_penalty', 'frequency_penalty', 'response_format', 'reasoning_effort', 'thinking'],
+  ...['presence_penalty', 'frequency_penalty', 'response_format', 'reasoning_effort'],
 ]);
 const own: Readonly<Record<VendorName, readonly string[]>> = {
-  gemini: ['safety_settings', 'cached_content', 'service_tier'],
-  vertex: ['safety_settings', 'cached_content'],
-  bedrock: ['service_tier', 'betas', 'parallel_tool_calls'],
+  gemini: ['thinking', 'safety_settings', 'cached_content', 'service_tier'],
+  vertex: ['thinking', 'safety_settings', 'cached_content'],
+  bedrock: ['thinking', 'service_tier', 'betas', 'parallel_tool_calls'],
   mistral: ['parallel_tool_calls', 'prompt_cache_key', 'safe_prompt'],
 };
 
@@ -20,13 +19,7 @@ const own: Readonly<Record<VendorName, readonly string[]>> = {
 export function lostFields(request: ChatRequest, vendor: VendorName): string[] {
   const isLost = ([field, value]: [string, unknown]): boolean =>
     (value ?? null) !== null && !common.has(field) && !own[vendor].includes(field);
-  const lost = Object.entries(request)
+  return Object.entries(request)
     .filter(isLost)
     .map(([field]) => field);
-  return hasLooseJson(request) && vendor === 'bedrock' ? [...lost, 'response_format'] : lost;
-}
-
-/** JSON without a schema, for which the Converse API has nothing. */
-function hasLooseJson({ response_format: format }: ChatRequest): boolean {
-  return isJsonObject(format) && format.type === 'json_object';
 }

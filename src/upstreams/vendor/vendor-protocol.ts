@@ -72,9 +72,12 @@ async function open(name: VendorName, { ask, signal, deps, provider, toThrown }:
   const { upstream, request, headers } = ask;
   const { model } = upstream;
   const dialect = dialects[name];
-  const noteLost = (what: string): void => deps.noteLost?.(upstream, what);
+  const noteLost = (what: string, field: string): void => {
+    deps.noteLost?.(upstream, what);
+    ask.noteIgnored?.([field]);
+  };
   const options = toCallOptions(request, dialect, model);
-  for (const field of lostFields(request, name)) noteLost(field);
+  for (const field of lostFields(request, name)) noteLost(field, field);
   const { stream } = await provider.languageModel(model).doStream({ ...options, headers: { ...headers }, abortSignal: signal });
   const reader = new PartReader(dialect, Math.floor(deps.clock.epochMs() / 1000), model);
   return readParts(stream, { reader, toThrown, noteLost });

@@ -1,0 +1,31 @@
+import { isJsonObject } from '#base/json.ts';
+import type { ChatRequest } from '#contract/chat-request.ts';
+import { hasJsonMode } from '#domain/upstreams/messages-upstream.ts';
+import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
+
+const instruction = 'Answer with one JSON object and nothing else: no words before or after it, and no code fence around it.';
+
+/** Tells upstreams without a mode for JSON in their instructions that `response_format` asks for it. */
+export function withJsonMode(protocol: ChatProtocol): ChatProtocol {
+  return {
+    ...protocol,
+    chat(ask, reply) {
+      const { request, upstream } = ask;
+      const isTold = asksForJson(request) && !hasJsonMode(upstream);
+      return protocol.chat(isTold ? { ...ask, request: toInstructed(request) } : ask, reply);
+    },
+  };
+}
+
+/** JSON of whatever schema; one that is given is a matter of each protocol. */
+function asksForJson({ response_format: format }: ChatRequest): boolean {
+  return isJsonObject(format) && format.type === 'json_object';
+}
+
+/** Behind the instructions that are there: prompt caches go by the beginning. */
+function toInstructed({ response_format: _format, ...request }: ChatRequest): ChatRequest {
+  const { messages } = request;
+  const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer');
+  const at = first === -1 ? messages.length : first;
+  return { ...request, messages: [...messages.slice(0, at), { role: 'system', content: instruction }, ...messages.slice(at)] };
+}

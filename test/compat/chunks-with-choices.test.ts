@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import type { Chunk } from '#contract/chunk.ts';
+import { askStream } from '#test/ask.ts';
+import { chunk, delta, finish, hello, plainReply, text, usage } from '#test/chunks.ts';
+import type { Streamed } from '#test/read-events.ts';
+import { eventsReply, piecesReply, refusal, toEvent } from '#test/scripted-upstream.ts';
+import { startModel } from '#test/start-model.ts';
+import { withKey } from '#test/start-service.ts';
+
+const { upstream, service } = await startModel();
+const openAiPaths = ['/v1/chat/completions', '/openai/v1/chat/completions', '/openai/v1/deployments/m/chat/completions'];
+const deploymentPaths = [
+  '/compat/deployments/m/chat/completions/2024-10-21',
+  '/openai/deployments/m/chat/completions?api-version=preview',
+];
+
+async function stream(path: string, values: readonly unknown[], more: object = {}): Promise<Streamed> {
+  upstream.script(eventsReply(...values));
+  const body = { model: 'm', messages: hello, stream: true, ...more };
+  const reader = await askStream(service.url, { path, headers: withKey(), body });
+  expect(reader.status).toBe(200);
+  return reader.rest();
+}
+
+const bare = ({ chunks }: Streamed): Chunk[] => chunks.filter(({ choices }) => choices.length === 0);
+const wantsUsage = { stream_options: { include_usage: true } };
+
+/** Events that a stream has usage and statistics on. */
+const counted = ({ chunks }: Streamed): unknown[] =>
+  chunks.flatMap(({ usage: used, statistics }, at) => (used || statistics ? [[at, Boolean(used), Boolean(statistics)]] : []));
+
+describe.each(openAiPaths)('a stream on %s', (path) => {
+  it('has no chunk without choices: usage and statistics ride on a last one whose choice says nothing', async () => {
+    for (const more of [{}, { stream_options: null }, { stream_options: {} }, { stream_options: { include_usage: false } }]) {
+      const streamed = await stream(path, plainReply('Hel', 'lo'), more);
+      expect(bare(streamed)).toEqual([]);
+      expect(streamed.content()).toBe('Hello');
+      expect(streamed.isDone).toBe(true);
+      const last = streamed.chunks.length - 1;
+      expect(counted(streamed)).toEqual([[last, true, true]]);
+      expect(streamed.chunks.at(-2)?.choices).toMatchObject([{ index: 0, finish_reason: 'stop' }]);
+      expect(streamed.chunks.at(-1)).toMatchObject({
+        choices: [{ index: 0, delta: {}, finish_reason: null }],
+        usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 },
+        statistics: { usage_per_model: [{ model: 'm', total_tokens: 12 }] },
+      });
+    }
+  });
+
+  it('has both on one last chunk without choices if usage is asked for', async () => {
+    const streamed = await stream(path, plainReply('hi'), wantsUsage);
+    expect(bare(streamed)).toHaveLength(1);
+    expect(counted(streamed)).toEqual([[streamed.chunks.length - 1, true, true]]);
+    expect(streamed.chunks.at(-2)?.choices).toMatchObject([{ finish_reason: 'stop' }]);
+  });
+
+  it('keeps what an upstream says in chunks without choices, on the ones beside them', async () => {
+    const filters = [{ prompt_index: 0, content_filter_results: {} }];
+    const early = chunk({ id: '', created: 0, prompt_filter_results: filters });
+    const late = chunk({ afterwards: 1 });
+    const between = chunk({ between: [2] });
+    const streamed = await stream(path, [early, delta({ role: 'assistant', content: '' }), between, text('hi'), finish(), late]);
+    expect(bare(streamed)).toEqual([]);
+    expect(streamed.content()).toBe('hi');
+    const told = streamed.chunks.map(({ prompt_filter_results, between: b, afterwards }) => [
+      prompt_filter_results,
+      b,
+      afterwards,
+    ]);
+    expect(told.flat().filter((each) => each !== undefined)).toEqual([filters, [2], 1]);
+    expect(streamed.chunks.at(-1)).toMatchObject({ afterwards: 1, usage: expect.any(Object), statistics: expect.any(Object) });
+  });
+});
+
+describe.each(deploymentPaths)('a stream on %s', (path) => {
+  it.each([{}, wantsUsage, { stream_options: { include_usage: false } }])(
+    'ends with both and no choices, with %j',
+    async (more) => {
+      const streamed = await stream(path, plainReply('hi'), more);
+      expect(bare(streamed)).toHaveLength(1);
+      expect(counted(streamed)).toEqual([[streamed.chunks.length - 1, true, true]]);
+    },
+  );
+});
+
+describe('on /v1', () => {
+  const path = '/v1/chat/completions';
+
+  it('the counts come behind the end of the last of several choices', async () => {
+    const role = (index: number) => delta({ role: 'assistant', content: '' }, index);
+    const values = [role(0), text('a'), finish('stop', 0), role(1), text('b', 1), text('c', 1), finish('length', 1), usage(2, 3)];
+    const streamed = await stream(path, values, { n: 2 });
+    expect(bare(streamed)).toEqual([]);
+    expect([streamed.content(0), streamed.content(1)]).toEqual(['a', 'bc']);
+    expect(counted(streamed)).toEqual([[streamed.chunks.length - 1, true, true]]);
+    expect(streamed.chunks.at(-2)?.choices).toMatchObject([{ index: 1, finish_reason: 'length' }]);
+    expect(streamed.chunks.at(-1)?.choices).toEqual([{ index: 1, delta: {}, finish_reason: null }]);
+  });
+
+  it('what comes behind the end of all choices goes out in its order, ahead of the counts', async () => {
+    const values = [delta({ role: 'assistant', content: 'a' }), text('b'), finish(), text('c'), text('d'), usage(1, 1)];
+    const streamed = await stream(path, values);
+    expect(bare(streamed)).toEqual([]);
+    expect(streamed.content()).toBe('abcd');
+    expect(counted(streamed)).toEqual([[streamed.chunks.length - 1, true, true]]);
+  });
+
+  it('an end that the upstream leaves out is ahead of the counts too', async () => {
+    const streamed = await stream(path, [delta({ role: 'assistant', content: 'hi' })]);
+    expect(streamed.chunks.at(-2)?.choices).toMatchObject([{ finish_reason: 'stop' }]);
+    expect(streamed.chunks.at(-1)?.usage).toMatchObject({ total_tokens: expect.any(Number) });
+    expect(bare(streamed)).toEqual([]);
+  });
+
+  it('a reply in a single event is followed by the counts', async () => {
+    const whole = chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }] });
+    const streamed = await stream(path, [whole]);
+    expect(streamed.chunks).toHaveLength(2);
+    expect(streamed.chunks[0]).toEqual(whole);
+    expect(counted(streamed)).toEqual([[1, true, true]]);
+  });
+
+  it('nothing is held back', async () => {
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant', content: '' }), text('now'));
+      expect(await arrived).toContain('now');
+      await answering.events(finish(), usage(1, 1));
+      answering.done();
+    });
+    const body = { model: 'm', messages: hello, stream: true };
+    const reader = await askStream(service.url, { path, headers: withKey(), body });
+    const arrived = (async () => [await reader.next(), await reader.next()].join(' '))();
+    expect((await arrived).includes('now')).toBe(true);
+    expect((await reader.rest()).isDone).toBe(true);
+  });
+
+  it('passes on byte for byte what nobody has to touch', async () => {
+    const odd =
+      '{"id":"r","object":"chat.completion.chunk","created":1, "choices":[{"index":0 , "delta":{"content":"\\u00e9 é"},"finish_reason":null,"x":[1.0,1e3]}]}';
+    upstream.script(
+      piecesReply(toEvent(delta({ role: 'assistant', content: '' })), `data: ${odd}\n\n`, toEvent(finish()), 'data: [DONE]\n\n'),
+    );
+    const body = { model: 'm', messages: hello, stream: true };
+    const reader = await askStream(service.url, { path, headers: withKey(), body });
+    expect((await reader.rest()).data).toContain(odd);
+  });
+
+  it('an end goes out ahead of a fault', async () => {
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant', content: 'hi' }), finish());
+      answering.cut();
+    });
+    const body = { model: 'm', messages: hello, stream: true };
+    const reader = await askStream(service.url, { path, headers: withKey(), body });
+    const { chunks, error, isDone } = await reader.rest();
+    expect(chunks.at(-1)?.choices).toMatchObject([{ finish_reason: 'stop' }]);
+    expect([error?.code, isDone]).toEqual(['upstream_failed', true]);
+  });
+
+  it('a flood of chunks without choices ends the reply, and is kept by nobody', async () => {
+    const flood = Array.from({ length: 40 }, (_, at) => chunk({ [`key${at}`]: 'x'.repeat(40_000) }));
+    const streamed = await stream(path, [delta({ role: 'assistant', content: 'hi' }), finish(), ...flood]);
+    expect([streamed.error?.code, streamed.isDone]).toEqual(['upstream_failed', true]);
+  });
+
+  it('a refusal has its own status', async () => {
+    upstream.script(refusal(400));
+    const body = { model: 'm', messages: hello, stream: true };
+    expect((await service.ask({ path, headers: withKey(), body })).status).toBe(400);
+  });
+});

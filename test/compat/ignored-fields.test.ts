@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answered } from '#test/ask.ts';
+import { hello, plainCompletion, plainReply } from '#test/chunks.ts';
+import { eventsReply, jsonReply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { quickApp } from '../quick-apps/support.ts';
+
+let gpt: ScriptedUpstream;
+let claude: ScriptedUpstream;
+let service: TestService;
+
+const message = {
+  ...{ id: 'msg_up', type: 'message', role: 'assistant', content: [{ type: 'text', text: 'Hi.' }] },
+  ...{ stop_reason: 'end_turn', usage: { input_tokens: 3, output_tokens: 1 } },
+};
+
+beforeAll(async () => {
+  gpt = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
+  claude = await startScriptedUpstream(jsonReply(message));
+  const toGpt = { endpoint: gpt.endpoint };
+  const toClaude = { protocol: 'anthropic', endpoint: claude.endpoint, key: 'k' };
+  service = await startService({
+    models: {
+      model: { upstreams: [toGpt] },
+      claude: { upstreams: [toClaude], defaults: { seed: 7 } },
+      both: { upstreams: [toClaude, { ...toGpt, tier: 1 }] },
+    },
+    applications: {
+      app: quickApp({ client_toolset: [{ name: 'own', description: 'Own.', parameters: [] }] }),
+      hosted: { endpoint: `${gpt.url}/hosted` },
+    },
+  });
+});
+
+afterAll(async () => {
+  await service.close();
+  await gpt.close();
+  await claude.close();
+});
+
+const paths = (deployment: string): string[] => [
+  '/v1/chat/completions',
+  '/openai/v1/chat/completions',
+  `/openai/deployments/${deployment}/chat/completions`,
+  `/compat/deployments/${deployment}/chat/completions/2024-10-21`,
+];
+
+async function ask(deployment: string, fields: object, path = '/v1/chat/completions'): Promise<Answered> {
+  service.forgetFailures();
+  const answer = await service.ask({ path, headers: withKey(), body: { model: deployment, messages: hello, ...fields } });
+  expect(answer.status).toBe(200);
+  return answer;
+}
+
+const toldOf = async (deployment: string, fields: object, path?: string) =>
+  (await ask(deployment, fields, path)).headers['parley-ignored'];
+
+const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
+const force = (name: string) => ({ type: 'function', function: { name } });
+
+describe('Parley-Ignored', () => {
+  it('names the tools of a caller that a quick app drops, on every path, streamed or not', async () => {
+    gpt.script(eventsReply(...plainReply('hi')));
+    for (const path of paths('app'))
+      for (const stream of [false, true]) {
+        expect(await toldOf('app', { tools, tool_choice: force('f'), stream }, path)).toBe('tools, tool_choice');
+        expect(gpt.requests.at(-1)?.text).not.toContain('"f"');
+      }
+  });
+
+  it('names a forced choice on its own, and nothing that a quick app does hand on', async () => {
+    gpt.script(eventsReply(...plainReply('hi')));
+    expect(await toldOf('app', { tool_choice: force('f') })).toBe('tool_choice');
+    expect(await toldOf('app', { tool_choice: 'required' })).toBe('tool_choice');
+    expect(await toldOf('app', { tool_choice: force('own') })).toBeUndefined();
+    expect(gpt.requests.at(-1)?.body.tool_choice).toEqual(force('own'));
+    expect(await toldOf('app', { tools: [], tool_choice: 'auto', seed: 1, functions: [{ name: 'g' }] })).toBeUndefined();
+    expect(gpt.requests.at(-1)?.text).toContain('"g"');
+  });
+
+  it('names the temperature that a quick app has of its own', async () => {
+    gpt.script(eventsReply(...plainReply('hi')));
+    expect(await toldOf('app', { temperature: 1 })).toBe('temperature');
+    expect(await toldOf('app', { temperature: 0.25 })).toBeUndefined();
+  });
+
+  it('names what the dialect of an upstream has nothing for', async () => {
+    const fields = { seed: 1, logprobs: true, presence_penalty: 0.5, temperature: 1.5, metadata: { a: 'b' }, user: 'u' };
+    expect(await toldOf('claude', fields)).toBe('seed, logprobs, presence_penalty, temperature, metadata');
+    expect(claude.requests.at(-1)?.body).not.toHaveProperty('seed');
+  });
+
+  it('names nothing that asks for nothing, nor what Parley does itself, nor a default of the deployment', async () => {
+    const fields = { presence_penalty: 0, frequency_penalty: 0, logprobs: false, store: false, top_p: 1, n: 2, functions: [] };
+    expect(await toldOf('claude', fields)).toBeUndefined();
+    expect(await toldOf('claude', { functions: [{ name: 'g' }], stream_options: { include_usage: true } })).toBeUndefined();
+  });
+
+  it('goes by the upstream that answers, not by one that was tried before', async () => {
+    expect(await toldOf('both', { seed: 1 })).toBe('seed');
+    gpt.script(jsonReply(plainCompletion('hi')));
+    claude.script(refusal(503));
+    expect(await toldOf('both', { seed: 1 })).toBeUndefined();
+    expect(gpt.requests.at(-1)?.body.seed).toBe(1);
+    claude.script(jsonReply(message));
+  });
+
+  it('is not there where everything goes on: to models of the same dialect, and to applications', async () => {
+    const fields = { tools, tool_choice: force('f'), seed: 1, logit_bias: { 1: 1 }, unheard_of: true };
+    for (const deployment of ['model', 'hosted']) expect(await toldOf(deployment, fields)).toBeUndefined();
+  });
+
+  it('names both what the translation of a message and what the upstream leaves out', async () => {
+    gpt.script(eventsReply(...plainReply('hi')));
+    const body = {
+      ...{ model: 'app', max_tokens: 5, messages: hello, temperature: 1, top_k: 3 },
+      tools: [{ name: 'f', input_schema: { type: 'object' } }],
+    };
+    const answer = await service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body });
+    expect([answer.status, answer.headers['parley-ignored']]).toEqual([200, 'top_k, tools, temperature']);
+  });
+});
+
+describe('response_format json_object', () => {
+  const format = { response_format: { type: 'json_object' } };
+  const instruction = 'Answer with one JSON object and nothing else';
+
+  it('is an instruction, behind those of the caller, for an upstream without a mode for it', async () => {
+    const messages = [{ role: 'system', content: 'Be brief.' }, { role: 'developer', content: 'Be kind.' }, ...hello];
+    for (const stream of [false, true]) {
+      if (stream) claude.script(refusal(400));
+      const body = { model: 'claude', messages, ...format, stream };
+      const { headers } = await service.ask({ path: '/v1/chat/completions', headers: withKey(), body });
+      const sent = claude.requests.at(-1)?.body ?? expect.unreachable();
+      const system = sent.system as { text: string }[];
+      expect(system.map(({ text }) => text)).toEqual(['Be brief.', 'Be kind.', expect.stringContaining(instruction)]);
+      expect(sent).not.toHaveProperty('response_format');
+      expect(headers).not.toHaveProperty('parley-ignored');
+    }
+    claude.script(jsonReply(message));
+  });
+
+  it('is the only instruction where the caller has none', async () => {
+    await ask('claude', format);
+    expect(claude.requests.at(-1)?.body).toMatchObject({
+      system: [{ text: expect.stringContaining(instruction) }],
+      messages: [{ role: 'user' }],
+    });
+  });
+
+  it('goes as it is to an upstream with a mode for it, and a schema is a matter of the dialect', async () => {
+    gpt.script(jsonReply(plainCompletion('{}')));
+    await ask('model', format);
+    expect(gpt.requests.at(-1)?.body).toMatchObject({ ...format, messages: hello });
+    const json_schema = { name: 's', schema: { type: 'object' } };
+    await ask('claude', { response_format: { type: 'json_schema', json_schema } });
+    expect(claude.requests.at(-1)?.text).not.toContain(instruction);
+    expect(claude.requests.at(-1)?.body.output_config).toEqual({ format: { type: 'json_schema', schema: { type: 'object' } } });
+  });
+});

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { plainCompletion } from '#test/chunks.ts';
+import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+
+let gpt: ScriptedUpstream;
+let claude: ScriptedUpstream;
+let service: TestService;
+
+const message = { id: 'msg_up', type: 'message', role: 'assistant', content: [], usage: { input_tokens: 3, output_tokens: 1 } };
+
+beforeAll(async () => {
+  gpt = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
+  claude = await startScriptedUpstream(jsonReply(message));
+  service = await startService({
+    models: {
+      gpt: { upstreams: [{ endpoint: gpt.endpoint, model: 'up' }] },
+      claude: { upstreams: [{ protocol: 'anthropic', endpoint: claude.endpoint, key: 'k', model: 'up' }] },
+    },
+  });
+});
+
+afterAll(async () => {
+  await service.close();
+  await gpt.close();
+  await claude.close();
+});
+
+const absent = Object.fromEntries(
+  [
+    ...['tool_choice', 'tools', 'system', 'stop_sequences', 'metadata', 'temperature', 'top_p', 'top_k'],
+    ...['stream', 'thinking', 'output_config'],
+  ].map((field) => [field, null]),
+);
+const messages = [{ role: 'user', content: 'Hello' }];
+
+async function sentFor(model: string, fields: object, path = 'messages') {
+  const body = { model, max_tokens: 5, messages, ...fields };
+  const answer = await service.ask({ path: `/msgapi/v1/${path}`, headers: withKey(), body });
+  expect(answer.status).toBe(200);
+  expect(answer.headers).not.toHaveProperty('parley-ignored');
+  const upstream = model === 'gpt' ? gpt : claude;
+  return upstream.requests.at(-1)?.body;
+}
+
+describe('null in a message request', () => {
+  it('is the field left out, relayed or translated', async () => {
+    expect(await sentFor('claude', absent)).toEqual({ model: 'up', max_tokens: 5, messages });
+    expect(await sentFor('gpt', absent)).toEqual({ model: 'up', max_tokens: 5, messages });
+  });
+
+  it.each(Object.keys(absent))('is taken for %s alone', async (field) => {
+    expect(await sentFor('claude', { [field]: null })).not.toHaveProperty(field);
+  });
+
+  it('is left out of tools, choices, settings and blocks', async () => {
+    const tool = { name: 'f', input_schema: { type: 'object' } };
+    const result = { type: 'tool_result', tool_use_id: 't' };
+    const use = { type: 'tool_use', id: 't', name: 'f', input: {} };
+    const document = { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'x' } };
+    const asked = {
+      tools: [{ ...tool, type: null, description: null, cache_control: null }],
+      tool_choice: { type: 'auto', name: null, disable_parallel_tool_use: null },
+      thinking: { type: 'disabled', budget_tokens: null },
+      output_config: { effort: null, format: null },
+      metadata: { user_id: null },
+      system: [{ type: 'text', text: 's', cache_control: null }],
+      messages: [
+        { role: 'user', content: [{ ...document, title: null, context: null, citations: null }], parley: null },
+        { role: 'assistant', content: [use] },
+        { role: 'user', content: [{ ...result, content: null, is_error: null, cache_control: null }] },
+      ],
+    };
+    expect(await sentFor('claude', asked)).toEqual({
+      ...{ model: 'up', max_tokens: 5 },
+      tools: [tool],
+      tool_choice: { type: 'auto' },
+      thinking: { type: 'disabled' },
+      output_config: {},
+      metadata: {},
+      system: [{ type: 'text', text: 's' }],
+      messages: [
+        { role: 'user', content: [document] },
+        { role: 'assistant', content: [use] },
+        { role: 'user', content: [result] },
+      ],
+    });
+  });
+
+  it('leaves nothing of an empty list of tools', async () => {
+    for (const model of ['claude', 'gpt'])
+      expect(await sentFor(model, { tools: [], tool_choice: { type: 'auto' } })).toEqual({
+        model: 'up',
+        max_tokens: 5,
+        messages,
+      });
+  });
+
+  it('is kept in what nobody knows', async () => {
+    expect(await sentFor('claude', { container: null })).toHaveProperty('container', null);
+  });
+
+  it('counts where tokens are counted', async () => {
+    claude.script(jsonReply({ input_tokens: 4 }));
+    expect(await sentFor('claude', { ...absent, max_tokens: null }, 'messages/count_tokens')).toEqual({
+      model: 'up',
+      messages,
+    });
+    claude.script(jsonReply(message));
+  });
+
+  it.each(['model', 'messages', 'max_tokens'])('is no %s', async (field) => {
+    const body = { model: 'claude', max_tokens: 5, messages, [field]: null };
+    expect((await service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body })).status).toBe(400);
+  });
+});
