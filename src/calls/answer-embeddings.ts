@@ -53,6 +53,7 @@ function ask(deps: UpstreamDeps, { target, request, signal }: Asked): Promise<Js
   const attempts = {
     deployment,
     record: call.record,
+    subject: call.caller.subject,
     ask(upstream: Upstream, attempt: AttemptRecord, reply: Sink<JsonObject>): Handle {
       const { embed } = protocolOf(deps, upstream);
       if (embed !== undefined) return embed({ upstream, request, headers: sentOn(target, attempt) }, reply);

@@ -1,11 +1,10 @@
 import type { Handle, Sink } from '#base/sink.ts';
 import type { ProtocolName } from '#contract/configuration/protocols.ts';
-import { ParleyError } from '#contract/errors.ts';
 import type { RawFrame } from '#contract/frame.ts';
 import type { Target } from '#domain/call.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
 import type { ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
-import { type FailoverDeps, failover } from './failover.ts';
+import { type FailoverDeps, failover, notServed } from './failover.ts';
 import type { PreparedCall } from './prepared-call.ts';
 
 export interface UpstreamDeps extends FailoverDeps {
@@ -25,7 +24,8 @@ export function callUpstreams(
     const headers = { ...own, ...sentOn(target, attempt) };
     return protocolOf(deps, upstream).chat({ upstream, request, headers, maxCompletionTokens, ...(native && { native }) }, reply);
   };
-  return failover(deps, { deployment, record: call.record, affinity, secrets: Object.values(own), ask }, sink);
+  const { subject } = call.caller;
+  return failover(deps, { deployment, record: call.record, subject, affinity, secrets: Object.values(own), ask }, sink);
 }
 
 /** Header fields that let an upstream's own logs be found from ours. */
@@ -38,6 +38,5 @@ export function sentOn({ call }: Target, { trace }: AttemptRecord): Record<strin
 export function protocolOf({ protocols }: Pick<UpstreamDeps, 'protocols'>, upstream: Upstream): ChatProtocol {
   const protocol = protocols[upstream.protocol];
   if (protocol !== undefined) return protocol;
-  const claim = `The protocol ${upstream.protocol} of this deployment is not served by this version of Parley.`;
-  throw new ParleyError('upstream_unavailable', claim);
+  throw notServed(`The protocol ${upstream.protocol} of this deployment is not served by this version of Parley.`);
 }

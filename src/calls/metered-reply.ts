@@ -141,5 +141,9 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
 
 function toError(thrown: unknown, { call }: Target): unknown {
   if (!(thrown instanceof UpstreamFault)) return thrown;
-  return new ParleyError('upstream_failed', `The answer of ${call.deployment} failed: ${thrown.message}`, { cause: thrown });
+  const { message, displayMessage } = thrown;
+  return new ParleyError('upstream_failed', `The answer of ${call.deployment} failed: ${message}`, {
+    cause: thrown,
+    displayMessage,
+  });
 }

@@ -287,7 +287,7 @@ describe('what an application says', () => {
   it('of a fault of the caller keeps its status', async () => {
     host.script(refusal(400, {}, { message: 'no such city', code: 'their_code', param: 'messages' }));
     expect((await service.chat('app', { messages: hello })).error).toEqual({
-      type: 'invalid_request_error',
+      type: 'upstream_type',
       message: 'no such city',
       code: 'their_code',
       param: 'messages',

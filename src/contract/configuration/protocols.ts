@@ -21,8 +21,10 @@ export interface ProtocolTraits {
   readonly takesThinking: boolean;
   /** Whether their replies record in their state the controls that they offer. */
   readonly keepsControls: boolean;
-  /** Whether they call other deployments with a key of the request: a missing consent that they report is Parley's own refusal. */
+  /** Whether they are programs that may call other deployments, with a key that is made for the request: a refusal that they report can be Parley's own. */
   readonly callsDeployments: boolean;
+  /** Whether what they refuse is told to the caller as they say it, and is never a sign of their health. */
+  readonly speaksForItself: boolean;
 }
 
 const plain: ProtocolTraits = {
@@ -35,6 +37,7 @@ const plain: ProtocolTraits = {
   takesThinking: false,
   keepsControls: false,
   callsDeployments: false,
+  speaksForItself: false,
 };
 
 const ofModels = {
@@ -58,7 +61,7 @@ export type ProtocolName = ModelProtocol | ApplicationProtocol;
 /** What is known of each protocol outside of its own module. */
 export const protocols: Readonly<Record<ProtocolName, ProtocolTraits>> = {
   ...ofModels,
-  application: { ...plain, needsEndpoint: true, callsDeployments: true },
+  application: { ...plain, needsEndpoint: true, callsDeployments: true, speaksForItself: true },
 };
 
 /** The protocols that an upstream of a model can name. */

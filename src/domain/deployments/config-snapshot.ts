@@ -35,7 +35,7 @@ function toModel(id: string, entry: ModelEntry): Deployment {
     type: entry.type,
     limits: entry.limits,
     pricing: entry.pricing,
-    upstreams: entry.upstreams.map((upstream) => toUpstream(id, upstream)),
+    upstreams: toUpstreams(id, entry),
     quickApp: undefined,
     ownership: null,
   };
@@ -50,7 +50,7 @@ export function toApplication(id: string, entry: ApplicationEntry, made: Ownersh
     type: 'chat',
     limits: undefined,
     pricing: undefined,
-    upstreams: endpoint === undefined ? [] : [toApplicationUpstream(id, endpoint, made !== null)],
+    upstreams: endpoint === undefined ? [] : [toApplicationUpstream(id, { entry, endpoint, isGuarded: made !== null })],
     quickApp: applicationProperties === undefined ? undefined : toQuickApp(completeQuickApp(applicationProperties)),
     ownership: made,
   };
@@ -73,7 +73,15 @@ function toCommon(id: string, entry: ModelEntry | ApplicationEntry) {
   };
 }
 
-function toUpstream(model: string, entry: UpstreamEntry): Upstream {
+function toUpstreams(id: string, entry: ModelEntry): Upstream[] {
+  const revision = digestOf(entry);
+  return entry.upstreams.map((upstream) => {
+    const made = toUpstream(id, upstream);
+    return { ...made, revision: `${made.id}.${revision}` };
+  });
+}
+
+function toUpstream(model: string, entry: UpstreamEntry): Omit<Upstream, 'revision'> {
   return {
     id: upstreamId(model, [entry.protocol, entry.endpoint, entry.region, entry.model, entry.key]),
     protocol: entry.protocol,
@@ -89,9 +97,17 @@ function toUpstream(model: string, entry: UpstreamEntry): Upstream {
   };
 }
 
-function toApplicationUpstream(application: string, endpoint: string, isGuarded: boolean): Upstream {
+interface ApplicationAddress {
+  readonly entry: ApplicationEntry;
+  readonly endpoint: string;
+  readonly isGuarded: boolean;
+}
+
+function toApplicationUpstream(application: string, { entry, endpoint, isGuarded }: ApplicationAddress): Upstream {
+  const id = upstreamId(application, [endpoint]);
   return {
-    id: upstreamId(application, [endpoint]),
+    id,
+    revision: `${id}.${digestOf(entry)}`,
     protocol: 'application',
     endpoint: new URL(endpoint),
     apiVersion: undefined,
@@ -108,7 +124,11 @@ function toApplicationUpstream(application: string, endpoint: string, isGuarded:
 
 /** The deployment's id and a digest of what makes the upstream itself; tells nothing of the key. */
 function upstreamId(deployment: string, parts: readonly (string | undefined)[]): string {
-  return `${deployment}#${hash('sha256', JSON.stringify(parts), 'hex').slice(0, 8)}`;
+  return `${deployment}#${digestOf(parts)}`;
+}
+
+function digestOf(value: unknown): string {
+  return hash('sha256', JSON.stringify(value), 'hex').slice(0, 8);
 }
 
 function toKeyRing(entries: Configuration['keys']): KeyRing {

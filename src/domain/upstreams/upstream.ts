@@ -8,8 +8,10 @@ import type { Native, RawFrame } from '#contract/frame.ts';
 
 /** An outside endpoint that serves a deployment, as configured. */
 export interface Upstream {
-  /** Stable across reloads that do not touch it: what is known of its health is kept under it. */
+  /** Names it in measures, logs and reports; stable across reloads that do not touch where it is and what it serves. */
   readonly id: string;
+  /** Changes with anything that is configured of its deployment: what is known of its health is kept under it. */
+  readonly revision: string;
   readonly protocol: ProtocolName;
   /** Base address, or the full one for an application; undefined if the protocol needs none. */
   readonly endpoint: URL | undefined;
@@ -77,8 +79,13 @@ export type UpstreamFaultKind =
 
 export interface UpstreamFaultDetails {
   readonly status?: number;
+  readonly type?: string | null;
   readonly param?: string | null;
   readonly code?: string | null;
+  /** What it would have people shown in place of the message. */
+  readonly displayMessage?: string | null;
+  /** Whether no connection stood: then the request cannot be to blame. */
+  readonly isBeforeRequest?: boolean;
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
@@ -87,8 +94,11 @@ export interface UpstreamFaultDetails {
 export class UpstreamFault extends Error {
   readonly kind: UpstreamFaultKind;
   readonly status: number | undefined;
+  readonly type: string | null;
   readonly param: string | null;
   readonly code: string | null;
+  readonly displayMessage: string | null;
+  readonly isBeforeRequest: boolean;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(kind: UpstreamFaultKind, message: string, details: UpstreamFaultDetails = {}) {
@@ -96,8 +106,11 @@ export class UpstreamFault extends Error {
     this.name = 'UpstreamFault';
     this.kind = kind;
     this.status = details.status;
+    this.type = details.type ?? null;
     this.param = details.param ?? null;
     this.code = details.code ?? null;
+    this.displayMessage = details.displayMessage ?? null;
+    this.isBeforeRequest = details.isBeforeRequest ?? false;
     this.retryAfterSeconds = details.retryAfterSeconds;
   }
 }
