@@ -4,7 +4,7 @@ import type { Seal } from '#base/seal.ts';
 import { type AnswerWays, answerChat } from '#calls/answer-chat.ts';
 import { answerEmbeddings } from '#calls/answer-embeddings.ts';
 import { authorize } from '#calls/authorize.ts';
-import { callApplication } from '#calls/call-application.ts';
+import { callApplication, isServedByPrograms } from '#calls/call-application.ts';
 import { callUpstreams } from '#calls/call-upstream.ts';
 import { countTokens } from '#calls/count-tokens.ts';
 import type { AnswerWith } from '#calls/prepared-call.ts';
@@ -53,7 +53,9 @@ export function composeLine(deps: CompleteServiceDeps) {
     close: () => undefined,
   };
   const upstreams = { loadBalancer, clock, protocols: composeProtocols(deps, guarded), perRequestKeys };
-  const callModel: AnswerWith = (prepared, sink) => callUpstreams(upstreams, prepared, sink);
+  const callPrograms: AnswerWith = (prepared, sink) => callApplication(upstreams, prepared, sink);
+  const callModel: AnswerWith = (prepared, sink) =>
+    isServedByPrograms(prepared.target.deployment) ? callPrograms(prepared, sink) : callUpstreams(upstreams, prepared, sink);
   const addons = { addonTools: (of: Configuration) => toolSources(of).addons, callUpstreams: callModel, clock, noteFault };
   const quickApps = {
     calls: () => calls,
@@ -63,7 +65,7 @@ export function composeLine(deps: CompleteServiceDeps) {
   const ways: AnswerWays = {
     callUpstreams: callModel,
     runAddons: (prepared, sink) => runAddons(addons, prepared, sink),
-    callApplication: (prepared, sink) => callApplication(upstreams, prepared, sink),
+    callApplication: callPrograms,
     runQuickApp: (prepared, sink) => runQuickApp(quickApps, prepared, sink),
   };
   const counters = new LimitCounters(limits, clock);

@@ -10,6 +10,7 @@ import type { RunStates } from '#runtime/quick-app/run-state.ts';
 import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalize-reply.ts';
 import type { AnswerWith, PreparedCall } from './prepared-call.ts';
+import { ReplyFields } from './reply-fields.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
 import { openConversation } from './run-quick-app.ts';
 import { UsageTotals } from './usage-totals.ts';
@@ -38,7 +39,7 @@ export function answerChat(deps: AnswerChatDeps, target: Target, asked: ChatAsk,
   const totals = new UsageTotals({ deployment, promptTokens, inner });
   const head = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000) };
   const normalized = new NormalizedReply({ head, totals, isStreamed: request.stream === true }, reply);
-  const metered = new MeteredReply(target, totals, normalized);
+  const metered = new MeteredReply({ target, totals, fields: prepared.fields }, normalized);
   const start = wayOf(deps.ways, prepared);
   deps.reserveLimits(target).then(
     (reservation) => metered.begin(reservation, (sink) => start(prepared, sink)),
@@ -54,7 +55,7 @@ function prepare({ states }: AnswerChatDeps, target: Target, { request: asked, n
   if (keepsControls(deployment)) checkCompletedControl(request.messages);
   const conversation = openConversation(states, { deployment, request, caller: call.caller });
   if (request.addons !== undefined) findAddons(snapshot.configuration.addons, request.addons);
-  return { target, request, native, affinity, inner: new Tally(), conversation };
+  return { target, request, native, affinity, inner: new Tally(), fields: new ReplyFields(), conversation };
 }
 
 function wayOf(ways: AnswerWays, { target: { deployment }, request }: PreparedCall): AnswerWith {

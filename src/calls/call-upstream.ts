@@ -1,31 +1,63 @@
 import type { Handle, Sink } from '#base/sink.ts';
-import type { ProtocolName } from '#contract/configuration/protocols.ts';
+import { type ProtocolName, protocols as traits } from '#contract/configuration/protocols.ts';
 import type { RawFrame } from '#contract/frame.ts';
 import type { Target } from '#domain/call.ts';
+import type { HandedOn } from '#domain/callers/handed-on.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
-import type { ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
+import type { Ask, ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
 import { type FailoverDeps, failover, notServed } from './failover.ts';
 import type { PreparedCall } from './prepared-call.ts';
+import type { ReplyFields } from './reply-fields.ts';
 
 export interface UpstreamDeps extends FailoverDeps {
   readonly protocols: Readonly<Partial<Record<ProtocolName, ChatProtocol>>>;
 }
 
-/** Asks the upstreams of the deployment. `own` are header fields that only this call is sent with. */
+/** What only programs are sent, which call deployments themselves. */
+export interface ForPrograms extends HandedOn {
+  /** Header fields that Parley gives them; names in lower case. */
+  readonly own: Readonly<Record<string, string>>;
+  /** What of it an error must not say back. */
+  readonly secrets: readonly string[];
+}
+
+/** Asks the upstreams of the deployment. */
 export function callUpstreams(
   deps: UpstreamDeps,
-  { target, request, native, affinity }: PreparedCall,
+  { target, request, native, affinity, fields }: PreparedCall,
   sink: Sink<RawFrame>,
-  own: Readonly<Record<string, string>> = {},
+  programs?: ForPrograms,
 ): Handle {
   const { call, deployment } = target;
+  const { subject } = call.caller;
   const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
   const ask = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
-    const headers = { ...own, ...sentOn(target, attempt) };
-    return protocolOf(deps, upstream).chat({ upstream, request, headers, maxCompletionTokens, ...(native && { native }) }, reply);
+    const sent = toSent(upstream, { common: sentOn(target, attempt), programs, fields });
+    return protocolOf(deps, upstream).chat({ upstream, request, maxCompletionTokens, ...sent, ...(native && { native }) }, reply);
   };
-  const { subject } = call.caller;
-  return failover(deps, { deployment, record: call.record, subject, affinity, secrets: Object.values(own), ask }, sink);
+  const secrets = programs?.secrets ?? [];
+  return failover(deps, { deployment, record: call.record, subject, affinity, secrets, fields, ask }, sink);
+}
+
+interface Sending {
+  readonly common: Readonly<Record<string, string>>;
+  readonly programs: ForPrograms | undefined;
+  readonly fields: ReplyFields;
+}
+
+/** What one upstream is sent beside the request: a program more than others. Fields that are configured for it are not the caller's to set. */
+export function toSent(
+  upstream: Upstream,
+  { common, programs, fields }: Sending,
+): Pick<Ask, 'headers' | 'query' | 'noteHeaders'> {
+  if (programs === undefined || !traits[upstream.protocol].callsDeployments) return { headers: common };
+  const configured = new Set(Object.keys(upstream.headers).map((name) => name.toLowerCase()));
+  const ofCaller = Object.entries(programs.headers).filter(([name]) => !configured.has(name));
+  return {
+    headers: { ...Object.fromEntries(ofCaller), ...programs.own, ...common },
+    query: programs.query,
+    noteHeaders: (headers) => fields.declare(headers),
+  };
 }
 
 /** Header fields that let an upstream's own logs be found from ours. */

@@ -8,6 +8,7 @@ import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import { isOwnRefusal, toOwnError } from '#domain/upstreams/own-refusal.ts';
 import { type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { isRetryable, toCallerError, withoutSecrets } from '#domain/upstreams/upstream-error.ts';
+import type { ReplyFields } from './reply-fields.ts';
 
 const firstWaitMs = 50;
 
@@ -23,6 +24,8 @@ export interface Attempts<Item> {
   /** User subject of the caller: its requests may be to blame for failures. */
   readonly subject: string;
   readonly affinity?: string | undefined;
+  /** Told of each try; absent if nobody is. */
+  readonly fields?: ReplyFields;
   /** Sent along with the request, beside the upstream's own: an error of the upstream can say them back. */
   readonly secrets?: readonly string[];
   /** Asks one upstream. Throws UpstreamFault, or pushes it, if there is no reply. */
@@ -113,8 +116,9 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
     }
   }
 
-  #asked({ ask, record }: Attempts<Item>, upstream: Upstream): Handle {
+  #asked({ ask, record, fields }: Attempts<Item>, upstream: Upstream): Handle {
     this.#upstream = upstream;
+    fields?.tried();
     const attempt = record.attempt(upstream.id, this.#deps.clock.nowMs());
     this.#attempt = attempt;
     return ask(upstream, attempt, this);

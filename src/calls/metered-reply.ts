@@ -8,8 +8,15 @@ import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { costOf } from '#domain/usage/cost.ts';
 import { addUp } from '#domain/usage/usage.ts';
 import type { NormalizedReply } from './normalize-reply.ts';
+import type { ReplyFields } from './reply-fields.ts';
 import type { LimitReservation } from './reserve-limits.ts';
 import type { UsageTotals } from './usage-totals.ts';
+
+interface Metered {
+  readonly target: Target;
+  readonly totals: UsageTotals;
+  readonly fields: ReplyFields;
+}
 
 const noUsage: readonly ModelUsage[] = [];
 
@@ -20,20 +27,22 @@ const noUsage: readonly ModelUsage[] = [];
 export class MeteredReply implements Sink<RawFrame>, Answer {
   readonly #target: Target;
   readonly #totals: UsageTotals;
+  readonly #fields: ReplyFields;
   readonly #reply: NormalizedReply;
   readonly #work = new LateHandle();
   #reservation: LimitReservation | undefined;
   #isOver = false;
   #isCancelled = false;
 
-  constructor(target: Target, totals: UsageTotals, reply: NormalizedReply) {
+  constructor({ target, totals, fields }: Metered, reply: NormalizedReply) {
     this.#target = target;
     this.#totals = totals;
+    this.#fields = fields;
     this.#reply = reply;
   }
 
   get headers(): Readonly<Record<string, string>> {
-    return this.#reservation?.headers ?? {};
+    return { ...this.#reservation?.headers, ...this.#fields.all };
   }
 
   used(): readonly ModelUsage[] {

@@ -3,12 +3,15 @@ import type { ChatAsk, Target } from '#domain/call.ts';
 import type { UpstreamSink } from '#domain/upstreams/upstream.ts';
 import type { Tally } from '#domain/usage/usage-sum.ts';
 import type { Conversation } from '#runtime/quick-app/conversation.ts';
+import type { ReplyFields } from './reply-fields.ts';
 
 /** A call that is ready to be answered: its request is checked and has the deployment's defaults. Whoever changes `request` drops `native`. */
 export interface PreparedCall extends ChatAsk {
   readonly target: Target;
   /** Collects what the calls of the deployment itself use. */
   readonly inner: Tally;
+  /** Header fields of the answer that come of how it is made. */
+  readonly fields: ReplyFields;
   /** With a quick app: what its earlier replies remember. */
   readonly conversation: Conversation | undefined;
 }

@@ -19,8 +19,17 @@ export interface Call {
   readonly caller: Caller;
   /** Where its measures go; has its place in the trace. */
   readonly record: CallRecord;
+  /** The request that it came with; absent for one that comes from nowhere. An application that runs here hands on its own. */
+  readonly origin?: CallOrigin | undefined;
   /** Whether the caller asks how an application works; it is told if it may edit that. */
   readonly wantsTrace?: boolean;
+}
+
+/** The head of a request, as it came. */
+export interface CallOrigin {
+  readonly url?: string | undefined;
+  /** Names and values in turn. */
+  readonly rawHeaders: readonly string[];
 }
 
 declare const authorized: unique symbol;

@@ -2,7 +2,7 @@ import { defaultRole } from '../roles.ts';
 import type { Configuration } from './configuration.ts';
 import type { Fault } from './fault.ts';
 import { didYouMean } from './nearest.ts';
-import { protocols } from './protocols.ts';
+import { protocolFor, protocols } from './protocols.ts';
 
 /** What can be meant but seldom is; it keeps no configuration from being used. */
 export function* doubts(configuration: Configuration): Iterable<Fault> {
@@ -22,8 +22,10 @@ export function* doubts(configuration: Configuration): Iterable<Fault> {
     else if (signIn?.token === 'id_token' && signIn.clientId !== audience)
       yield { path, message: 'is not the clientId of signIn, whom its id_token is made for; who signs in may be refused' };
   }
-  for (const [id, { upstreams }] of Object.entries(configuration.models)) {
-    for (const [index, { protocol, apiVersion }] of upstreams.entries()) {
+  for (const [id, model] of Object.entries(configuration.models)) {
+    for (const [index, upstream] of model.upstreams.entries()) {
+      const { apiVersion } = upstream;
+      const protocol = protocolFor(upstream, model);
       const path = ['models', id, 'upstreams', index, 'apiVersion'];
       if (protocols[protocol].needsApiVersion && apiVersion === undefined)
         yield { path, message: `is missing; most ${protocol} upstreams answer 404 without it` };

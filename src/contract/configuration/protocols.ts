@@ -23,6 +23,8 @@ export interface ProtocolTraits {
   readonly keepsControls: boolean;
   /** Whether they are programs that may call other deployments, with a key that is made for the request: a refusal that they report can be Parley's own. */
   readonly callsDeployments: boolean;
+  /** Whether they are called at the endpoint of the model, and told of their own endpoint and key in `X-UPSTREAM-…`. */
+  readonly isCalledByModel: boolean;
   /** Whether what they refuse is told to the caller as they say it, and is never a sign of their health. */
   readonly speaksForItself: boolean;
 }
@@ -37,6 +39,7 @@ const plain: ProtocolTraits = {
   takesThinking: false,
   keepsControls: false,
   callsDeployments: false,
+  isCalledByModel: false,
   speaksForItself: false,
 };
 
@@ -48,6 +51,7 @@ const ofModels = {
   vertex: { ...plain, otherKey: 'account', speaksMessages: isClaude, takesThinking: true },
   gemini: { ...plain, needsKey: true, takesThinking: true },
   mistral: { ...plain, needsKey: true },
+  dial: { ...plain, callsDeployments: true, isCalledByModel: true },
   demo: { ...plain, keepsControls: true },
 } satisfies Record<string, ProtocolTraits>;
 
@@ -67,8 +71,17 @@ export const protocols: Readonly<Record<ProtocolName, ProtocolTraits>> = {
 /** The protocols that an upstream of a model can name. */
 export const modelProtocols = Object.keys(ofModels) as ModelProtocol[];
 
-/** The protocol of an upstream that names none. */
+/** The protocol of an upstream that names none, of a model that names none. */
 export const defaultProtocol = 'openai' satisfies ModelProtocol;
+
+interface NamesProtocol {
+  readonly protocol?: ModelProtocol;
+}
+
+/** The protocol of an upstream: its own, else that of its model. */
+export function protocolFor(upstream: NamesProtocol, model: NamesProtocol): ModelProtocol {
+  return upstream.protocol ?? model.protocol ?? defaultProtocol;
+}
 
 /** The traits of a protocol that a configuration may have wrong: an unknown one needs nothing. */
 export function traitsOf(protocol: unknown): ProtocolTraits {

@@ -3,6 +3,8 @@ import { Secret } from '#base/secret.ts';
 import type { KeyEntry } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ApplicationEntry, ModelEntry, UpstreamEntry } from '#contract/configuration/deployments.ts';
+import { protocolFor, protocols } from '#contract/configuration/protocols.ts';
+import { isHeaderValue } from '#contract/configuration/values.ts';
 import { completeQuickApp } from '#contract/quick-app/quick-app-faults.ts';
 import { defaultRole } from '#contract/roles.ts';
 import { KeyRing } from '../callers/key-ring.ts';
@@ -36,6 +38,8 @@ function toModel(id: string, entry: ModelEntry): Deployment {
     limits: entry.limits,
     pricing: entry.pricing,
     upstreams: toUpstreams(id, entry),
+    typeSchemaId: undefined,
+    forwardsToken: false,
     quickApp: undefined,
     ownership: null,
   };
@@ -43,7 +47,8 @@ function toModel(id: string, entry: ModelEntry): Deployment {
 
 /** An application of the configuration, or one that its owner made through the API. */
 export function toApplication(id: string, entry: ApplicationEntry, made: Ownership | null = null): Deployment {
-  const { endpoint, applicationProperties } = entry;
+  const { endpoint, applicationTypeSchemaId, applicationProperties } = entry;
+  const isRunHere = endpoint === undefined && applicationProperties !== undefined;
   return {
     ...toCommon(id, entry),
     kind: 'application',
@@ -51,7 +56,9 @@ export function toApplication(id: string, entry: ApplicationEntry, made: Ownersh
     limits: undefined,
     pricing: undefined,
     upstreams: endpoint === undefined ? [] : [toApplicationUpstream(id, { entry, endpoint, isGuarded: made !== null })],
-    quickApp: applicationProperties === undefined ? undefined : toQuickApp(completeQuickApp(applicationProperties)),
+    typeSchemaId: endpoint === undefined ? undefined : applicationTypeSchemaId,
+    forwardsToken: entry.forwardAuthToken === true && made === null,
+    quickApp: isRunHere ? toQuickApp(completeQuickApp(applicationProperties)) : undefined,
     ownership: made,
   };
 }
@@ -76,14 +83,41 @@ function toCommon(id: string, entry: ModelEntry | ApplicationEntry) {
 function toUpstreams(id: string, entry: ModelEntry): Upstream[] {
   const revision = digestOf(entry);
   return entry.upstreams.map((upstream) => {
-    const made = toUpstream(id, upstream);
-    return { ...made, revision: `${made.id}.${revision}` };
+    const protocol = protocolFor(upstream, entry);
+    const made = toUpstream(id, { ...upstream, protocol });
+    const called = protocols[protocol].isCalledByModel ? { ...made, ...atAdapter(upstream, entry) } : made;
+    return { ...called, revision: `${made.id}.${revision}` };
   });
 }
 
-function toUpstream(model: string, entry: UpstreamEntry): Omit<Upstream, 'revision'> {
+type NamedUpstream = UpstreamEntry & { readonly protocol: NonNullable<UpstreamEntry['protocol']> };
+
+/** What an adapter is told of the upstream that it stands before: all of it is shown to nobody else. */
+function atAdapter(
+  { endpoint, key, extraData, headers }: UpstreamEntry,
+  model: ModelEntry,
+): Pick<Upstream, 'endpoint' | 'key' | 'headers'> {
+  const extra = typeof extraData === 'object' ? toAsciiJson(extraData) : extraData;
   return {
-    id: upstreamId(model, [entry.protocol, entry.endpoint, entry.region, entry.model, entry.key]),
+    endpoint: model.endpoint === undefined ? undefined : new URL(model.endpoint),
+    key: undefined,
+    headers: {
+      ...headers,
+      ...(endpoint !== undefined && { 'X-UPSTREAM-ENDPOINT': isHeaderValue(endpoint) ? endpoint : new URL(endpoint).href }),
+      ...(key !== undefined && { 'X-UPSTREAM-KEY': key }),
+      ...(extra !== undefined && { 'X-UPSTREAM-EXTRA-DATA': extra }),
+    },
+  };
+}
+
+function toAsciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+function toUpstream(model: string, entry: NamedUpstream): Omit<Upstream, 'revision'> {
+  const parts = [entry.protocol, entry.endpoint, entry.region, entry.model, entry.key];
+  return {
+    id: upstreamId(model, entry.extraData === undefined ? parts : [...parts, JSON.stringify(entry.extraData)]),
     protocol: entry.protocol,
     endpoint: entry.endpoint === undefined ? undefined : new URL(entry.endpoint),
     apiVersion: entry.apiVersion,

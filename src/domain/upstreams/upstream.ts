@@ -1,3 +1,4 @@
+import type { ReplyHeaders } from '#base/http/client.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { Secret } from '#base/secret.ts';
 import type { Handle, Sink } from '#base/sink.ts';
@@ -41,8 +42,12 @@ export interface NativeRequest {
 export interface Ask<Request = ChatRequest> {
   readonly upstream: Upstream;
   readonly request: Request;
-  /** Header fields sent on: trace context, request id, and for an application its per-request key. */
+  /** Header fields sent on: trace context and request id; to a program also those of the caller, and its per-request key. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The caller's query, for a program; that of the endpoint wins. */
+  readonly query?: string | undefined;
+  /** Called with the header fields of the answer, good or bad, of a program. */
+  readonly noteHeaders?: ((headers: ReplyHeaders) => void) | undefined;
   /** Tokens that a reply of the deployment may have; absent if the configuration does not say. For dialects that must name a bound. */
   readonly maxCompletionTokens?: number | undefined;
   /**
