@@ -1,3 +1,4 @@
+import { isQuickAppSchemaId } from '../quick-app/schema-id.ts';
 import { defaultRole } from '../roles.ts';
 import type { Configuration } from './configuration.ts';
 import type { Fault } from './fault.ts';
@@ -10,6 +11,7 @@ export function* doubts(configuration: Configuration): Iterable<Fault> {
   yield* nothingServed(configuration, ids);
   yield* danglingDependencies(configuration, ids);
   yield* danglingTools(configuration, ids);
+  yield* typesNotRun(configuration);
   yield* rolesOfNobody(configuration);
   yield* limitsOfNothing(configuration, ids);
   for (const [index, { id }] of configuration.addin.models.entries()) {
@@ -50,6 +52,14 @@ function* danglingDependencies(configuration: Configuration, ids: ReadonlySet<st
         if (!mayExist(dependency, ids)) yield { path: [section, id, 'dependencies', index], ...notConfigured(dependency, ids) };
       }
     }
+  }
+}
+
+function* typesNotRun({ applications }: Configuration): Iterable<Fault> {
+  for (const [id, { endpoint, applicationTypeSchemaId: schemaId = '' }] of Object.entries(applications)) {
+    const path = ['applications', id, 'applicationTypeSchemaId'];
+    if (endpoint !== undefined && isQuickAppSchemaId(schemaId))
+      yield { path, message: 'is that of quick apps, but the application is not run as one: its endpoint is called' };
   }
 }
 
