@@ -3,6 +3,7 @@ import type { HttpClient } from '#base/http/client.ts';
 import type { Seal } from '#base/seal.ts';
 import { type AnswerWays, answerChat } from '#calls/answer-chat.ts';
 import { answerEmbeddings } from '#calls/answer-embeddings.ts';
+import { askFeature } from '#calls/ask-feature.ts';
 import { authorize } from '#calls/authorize.ts';
 import { callApplication, isServedByPrograms } from '#calls/call-application.ts';
 import { callUpstreams } from '#calls/call-upstream.ts';
@@ -71,12 +72,14 @@ export function composeLine(deps: CompleteServiceDeps) {
   const counters = new LimitCounters(limits, clock);
   const reserveLimits = createReserveLimits({ counters, clock, noteFault });
   const consent = composeConsent(deps, catalog);
-  const authorizing = { snapshot, catalog, requireConsent: createRequireConsent(consent) };
+  const requireConsent = createRequireConsent(consent);
+  const authorizing = { snapshot, catalog, requireConsent };
   const answering = { states, reserveLimits, clock, ways };
   const calls: Calls = {
     authorize: (call, type) => authorize(authorizing, call, type),
     answer: (target, ask, reply) => answerChat(answering, target, ask, reply),
     embed: (target, request, signal) => answerEmbeddings({ ...upstreams, reserveLimits }, { target, request, signal }),
+    askFeature: (ask, signal) => askFeature({ http: deps.http, guarded, perRequestKeys, requireConsent }, ask, signal),
     countTokens: (target, ask, signal) => countTokens(upstreams, { target, ...ask, signal }),
   };
   return { catalog, documents, mcp, guarded, counters, consent, calls };

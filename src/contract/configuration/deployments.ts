@@ -70,6 +70,11 @@ export const UpstreamEntry = strict(
 );
 export type UpstreamEntry = Static<typeof UpstreamEntry>;
 
+const servedAt = (what: string) =>
+  httpUrl(
+    `Full address of a program that ${what}; called with a per-request key, and shown to nobody. Absent: the service does what it can itself.`,
+  );
+
 /** What a deployment announces and asks for; keys beyond the named one are listed to callers as they are. */
 const Features = Type.Unsafe<{ consentRequired: boolean; [feature: string]: unknown }>({
   type: 'object',
@@ -78,11 +83,15 @@ const Features = Type.Unsafe<{ consentRequired: boolean; [feature: string]: unkn
       default: false,
       description: 'Whether another application needs the consent of the user before it may call this deployment.',
     }),
+    configurationEndpoint: servedAt('says how a conversation may be configured'),
+    rateEndpoint: servedAt('takes what users think of a reply'),
+    tokenizeEndpoint: servedAt('counts tokens'),
+    truncatePromptEndpoint: servedAt('says which messages of a conversation that is too long to leave out'),
   },
   required: ['consentRequired'],
   default: {},
   description:
-    'What the deployment can do; further keys are shown in listings as they are. A misspelt `consentRequired` is a fault.',
+    'What the deployment can do; further keys are shown in listings as they are, but for those that end in `Endpoint`. A misspelt key is a fault.',
 });
 
 const common = {
