@@ -1,7 +1,8 @@
 import type { Clock } from '#base/clock.ts';
-import { checkCompletedControl } from '#contract/completed-control.ts';
+import type { ChatRequest } from '#contract/chat-request.ts';
+import { checkCompletedControl, controlsSentBack } from '#contract/completed-control.ts';
 import type { Answer, ChatAsk, ReplySink, Target } from '#domain/call.ts';
-import { keepsControls } from '#domain/deployments/deployment.ts';
+import { type Deployment, keepsControls } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import { estimatePromptTokens } from '#domain/usage/estimate-tokens.ts';
 import { Tally } from '#domain/usage/usage-sum.ts';
@@ -52,10 +53,17 @@ export function answerChat(deps: AnswerChatDeps, target: Target, asked: ChatAsk,
 function prepare({ states }: AnswerChatDeps, target: Target, { request: asked, native, affinity }: ChatAsk): PreparedCall {
   const { call, deployment, snapshot } = target;
   const request = prepareRequest(asked, deployment);
-  if (keepsControls(deployment)) checkCompletedControl(request.messages);
+  checkControl(request, deployment);
   const conversation = openConversation(states, { deployment, request, caller: call.caller });
   if (request.addons !== undefined) findAddons(snapshot.configuration.addons, request.addons);
   return { target, request, native, affinity, inner: new Tally(), fields: new ReplyFields(), conversation };
+}
+
+/** What an application behind an endpoint offered is known only if the caller sends it back. */
+function checkControl({ messages }: ChatRequest, deployment: Deployment): void {
+  if (keepsControls(deployment)) return checkCompletedControl(messages);
+  const offered = deployment.kind === 'application' ? controlsSentBack(messages) : undefined;
+  if (offered !== undefined && deployment.quickApp === undefined) checkCompletedControl(messages, offered);
 }
 
 function wayOf(ways: AnswerWays, { target: { deployment }, request }: PreparedCall): AnswerWith {

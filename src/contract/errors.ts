@@ -11,6 +11,20 @@ export const ErrorBody = Type.Object({
   display_message: Type.Optional(
     Type.String({ description: 'What an application or an upstream would have people shown in place of `message`.' }),
   ),
+  deployment: Type.Optional(
+    Type.String({ description: 'With `consent_required` and `consent_outdated`: the deployment whose form it is.' }),
+  ),
+  consent: Type.Optional(
+    Type.Unsafe<Readonly<Record<string, { consentRequired: boolean }>>>({
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        required: ['consentRequired'],
+        properties: { consentRequired: { type: 'boolean' } },
+      },
+      description: 'With the same: the form of today, if the caller is the user itself.',
+    }),
+  ),
 });
 export type ErrorBody = Static<typeof ErrorBody>;
 
