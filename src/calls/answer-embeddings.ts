@@ -74,7 +74,7 @@ function askWith(deps: UpstreamDeps, { target, request, signal, fields }: Asking
   const attempts = {
     deployment,
     record: call.record,
-    subject: call.caller.subject,
+    caller: call.caller,
     secrets: programs?.secrets ?? [],
     fields,
     ask(upstream: Upstream, attempt: AttemptRecord, reply: Sink<JsonObject>): Handle {

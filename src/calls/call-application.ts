@@ -26,7 +26,12 @@ export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, s
   const calling = new KeyedCall(deps.perRequestKeys, sink);
   // A program is sent the compat wire, whatever dialect the caller speaks.
   const asked = { ...prepared, native: undefined };
-  void calling.begin(toHolder(prepared), (key) => callUpstreams(deps, asked, calling, forPrograms(prepared.target, key)));
+  let isExcused = false;
+  const holder = toHolder(prepared, () => {
+    isExcused = true;
+  });
+  const toPrograms = (key: string) => ({ ...forPrograms(prepared.target, key), isExcused: () => isExcused });
+  void calling.begin(holder, (key) => callUpstreams(deps, asked, calling, toPrograms(key)));
   return calling;
 }
 
@@ -45,9 +50,10 @@ export function forPrograms({ call, deployment, snapshot }: Target, key: string)
 }
 
 /** Who presents the per-request key: the one who started the chain, further down the path. */
-export function toHolder({ target: { call, path }, request, inner }: PreparedCall): Caller {
+export function toHolder({ target: { call, path }, request, inner }: PreparedCall, noteRefusal?: () => void): Caller {
   const { caller } = call;
-  return { ...caller, chain: { path, files: filesHandedOn(caller, { request, path }), report: (usage) => inner.add(usage) } };
+  const files = filesHandedOn(caller, { request, path });
+  return { ...caller, chain: { path, files, report: (usage) => inner.add(usage), ...(noteRefusal && { noteRefusal }) } };
 }
 
 /** The end of the reply goes out when the key has ended. */

@@ -19,6 +19,8 @@ export interface ForPrograms extends HandedOn {
   readonly own: Readonly<Record<string, string>>;
   /** What of it an error must not say back. */
   readonly secrets: readonly string[];
+  /** Whether Parley refused calls that it made meanwhile. */
+  readonly isExcused?: () => boolean;
 }
 
 /** Asks the upstreams of the deployment. */
@@ -29,14 +31,15 @@ export function callUpstreams(
   programs?: ForPrograms,
 ): Handle {
   const { call, deployment } = target;
-  const { subject } = call.caller;
   const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
   const ask = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
     const sent = toSent(upstream, { common: sentOn(target, attempt), programs, fields });
     return protocolOf(deps, upstream).chat({ upstream, request, maxCompletionTokens, ...sent, ...(native && { native }) }, reply);
   };
   const secrets = programs?.secrets ?? [];
-  return failover(deps, { deployment, record: call.record, subject, affinity, secrets, fields, ask }, sink);
+  const isExcused = programs?.isExcused;
+  const { record, caller } = call;
+  return failover(deps, { deployment, record, caller, affinity, secrets, fields, ask, ...(isExcused && { isExcused }) }, sink);
 }
 
 interface Sending {

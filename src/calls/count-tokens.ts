@@ -22,7 +22,7 @@ export async function countTokens(deps: UpstreamDeps, { target, request: asked, 
   const attempts = {
     deployment: { ...deployment, upstreams },
     record: call.record,
-    subject: call.caller.subject,
+    caller: call.caller,
     ask(upstream: Upstream, attempt: AttemptRecord, reply: Sink<number>): Handle {
       const { countTokens: count } = protocolOf(deps, upstream);
       if (count === undefined) throw new ParleyError('internal_error', 'An upstream that counts no tokens was asked to.');

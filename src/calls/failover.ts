@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import { LateHandle } from '#base/late-handle.ts';
 import type { Handle, Sink } from '#base/sink.ts';
 import { ParleyError } from '#contract/errors.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { AttemptOutcome, AttemptRecord, CallRecord } from '#domain/telemetry.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
@@ -21,9 +22,11 @@ export interface FailoverDeps {
 export interface Attempts<Item> {
   readonly deployment: Deployment;
   readonly record: CallRecord;
-  /** User subject of the caller: its requests may be to blame for failures. */
-  readonly subject: string;
+  /** Its requests may be to blame for failures. */
+  readonly caller: Pick<Caller, 'subject' | 'chain'>;
   readonly affinity?: string | undefined;
+  /** Whether Parley refused calls that the one who is asked made to answer: then no failure is a sign of its health. */
+  readonly isExcused?: () => boolean;
   /** Told of each try; absent if nobody is. */
   readonly fields?: ReplyFields;
   /** Sent along with the request, beside the upstream's own: an error of the upstream can say them back. */
@@ -96,10 +99,12 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
     const fault = withoutSecrets(thrown, upstream, this.#secrets);
     const isRefusal = isOwnRefusal(fault, upstream);
     const attempts = this.#attempts;
+    const isExcused = isRefusal || attempts?.isExcused?.() === true;
+    if (isExcused) attempts?.caller.chain?.noteRefusal?.();
     if (attempts === undefined) return this.#sink.fail(isRefusal ? toOwnError(fault) : fault);
     this.#fault = fault;
-    if (!isRefusal) this.#note(fault, { upstream, attempts });
-    if (!isRefusal && isRetryable(fault)) this.next(attempts);
+    if (!isExcused) this.#note(fault, { upstream, attempts });
+    if (!isExcused && isRetryable(fault)) this.next(attempts);
     else this.#giveUp(attempts);
   }
 
@@ -143,7 +148,7 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
   #note(fault: UpstreamFault, { upstream, attempts }: { upstream: Upstream; attempts: Attempts<Item> }): void {
     const { loadBalancer, clock } = this.#deps;
     const nowMs = clock.nowMs();
-    const caller = fault.isBeforeRequest ? undefined : attempts.subject;
+    const caller = fault.isBeforeRequest ? undefined : attempts.caller.subject;
     if (fault.status === 429) loadBalancer.rateLimited(upstream, fault, nowMs);
     else if (isDown(fault) && !this.#tried.has(upstream.id)) loadBalancer.failed(upstream, { nowMs, caller });
     this.#tried = new Set([...this.#tried, upstream.id]);

@@ -64,6 +64,24 @@ describe('a caller whose limit further down is used up', () => {
     expect((await service.chat('app', body, as('ada'))).status).toBe(200);
   });
 
+  it('is no sign that an application is down which makes a 500 of the refusal, whoever else is refused', async () => {
+    const upstream = await hostThat(fine);
+    const host = await hostThat(async (answering) => {
+      const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
+      const inner = await ask(service.url, { path: chatPath('m'), headers, body });
+      return inner.status === 200 ? fine(answering) : refusal(500)(answering);
+    });
+    const service = await serviceOf({
+      keys: { ada: { project: 'ada' }, bob: { project: 'bob', role: 'closed' }, eve: { project: 'eve', role: 'closed' } },
+      models: { m: { upstreams: [{ endpoint: upstream.endpoint }], userRoles: ['default'] } },
+      applications: { app: { endpoint: `${host.url}/app` } },
+      roles: { closed: {} },
+    });
+    for (const caller of ['bob', 'eve', 'bob', 'eve']) expect((await service.chat('app', body, as(caller))).status).toBe(500);
+    expect((await service.chat('app', body, as('ada'))).status).toBe(200);
+    expect(host.requests).toHaveLength(5);
+  });
+
   it('is told the Retry-After of the application unchanged, however long', async () => {
     const host = await hostThat(refusal(429, { 'retry-after': '43054' }), fine);
     const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
