@@ -111,7 +111,6 @@ describe('a feature that a program serves', () => {
     const path = '/v1/deployments/app/tokenize';
     expect((await service.ask({ path, headers: { 'content-type': 'application/json' }, body: {} })).status).toBe(401);
     expect((await post(path, 'x', { 'content-type': 'text/plain' })).status).toBe(415);
-    expect((await post(path, Buffer.from([0xff]))).status).toBe(400);
   });
 
   it.each(['/openai/deployments', '/openai/models', '/openai/applications', '/v1/models'])(

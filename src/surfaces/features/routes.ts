@@ -32,7 +32,7 @@ interface Asked {
   readonly context: RequestContext;
   readonly caller: Caller;
   readonly deployment: Deployment;
-  readonly text: string | undefined;
+  readonly bytes: Buffer;
 }
 
 interface Feature {
@@ -45,11 +45,11 @@ const features: Readonly<Record<string, Feature>> = {
   rate: { address: 'rateEndpoint', answer: keepRating },
   tokenize: {
     address: 'tokenizeEndpoint',
-    answer: (asked) => outputsOf(asked, parseTokenizeRequest(parseBody(asked.text)), tokenize),
+    answer: (asked) => outputsOf(asked, parseTokenizeRequest(parseBody(asked.bytes)), tokenize),
   },
   truncate_prompt: {
     address: 'truncatePromptEndpoint',
-    answer: (asked) => outputsOf(asked, parseTruncateRequest(parseBody(asked.text)), truncatePrompt),
+    answer: (asked) => outputsOf(asked, parseTruncateRequest(parseBody(asked.bytes)), truncatePrompt),
   },
 };
 
@@ -77,23 +77,19 @@ export function toRatePath(method: string | undefined, url: string): string {
 async function serveFeature(deps: FeatureRoutesDeps, context: RequestContext, { address, answer }: Feature): Promise<void> {
   const { handler, calls, catalog } = deps;
   const { request, response } = context;
-  const { caller, text } = await handler.authenticate(context);
+  const { caller, bytes } = await handler.authenticate(context);
   const snapshot = deps.snapshot();
   const deployment = await findUsable({ catalog, snapshot, caller }, toDeploymentId(encodedIdIn(request.url ?? '')));
   const endpoint = featureAddress(deployment, address);
   if (endpoint === undefined) {
-    const body = await answer({ deps, context, caller, deployment, text });
+    const body = await answer({ deps, context, caller, deployment, bytes });
     return sendJson(response, 200, toLatin1(JSON.stringify(body)), context.headers);
   }
-  // What is no text is no JSON: parsing says so.
-  const body = {
-    bytes: Buffer.from(text ?? String(parseBody(text))),
-    type: request.headers['content-type'] ?? 'application/json',
-  };
+  const body = { bytes, type: request.headers['content-type'] ?? 'application/json' };
   const ask = { endpoint, caller, deployment, snapshot, origin: request, requestId: context.id, body };
-  const { status, headers, bytes } = await calls.askFeature(ask, context.signal);
-  response.writeHead(status, { ...headers, ...context.headers, 'content-length': bytes.length });
-  setImmediate(endResponse, response, bytes.toString('latin1'));
+  const reply = await calls.askFeature(ask, context.signal);
+  response.writeHead(reply.status, { ...reply.headers, ...context.headers, 'content-length': reply.bytes.length });
+  setImmediate(endResponse, response, reply.bytes.toString('latin1'));
 }
 
 /** Ids may hold slashes; the last segment says what is asked for. */
@@ -111,8 +107,8 @@ function outputsOf<Input>(
   throw new ParleyError('access_denied', `${deployment.id} is an application that does not count its tokens.`);
 }
 
-function keepRating({ deps, context, caller, deployment, text }: Asked): object {
-  const rating = parseRating(parseBody(text));
+function keepRating({ deps, context, caller, deployment, bytes }: Asked): object {
+  const rating = parseRating(parseBody(bytes));
   const { subject } = caller;
   deps.noteAudit({ action: ratedAction, subject, object: deployment.id, requestId: context.id, details: { ...rating } });
   return {};

@@ -117,7 +117,7 @@ function toRequest(base: RequestBase, ask: Pick<Ask, 'upstream' | 'headers' | 'q
   return { method: 'POST', url, headers: { ...base.headers, ...ask.headers }, body: toBody(body), timeouts };
 }
 
-/** The same with somebody who hears of the header fields. */
+/** The same, with somebody who is told the header fields. */
 function noting<Item>(dialect: ReplyDialect<Item>, { noteHeaders }: Pick<Ask, 'noteHeaders'>): ReplyDialect<Item> {
   return noteHeaders === undefined ? dialect : { ...dialect, noteHeaders };
 }
