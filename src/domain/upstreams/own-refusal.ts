@@ -31,13 +31,14 @@ const unauthorized = 401;
 export function isOwnRefusal({ kind, status, code }: UpstreamFault, { protocol }: Upstream): boolean {
   const { speaksForItself, callsDeployments } = protocols[protocol];
   if (kind !== 'refused') return false;
-  if (speaksForItself) return status === undefined || status === notImplemented || isOfCaller(status);
+  if (speaksForItself) return !isStatus(status) || status === notImplemented || isOfCaller(status);
   return callsDeployments && ofParley.has(code) && status !== undefined && isOfCaller(status);
 }
 
 /** The same as it was said; what was left unsaid is filled in. */
 export function toOwnError(fault: UpstreamFault): ParleyError {
-  const { status = errorKinds.upstream_failed.status, retryAfterSeconds } = fault;
+  const { retryAfterSeconds } = fault;
+  const status = isStatus(fault.status) ? fault.status : errorKinds.upstream_failed.status;
   const code = codes.get(status) ?? 'invalid_request';
   const waitSeconds = retryAfterSeconds ?? (status === errorKinds.upstream_rate_limited.status ? rateLimitedSeconds : undefined);
   return new ParleyError(code, fault.message, {
@@ -49,6 +50,11 @@ export function toOwnError(fault: UpstreamFault): ParleyError {
     displayMessage: fault.displayMessage,
     ...(waitSeconds !== undefined && { retryAfterSeconds: waitSeconds }),
   });
+}
+
+/** Inside a stream, programs put any number there. */
+function isStatus(status: number | undefined): status is number {
+  return status !== undefined && status >= 100 && status < 600;
 }
 
 function isOfCaller(status: number): boolean {
