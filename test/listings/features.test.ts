@@ -230,5 +230,6 @@ describe('without a program', () => {
 
 it('Paths that end in rate are those of others where others take POST', async () => {
   expect((await post('/v1/consent/plain/rate', {})).error.code).not.toBe('invalid_request');
-  expect((await get('/v1/app/rate')).status).toBe(404);
+  const { status, headers } = await get('/v1/app/rate');
+  expect([status, headers.allow]).toEqual([405, 'POST']);
 });

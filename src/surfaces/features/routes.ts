@@ -54,8 +54,10 @@ const features: Readonly<Record<string, Feature>> = {
 };
 
 const base = '/v1/deployments/';
-/** What takes POST itself below `/v1`; deployments whose ids begin so are rated below `/v1/deployments`. */
-const ownPaths = /^\/v1\/(?:deployments|consent|versions|ops|files|metadata|prompts|conversations|admin|user)\//;
+/** What has paths of its own below `/v1`; deployments whose ids begin so are rated below `/v1/deployments`. */
+const ownPaths = /^\/v1\/(?:deployments|consent|versions|ops|files|metadata|prompts|conversations|admin|user|models)\//;
+/** What has them but for POST: applications that users made are rated as all others are. */
+const ownButForPost = /^\/v1\/applications\//;
 
 /** `POST /v1/deployments/{id}/rate`, `/tokenize` and `/truncate_prompt`, by the last segment (docs/wire.md, Features). */
 export function featureRoutes(deps: FeatureRoutesDeps): ReadonlyMap<string, ServeRaw> {
@@ -70,7 +72,8 @@ export function featureRoutes(deps: FeatureRoutesDeps): ReadonlyMap<string, Serv
 
 /** The address of `/v1/{id}/rate` below `/v1/deployments`; every other one as it is. */
 export function toRatePath(method: string | undefined, url: string): string {
-  if (method !== 'POST' || !/\/rate(?:\?|$)/.test(url) || !url.startsWith('/v1/') || ownPaths.test(url)) return url;
+  if (!/\/rate(?:\?|$)/.test(url) || !url.startsWith('/v1/') || ownPaths.test(url)) return url;
+  if (method !== 'POST' && ownButForPost.test(url)) return url;
   return `${base}${url.slice('/v1/'.length)}`;
 }
 

@@ -51,8 +51,8 @@ const views: Readonly<Record<string, View>> = {
 };
 
 const deploymentsBase = '/v1/deployments/';
-/** Where deployments are MCP servers, below the same base. */
-const isMcpPath = /\/mcp(\?|$)/;
+/** What is only sent to, below the same base: deployments as MCP servers, and what programs serve of them. */
+const takesPostOnly = /\/(?:mcp|rate|tokenize|truncate_prompt)(?:\?|$)/;
 
 /** `/v1/user/info`, `/v1/deployments/{id}/limits`, `/configuration` and `/documents`: who a caller is, what is left of its limits, how it may begin, and how far documents are read (docs/wire.md, Listings). */
 export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void {
@@ -61,9 +61,9 @@ export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void
     return { user: subject, project, roles };
   });
   app.get(`${deploymentsBase}*`, async (request, reply) => {
-    if (isMcpPath.test(request.url)) {
+    if (takesPostOnly.test(request.url)) {
       reply.header('allow', 'POST');
-      throw new ParleyError('method_not_allowed', 'This path takes POST, not GET: there is no stream beside those of the calls.');
+      throw new ParleyError('method_not_allowed', 'This path takes POST, not GET.');
     }
     const caller = await deps.identify(readCredentials(request.raw));
     const { view, encodedId } = toTarget(request);
