@@ -55,6 +55,14 @@ Each entry stands in \`models\`; \`model\` is the vendor's own name.
     },
     "mistral": { "upstreams": [{ "protocol": "mistral", "key": "\${MISTRAL_API_KEY}", "model": "mistral-large-latest" }] },
     "vectors": { "type": "embedding", "upstreams": [{ "protocol": "gemini", "key": "\${GEMINI_API_KEY}", "model": "gemini-embedding-001" }] },
+    // An adapter: a program that is written for this family of gateways. It is called at the endpoint of the model, and told of the upstream that was chosen.
+    "adapted": {
+      "endpoint": "http://adapter.internal/openai/deployments/gpt/chat/completions",
+      "upstreams": [
+        { "protocol": "dial", "endpoint": "https://one.example/v1", "key": "\${ONE_KEY}", "extraData": { "region": "eu" } },
+        { "protocol": "dial", "endpoint": "https://two.example/v1", "key": "\${TWO_KEY}", "tier": 1 }
+      ]
+    },
     "demo": { "upstreams": [{ "protocol": "demo" }] }
   },
   "applications": {
@@ -66,6 +74,9 @@ Each entry stands in \`models\`; \`model\` is the vendor's own name.
 
 Without a \`key\`, \`bedrock\` takes \`AWS_BEARER_TOKEN_BEDROCK\`, or \`AWS_ACCESS_KEY_ID\`, \`AWS_SECRET_ACCESS_KEY\` and \`AWS_SESSION_TOKEN\` of the environment; \`vertex\` takes Google's application
 default credentials with \`GOOGLE_VERTEX_PROJECT\`. Without a \`region\` they take \`AWS_REGION\` and \`GOOGLE_VERTEX_LOCATION\`. An \`endpoint\` stands in for the vendor's own address.
+
+An adapter (\`dial\`) is sent the request as an application is, which the table below tells: unchanged but for \`defaults\`, with a per-request key in \`Api-Key\`, and \`X-UPSTREAM-ENDPOINT\`, \`X-UPSTREAM-KEY\` and
+\`X-UPSTREAM-EXTRA-DATA\` from the entry. Its errors, retries and tiers are those of a model's upstream.
 
 \`mistral\` has a protocol of its own although its wire is much like OpenAI's: it refuses fields it does not know, calls \`seed\` and \`required\` otherwise, wants ids of calls of nine
 characters, and tells thoughts inside the content. \`vertex\` speaks to Google's own models and to Claude, \`bedrock\` to all that
@@ -91,12 +102,20 @@ bound of thoughts and answer together, as the dialect has it.
 
 What an upstream that is unreachable, too slow, or answers 429, 502, 503 or 504 has not begun to answer is tried again, at other upstreams first: \`maxRetryAttempts\` times in all (5 for a model, 1 for an application).
 
-Calls that fail so (but for 429), or with any other status from 500 on, count against the upstream: from the second in a row it is left alone for 1 s, doubling with each to 5 min; a good answer ends that, a changed configuration does not. A 429 leaves it alone for its
-\`Retry-After\`, or 30 s. Other refusals (4xx) and malformed answers do not count. While all upstreams of a model are left alone its calls are answered at once, with 503, or 429 where all are rate limited, and \`Retry-After\`; \`/health\` names them (\`upstream_off\`).
+Calls that fail so (but for 429), or with any other status from 500 on, count against the upstream: from the second in a row it is left alone for 1 s, doubling with each to 5 min. A 429 leaves it alone for its
+\`Retry-After\`, 60 s at most, or 30 s. Other refusals (4xx) and malformed answers do not count. A good answer ends that, and so does a change in the configuration of its deployment.
+
+No caller closes a deployment to others. An upstream whose failures in a row were all of one user is asked all the same if no other is left, unless it could not be connected to. What an application refuses (4xx, 501)
+is told to its caller alone and counts as no failure: another caller is served, and the same one again. So it is with whatever a program makes of a refusal of Parley's own further down the chain: a limit that is
+used up, a consent that is missing, a role that its user lacks.
+
+While all upstreams of a model are left alone its calls are answered at once, with 503, or 429 where all are rate limited, and \`Retry-After\`; \`/health\` names them (\`upstream_off\`).
 
 ## What is told of a failure
 
-An upstream's 400, 404, 413 and 422 are told in its own words. Of its own failures (500, 503) the first line is told too, behind "The upstream of … failed", at most 2,000 characters, without
+An application's 4xx and 501 are told as they are, in a stream too: status, \`message\`, \`type\`, \`param\`, \`code\` and \`display_message\`; what is missing is filled in.
+
+A model's upstream: 400, 404, 413 and 422 are told in its own words, and \`display_message\` with every status. Of its own failures (500, 503) the first line is told too, behind "The upstream of … failed", at most 2,000 characters, without
 stack frames and without paths of its machine; what it says back of its key, its configured headers and its address is \`***\` everywhere. An error without a word is told by its status.
 
 `;

@@ -4,6 +4,7 @@ import { importOperations } from '#surfaces/applications/import-operations.ts';
 import { applicationOperations } from '#surfaces/applications/operations.ts';
 import { compatOperations } from '#surfaces/compat/operations.ts';
 import { consentOperations } from '#surfaces/consent/operations.ts';
+import { featureOperations } from '#surfaces/features/operations.ts';
 import { fileOperations } from '#surfaces/files/operations.ts';
 import type { ApiOperation } from '#surfaces/http/operation.ts';
 import { callerOperations } from '#surfaces/listings/caller-operations.ts';
@@ -23,6 +24,7 @@ export function apiOperations({ aliases }: Pick<Configuration, 'aliases'>): read
     ...mcpOperations,
     ...listingOperations(prefixes),
     ...callerOperations,
+    ...featureOperations,
     ...consentOperations,
     ...applicationOperations,
     ...schemaOperations,

@@ -4,8 +4,9 @@ import { createLetterIds } from '#base/letter-id.ts';
 import type { Seal } from '#base/seal.ts';
 import { type AnswerWays, answerChat } from '#calls/answer-chat.ts';
 import { answerEmbeddings } from '#calls/answer-embeddings.ts';
+import { askFeature } from '#calls/ask-feature.ts';
 import { authorize } from '#calls/authorize.ts';
-import { callApplication } from '#calls/call-application.ts';
+import { callApplication, isServedByPrograms } from '#calls/call-application.ts';
 import { callUpstreams } from '#calls/call-upstream.ts';
 import { countTokens } from '#calls/count-tokens.ts';
 import type { AnswerWith } from '#calls/prepared-call.ts';
@@ -54,7 +55,9 @@ export function composeLine(deps: CompleteServiceDeps) {
     close: () => undefined,
   };
   const upstreams = { loadBalancer, clock, protocols: composeProtocols(deps, guarded), perRequestKeys };
-  const callModel: AnswerWith = (prepared, sink) => callUpstreams(upstreams, prepared, sink);
+  const callPrograms: AnswerWith = (prepared, sink) => callApplication(upstreams, prepared, sink);
+  const callModel: AnswerWith = (prepared, sink) =>
+    isServedByPrograms(prepared.target.deployment) ? callPrograms(prepared, sink) : callUpstreams(upstreams, prepared, sink);
   const addons = { addonTools: (of: Configuration) => toolSources(of).addons, callUpstreams: callModel, clock, noteFault };
   const quickApps = {
     calls: () => calls,
@@ -64,18 +67,20 @@ export function composeLine(deps: CompleteServiceDeps) {
   const ways: AnswerWays = {
     callUpstreams: callModel,
     runAddons: (prepared, sink) => runAddons(addons, prepared, sink),
-    callApplication: (prepared, sink) => callApplication(upstreams, prepared, sink),
+    callApplication: callPrograms,
     runQuickApp: (prepared, sink) => runQuickApp(quickApps, prepared, sink),
   };
   const counters = new LimitCounters(limits, clock);
   const reserveLimits = createReserveLimits({ counters, clock, noteFault });
   const consent = composeConsent(deps, catalog);
-  const authorizing = { snapshot, catalog, requireConsent: createRequireConsent(consent) };
+  const requireConsent = createRequireConsent(consent);
+  const authorizing = { snapshot, catalog, requireConsent };
   const answering = { states, reserveLimits, clock, ways };
   const calls: Calls = {
     authorize: (call, type) => authorize(authorizing, call, type),
     answer: (target, ask, reply) => answerChat(answering, target, ask, reply),
     embed: (target, request, signal) => answerEmbeddings({ ...upstreams, reserveLimits }, { target, request, signal }),
+    askFeature: (ask, signal) => askFeature({ http: deps.http, guarded, perRequestKeys, requireConsent }, ask, signal),
     countTokens: (target, ask, signal) => countTokens(upstreams, { target, ...ask, signal }),
   };
   return { catalog, documents, mcp, guarded, counters, consent, calls };

@@ -26,6 +26,7 @@ export function composeProtocols(
     openai: withFunctions(createOpenAiProtocol(http, 'openai')),
     azure: withFunctions(createOpenAiProtocol(http, 'azure')),
     application: eitherOf(createOpenAiProtocol(http, 'application'), createOpenAiProtocol(guarded, 'application')),
+    dial: createOpenAiProtocol(http, 'dial'),
     anthropic: withFunctions(withJsonMode(withChoices(createAnthropicProtocol(http, clock)))),
     bedrock: vendor('bedrock'),
     vertex: vendor('vertex'),

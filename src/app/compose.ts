@@ -4,6 +4,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import fastify, { type FastifyInstance } from 'fastify';
 import { createLetterIds } from '#base/letter-id.ts';
 import { createIdentify, type Identify } from '#domain/callers/identify.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
 import { defaultFileLimits, StoredFiles } from '#domain/files/stored-files.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
@@ -16,6 +17,7 @@ import { applicationRoutes } from '#surfaces/applications/routes.ts';
 import { compatErrorDialectAt } from '#surfaces/compat/error-dialect.ts';
 import { compatRoutes } from '#surfaces/compat/routes.ts';
 import { consentRoutes } from '#surfaces/consent/routes.ts';
+import { featureRoutes, toRatePath } from '#surfaces/features/routes.ts';
 import { fileRoutes } from '#surfaces/files/routes.ts';
 import { answersToMalformed, refuseOddHeads } from '#surfaces/http/answer-malformed.ts';
 import { headPatience, paceBodies } from '#surfaces/http/body-pace.ts';
@@ -79,7 +81,7 @@ function createServer({ snapshot, noteFault, tls }: CompleteServiceDeps): Fastif
   const fastPath = new FastPath(newRequestId, addin.takes);
   const app: FastifyInstance = fastify({
     routerOptions,
-    rewriteUrl: addin.rewriteUrl,
+    rewriteUrl: (request) => toRatePath(request.method, addin.rewriteUrl(request)),
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     ...answersToMalformed(newRequestId),
     serverFactory(framework) {
@@ -121,16 +123,18 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
   const createdSeconds = Math.floor(clock.epochMs() / 1000);
   compatRoutes(app, { handler, calls, aliases: compat });
   messagesRoutes(app, { handler, calls, snapshot, catalog, identify, aliases: aliases.msgapi, createdSeconds });
-  mcpRoutes(app, { handler, calls, snapshot, catalog });
+  const others = featureRoutes({ handler, calls, snapshot, catalog, noteAudit: parts.noteAudit });
+  mcpRoutes(app, { handler, calls, snapshot, catalog, others });
   listingRoutes(app, { snapshot, catalog, identify, prefixes: ['compat', ...compat], modelPaths, createdSeconds });
 }
 
 /** What belongs to callers and makers: limits, applications, files, consent, the page. */
 function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind: Behind): void {
   const { snapshot, clock, noteFault, noteAudit } = parts;
-  const { identify, catalog, counters, consent, documents, guarded } = behind;
+  const { identify, catalog, calls, counters, consent, documents, guarded } = behind;
   const store = parts.stores.applications;
-  callerRoutes(app, { snapshot, catalog, identify, counters, clock, documents: (deployment) => documents.progress(deployment) });
+  const progress = (deployment: Deployment) => documents.progress(deployment);
+  callerRoutes(app, { snapshot, catalog, identify, calls, counters, clock, documents: progress });
   schemaRoutes(app, { identify });
   importRoutes(app, {
     snapshot,

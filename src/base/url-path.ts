@@ -29,3 +29,17 @@ export function pathOf(url: string): string {
   const [path = ''] = url.split('?', 1);
   return path;
 }
+
+/** The address with the parts of a query added whose names its own query does not have. */
+export function addQuery(base: URL, query: string): URL {
+  const url = new URL(base);
+  const own = new Set(url.searchParams.keys());
+  const added = query.split('&').filter((part) => part !== '' && !own.has(nameIn(part)));
+  url.search = [url.search.slice(1), ...added].filter((part) => part !== '').join('&');
+  return url;
+}
+
+function nameIn(part: string): string {
+  const [name = ''] = new URLSearchParams(part).keys();
+  return name;
+}

@@ -1,7 +1,8 @@
 import type { Clock } from '#base/clock.ts';
-import { checkCompletedControl } from '#contract/completed-control.ts';
+import type { ChatRequest } from '#contract/chat-request.ts';
+import { checkCompletedControl, controlsSentBack } from '#contract/completed-control.ts';
 import type { Answer, ChatAsk, ReplySink, Target } from '#domain/call.ts';
-import { keepsControls } from '#domain/deployments/deployment.ts';
+import { type Deployment, keepsControls } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import { estimatePromptTokens } from '#domain/usage/estimate-tokens.ts';
 import { Tally } from '#domain/usage/usage-sum.ts';
@@ -12,6 +13,7 @@ import { IgnoredFields } from './ignored-fields.ts';
 import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalize-reply.ts';
 import type { AnswerWith, PreparedCall } from './prepared-call.ts';
+import { ReplyFields } from './reply-fields.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
 import { openConversation } from './run-quick-app.ts';
 import { UsageTotals } from './usage-totals.ts';
@@ -40,7 +42,7 @@ export function answerChat(deps: AnswerChatDeps, target: Target, asked: ChatAsk,
   const totals = new UsageTotals({ deployment, promptTokens, inner });
   const head = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000) };
   const normalized = new NormalizedReply({ head, totals, isStreamed: request.stream === true }, reply);
-  const metered = new MeteredReply(target, { totals, reply: normalized, ignored: ignored.names });
+  const metered = new MeteredReply({ target, totals, fields: prepared.fields, ignored: ignored.names }, normalized);
   const start = wayOf(deps.ways, prepared);
   deps.reserveLimits(target).then(
     (reservation) => metered.begin(reservation, (sink) => start(prepared, sink)),
@@ -53,12 +55,19 @@ export function answerChat(deps: AnswerChatDeps, target: Target, asked: ChatAsk,
 function prepare({ states }: AnswerChatDeps, target: Target, { request: asked, native, affinity }: ChatAsk): PreparedCall {
   const { call, deployment, snapshot } = target;
   const request = prepareRequest(asked, deployment);
-  if (keepsControls(deployment)) checkCompletedControl(request.messages);
+  checkControl(request, deployment);
   const conversation = openConversation(states, { deployment, request, caller: call.caller });
   if (request.addons !== undefined) findAddons(snapshot.configuration.addons, request.addons);
   const ignored = new IgnoredFields(asked);
   if (deployment.quickApp !== undefined) ignored.note(ignoredByQuickApp(deployment.quickApp, asked));
-  return { target, request, native, affinity, inner: new Tally(), ignored, conversation };
+  return { target, request, native, affinity, inner: new Tally(), ignored, fields: new ReplyFields(), conversation };
+}
+
+/** What an application behind an endpoint offered is known only if the caller sends it back. */
+function checkControl({ messages }: ChatRequest, deployment: Deployment): void {
+  if (keepsControls(deployment)) return checkCompletedControl(messages);
+  const offered = deployment.kind === 'application' ? controlsSentBack(messages) : undefined;
+  if (offered !== undefined && deployment.quickApp === undefined) checkCompletedControl(messages, offered);
 }
 
 function wayOf(ways: AnswerWays, { target: { deployment }, request }: PreparedCall): AnswerWith {

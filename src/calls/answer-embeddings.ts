@@ -10,10 +10,12 @@ import { costOf } from '#domain/usage/cost.ts';
 import { estimateInputTokens } from '#domain/usage/estimate-tokens.ts';
 import { toCount } from '#domain/usage/usage.ts';
 import { askUpstreams } from './ask-upstreams.ts';
-import { protocolOf, sentOn, type UpstreamDeps } from './call-upstream.ts';
+import { type ApplicationDeps, forPrograms, isServedByPrograms } from './call-application.ts';
+import { type ForPrograms, protocolOf, sentOn, toSent, type UpstreamDeps } from './call-upstream.ts';
+import { ReplyFields } from './reply-fields.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
 
-export interface EmbeddingsDeps extends UpstreamDeps {
+export interface EmbeddingsDeps extends ApplicationDeps {
   readonly reserveLimits: ReserveLimits;
 }
 
@@ -31,13 +33,14 @@ export async function answerEmbeddings(
   const { call, deployment } = target;
   const request = { ...deployment.defaults, ...given };
   const { headers, charge } = await deps.reserveLimits(target);
+  const fields = new ReplyFields();
   let used: ModelUsage | undefined;
   try {
-    const body = await ask(deps, { target, request, signal });
+    const body = await ask(deps, { target, request, signal, fields });
     const usage = toUsed(target, request, body);
     used = usage;
     await call.caller.chain?.report([usage]);
-    return { headers, body, used: () => [usage] };
+    return { headers: { ...headers, ...fields.all }, body, used: () => [usage] };
   } finally {
     if (signal.aborted) used ??= toUsed(target, request, {});
     if (used !== undefined) {
@@ -48,14 +51,36 @@ export async function answerEmbeddings(
   }
 }
 
-function ask(deps: UpstreamDeps, { target, request, signal }: Asked): Promise<JsonObject> {
+interface Asking extends Asked {
+  readonly fields: ReplyFields;
+}
+
+/** Adapters are asked with a per-request key, which ends with the call. */
+async function ask(deps: EmbeddingsDeps, asking: Asking): Promise<JsonObject> {
+  const { target } = asking;
+  if (!isServedByPrograms(target.deployment)) return askWith(deps, asking);
+  const { caller } = target.call;
+  const chain = { path: target.path, files: caller.chain?.files ?? new Set<string>(), report() {} };
+  const key = await deps.perRequestKeys.issue({ ...caller, chain });
+  try {
+    return await askWith(deps, asking, forPrograms(target, key));
+  } finally {
+    await deps.perRequestKeys.revoke(key);
+  }
+}
+
+function askWith(deps: UpstreamDeps, { target, request, signal, fields }: Asking, programs?: ForPrograms): Promise<JsonObject> {
   const { call, deployment } = target;
   const attempts = {
     deployment,
     record: call.record,
+    caller: call.caller,
+    secrets: programs?.secrets ?? [],
+    fields,
     ask(upstream: Upstream, attempt: AttemptRecord, reply: Sink<JsonObject>): Handle {
       const { embed } = protocolOf(deps, upstream);
-      if (embed !== undefined) return embed({ upstream, request, headers: sentOn(target, attempt) }, reply);
+      const sent = toSent(upstream, { common: sentOn(target, attempt), programs, fields });
+      if (embed !== undefined) return embed({ upstream, request, ...sent }, reply);
       throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} makes no embeddings.`);
     },
   };

@@ -17,7 +17,15 @@ export interface AuthorizeDeps {
  * The first step of every call: the deployment exists, its caller may use it and has consented, and the chain of calls may
  * go on to it. Throws what `findUsable`, the consent and `pathTo` throw, and `operation_not_supported`.
  */
-export async function authorize(deps: AuthorizeDeps, call: Call, type: Deployment['type']): Promise<Target> {
+export function authorize(deps: AuthorizeDeps, call: Call, type: Deployment['type']): Promise<Target> {
+  const { chain } = call.caller;
+  const authorizing = check(deps, call, type);
+  if (chain?.noteRefusal !== undefined)
+    authorizing.catch((refused) => refused instanceof ParleyError && refused.status === 403 && chain.noteRefusal?.());
+  return authorizing;
+}
+
+async function check(deps: AuthorizeDeps, call: Call, type: Deployment['type']): Promise<Target> {
   const { caller } = call;
   const snapshot = deps.snapshot();
   const deployment = await findUsable({ catalog: deps.catalog, snapshot, caller }, call.deployment);

@@ -1,29 +1,59 @@
 import { LateHandle } from '#base/late-handle.ts';
 import type { Handle, Sink } from '#base/sink.ts';
+import { protocols } from '#contract/configuration/protocols.ts';
 import type { RawFrame } from '#contract/frame.ts';
+import type { Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
+import { credentialsIn, handedOn } from '#domain/callers/handed-on.ts';
+import { hasTokenForm } from '#domain/callers/identify.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
 import { filesHandedOn } from '#domain/files/file-references.ts';
-import { callUpstreams, type UpstreamDeps } from './call-upstream.ts';
+import { callUpstreams, type ForPrograms, type UpstreamDeps } from './call-upstream.ts';
 import type { PreparedCall } from './prepared-call.ts';
 
 export interface ApplicationDeps extends UpstreamDeps {
   readonly perRequestKeys: PerRequestKeys;
 }
 
-/** Calls an application behind an endpoint, with a per-request key that lives as long as the call. */
+/** Whether programs answer for the deployment that may call others: an application behind an endpoint, or adapters of a model. */
+export function isServedByPrograms({ upstreams }: Deployment): boolean {
+  return upstreams.some(({ protocol }) => protocols[protocol].callsDeployments);
+}
+
+/** Calls an application behind an endpoint, or the adapters of a model, with a per-request key that lives as long as the call. */
 export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
   const calling = new KeyedCall(deps.perRequestKeys, sink);
-  // An application is sent the compat wire, whatever dialect the caller speaks.
+  // A program is sent the compat wire, whatever dialect the caller speaks.
   const asked = { ...prepared, native: undefined };
-  void calling.begin(toHolder(prepared), (key) => callUpstreams(deps, asked, calling, { 'api-key': key }));
+  let isExcused = false;
+  const holder = toHolder(prepared, () => {
+    isExcused = true;
+  });
+  const toPrograms = (key: string) => ({ ...forPrograms(prepared.target, key), isExcused: () => isExcused });
+  void calling.begin(holder, (key) => callUpstreams(deps, asked, calling, toPrograms(key)));
   return calling;
 }
 
+/** What programs are sent beside the request, of which what is secret is shown to nobody. */
+export function forPrograms({ call, deployment, snapshot }: Target, key: string): ForPrograms {
+  const { headers, query } = handedOn(call.origin);
+  const { typeSchemaId, forwardsToken } = deployment;
+  const credentials = forwardsToken && call.caller.chain === null ? call.origin && credentialsIn(call.origin) : undefined;
+  const isToken = credentials !== undefined && hasTokenForm(credentials) && snapshot.keys.find(credentials) === undefined;
+  const own = {
+    'api-key': key,
+    ...(isToken && { authorization: `Bearer ${credentials}` }),
+    ...(typeSchemaId !== undefined && { 'x-dial-application-id': encodeURI(deployment.id) }),
+  };
+  return { headers, query, own, secrets: isToken ? [key, credentials] : [key] };
+}
+
 /** Who presents the per-request key: the one who started the chain, further down the path. */
-export function toHolder({ target: { call, path }, request, inner }: PreparedCall): Caller {
+export function toHolder({ target: { call, path }, request, inner }: PreparedCall, noteRefusal?: () => void): Caller {
   const { caller } = call;
-  return { ...caller, chain: { path, files: filesHandedOn(caller, { request, path }), report: (usage) => inner.add(usage) } };
+  const files = filesHandedOn(caller, { request, path });
+  return { ...caller, chain: { path, files, report: (usage) => inner.add(usage), ...(noteRefusal && { noteRefusal }) } };
 }
 
 /** The end of the reply goes out when the key has ended. */

@@ -1,34 +1,69 @@
 import type { Handle, Sink } from '#base/sink.ts';
-import type { ProtocolName } from '#contract/configuration/protocols.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { type ProtocolName, protocols as traits } from '#contract/configuration/protocols.ts';
 import type { RawFrame } from '#contract/frame.ts';
 import type { Target } from '#domain/call.ts';
+import type { HandedOn } from '#domain/callers/handed-on.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
-import type { ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
-import { type FailoverDeps, failover } from './failover.ts';
+import type { Ask, ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
+import { type FailoverDeps, failover, notServed } from './failover.ts';
 import type { PreparedCall } from './prepared-call.ts';
+import type { ReplyFields } from './reply-fields.ts';
 
 export interface UpstreamDeps extends FailoverDeps {
   readonly protocols: Readonly<Partial<Record<ProtocolName, ChatProtocol>>>;
 }
 
-/** Asks the upstreams of the deployment. `own` are header fields that only this call is sent with. */
+/** What only programs are sent, which call deployments themselves. */
+export interface ForPrograms extends HandedOn {
+  /** Header fields that Parley gives them; names in lower case. */
+  readonly own: Readonly<Record<string, string>>;
+  /** What of it an error must not say back. */
+  readonly secrets: readonly string[];
+  /** Whether Parley refused calls that it made meanwhile. */
+  readonly isExcused?: () => boolean;
+}
+
+/** Asks the upstreams of the deployment. */
 export function callUpstreams(
   deps: UpstreamDeps,
-  { target, request, native, affinity, ignored }: PreparedCall,
+  { target, request, native, affinity, ignored, fields }: PreparedCall,
   sink: Sink<RawFrame>,
-  own: Readonly<Record<string, string>> = {},
+  programs?: ForPrograms,
 ): Handle {
   const { call, deployment } = target;
   const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
   const noteIgnored = (fields: readonly string[]): void => ignored.note(fields);
   const ask = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
     ignored.reset();
-    const headers = { ...own, ...sentOn(target, attempt) };
-    const asked = { upstream, request, headers, maxCompletionTokens, noteIgnored, ...(native && { native }) };
+    const sent = toSent(upstream, { common: sentOn(target, attempt), programs, fields });
+    const asked = { upstream, request, maxCompletionTokens, noteIgnored, ...sent, ...(native && { native }) };
     return protocolOf(deps, upstream).chat(asked, reply);
   };
-  return failover(deps, { deployment, record: call.record, affinity, secrets: Object.values(own), ask }, sink);
+  const secrets = programs?.secrets ?? [];
+  const isExcused = programs?.isExcused;
+  const { record, caller } = call;
+  return failover(deps, { deployment, record, caller, affinity, secrets, fields, ask, ...(isExcused && { isExcused }) }, sink);
+}
+
+interface Sending {
+  readonly common: Readonly<Record<string, string>>;
+  readonly programs: ForPrograms | undefined;
+  readonly fields: ReplyFields;
+}
+
+/** What one upstream is sent beside the request: a program more than others. Fields that are configured for it are not the caller's to set. */
+export function toSent(
+  upstream: Upstream,
+  { common, programs, fields }: Sending,
+): Pick<Ask, 'headers' | 'query' | 'noteHeaders'> {
+  if (programs === undefined || !traits[upstream.protocol].callsDeployments) return { headers: common };
+  const configured = new Set(Object.keys(upstream.headers).map((name) => name.toLowerCase()));
+  const ofCaller = Object.entries(programs.headers).filter(([name]) => !configured.has(name));
+  return {
+    headers: { ...Object.fromEntries(ofCaller), ...programs.own, ...common },
+    query: programs.query,
+    noteHeaders: (headers) => fields.declare(headers),
+  };
 }
 
 /** Header fields that let an upstream's own logs be found from ours. */
@@ -41,6 +76,5 @@ export function sentOn({ call }: Target, { trace }: AttemptRecord): Record<strin
 export function protocolOf({ protocols }: Pick<UpstreamDeps, 'protocols'>, upstream: Upstream): ChatProtocol {
   const protocol = protocols[upstream.protocol];
   if (protocol !== undefined) return protocol;
-  const claim = `The protocol ${upstream.protocol} of this deployment is not served by this version of Parley.`;
-  throw new ParleyError('upstream_unavailable', claim);
+  throw notServed(`The protocol ${upstream.protocol} of this deployment is not served by this version of Parley.`);
 }

@@ -4,7 +4,7 @@ import type { ChatAsk, Target } from '#domain/call.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
-import { estimatePromptTokens, estimateTokens } from '#domain/usage/estimate-tokens.ts';
+import { estimateRequestTokens } from '#domain/usage/estimate-tokens.ts';
 import { askUpstreams } from './ask-upstreams.ts';
 import { protocolOf, sentOn, type UpstreamDeps } from './call-upstream.ts';
 
@@ -18,11 +18,11 @@ export async function countTokens(deps: UpstreamDeps, { target, request: asked, 
   const { call, deployment } = target;
   const request = prepareRequest(asked, deployment);
   const upstreams = deployment.upstreams.filter((upstream) => deps.protocols[upstream.protocol]?.countTokens !== undefined);
-  if (native === undefined || upstreams.length === 0)
-    return estimatePromptTokens(request) + estimateTokens(request.tools === undefined ? 0 : JSON.stringify(request.tools).length);
+  if (native === undefined || upstreams.length === 0) return estimateRequestTokens(request);
   const attempts = {
     deployment: { ...deployment, upstreams },
     record: call.record,
+    caller: call.caller,
     ask(upstream: Upstream, attempt: AttemptRecord, reply: Sink<number>): Handle {
       const { countTokens: count } = protocolOf(deps, upstream);
       if (count === undefined) throw new ParleyError('internal_error', 'An upstream that counts no tokens was asked to.');

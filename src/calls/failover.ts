@@ -2,11 +2,14 @@ import type { Clock } from '#base/clock.ts';
 import { LateHandle } from '#base/late-handle.ts';
 import type { Handle, Sink } from '#base/sink.ts';
 import { ParleyError } from '#contract/errors.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { AttemptOutcome, AttemptRecord, CallRecord } from '#domain/telemetry.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
+import { isOwnRefusal, toOwnError } from '#domain/upstreams/own-refusal.ts';
 import { type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { isRetryable, toCallerError, withoutSecrets } from '#domain/upstreams/upstream-error.ts';
+import type { ReplyFields } from './reply-fields.ts';
 
 const firstWaitMs = 50;
 
@@ -19,7 +22,13 @@ export interface FailoverDeps {
 export interface Attempts<Item> {
   readonly deployment: Deployment;
   readonly record: CallRecord;
+  /** Its requests may be to blame for failures. */
+  readonly caller: Pick<Caller, 'subject' | 'chain'>;
   readonly affinity?: string | undefined;
+  /** Whether Parley refused calls that the one who is asked made to answer: then no failure is a sign of its health. */
+  readonly isExcused?: () => boolean;
+  /** Told of each try; absent if nobody is. */
+  readonly fields?: ReplyFields;
   /** Sent along with the request, beside the upstream's own: an error of the upstream can say them back. */
   readonly secrets?: readonly string[];
   /** Asks one upstream. Throws UpstreamFault, or pushes it, if there is no reply. */
@@ -88,10 +97,14 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
     const upstream = this.#upstream;
     if (!(thrown instanceof UpstreamFault) || upstream === undefined) return this.#sink.fail(thrown);
     const fault = withoutSecrets(thrown, upstream, this.#secrets);
+    const isRefusal = isOwnRefusal(fault, upstream);
     const attempts = this.#attempts;
-    if (attempts === undefined) return this.#sink.fail(fault);
-    this.#note(fault, upstream);
-    if (isRetryable(fault)) this.next(attempts);
+    const isExcused = isRefusal || attempts?.isExcused?.() === true;
+    if (isExcused) attempts?.caller.chain?.noteRefusal?.();
+    if (attempts === undefined) return this.#sink.fail(isRefusal ? toOwnError(fault) : fault);
+    this.#fault = fault;
+    if (!isExcused) this.#note(fault, { upstream, attempts });
+    if (!isExcused && isRetryable(fault)) this.next(attempts);
     else this.#giveUp(attempts);
   }
 
@@ -108,8 +121,9 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
     }
   }
 
-  #asked({ ask, record }: Attempts<Item>, upstream: Upstream): Handle {
+  #asked({ ask, record, fields }: Attempts<Item>, upstream: Upstream): Handle {
     this.#upstream = upstream;
+    fields?.tried();
     const attempt = record.attempt(upstream.id, this.#deps.clock.nowMs());
     this.#attempt = attempt;
     return ask(upstream, attempt, this);
@@ -131,13 +145,13 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
   }
 
   /** Remembers the fault of an upstream; further ones of the same call do not count again. */
-  #note(fault: UpstreamFault, upstream: Upstream): void {
+  #note(fault: UpstreamFault, { upstream, attempts }: { upstream: Upstream; attempts: Attempts<Item> }): void {
     const { loadBalancer, clock } = this.#deps;
     const nowMs = clock.nowMs();
+    const caller = fault.isBeforeRequest ? undefined : attempts.caller.subject;
     if (fault.status === 429) loadBalancer.rateLimited(upstream, fault, nowMs);
-    else if (isDown(fault) && !this.#tried.has(upstream.id)) loadBalancer.failed(upstream, nowMs);
+    else if (isDown(fault) && !this.#tried.has(upstream.id)) loadBalancer.failed(upstream, { nowMs, caller });
     this.#tried = new Set([...this.#tried, upstream.id]);
-    this.#fault = fault;
   }
 
   #giveUp({ deployment }: Attempts<Item>): void {
@@ -152,6 +166,14 @@ function isDown({ kind, status }: UpstreamFault): boolean {
   return status === undefined ? kind !== 'broken' : status >= 500;
 }
 
+/** How long callers wait who can do nothing: the configuration has to change. */
+const unservedSeconds = 60;
+
+/** The 503 of a deployment that cannot be served as it is configured. */
+export function notServed(reason: string): ParleyError {
+  return new ParleyError('upstream_unavailable', reason, { retryAfterSeconds: unservedSeconds });
+}
+
 /** What telemetry notes of an attempt that failed. */
 function outcomeOf(thrown: unknown): AttemptOutcome {
   if (!(thrown instanceof UpstreamFault)) return 'broken';
@@ -159,8 +181,8 @@ function outcomeOf(thrown: unknown): AttemptOutcome {
 }
 
 function noneIsOpen({ loadBalancer, clock }: FailoverDeps, deployment: Deployment): ParleyError {
-  if (deployment.upstreams.length === 0)
-    return new ParleyError('upstream_unavailable', `${deployment.id} has no upstream configured.`);
+  if (!deployment.upstreams.some(({ weight }) => weight > 0))
+    return notServed(`${deployment.id} has no upstream configured that may be asked.`);
   const nowMs = clock.nowMs();
   const retryAfterSeconds = loadBalancer.retryAfterSeconds(deployment.upstreams, nowMs);
   const again = `try again in ${retryAfterSeconds} s`;

@@ -26,13 +26,13 @@ export interface InnerAsk {
 /** Calls another deployment on behalf of an application that runs here: with the rights of its per-request key, measured as a call of its own. */
 export async function callInside(deps: InnerCallDeps, outer: PreparedCall, ask: InnerAsk): Promise<InnerReply> {
   const { clock, telemetry } = deps;
-  const { id, record: outerRecord } = outer.target.call;
+  const { id, origin, record: outerRecord } = outer.target.call;
   const caller = toHolder(outer);
   const atMs = clock.nowMs();
   const record = telemetry.begin({ operation: 'chat', route: undefined, requestId: id, ...outerRecord.trace, atMs });
   record.caller(caller);
   record.deployment(ask.deployment);
-  const call: Call = { id, deployment: ask.deployment, caller, record };
+  const call: Call = { id, deployment: ask.deployment, caller, record, origin };
   const inner = new InnerCall(record, clock);
   try {
     const target = await deps.calls().authorize(call, 'chat');

@@ -7,6 +7,7 @@ import type { Chain } from '#domain/callers/caller.ts';
 import { type CallStart, silentTelemetry } from '#domain/telemetry.ts';
 import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalize-reply.ts';
+import { ReplyFields } from './reply-fields.ts';
 import { UsageTotals } from './usage-totals.ts';
 
 const head = { id: 'up', object: 'chat.completion.chunk' as const, created: 1 };
@@ -58,9 +59,8 @@ async function happenings(
     },
   };
   const normalized = new NormalizedReply({ head: { id: 'own', created: 1 }, totals, isStreamed: true }, sink);
-  const metered = new MeteredReply({ call, deployment } as unknown as Target, {
-    ...{ totals, reply: normalized, ignored: new Set<string>() },
-  });
+  const target = { call, deployment } as unknown as Target;
+  const metered = new MeteredReply({ target, totals, fields: new ReplyFields(), ignored: new Set() }, normalized);
   metered.begin(reservation, (reply) => pump(() => frames, reply));
   await over;
   return seen;

@@ -8,17 +8,20 @@ import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { costOf } from '#domain/usage/cost.ts';
 import { addUp } from '#domain/usage/usage.ts';
 import type { NormalizedReply } from './normalize-reply.ts';
+import type { ReplyFields } from './reply-fields.ts';
 import type { LimitReservation } from './reserve-limits.ts';
 import type { UsageTotals } from './usage-totals.ts';
 
-const noUsage: readonly ModelUsage[] = [];
-
-/** What a metered reply goes through, and what is known of it beside. */
-interface MeteredParts {
+/** What is known of a reply. */
+interface Metered {
+  readonly target: Target;
   readonly totals: UsageTotals;
-  readonly reply: NormalizedReply;
+  readonly fields: ReplyFields;
+  /** What of the request did not reach a model. */
   readonly ignored: ReadonlySet<string>;
 }
+
+const noUsage: readonly ModelUsage[] = [];
 
 /**
  * Passes a reply on and, when it is over, however that comes, charges what it used and reports it to the chain of calls it
@@ -28,21 +31,23 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
   readonly ignored: ReadonlySet<string>;
   readonly #target: Target;
   readonly #totals: UsageTotals;
+  readonly #fields: ReplyFields;
   readonly #reply: NormalizedReply;
   readonly #work = new LateHandle();
   #reservation: LimitReservation | undefined;
   #isOver = false;
   #isCancelled = false;
 
-  constructor(target: Target, { totals, reply, ignored }: MeteredParts) {
+  constructor({ target, totals, fields, ignored }: Metered, reply: NormalizedReply) {
     this.ignored = ignored;
     this.#target = target;
     this.#totals = totals;
+    this.#fields = fields;
     this.#reply = reply;
   }
 
   get headers(): Readonly<Record<string, string>> {
-    return this.#reservation?.headers ?? {};
+    return { ...this.#reservation?.headers, ...this.#fields.all };
   }
 
   used(): readonly ModelUsage[] {
@@ -150,5 +155,9 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
 
 function toError(thrown: unknown, { call }: Target): unknown {
   if (!(thrown instanceof UpstreamFault)) return thrown;
-  return new ParleyError('upstream_failed', `The answer of ${call.deployment} failed: ${thrown.message}`, { cause: thrown });
+  const { message, displayMessage } = thrown;
+  return new ParleyError('upstream_failed', `The answer of ${call.deployment} failed: ${message}`, {
+    cause: thrown,
+    displayMessage,
+  });
 }

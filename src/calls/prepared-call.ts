@@ -4,6 +4,7 @@ import type { UpstreamSink } from '#domain/upstreams/upstream.ts';
 import type { Tally } from '#domain/usage/usage-sum.ts';
 import type { Conversation } from '#runtime/quick-app/conversation.ts';
 import type { IgnoredFields } from './ignored-fields.ts';
+import type { ReplyFields } from './reply-fields.ts';
 
 /** A call that is ready to be answered: its request is checked and has the deployment's defaults. Whoever changes `request` drops `native`. */
 export interface PreparedCall extends ChatAsk {
@@ -12,6 +13,8 @@ export interface PreparedCall extends ChatAsk {
   readonly inner: Tally;
   /** Collects what of the request does not reach a model. */
   readonly ignored: IgnoredFields;
+  /** Header fields of the answer that come of how it is made. */
+  readonly fields: ReplyFields;
   /** With a quick app: what its earlier replies remember. */
   readonly conversation: Conversation | undefined;
 }

@@ -45,7 +45,10 @@ export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
     }
     const nowMs = clock.epochMs();
     const refusal = toRefusal(before, deployment.id, nowMs);
-    if (refusal !== undefined) throw refusal;
+    if (refusal !== undefined) {
+      caller.chain?.noteRefusal?.();
+      throw refusal;
+    }
     return {
       headers: toLimitHeaders(afterRequest(before), nowMs),
       charge(used) {

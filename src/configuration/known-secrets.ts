@@ -1,5 +1,6 @@
 import { Secret } from '#base/secret.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
+import { protocolFor } from '#contract/configuration/protocols.ts';
 import { readUpstreamKey, secretsOfKey } from '#contract/configuration/upstream-key.ts';
 import { secretsOf } from '#contract/quick-app/secrets.ts';
 import { secretsOfFields } from '#domain/upstreams/upstream-error.ts';
@@ -9,9 +10,13 @@ const shortest = 6;
 /** Every secret of a configuration, for the guard of the log; values too short to be told from ordinary words are left out. */
 export function knownSecrets(configuration: Configuration): readonly Secret[] {
   const values: (string | undefined)[] = [];
-  for (const { upstreams } of Object.values(configuration.models)) {
-    for (const { protocol, key, headers, endpoint } of upstreams)
-      values.push(...keySecrets(protocol, key), ...secretsOfFields(headers), ...valuesInQuery(endpoint));
+  for (const model of Object.values(configuration.models)) {
+    values.push(...valuesInQuery(model.endpoint));
+    for (const upstream of model.upstreams) {
+      const { key, headers, endpoint, extraData } = upstream;
+      values.push(...keySecrets(protocolFor(upstream, model), key), ...secretsOfFields(headers));
+      values.push(...valuesInQuery(endpoint), ...textsIn(extraData));
+    }
   }
   for (const [name, { key, sha256 }] of Object.entries(configuration.keys)) values.push(key ?? sha256 ?? name);
   for (const { url, authorization } of Object.values(configuration.addons))
@@ -26,6 +31,12 @@ function keySecrets(protocol: string, key: string | undefined): readonly string[
   if (key === undefined) return [];
   const read = readUpstreamKey(protocol, key);
   return [key, ...('fault' in read ? [] : secretsOfKey(read))];
+}
+
+/** Every text in a value, however deep. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 /** Addresses may carry a key in their query. */

@@ -44,6 +44,12 @@ function offeredControls(messages: readonly Message[]): readonly OfferedControl[
   return Array.isArray(recorded) ? recorded.filter(isOfferedControl) : undefined;
 }
 
+/** The controls of the last reply as the caller sent them back; undefined if it left them out. */
+export function controlsSentBack(messages: readonly Message[]): readonly OfferedControl[] | undefined {
+  const controls: unknown = messages.findLast(({ role }) => role === 'assistant')?.custom_content?.controls;
+  return Array.isArray(controls) ? controls.filter(isOfferedControl) : undefined;
+}
+
 function isOfferedControl(value: unknown): value is OfferedControl {
   return isJsonObject(value) && typeof value.label === 'string' && (value.schema === undefined || isJsonObject(value.schema));
 }

@@ -8,6 +8,23 @@ export const ErrorBody = Type.Object({
     description: 'JSON path of the field at fault, such as messages[2].content.',
   }),
   code: Type.Union([Type.String(), Type.Null()], { description: 'A stable word for programs.' }),
+  display_message: Type.Optional(
+    Type.String({ description: 'What an application or an upstream would have people shown in place of `message`.' }),
+  ),
+  deployment: Type.Optional(
+    Type.String({ description: 'With `consent_required` and `consent_outdated`: the deployment whose form it is.' }),
+  ),
+  consent: Type.Optional(
+    Type.Unsafe<Readonly<Record<string, { consentRequired: boolean }>>>({
+      type: 'object',
+      additionalProperties: {
+        type: 'object',
+        required: ['consentRequired'],
+        properties: { consentRequired: { type: 'boolean' } },
+      },
+      description: 'With the same: the form of today, if the caller is the user itself.',
+    }),
+  ),
 });
 export type ErrorBody = Static<typeof ErrorBody>;
 
@@ -169,9 +186,14 @@ export interface ErrorDetails {
   readonly headers?: Readonly<Record<string, string>>;
   /** What happened underneath; for the log, never shown. */
   readonly cause?: unknown;
-  /** An upstream's own status and code, shown in place of ours. */
+  /** An upstream's own status, type and code, shown in place of ours. */
   readonly status?: number;
+  readonly upstreamType?: string | null;
   readonly upstreamCode?: string | null;
+  /** An upstream's words for people. */
+  readonly displayMessage?: string | null;
+  /** Further members of the error, beside the usual ones. */
+  readonly members?: Readonly<Record<string, unknown>>;
 }
 
 /** A failure whose message may be shown to the caller. Everything else thrown is an `internal_error`. */
@@ -181,6 +203,8 @@ export class ParleyError extends Error {
   readonly type: string;
   readonly param: string | null;
   readonly shownCode: string | null;
+  readonly displayMessage: string | null;
+  readonly members: Readonly<Record<string, unknown>> | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
 
@@ -189,9 +213,11 @@ export class ParleyError extends Error {
     this.name = 'ParleyError';
     this.code = code;
     this.status = details.status ?? errorKinds[code].status;
-    this.type = errorKinds[code].type;
+    this.type = details.upstreamType ?? errorKinds[code].type;
     this.param = details.param ?? null;
     this.shownCode = details.upstreamCode === undefined ? code : details.upstreamCode;
+    this.displayMessage = details.displayMessage ?? null;
+    this.members = details.members;
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.headers = details.headers;
   }
@@ -210,5 +236,8 @@ export function toParleyError(thrown: unknown): ParleyError {
 
 /** `{"error": …}` of the compat surface. */
 export function toErrorBody(error: ParleyError): { error: ErrorBody } {
-  return { error: { type: error.type, message: error.message, param: error.param, code: error.shownCode } };
+  const { type, message, param, shownCode: code, displayMessage, members } = error;
+  return {
+    error: { type, message, param, code, ...(displayMessage !== null && { display_message: displayMessage }), ...members },
+  };
 }

@@ -19,8 +19,17 @@ export interface Call {
   readonly caller: Caller;
   /** Where its measures go; has its place in the trace. */
   readonly record: CallRecord;
+  /** The request that it came with; absent for one that comes from nowhere. An application that runs here hands on its own. */
+  readonly origin?: CallOrigin | undefined;
   /** Whether the caller asks how an application works; it is told if it may edit that. */
   readonly wantsTrace?: boolean;
+}
+
+/** The head of a request, as it came. */
+export interface CallOrigin {
+  readonly url?: string | undefined;
+  /** Names and values in turn. */
+  readonly rawHeaders: readonly string[];
 }
 
 declare const authorized: unique symbol;
@@ -63,6 +72,26 @@ export interface EmbeddingsReply extends Pick<Answer, 'headers' | 'used'> {
   readonly body: JsonObject;
 }
 
+/** What the program is asked that serves a feature of a deployment, in the name of a caller who may use that. */
+export interface FeatureAsk {
+  readonly endpoint: URL;
+  readonly caller: Caller;
+  readonly deployment: Deployment;
+  readonly snapshot: ConfigSnapshot;
+  readonly origin: CallOrigin;
+  readonly requestId: string;
+  /** Absent: it is asked with GET. */
+  readonly body?: { readonly bytes: Buffer; readonly type: string };
+}
+
+/** What it answered. */
+export interface FeatureReply {
+  readonly status: number;
+  /** With the type of the content; names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly bytes: Buffer;
+}
+
 /** The steps of every call, from a surface or from an application that runs here. What they throw is a ParleyError. */
 export interface Calls {
   /** Throws if the deployment does not exist, is not open to the caller, makes something else than `type`, or lacks a consent. */
@@ -72,6 +101,8 @@ export interface Calls {
   embed(target: Target, request: EmbeddingsRequest, signal: AbortSignal): Promise<EmbeddingsReply>;
   /** Tokens of a request, counted or estimated. Nothing is charged. */
   countTokens(target: Target, ask: ChatAsk, signal: AbortSignal): Promise<number>;
+  /** Asks the program that serves a feature of a deployment. Throws `upstream_failed` with the status 502 if it gives no answer. */
+  askFeature(ask: FeatureAsk, signal: AbortSignal): Promise<FeatureReply>;
 }
 
 /** The reply to a call that an application makes while it answers, for a reader that takes it frame by frame. */

@@ -13,6 +13,7 @@ const providers: Readonly<Record<ProtocolName, string>> = {
   vertex: 'gcp.vertex_ai',
   gemini: 'gcp.gemini',
   mistral: 'mistral_ai',
+  dial: 'parley.dial',
   demo: 'parley.demo',
   application: 'parley.application',
 };

@@ -17,7 +17,7 @@ export function toUpstreamFault(thrown: unknown): unknown {
   switch (thrown.kind) {
     case 'connect':
     case 'connect_timeout':
-      return new UpstreamFault('unreachable', 'The upstream cannot be reached.', { cause: thrown });
+      return new UpstreamFault('unreachable', 'The upstream cannot be reached.', { cause: thrown, isBeforeRequest: true });
     case 'first_byte_timeout':
       return new UpstreamFault('timeout', 'The upstream did not answer in time.', { cause: thrown });
     case 'idle_timeout':

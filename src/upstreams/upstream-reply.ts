@@ -14,6 +14,8 @@ const restMs = 500;
 export interface ReplyDialect<Item = RawFrame> {
   /** Reads the events of one reply with these header fields; absent if there are no streamed replies. */
   readEvents?(headers: ReplyHeaders): EventReader<Item>;
+  /** Called with the header fields of whatever answer comes; absent if nobody wants to know. */
+  noteHeaders?: (headers: ReplyHeaders) => void;
   /** A reply in one JSON text, given as latin1 bytes. */
   readWhole(bytes: string, headers: ReplyHeaders): Item;
   /** The fault that a reply with another status than 200 means; its text as latin1 bytes, empty if it cannot be had. */
@@ -76,6 +78,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
 
   head(status: number, headers: ReplyHeaders): void {
     if (this.#state !== 'head') return;
+    this.#dialect.noteHeaders?.(headers);
     if (status === 200 && this.#dialect.readEvents !== undefined && headers['content-type']?.includes('text/event-stream')) {
       this.#state = 'events';
       this.#events = this.#dialect.readEvents(headers);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+import { callerKey, chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
 import { bucketOfProject, ownBucket, pathOf, quickApp, remove, save, show } from './support.ts';
 
 const hello = [{ role: 'user', content: 'Hello' }];
@@ -154,12 +154,14 @@ describe('the endpoint of an application that a user made', () => {
   });
 
   it('that fails is left alone, also where the configuration changes meanwhile', async () => {
-    const configuration = { security: { allowPrivateNetworks: ['127.0.0.1'] } };
+    const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
+    const configuration = { keys, security: { allowPrivateNetworks: ['127.0.0.1'] } };
     await using own = await startService(configuration, { clock: { ...systemClock, nowMs: () => 1 } });
     await using failing = await startScriptedUpstream(jsonReply({ error: { message: 'broken' } }, 500));
-    await save(own, pathOf('failing'), { endpoint: `${failing.url}/failing` });
-    const call = async (): Promise<number> => (await own.chat(idOf('failing'), { messages: hello })).status;
-    expect([await call(), await call(), await call()]).toEqual([500, 500, 503]);
+    await save(own, pathOf('failing'), { endpoint: `${failing.url}/failing`, userRoles: ['default'] });
+    const call = async (key = callerKey): Promise<number> =>
+      (await own.chat(idOf('failing'), { messages: hello }, { 'api-key': key })).status;
+    expect([await call(), await call('other-key'), await call()]).toEqual([500, 500, 503]);
     own.reload(configuration);
     expect([await call(), failing.requests.length]).toEqual([503, 2]);
   });

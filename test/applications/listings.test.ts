@@ -84,7 +84,7 @@ describe('the configuration of a deployment', () => {
 
   it('offers none where there are none', async () => {
     const { json } = await show(service, '/v1/deployments/demo/configuration');
-    expect(json).toEqual({ starters: [], schema: { type: 'object', properties: {} } });
+    expect(json).toEqual({});
   });
 
   it('is closed to those who may not use the deployment, and not there for what is none', async () => {

@@ -203,7 +203,17 @@ const faults: readonly (readonly [what: string, body: unknown, param: string | n
     { endpoint: 'https://a.example', features: { consentRequird: true } },
     'features.consentRequird',
   ],
-  ['settings beside an endpoint', quickApp({}, { endpoint: 'https://app.example/' }), 'applicationTypeSchemaId'],
+  [
+    'settings of no type beside an endpoint',
+    { endpoint: 'https://app.example/', applicationProperties: {} },
+    'applicationTypeSchemaId',
+  ],
+  [
+    'a private address of a feature',
+    { endpoint: 'https://app.example/', features: { rateEndpoint: 'http://10.0.0.1/' } },
+    'features.rateEndpoint',
+  ],
+  ['the wish for the tokens of its callers', { endpoint: 'https://app.example/', forwardAuthToken: true }, 'forwardAuthToken'],
   ['an endpoint that is none', { endpoint: 'ftp://app.example/' }, 'endpoint'],
   ['a private endpoint', { endpoint: 'http://127.0.0.1:1/' }, 'endpoint'],
   ['a private endpoint spelled oddly', { endpoint: 'http://0x7f.1/' }, 'endpoint'],

@@ -284,10 +284,34 @@ describe('what an application says', () => {
     });
   });
 
+  it('by controls that come back is held to: no other control, no other value', async () => {
+    const controls = [{ index: 0, label: 'Book', schema: { type: 'object', properties: { nights: { type: 'integer' } } } }];
+    const conversation = (custom: object, completed: object) => [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: 'So?', custom_content: custom },
+      { role: 'user', content: '', custom_content: { completed_control: completed } },
+    ];
+    host.script(jsonReply(plainCompletion('done')));
+    const told = async (custom: object, completed: object) => {
+      const { status, text } = await service.chat('app', { messages: conversation(custom, completed) });
+      return status === 200 ? status : [status, JSON.parse(text).error.code, JSON.parse(text).error.param];
+    };
+    const at = 'messages[2].custom_content.completed_control';
+    expect(await told({ controls }, { label: 'Book', value: { nights: 2 } })).toBe(200);
+    expect(await told({ controls }, { label: 'Cancel', value: {} })).toEqual([400, 'control_not_offered', `${at}.label`]);
+    expect(await told({ controls }, { label: 'Book', value: { nights: 'x' } })).toEqual([
+      400,
+      'control_not_offered',
+      `${at}.value`,
+    ]);
+    expect(await told({ controls: [] }, { label: 'Book', value: {} })).toEqual([400, 'control_not_offered', `${at}.label`]);
+    expect(await told({}, { label: 'Cancel', value: {} })).toBe(200);
+  });
+
   it('of a fault of the caller keeps its status', async () => {
     host.script(refusal(400, {}, { message: 'no such city', code: 'their_code', param: 'messages' }));
     expect((await service.chat('app', { messages: hello })).error).toEqual({
-      type: 'invalid_request_error',
+      type: 'upstream_type',
       message: 'no such city',
       code: 'their_code',
       param: 'messages',

@@ -11,7 +11,7 @@ import {
   silence,
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
-import { startService, type TestService } from '#test/start-service.ts';
+import { callerKey, startService, type TestService } from '#test/start-service.ts';
 
 const closing: (() => Promise<void>)[] = [];
 
@@ -26,7 +26,8 @@ async function upstreamThat(...replies: readonly Reply[]): Promise<ScriptedUpstr
 }
 
 async function serviceOf(upstreams: readonly object[], fields: object = {}): Promise<TestService> {
-  const service = await startService({ models: { m: { upstreams, ...fields } } });
+  const keys = { [callerKey]: { project: 'test' }, 'other-key': { project: 'other' } };
+  const service = await startService({ models: { m: { upstreams, ...fields } }, keys });
   closing.push(service.close);
   return service;
 }
@@ -201,11 +202,12 @@ describe('several upstreams', () => {
     expect(Number(answers[0]?.headers['retry-after'])).toBeLessThanOrEqual(40);
   });
 
-  it('serve again at once after a success, and are left alone after failing call after call', async () => {
+  it('serve again at once after a success, and are left alone after failing call after call of several callers', async () => {
     const upstream = await upstreamThat(refusal(500), fine, refusal(500), refusal(500), fine);
     const service = await serviceOf([{ endpoint: upstream.endpoint }], { maxRetryAttempts: 1 });
     const statuses: number[] = [];
-    for (let call = 0; call < 5; call += 1) statuses.push((await service.chat('m', { messages: hello })).status);
+    for (const caller of [callerKey, callerKey, callerKey, 'other-key', 'other-key'])
+      statuses.push((await service.chat('m', { messages: hello }, { 'api-key': caller })).status);
     expect(statuses).toEqual([500, 200, 500, 500, 503]);
     expect(upstream.requests).toHaveLength(4);
   });

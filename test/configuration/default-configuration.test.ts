@@ -40,7 +40,7 @@ describe('the default configuration', () => {
     const { models } = accepted({ environment: { OPENAI_API_KEY: ' sk-1\n' } }).configuration;
     expect(models['gpt-4.1-mini']).toMatchObject({
       type: 'chat',
-      upstreams: [{ protocol: 'openai', endpoint: 'https://api.openai.com/v1', key: 'sk-1', model: 'gpt-4.1-mini' }],
+      upstreams: [{ endpoint: 'https://api.openai.com/v1', key: 'sk-1', model: 'gpt-4.1-mini' }],
     });
     expect(models['text-embedding-3-small']?.type).toBe('embedding');
     for (const key of ['', ' ', undefined]) {
@@ -68,7 +68,7 @@ describe('the default configuration', () => {
     expect(models['ollama/llama3.2:3b']).toMatchObject({
       type: 'chat',
       displayName: 'llama3.2:3b',
-      upstreams: [{ protocol: 'openai', endpoint: 'http://127.0.0.1:11434/v1', model: 'llama3.2:3b' }],
+      upstreams: [{ endpoint: 'http://127.0.0.1:11434/v1', model: 'llama3.2:3b' }],
     });
     expect(models['ollama/nomic-embed-text:latest']?.type).toBe('embedding');
     expect(models['ollama/hf.co/org/model:Q4']?.type).toBe('chat');

@@ -39,7 +39,7 @@ describe('the reference', () => {
       '| `tools.maxTurns` | whole number | `15` | Calls of the model in one run; the last one has no tools. 1: no tools at all. |',
     );
     expect(reference).toContain(
-      '| `models.<id>.upstreams[].protocol` | `openai`, `azure`, `anthropic`, `bedrock`, `vertex`, `gemini`, `mistral`, `demo` | `"openai"` |',
+      '| `models.<id>.upstreams[].protocol` | `openai`, `azure`, `anthropic`, `bedrock`, `vertex`, `gemini`, `mistral`, `dial`, `demo` |  |',
     );
     expect(reference).toContain('| `keys.<secret or name>.project` | string | required |');
     expect(reference).toContain('| `addons.<name>.authorization.password` | string | required | `basic`: ');

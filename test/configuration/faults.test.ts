@@ -57,7 +57,7 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'an unknown protocol',
     upstream({ protocol: 'soap' }),
-    'models.m.upstreams[0].protocol: must be one of openai, azure, anthropic, bedrock, vertex, gemini, mistral, demo',
+    'models.m.upstreams[0].protocol: must be one of openai, azure, anthropic, bedrock, vertex, gemini, mistral, dial, demo',
   ],
   [
     'an upstream without an endpoint',
@@ -135,9 +135,19 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     'applications.a.endpoint: is missing; an application has it, or applicationTypeSchemaId with applicationProperties',
   ],
   [
-    'an application that is both',
-    application({ endpoint: 'http://x', applicationTypeSchemaId: quickApps }),
-    'applications.a.applicationTypeSchemaId: cannot stand beside endpoint; an application has one or the other',
+    'an endpoint with properties of no type',
+    application({ endpoint: 'http://x', applicationProperties: {} }),
+    'applications.a.applicationTypeSchemaId: is missing; applicationProperties needs it',
+  ],
+  [
+    'an adapter that nobody says where to find',
+    { models: { m: { upstreams: [{ protocol: 'dial' }] } } },
+    'models.m.endpoint: is missing; upstreams with the protocol dial are called at the endpoint of their model',
+  ],
+  [
+    'an endpoint that is never called',
+    { models: { m: { endpoint: 'http://x', upstreams: [{ endpoint: 'http://y' }] } } },
+    'models.m.endpoint: is never called; only upstreams with the protocol dial are called at the endpoint of their model',
   ],
   [
     'an application without properties',

@@ -18,6 +18,16 @@ it('a user’s own call needs its consent where the configuration requires it', 
   expect(await landscape.callThrough(['root'])).toMatch(/^403 consent_required/);
 });
 
+it('a refusal for a missing consent brings the form, so that a client can ask at once', async () => {
+  await using landscape = await startLandscape(applications, { more });
+  const { error } = await landscape.service.chat('root', { messages: hello });
+  expect(error).toMatchObject({
+    code: 'consent_required',
+    deployment: 'root',
+    consent: { root: { consentRequired: false }, leaf: { consentRequired: true } },
+  });
+});
+
 it('a user’s own call needs the consent to the form of today', async () => {
   await using landscape = await startLandscape(applications, { more });
   await accept(landscape.service, 'root');

@@ -108,7 +108,9 @@ describe('the form of a deployment', () => {
 
 describe('a submitted form', () => {
   const refused = async (consent: unknown): Promise<void> => {
-    expect(told(await postConsent(service, 'assistant', { consent }))).toEqual([409, 'consent_outdated']);
+    const outdated = await postConsent(service, 'assistant', { consent });
+    expect(told(outdated)).toEqual([409, 'consent_outdated']);
+    expect(outdated.error).toMatchObject({ deployment: 'assistant', consent: mailForm });
     expect(await consents.list('key:test')).toEqual([]);
   };
 

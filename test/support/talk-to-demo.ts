@@ -22,6 +22,7 @@ export const never = new AbortController().signal;
 
 const upstream: Upstream = {
   id: 'demo',
+  revision: 'demo',
   protocol: 'demo',
   endpoint: undefined,
   apiVersion: undefined,

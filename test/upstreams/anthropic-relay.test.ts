@@ -26,6 +26,7 @@ afterAll(async () => {
 function toAsk(native: Partial<NativeRequest>, fields: Partial<Upstream> = {}): Ask {
   const upstream: Upstream = {
     id: 'u',
+    revision: 'u',
     protocol: 'anthropic',
     endpoint: new URL(scripted.endpoint),
     apiVersion: undefined,

@@ -129,6 +129,8 @@ describe('the page of upstreams', () => {
   const page = readFileSync(new URL('../../docs/upstreams.md', import.meta.url), 'utf8');
   const account = { client_email: 'a@b', private_key: '-----BEGIN PRIVATE KEY-----', project_id: 'p' };
   const secrets = [
+    'ONE_KEY',
+    'TWO_KEY',
     'OPENAI_API_KEY',
     'AZURE_KEY',
     'ANTHROPIC_API_KEY',

@@ -360,6 +360,7 @@ it('what a dialect has nothing for is noted, whether its package leaves it out o
     ...nothing,
     ...others,
     id: 'm',
+    revision: 'm',
     protocol: 'bedrock' as const,
     endpoint: new URL(endpoint),
     key: new Secret(key),

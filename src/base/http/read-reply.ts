@@ -30,12 +30,17 @@ export function openReply(client: HttpClient, request: HttpRequest, signal: Abor
 
 /** The whole body as text, read as UTF-8. Throws HttpFault `too_large` above `maxBytes` (and closes), or what the body throws. */
 export async function readText(reply: HttpReply, maxBytes: number): Promise<string> {
+  return (await readBytes(reply, maxBytes)).toString('utf8');
+}
+
+/** The whole body as it came. Throws as `readText` does. */
+export async function readBytes(reply: HttpReply, maxBytes: number): Promise<Buffer> {
   let text = '';
   for await (const piece of reply.body) {
     text += piece;
     if (text.length > maxBytes) throw new HttpFault('too_large', `the reply's body is larger than ${maxBytes} bytes`);
   }
-  return Buffer.from(text, 'latin1').toString('utf8');
+  return Buffer.from(text, 'latin1');
 }
 
 class ReplyReader implements ReplyListener, ReplyBody, AsyncIterator<string, undefined> {

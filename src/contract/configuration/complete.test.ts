@@ -39,7 +39,6 @@ describe('complete', () => {
           maxRetryAttempts: 5,
           upstreams: [
             {
-              protocol: 'openai',
               headers: {},
               weight: 1,
               tier: 0,

@@ -73,9 +73,10 @@ const ownHeaders: ReadonlySet<string> = new Set([
 ]);
 
 function* modelFaults(id: string, model: JsonObject): Iterable<Fault> {
+  yield* adapterFaults(id, model);
   for (const [index, upstream] of objectsOf(model.upstreams)) {
     const path = ['models', id, 'upstreams', index];
-    const protocol = upstream.protocol ?? defaultProtocol;
+    const protocol = upstream.protocol ?? model.protocol ?? defaultProtocol;
     if (traitsOf(protocol).needsEndpoint && upstream.endpoint === undefined) {
       yield { path: [...path, 'endpoint'], message: `is missing; an upstream with the protocol ${protocol} needs it` };
     }
@@ -86,6 +87,16 @@ function* modelFaults(id: string, model: JsonObject): Iterable<Fault> {
         yield { path: [...path, 'headers', name], message: 'is set by the service itself, and cannot be configured' };
     }
   }
+}
+
+/** Of the adapter that a model is served by. */
+function* adapterFaults(id: string, { endpoint, protocol, upstreams }: JsonObject): Iterable<Fault> {
+  const path = ['models', id, 'endpoint'];
+  const isCalled = objectsOf(upstreams).some(([, each]) => traitsOf(each.protocol ?? protocol).isCalledByModel);
+  if (isCalled && endpoint === undefined)
+    yield { path, message: 'is missing; upstreams with the protocol dial are called at the endpoint of their model' };
+  if (!isCalled && endpoint !== undefined)
+    yield { path, message: 'is never called; only upstreams with the protocol dial are called at the endpoint of their model' };
 }
 
 /** Of the credentials of one upstream, and the region they are for. */
@@ -116,13 +127,8 @@ function* featureFaults({ features }: JsonObject): Iterable<Fault> {
 export function* applicationFaults(application: JsonObject, ids: ReadonlySet<string>): Iterable<Fault> {
   const { endpoint, applicationTypeSchemaId: schemaId, applicationProperties: properties } = application;
   yield* featureFaults(application);
-  if (endpoint !== undefined) {
-    const superfluous = ['applicationTypeSchemaId', 'applicationProperties'].filter((key) => application[key] !== undefined);
-    yield* superfluous.map((key) => ({
-      path: [key],
-      message: 'cannot stand beside endpoint; an application has one or the other',
-    }));
-  } else if (schemaId !== undefined) {
+  if (endpoint !== undefined && (schemaId !== undefined || properties === undefined)) return;
+  if (schemaId !== undefined) {
     if (typeof schemaId === 'string' && !isQuickAppSchemaId(schemaId)) {
       yield {
         path: ['applicationTypeSchemaId'],

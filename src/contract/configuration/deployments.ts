@@ -19,13 +19,15 @@ const Timeouts = strict(
 /** One outside endpoint that serves a model. */
 export const UpstreamEntry = strict(
   {
-    protocol: Type.Enum(modelProtocols, {
-      default: defaultProtocol,
-      description: 'The language the upstream speaks. `demo` answers by itself, without a network.',
-    }),
+    protocol: Type.Optional(
+      Type.Enum(modelProtocols, {
+        description:
+          'The language the upstream speaks. `demo` answers by itself, without a network; `dial` is an adapter at the `endpoint` of the model. Absent: the `protocol` of the model.',
+      }),
+    ),
     endpoint: Type.Optional(
       httpUrl(
-        'Base address: `…/v1` for `openai`, `anthropic` and `mistral`, `…/openai/deployments/<name>` for `azure`, `…/v1beta` for `gemini`, `…/publishers/google` for `vertex` (`…/publishers/anthropic` for Claude), the host alone for `bedrock`. Required for the dialects of OpenAI and Anthropic; absent elsewhere: the vendor’s own address.',
+        'Base address: `…/v1` for `openai`, `anthropic` and `mistral`, `…/openai/deployments/<name>` for `azure`, `…/v1beta` for `gemini`, `…/publishers/google` for `vertex` (`…/publishers/anthropic` for Claude), the host alone for `bedrock`. For `dial` what the adapter is told in `X-UPSTREAM-ENDPOINT`. Required for the dialects of OpenAI and Anthropic; absent elsewhere: the vendor’s own address.',
       ),
     ),
     apiVersion: Type.Optional(
@@ -40,6 +42,11 @@ export const UpstreamEntry = strict(
       text(
         'Secret key of the upstream, best read from the environment. `bedrock`: a Bedrock API key, or `accessKeyId:secretAccessKey`, or `accessKeyId:secretAccessKey:sessionToken`. `vertex`: a key of express mode, or the JSON of a service account as one string. Required for `gemini` and `mistral`. Absent: none is sent; `bedrock` and `vertex` then use the credentials of the environment (`AWS_*`, Google’s application default credentials).',
       ),
+    ),
+    extraData: Type.Optional(
+      Type.Union([headerValue('Sent as it is.'), open({ description: 'Sent as JSON.' })], {
+        description: 'What an adapter (`dial`) is told in `X-UPSTREAM-EXTRA-DATA`. Absent: nothing.',
+      }),
     ),
     model: Type.Optional(text('The name the upstream knows the model by. Absent: the id of the model.')),
     headers: named(headerValue('Value of the header field.'), {
@@ -63,6 +70,11 @@ export const UpstreamEntry = strict(
 );
 export type UpstreamEntry = Static<typeof UpstreamEntry>;
 
+const servedAt = (what: string) =>
+  httpUrl(
+    `Full address of a program that ${what}; called with a per-request key, and shown to nobody. Absent: the service does what it can itself.`,
+  );
+
 /** What a deployment announces and asks for; keys beyond the named one are listed to callers as they are. */
 const Features = Type.Unsafe<{ consentRequired: boolean; [feature: string]: unknown }>({
   type: 'object',
@@ -71,11 +83,15 @@ const Features = Type.Unsafe<{ consentRequired: boolean; [feature: string]: unkn
       default: false,
       description: 'Whether another application needs the consent of the user before it may call this deployment.',
     }),
+    configurationEndpoint: servedAt('says how a conversation may be configured'),
+    rateEndpoint: servedAt('takes what users think of a reply'),
+    tokenizeEndpoint: servedAt('counts tokens'),
+    truncatePromptEndpoint: servedAt('says which messages of a conversation that is too long to leave out'),
   },
   required: ['consentRequired'],
   default: {},
   description:
-    'What the deployment can do; further keys are shown in listings as they are. A misspelt `consentRequired` is a fault.',
+    'What the deployment can do; further keys are shown in listings as they are, but for those that end in `Endpoint`. A misspelt key is a fault.',
 });
 
 const common = {
@@ -136,6 +152,16 @@ const attempts = (tries: number) =>
 export const ModelEntry = strict(
   {
     type: Type.Enum(['chat', 'embedding'], { default: 'chat', description: 'What the model does.' }),
+    protocol: Type.Optional(
+      Type.Enum(modelProtocols, {
+        description: `The protocol of the upstreams that name none. Absent: \`${defaultProtocol}\`.`,
+      }),
+    ),
+    endpoint: Type.Optional(
+      httpUrl(
+        'Full address of an adapter, a program that is written for this family of gateways; called as it is. Required for upstreams with the protocol `dial`; absent elsewhere.',
+      ),
+    ),
     upstreams: Type.Array(UpstreamEntry, { minItems: 1, description: 'The endpoints that serve it, at least one.' }),
     ...common,
     limits: Type.Optional(ModelLimits),
@@ -154,10 +180,16 @@ export const ApplicationEntry = strict(
     ),
     applicationTypeSchemaId: Type.Optional(
       text(
-        'Schema id of the application’s type; one that ends in `/custom_application_schemas/quickapps` is a quick app. Absent: it has an `endpoint`.',
+        'Schema id of the application’s type. Without an `endpoint` it ends in `/custom_application_schemas/quickapps`: a quick app, which the service runs. Beside one it may be any; the application is told its id in `X-DIAL-APPLICATION-ID`. Absent: it has no type.',
       ),
     ),
-    applicationProperties: Type.Optional(open({ description: 'Settings of that type. Absent: it has an `endpoint`.' })),
+    applicationProperties: Type.Optional(open({ description: 'Settings of that type. Absent: it has none, or no type.' })),
+    forwardAuthToken: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the application is sent the token (JWT) of a user who calls it, in `Authorization`; never a key. Only for applications of the configuration: whoever has the token is the user. Absent: it is not.',
+      }),
+    ),
     ...common,
     maxRetryAttempts: attempts(1),
   },

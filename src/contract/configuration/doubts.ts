@@ -1,8 +1,9 @@
+import { isQuickAppSchemaId } from '../quick-app/schema-id.ts';
 import { defaultRole } from '../roles.ts';
 import type { Configuration } from './configuration.ts';
 import type { Fault } from './fault.ts';
 import { didYouMean } from './nearest.ts';
-import { protocols } from './protocols.ts';
+import { protocolFor, protocols } from './protocols.ts';
 
 /** What can be meant but seldom is; it keeps no configuration from being used. */
 export function* doubts(configuration: Configuration): Iterable<Fault> {
@@ -10,6 +11,7 @@ export function* doubts(configuration: Configuration): Iterable<Fault> {
   yield* nothingServed(configuration, ids);
   yield* danglingDependencies(configuration, ids);
   yield* danglingTools(configuration, ids);
+  yield* typesNotRun(configuration);
   yield* rolesOfNobody(configuration);
   yield* limitsOfNothing(configuration, ids);
   for (const [index, { id }] of configuration.addin.models.entries()) {
@@ -22,8 +24,10 @@ export function* doubts(configuration: Configuration): Iterable<Fault> {
     else if (signIn?.token === 'id_token' && signIn.clientId !== audience)
       yield { path, message: 'is not the clientId of signIn, whom its id_token is made for; who signs in may be refused' };
   }
-  for (const [id, { upstreams }] of Object.entries(configuration.models)) {
-    for (const [index, { protocol, apiVersion }] of upstreams.entries()) {
+  for (const [id, model] of Object.entries(configuration.models)) {
+    for (const [index, upstream] of model.upstreams.entries()) {
+      const { apiVersion } = upstream;
+      const protocol = protocolFor(upstream, model);
       const path = ['models', id, 'upstreams', index, 'apiVersion'];
       if (protocols[protocol].needsApiVersion && apiVersion === undefined)
         yield { path, message: `is missing; most ${protocol} upstreams answer 404 without it` };
@@ -48,6 +52,14 @@ function* danglingDependencies(configuration: Configuration, ids: ReadonlySet<st
         if (!mayExist(dependency, ids)) yield { path: [section, id, 'dependencies', index], ...notConfigured(dependency, ids) };
       }
     }
+  }
+}
+
+function* typesNotRun({ applications }: Configuration): Iterable<Fault> {
+  for (const [id, { endpoint, applicationTypeSchemaId: schemaId = '' }] of Object.entries(applications)) {
+    const path = ['applications', id, 'applicationTypeSchemaId'];
+    if (endpoint !== undefined && isQuickAppSchemaId(schemaId))
+      yield { path, message: 'is that of quick apps, but the application is not run as one: its endpoint is called' };
   }
 }
 

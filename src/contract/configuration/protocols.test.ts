@@ -5,7 +5,7 @@ import { defaultProtocol, modelProtocols, type ProtocolName, protocols, traitsOf
 const those = (holds: (name: ProtocolName) => boolean) => (Object.keys(protocols) as ProtocolName[]).filter(holds);
 
 it('has a protocol for each kind of upstream, that of applications besides', () => {
-  expect(modelProtocols).toEqual(['openai', 'azure', 'anthropic', 'bedrock', 'vertex', 'gemini', 'mistral', 'demo']);
+  expect(modelProtocols).toEqual(['openai', 'azure', 'anthropic', 'bedrock', 'vertex', 'gemini', 'mistral', 'dial', 'demo']);
   expect(those(() => true)).toEqual([...modelProtocols, 'application']);
   expect(defaultProtocol).toBe('openai');
 });

@@ -23,8 +23,12 @@ export interface ProtocolTraits {
   readonly hasJsonMode: boolean;
   /** Whether their replies record in their state the controls that they offer. */
   readonly keepsControls: boolean;
-  /** Whether they call other deployments with a key of the request: a missing consent that they report is Parley's own refusal. */
+  /** Whether they are programs that may call other deployments, with a key that is made for the request: a refusal that they report can be Parley's own. */
   readonly callsDeployments: boolean;
+  /** Whether they are called at the endpoint of the model, and told of their own endpoint and key in `X-UPSTREAM-…`. */
+  readonly isCalledByModel: boolean;
+  /** Whether what they refuse is told to the caller as they say it, and is never a sign of their health. */
+  readonly speaksForItself: boolean;
 }
 
 const plain: ProtocolTraits = {
@@ -38,6 +42,8 @@ const plain: ProtocolTraits = {
   hasJsonMode: true,
   keepsControls: false,
   callsDeployments: false,
+  isCalledByModel: false,
+  speaksForItself: false,
 };
 
 const ofModels = {
@@ -48,6 +54,7 @@ const ofModels = {
   vertex: { ...plain, otherKey: 'account', speaksMessages: isClaude, takesThinking: true },
   gemini: { ...plain, needsKey: true, takesThinking: true },
   mistral: { ...plain, needsKey: true },
+  dial: { ...plain, callsDeployments: true, isCalledByModel: true },
   demo: { ...plain, keepsControls: true },
 } satisfies Record<string, ProtocolTraits>;
 
@@ -61,14 +68,23 @@ export type ProtocolName = ModelProtocol | ApplicationProtocol;
 /** What is known of each protocol outside of its own module. */
 export const protocols: Readonly<Record<ProtocolName, ProtocolTraits>> = {
   ...ofModels,
-  application: { ...plain, needsEndpoint: true, callsDeployments: true },
+  application: { ...plain, needsEndpoint: true, callsDeployments: true, speaksForItself: true },
 };
 
 /** The protocols that an upstream of a model can name. */
 export const modelProtocols = Object.keys(ofModels) as ModelProtocol[];
 
-/** The protocol of an upstream that names none. */
+/** The protocol of an upstream that names none, of a model that names none. */
 export const defaultProtocol = 'openai' satisfies ModelProtocol;
+
+interface NamesProtocol {
+  readonly protocol?: ModelProtocol;
+}
+
+/** The protocol of an upstream: its own, else that of its model. */
+export function protocolFor(upstream: NamesProtocol, model: NamesProtocol): ModelProtocol {
+  return upstream.protocol ?? model.protocol ?? defaultProtocol;
+}
 
 /** The traits of a protocol that a configuration may have wrong: an unknown one needs nothing. */
 export function traitsOf(protocol: unknown): ProtocolTraits {

@@ -11,11 +11,14 @@ const types: ReadonlyMap<number, MessagesErrorType> = new Map([
   [504, 'timeout_error'],
 ]);
 
+type ToldError = Pick<ParleyError, 'status' | 'message' | 'param'> & Partial<Pick<ParleyError, 'displayMessage'>>;
+
 /** An error as the messages dialect words it: the type by status, the field at fault by its dotted path. */
-export function toMessagesError(error: Pick<ParleyError, 'status' | 'message' | 'param'>, requestId: string): MessagesError {
-  const { status } = error;
+export function toMessagesError(error: ToldError, requestId: string): MessagesError {
+  const { status, displayMessage } = error;
   const type = types.get(status) ?? (status < 500 ? 'invalid_request_error' : 'api_error');
-  return { type: 'error', error: { type, message: toMessage(error) }, request_id: requestId };
+  const display = displayMessage && { display_message: displayMessage };
+  return { type: 'error', error: { type, message: toMessage(error), ...display }, request_id: requestId };
 }
 
 /** `messages[0].content must be …` becomes `messages.0.content: must be …`. */

@@ -23,4 +23,6 @@ export interface Chain {
   readonly files: ReadonlySet<string>;
   /** Called with the tokens of each call made with the key; they have reached the one who made the key once it resolves. Never fails. */
   readonly report: (usage: readonly ModelUsage[]) => void | Promise<void>;
+  /** Called if a call made with the key is refused for what its user may or did: what becomes of that is no fault of the application. Absent on other nodes than the one that made the key. */
+  readonly noteRefusal?: () => void;
 }

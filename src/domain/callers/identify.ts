@@ -42,7 +42,7 @@ export function createIdentify(
 }
 
 /** Three parts in base64url, the last of which is empty if nothing is signed; five if the token is encrypted. */
-function hasTokenForm(credentials: string): boolean {
+export function hasTokenForm(credentials: string): boolean {
   return /^[\w-]+\.[\w-]*\.[\w-]*(\.[\w-]*\.[\w-]*)?$/.test(credentials);
 }
 

@@ -35,11 +35,13 @@ function toUncovered(form: ConsentForm, { id }: Deployment): string | undefined 
 }
 
 async function requireAccepted(deps: ConsentDeps, consenting: Consenting): Promise<void> {
-  const { isAccepted } = await consentStatusOf(deps, consenting);
+  const { isAccepted, form } = await consentStatusOf(deps, consenting);
   if (isAccepted) return;
   const { deployment } = consenting;
   const claim = `${nameOf(deployment)} needs your consent before it answers`;
-  throw new ParleyError('consent_required', `${claim}; GET ${toConsentPath(deployment.id)} has the form to accept.`);
+  throw new ParleyError('consent_required', `${claim}; GET ${toConsentPath(deployment.id)} has the form to accept.`, {
+    members: { deployment: deployment.id, consent: form },
+  });
 }
 
 /** People read it too, so it begins in plain words; `more` is the way out for programs. */
@@ -48,6 +50,7 @@ function notGiven({ deployment, snapshot }: Consenting, root: string, more: stri
   return new ParleyError(
     'consent_required',
     `${nameOf(deployment)} needs your consent before ${nameOf(user)} may use it${more}.`,
+    { members: { deployment: root } },
   );
 }
 

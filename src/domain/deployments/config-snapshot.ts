@@ -3,6 +3,8 @@ import { Secret } from '#base/secret.ts';
 import type { KeyEntry } from '#contract/configuration/access.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { ApplicationEntry, ModelEntry, UpstreamEntry } from '#contract/configuration/deployments.ts';
+import { protocolFor, protocols } from '#contract/configuration/protocols.ts';
+import { isHeaderValue } from '#contract/configuration/values.ts';
 import { completeQuickApp } from '#contract/quick-app/quick-app-faults.ts';
 import { defaultRole } from '#contract/roles.ts';
 import { KeyRing } from '../callers/key-ring.ts';
@@ -35,7 +37,9 @@ function toModel(id: string, entry: ModelEntry): Deployment {
     type: entry.type,
     limits: entry.limits,
     pricing: entry.pricing,
-    upstreams: entry.upstreams.map((upstream) => toUpstream(id, upstream)),
+    upstreams: toUpstreams(id, entry),
+    typeSchemaId: undefined,
+    forwardsToken: false,
     quickApp: undefined,
     ownership: null,
   };
@@ -43,15 +47,18 @@ function toModel(id: string, entry: ModelEntry): Deployment {
 
 /** An application of the configuration, or one that its owner made through the API. */
 export function toApplication(id: string, entry: ApplicationEntry, made: Ownership | null = null): Deployment {
-  const { endpoint, applicationProperties } = entry;
+  const { endpoint, applicationTypeSchemaId, applicationProperties } = entry;
+  const isRunHere = endpoint === undefined && applicationProperties !== undefined;
   return {
     ...toCommon(id, entry),
     kind: 'application',
     type: 'chat',
     limits: undefined,
     pricing: undefined,
-    upstreams: endpoint === undefined ? [] : [toApplicationUpstream(id, endpoint, made !== null)],
-    quickApp: applicationProperties === undefined ? undefined : toQuickApp(completeQuickApp(applicationProperties)),
+    upstreams: endpoint === undefined ? [] : [toApplicationUpstream(id, { entry, endpoint, isGuarded: made !== null })],
+    typeSchemaId: endpoint === undefined ? undefined : applicationTypeSchemaId,
+    forwardsToken: entry.forwardAuthToken === true && made === null,
+    quickApp: isRunHere ? toQuickApp(completeQuickApp(applicationProperties)) : undefined,
     ownership: made,
   };
 }
@@ -73,9 +80,44 @@ function toCommon(id: string, entry: ModelEntry | ApplicationEntry) {
   };
 }
 
-function toUpstream(model: string, entry: UpstreamEntry): Upstream {
+function toUpstreams(id: string, entry: ModelEntry): Upstream[] {
+  const revision = digestOf(entry);
+  return entry.upstreams.map((upstream) => {
+    const protocol = protocolFor(upstream, entry);
+    const made = toUpstream(id, { ...upstream, protocol });
+    const called = protocols[protocol].isCalledByModel ? { ...made, ...atAdapter(upstream, entry) } : made;
+    return { ...called, revision: `${made.id}.${revision}` };
+  });
+}
+
+type NamedUpstream = UpstreamEntry & { readonly protocol: NonNullable<UpstreamEntry['protocol']> };
+
+/** What an adapter is told of the upstream that it stands before: all of it is shown to nobody else. */
+function atAdapter(
+  { endpoint, key, extraData, headers }: UpstreamEntry,
+  model: ModelEntry,
+): Pick<Upstream, 'endpoint' | 'key' | 'headers'> {
+  const extra = typeof extraData === 'object' ? toAsciiJson(extraData) : extraData;
   return {
-    id: upstreamId(model, [entry.protocol, entry.endpoint, entry.region, entry.model, entry.key]),
+    endpoint: model.endpoint === undefined ? undefined : new URL(model.endpoint),
+    key: undefined,
+    headers: {
+      ...headers,
+      ...(endpoint !== undefined && { 'X-UPSTREAM-ENDPOINT': isHeaderValue(endpoint) ? endpoint : new URL(endpoint).href }),
+      ...(key !== undefined && { 'X-UPSTREAM-KEY': key }),
+      ...(extra !== undefined && { 'X-UPSTREAM-EXTRA-DATA': extra }),
+    },
+  };
+}
+
+function toAsciiJson(value: unknown): string {
+  return JSON.stringify(value).replace(/[^\x20-\x7e]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+function toUpstream(model: string, entry: NamedUpstream): Omit<Upstream, 'revision'> {
+  const parts = [entry.protocol, entry.endpoint, entry.region, entry.model, entry.key];
+  return {
+    id: upstreamId(model, entry.extraData === undefined ? parts : [...parts, JSON.stringify(entry.extraData)]),
     protocol: entry.protocol,
     endpoint: entry.endpoint === undefined ? undefined : new URL(entry.endpoint),
     apiVersion: entry.apiVersion,
@@ -89,9 +131,17 @@ function toUpstream(model: string, entry: UpstreamEntry): Upstream {
   };
 }
 
-function toApplicationUpstream(application: string, endpoint: string, isGuarded: boolean): Upstream {
+interface ApplicationAddress {
+  readonly entry: ApplicationEntry;
+  readonly endpoint: string;
+  readonly isGuarded: boolean;
+}
+
+function toApplicationUpstream(application: string, { entry, endpoint, isGuarded }: ApplicationAddress): Upstream {
+  const id = upstreamId(application, [endpoint]);
   return {
-    id: upstreamId(application, [endpoint]),
+    id,
+    revision: `${id}.${digestOf(entry)}`,
     protocol: 'application',
     endpoint: new URL(endpoint),
     apiVersion: undefined,
@@ -108,7 +158,11 @@ function toApplicationUpstream(application: string, endpoint: string, isGuarded:
 
 /** The deployment's id and a digest of what makes the upstream itself; tells nothing of the key. */
 function upstreamId(deployment: string, parts: readonly (string | undefined)[]): string {
-  return `${deployment}#${hash('sha256', JSON.stringify(parts), 'hex').slice(0, 8)}`;
+  return `${deployment}#${digestOf(parts)}`;
+}
+
+function digestOf(value: unknown): string {
+  return hash('sha256', JSON.stringify(value), 'hex').slice(0, 8);
 }
 
 function toKeyRing(entries: Configuration['keys']): KeyRing {

@@ -25,6 +25,10 @@ export interface Deployment {
   readonly upstreams: readonly Upstream[];
   /** How often one call is tried in all, the first time included. */
   readonly maxAttempts: number;
+  /** Of an application behind an endpoint that has a type; else undefined. */
+  readonly typeSchemaId: string | undefined;
+  /** Whether an application is sent the token of the user who calls it. */
+  readonly forwardsToken: boolean;
   /** Set for an application without code. */
   readonly quickApp: QuickApp | undefined;
   /** Of one that a user made through the API; null for what the configuration has. */

@@ -6,10 +6,12 @@ const timeouts = { connectMs: 1, firstByteMs: 1, idleMs: 1 };
 
 function upstream(id: string, facts: Partial<Upstream> = {}): Upstream {
   const nothing = { endpoint: undefined, apiVersion: undefined, region: undefined, key: undefined };
-  return { ...nothing, id, protocol: 'openai', model: id, headers: {}, weight: 1, tier: 0, timeouts, ...facts };
+  return { ...nothing, id, revision: id, protocol: 'openai', model: id, headers: {}, weight: 1, tier: 0, timeouts, ...facts };
 }
 
 const none: ReadonlySet<string> = new Set();
+/** A failure that no caller can be to blame for. */
+const at = (nowMs: number) => ({ nowMs, caller: undefined });
 const limited = (retryAfterSeconds?: number) =>
   new UpstreamFault('refused', 'slow down', { status: 429, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
 
@@ -58,7 +60,7 @@ describe('LoadBalancer', () => {
     let nowMs = 0;
     const backOffs: number[] = [];
     for (let call = 0; call < 12; call += 1) {
-      loadBalancer.failed(only, nowMs);
+      loadBalancer.failed(only, at(nowMs));
       backOffs.push(
         loadBalancer.pick([only], { tried: none, nowMs: nowMs }) === undefined
           ? loadBalancer.retryAfterSeconds([only], nowMs)
@@ -69,10 +71,38 @@ describe('LoadBalancer', () => {
     expect(backOffs).toEqual([0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
   });
 
+  it('is never told by the failures of one caller to close the last upstream to the others', () => {
+    const loadBalancer = new LoadBalancer();
+    const [one, spare] = [upstream('a'), upstream('b')];
+    const asked = (nowMs: number) => loadBalancer.pick([one, spare], { tried: none, nowMs })?.id;
+    for (let call = 0; call < 4; call += 1) loadBalancer.failed(one, { nowMs: 1_000 * call, caller: 'ada' });
+    expect([asked(3_500), asked(3_500), loadBalancer.state(one, 3_500).off]).toEqual(['b', 'b', true]);
+    expect(loadBalancer.pick([one], { tried: none, nowMs: 3_500 })).toBe(one);
+    loadBalancer.rateLimited(spare, limited(10), 3_500);
+    expect(asked(3_500)).toBe('a');
+    loadBalancer.failed(one, { nowMs: 3_500, caller: 'bob' });
+    expect(asked(3_500)).toBeUndefined();
+  });
+
+  it('asks an upstream again after 60 s, however long it would be left alone', () => {
+    const loadBalancer = new LoadBalancer();
+    const only = upstream('a');
+    loadBalancer.rateLimited(only, limited(43_054), 0);
+    expect(loadBalancer.pick([only], { tried: none, nowMs: 59_999 })).toBeUndefined();
+    expect(loadBalancer.pick([only], { tried: none, nowMs: 60_000 })).toBe(only);
+  });
+
+  it('begins anew with an upstream whose configuration has changed', () => {
+    const loadBalancer = new LoadBalancer();
+    loadBalancer.rateLimited(upstream('a'), limited(), 0);
+    const changed = upstream('a', { revision: 'a, changed' });
+    expect(loadBalancer.pick([changed], { tried: none, nowMs: 1 })).toBe(changed);
+  });
+
   it('counts one failure of many calls that broke off together', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');
-    for (let call = 0; call < 32; call += 1) loadBalancer.failed(only, call);
+    for (let call = 0; call < 32; call += 1) loadBalancer.failed(only, at(call));
     expect(loadBalancer.retryAfterSeconds([only], 32)).toBe(1);
     expect(loadBalancer.pick([only], { tried: none, nowMs: 1_002 })).toBe(only);
   });
@@ -80,9 +110,9 @@ describe('LoadBalancer', () => {
   it('forgets failures after a success', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');
-    loadBalancer.failed(only, 0);
+    loadBalancer.failed(only, at(0));
     loadBalancer.succeeded(only);
-    loadBalancer.failed(only, 0);
+    loadBalancer.failed(only, at(0));
     expect(loadBalancer.pick([only], { tried: none, nowMs: 0 })).toBe(only);
     expect(loadBalancer.state(only, 0)).toEqual({ id: 'a', off: false, reason: undefined });
   });
@@ -91,25 +121,23 @@ describe('LoadBalancer', () => {
     const loadBalancer = new LoadBalancer();
     const [gone, resting, coming] = [upstream('gone'), upstream('resting'), upstream('coming')];
     const hourMs = 3_600_000;
-    loadBalancer.failed(gone, 0);
-    loadBalancer.failed(resting, 0);
-    loadBalancer.rateLimited(resting, limited(7200), 0);
-    loadBalancer.failed(coming, hourMs);
-    expect(loadBalancer.backOff(gone, hourMs).failuresInARow).toBe(0);
-    expect(loadBalancer.backOff(resting, hourMs)).toMatchObject({ failuresInARow: 1, reason: 'rate_limited', offForMs: hourMs });
-    loadBalancer.failed(upstream('later'), 3 * hourMs - 1);
-    expect(loadBalancer.backOff(resting, 3 * hourMs).failuresInARow).toBe(1);
-    loadBalancer.failed(upstream('last'), 4 * hourMs);
-    expect(loadBalancer.backOff(resting, 4 * hourMs).failuresInARow).toBe(0);
+    loadBalancer.failed(gone, at(0));
+    loadBalancer.failed(resting, at(0));
+    loadBalancer.rateLimited(resting, limited(60), 0);
+    expect(loadBalancer.backOff(resting, 0)).toMatchObject({ failuresInARow: 1, reason: 'rate_limited', offForMs: 60_000 });
+    loadBalancer.failed(coming, at(hourMs));
+    expect([gone, resting].map((each) => loadBalancer.backOff(each, hourMs).failuresInARow)).toEqual([0, 1]);
+    loadBalancer.failed(upstream('later'), at(2 * hourMs));
+    expect(loadBalancer.backOff(resting, 2 * hourMs).failuresInARow).toBe(0);
   });
 
   it('remembers an upstream that is chosen, and one that failed within the hour', () => {
     const loadBalancer = new LoadBalancer();
     const [a, b] = [upstream('a'), upstream('b')];
-    for (const nowMs of [0, 3_000_000]) loadBalancer.failed(a, nowMs);
-    loadBalancer.failed(b, 0);
+    for (const nowMs of [0, 3_000_000]) loadBalancer.failed(a, at(nowMs));
+    loadBalancer.failed(b, at(0));
     loadBalancer.pick([a, b], { tried: none, nowMs: 3_500_000 });
-    loadBalancer.failed(upstream('c'), 3_600_000);
+    loadBalancer.failed(upstream('c'), at(3_600_000));
     expect([a, b].map((each) => loadBalancer.backOff(each, 3_600_000).failuresInARow)).toEqual([2, 1]);
   });
 });

@@ -3,8 +3,8 @@ import type { Upstream, UpstreamFault } from './upstream.ts';
 
 /** How long a 429 without Retry-After switches an upstream off. */
 export const rateLimitedSeconds = 30;
-/** However long an upstream asks for. */
-const longestOffMs = 24 * 3600 * 1000;
+/** However long an upstream asks for: a longer time is told to callers, but asking again is cheap. */
+const longestOffMs = 60_000;
 const firstBackOffMs = 1_000;
 const longestBackOffMs = 300_000;
 /** What befell an upstream so long ago says nothing any more; counted from the end of its back-off. */
@@ -17,6 +17,8 @@ interface Health {
   offUntilMs: number;
   reason: 'rate_limited' | 'failing' | undefined;
   failuresInARow: number;
+  /** The one caller whose calls failed in a row; undefined if they are several, or if none can be to blame. */
+  blamed: string | undefined;
   /** Of smooth weighted choice. */
   credit: number;
 }
@@ -35,6 +37,13 @@ export interface UpstreamState {
   readonly reason: 'rate_limited' | 'failing' | undefined;
 }
 
+/** One call that failed. */
+export interface Failing {
+  readonly nowMs: number;
+  /** The user subject whose request may be to blame; undefined if none can be. */
+  readonly caller: string | undefined;
+}
+
 /** The same with how it came to it. */
 export interface BackOff extends UpstreamState {
   readonly failuresInARow: number;
@@ -44,10 +53,11 @@ export interface BackOff extends UpstreamState {
 
 /**
  * Chooses upstreams and remembers which to leave alone (docs/upstreams.md, Tried again, and left alone): tiers ascending, smooth weighted choice within
- * one; a 429 switches an upstream off for its Retry-After or 30 s; from the second failed call in a row it is left alone
- * for 1 s, doubling to 5 min. Time comes in as milliseconds of one clock.
+ * one; a 429 switches an upstream off for its Retry-After (60 s at most) or 30 s; from the second failed call in a row it is left alone
+ * for 1 s, doubling to 5 min. One that failed calls of one caller only is asked all the same if no other is left. Time comes in as milliseconds of one clock.
  */
 export class LoadBalancer {
+  /** By revision. */
   readonly #health = new Map<string, Health>();
   #nextSweepMs = 0;
 
@@ -57,8 +67,9 @@ export class LoadBalancer {
    */
   pick(upstreams: readonly Upstream[], { tried, nowMs, affinity }: Picking): Upstream | undefined {
     const [only] = upstreams;
-    if (upstreams.length === 1 && only !== undefined) return only.weight > 0 && this.#isOpen(only.id, nowMs) ? only : undefined;
-    const open = upstreams.filter((upstream) => upstream.weight > 0 && this.#isOpen(upstream.id, nowMs));
+    if (upstreams.length === 1 && only !== undefined) return only.weight > 0 && !this.#isClosed(only, nowMs) ? only : undefined;
+    const good = upstreams.filter((upstream) => upstream.weight > 0 && !this.#isOff(upstream, nowMs));
+    const open = good.length > 0 ? good : upstreams.filter((upstream) => upstream.weight > 0 && !this.#isClosed(upstream, nowMs));
     const fresh = open.filter((upstream) => !tried.has(upstream.id));
     const candidates = fresh.length > 0 ? fresh : open;
     if (candidates.length < 2) return candidates[0];
@@ -68,23 +79,26 @@ export class LoadBalancer {
   }
 
   succeeded(upstream: Upstream): void {
-    const health = this.#health.get(upstream.id);
+    const health = this.#health.get(upstream.revision);
     if (health === undefined) return;
     health.failuresInARow = 0;
+    health.blamed = undefined;
     health.offUntilMs = 0;
     health.reason = undefined;
   }
 
   rateLimited(upstream: Upstream, fault: UpstreamFault, nowMs: number): void {
-    const health = this.#of(upstream.id, nowMs);
+    const health = this.#of(upstream, nowMs);
     const offMs = Math.min(longestOffMs, (fault.retryAfterSeconds ?? rateLimitedSeconds) * 1000);
     health.offUntilMs = Math.max(health.offUntilMs, nowMs + offMs);
     health.reason = 'rate_limited';
   }
 
   /** Counts one failed call, however often it tried; calls that were under way when the upstream was left alone count no more. */
-  failed(upstream: Upstream, nowMs: number): void {
-    const health = this.#of(upstream.id, nowMs);
+  failed(upstream: Upstream, { nowMs, caller }: Failing): void {
+    const health = this.#of(upstream, nowMs);
+    if (health.failuresInARow === 0) health.blamed = caller;
+    else if (health.blamed !== caller) health.blamed = undefined;
     if (health.offUntilMs > nowMs) return;
     health.failuresInARow += 1;
     if (health.failuresInARow < 2) return;
@@ -95,32 +109,38 @@ export class LoadBalancer {
 
   /** Whole seconds until the first of these is asked again; at least 1. */
   retryAfterSeconds(upstreams: readonly Upstream[], nowMs: number): number {
-    const soonest = Math.min(...upstreams.map((upstream) => this.#health.get(upstream.id)?.offUntilMs ?? 0));
+    const soonest = Math.min(...upstreams.map((upstream) => this.#health.get(upstream.revision)?.offUntilMs ?? 0));
     return Math.max(1, Math.ceil((soonest - nowMs) / 1000));
   }
 
   /** Whether all of these are off for their rate limits. */
   areRateLimited(upstreams: readonly Upstream[], nowMs: number): boolean {
     return upstreams.every((upstream) => {
-      const health = this.#health.get(upstream.id);
+      const health = this.#health.get(upstream.revision);
       return health !== undefined && health.offUntilMs > nowMs && health.reason === 'rate_limited';
     });
   }
 
   state(upstream: Upstream, nowMs: number): UpstreamState {
-    const health = this.#health.get(upstream.id);
+    const health = this.#health.get(upstream.revision);
     const off = health !== undefined && health.offUntilMs > nowMs;
     return { id: upstream.id, off, reason: off ? health.reason : undefined };
   }
 
   backOff(upstream: Upstream, nowMs: number): BackOff {
-    const { offUntilMs = 0, failuresInARow = 0 } = this.#health.get(upstream.id) ?? {};
+    const { offUntilMs = 0, failuresInARow = 0 } = this.#health.get(upstream.revision) ?? {};
     return { ...this.state(upstream, nowMs), failuresInARow, offForMs: Math.max(0, offUntilMs - nowMs) };
   }
 
-  #isOpen(id: string, nowMs: number): boolean {
-    const health = this.#health.get(id);
-    return health === undefined || health.offUntilMs <= nowMs;
+  #isOff({ revision }: Upstream, nowMs: number): boolean {
+    const health = this.#health.get(revision);
+    return health !== undefined && health.offUntilMs > nowMs;
+  }
+
+  /** Whether it is off for every caller: what one caller's requests brought about closes no deployment to others. */
+  #isClosed(upstream: Upstream, nowMs: number): boolean {
+    const { reason, blamed } = this.#health.get(upstream.revision) ?? {};
+    return this.#isOff(upstream, nowMs) && (reason === 'rate_limited' || blamed === undefined);
   }
 
   #choose(upstreams: readonly Upstream[], nowMs: number): Upstream | undefined {
@@ -128,7 +148,7 @@ export class LoadBalancer {
     let bestCredit = Number.NEGATIVE_INFINITY;
     let total = 0;
     for (const upstream of upstreams) {
-      const health = this.#of(upstream.id, nowMs);
+      const health = this.#of(upstream, nowMs);
       health.credit += upstream.weight;
       total += upstream.weight;
       if (health.credit > bestCredit) {
@@ -136,16 +156,16 @@ export class LoadBalancer {
         bestCredit = health.credit;
       }
     }
-    if (best !== undefined) this.#of(best.id, nowMs).credit -= total;
+    if (best !== undefined) this.#of(best, nowMs).credit -= total;
     return best;
   }
 
-  #of(id: string, nowMs: number): Health {
-    let health = this.#health.get(id);
+  #of({ revision }: Upstream, nowMs: number): Health {
+    let health = this.#health.get(revision);
     if (health === undefined) {
       this.#sweepAtTimes(nowMs);
-      health = { touchedAtMs: 0, offUntilMs: 0, reason: undefined, failuresInARow: 0, credit: 0 };
-      this.#health.set(id, health);
+      health = { touchedAtMs: 0, offUntilMs: 0, reason: undefined, failuresInARow: 0, blamed: undefined, credit: 0 };
+      this.#health.set(revision, health);
     }
     health.touchedAtMs = nowMs;
     return health;
@@ -155,8 +175,8 @@ export class LoadBalancer {
   #sweepAtTimes(nowMs: number): void {
     if (nowMs < this.#nextSweepMs) return;
     this.#nextSweepMs = nowMs + rememberedMs;
-    for (const [id, { touchedAtMs, offUntilMs }] of this.#health)
-      if (Math.max(touchedAtMs, offUntilMs) + rememberedMs <= nowMs) this.#health.delete(id);
+    for (const [revision, { touchedAtMs, offUntilMs }] of this.#health)
+      if (Math.max(touchedAtMs, offUntilMs) + rememberedMs <= nowMs) this.#health.delete(revision);
   }
 }
 

@@ -4,7 +4,7 @@ import { type Upstream, UpstreamFault } from './upstream.ts';
 import { masked, toCallerError, withoutSecrets } from './upstream-error.ts';
 
 const upstream: Upstream = {
-  ...{ id: 'u', protocol: 'openai', apiVersion: undefined, region: undefined, model: 'm', weight: 1, tier: 0 },
+  ...{ id: 'u', revision: 'u', protocol: 'openai', apiVersion: undefined, region: undefined, model: 'm', weight: 1, tier: 0 },
   endpoint: new URL('http://u.example/v1?token=in-the-address'),
   key: new Secret('sk-key'),
   headers: { 'x-team': 'in-a-header', 'x-short': 'abc', authorization: 'Bearer behind-a-scheme', 'x-odd': 'a key/with=signs' },

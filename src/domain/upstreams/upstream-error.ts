@@ -1,6 +1,6 @@
-import { protocols } from '#contract/configuration/protocols.ts';
-import { ParleyError } from '#contract/errors.ts';
+import { type ErrorCode, ParleyError } from '#contract/errors.ts';
 import { rateLimitedSeconds } from './load-balancer.ts';
+import { isOwnRefusal, toOwnError } from './own-refusal.ts';
 import { type Upstream, UpstreamFault, type UpstreamFaultDetails } from './upstream.ts';
 
 const unavailable = new Set([408, 425, 502, 503, 504, 529]);
@@ -9,6 +9,8 @@ const longestMessage = 2000;
 const shortestSecret = 6;
 /** Statuses that say the caller is at fault: the words behind them are meant for it. */
 const ofCaller: ReadonlySet<number | undefined> = new Set([400, 404, 413, 422]);
+/** What a fault says. */
+const words = ['message', 'type', 'param', 'code', 'displayMessage'] as const;
 /** What stands ahead of the secret in a field such as Authorization. */
 const scheme = /^(?:bearer|basic|token|key|apikey|api-key) +/i;
 const stackFrame = /\s+at [\w.$<>]+ ?\(.*$/;
@@ -23,41 +25,38 @@ export function isRetryable(fault: UpstreamFault): boolean {
 
 /** What the caller is told of an upstream's fault: its own mistakes as the upstream put them, our misconfiguration as ours. */
 export function toCallerError(fault: UpstreamFault, deployment: string, upstream: Upstream): ParleyError {
-  const said = withoutSecrets(fault, upstream).message;
-  const details = { cause: fault, param: fault.param, upstreamCode: fault.code ?? 'invalid_request' };
+  const shown = withoutSecrets(fault, upstream);
+  if (isOwnRefusal(fault, upstream)) return toOwnError(shown);
+  const { message: said, displayMessage } = shown;
+  const details = { cause: fault, displayMessage };
+  const ofTheirs = (code: ErrorCode): ParleyError =>
+    new ParleyError(code, said, { ...details, param: fault.param, upstreamCode: fault.code ?? code });
   switch (fault.status) {
     case 400:
     case 422:
-      return new ParleyError('invalid_request', said, details);
+      return ofTheirs('invalid_request');
     case 404:
-      return new ParleyError('deployment_not_found', said, { ...details, upstreamCode: fault.code ?? 'deployment_not_found' });
+      return ofTheirs('deployment_not_found');
     case 413:
-      return new ParleyError('payload_too_large', said, { ...details, upstreamCode: fault.code ?? 'payload_too_large' });
+      return ofTheirs('payload_too_large');
     case 401:
-      return new ParleyError(
-        'upstream_failed',
-        `The upstream of ${deployment} refused the credentials that Parley is configured with.`,
-        { cause: fault },
-      );
     case 403:
-      if (protocols[upstream.protocol].callsDeployments && fault.code === 'consent_required')
-        return new ParleyError('consent_required', said, { cause: fault });
       return new ParleyError(
         'upstream_failed',
         `The upstream of ${deployment} refused the credentials that Parley is configured with.`,
-        { cause: fault },
+        details,
       );
     case 429:
       return new ParleyError('upstream_rate_limited', `The upstream of ${deployment} is rate limited: ${said}`, {
-        cause: fault,
+        ...details,
         retryAfterSeconds: fault.retryAfterSeconds ?? rateLimitedSeconds,
       });
   }
   const isPassing = fault.kind === 'unreachable' || fault.kind === 'timeout' || unavailable.has(fault.status ?? 0);
   const message = `The upstream of ${deployment} failed: ${said}`;
   return isPassing
-    ? new ParleyError('upstream_unavailable', message, { cause: fault, retryAfterSeconds: fault.retryAfterSeconds ?? 1 })
-    : new ParleyError('upstream_failed', message, { cause: fault });
+    ? new ParleyError('upstream_unavailable', message, { ...details, retryAfterSeconds: fault.retryAfterSeconds ?? 1 })
+    : new ParleyError('upstream_failed', message, details);
 }
 
 /**
@@ -66,6 +65,7 @@ export function toCallerError(fault: UpstreamFault, deployment: string, upstream
  */
 export function withoutSecrets(fault: UpstreamFault, upstream: Upstream, others: readonly string[] = []): UpstreamFault {
   const clean = masked(fault, [...secretsOf(upstream), ...others]);
+  if (isOwnRefusal(fault, upstream)) return clean;
   const message = toSentence(clean);
   return message === clean.message ? clean : rewritten(clean, { message });
 }
@@ -74,22 +74,26 @@ export function withoutSecrets(fault: UpstreamFault, upstream: Upstream, others:
 export function masked(fault: UpstreamFault, secrets: readonly string[]): UpstreamFault {
   const clean = (text: string): string =>
     secrets.reduce((rest, secret) => (secret === '' ? rest : rest.replaceAll(secret, '***')), text);
-  const message = clean(fault.message);
-  const param = fault.param && clean(fault.param);
-  const code = fault.code && clean(fault.code);
-  const isSame = message === fault.message && param === fault.param && code === fault.code;
+  const cleanWord = (text: string | null): string | null => text && clean(text);
+  const said = {
+    message: clean(fault.message),
+    type: cleanWord(fault.type),
+    param: cleanWord(fault.param),
+    code: cleanWord(fault.code),
+    displayMessage: cleanWord(fault.displayMessage),
+  };
+  const isSame = words.every((word) => said[word] === fault[word]);
   // What it was caused by may say the same.
-  return isSame ? fault : rewritten(fault, { message, param, code, cause: undefined });
+  return isSame ? fault : rewritten(fault, { ...said, cause: undefined });
 }
 
-function rewritten(fault: UpstreamFault, changed: { message: string } & UpstreamFaultDetails): UpstreamFault {
-  const { kind, status, param, code, retryAfterSeconds, cause } = fault;
-  const { message, ...others } = changed;
+function rewritten(fault: UpstreamFault, { message, ...changed }: { message: string } & UpstreamFaultDetails): UpstreamFault {
+  const { kind, status, type, param, code, displayMessage, isBeforeRequest, retryAfterSeconds, cause } = fault;
   return new UpstreamFault(kind, message, {
-    ...{ param, code, cause },
+    ...{ type, param, code, displayMessage, isBeforeRequest, cause },
     ...(status !== undefined && { status }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-    ...others,
+    ...changed,
   });
 }
 

@@ -1,3 +1,4 @@
+import type { ReplyHeaders } from '#base/http/client.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { Secret } from '#base/secret.ts';
 import type { Handle, Sink } from '#base/sink.ts';
@@ -8,8 +9,10 @@ import type { Native, RawFrame } from '#contract/frame.ts';
 
 /** An outside endpoint that serves a deployment, as configured. */
 export interface Upstream {
-  /** Stable across reloads that do not touch it: what is known of its health is kept under it. */
+  /** Names it in measures, logs and reports; stable across reloads that do not touch where it is and what it serves. */
   readonly id: string;
+  /** Changes with anything that is configured of its deployment: what is known of its health is kept under it. */
+  readonly revision: string;
   readonly protocol: ProtocolName;
   /** Base address, or the full one for an application; undefined if the protocol needs none. */
   readonly endpoint: URL | undefined;
@@ -39,8 +42,12 @@ export interface NativeRequest {
 export interface Ask<Request = ChatRequest> {
   readonly upstream: Upstream;
   readonly request: Request;
-  /** Header fields sent on: trace context, request id, and for an application its per-request key. */
+  /** Header fields sent on: trace context and request id; to a program also those of the caller, and its per-request key. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The caller's query, for a program; that of the endpoint wins. */
+  readonly query?: string | undefined;
+  /** Called with the header fields of the answer, good or bad, of a program. */
+  readonly noteHeaders?: ((headers: ReplyHeaders) => void) | undefined;
   /** Tokens that a reply of the deployment may have; absent if the configuration does not say. For dialects that must name a bound. */
   readonly maxCompletionTokens?: number | undefined;
   /**
@@ -79,8 +86,13 @@ export type UpstreamFaultKind =
 
 export interface UpstreamFaultDetails {
   readonly status?: number;
+  readonly type?: string | null;
   readonly param?: string | null;
   readonly code?: string | null;
+  /** What it would have people shown in place of the message. */
+  readonly displayMessage?: string | null;
+  /** Whether no connection stood: then the request cannot be to blame. */
+  readonly isBeforeRequest?: boolean;
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
@@ -89,8 +101,11 @@ export interface UpstreamFaultDetails {
 export class UpstreamFault extends Error {
   readonly kind: UpstreamFaultKind;
   readonly status: number | undefined;
+  readonly type: string | null;
   readonly param: string | null;
   readonly code: string | null;
+  readonly displayMessage: string | null;
+  readonly isBeforeRequest: boolean;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(kind: UpstreamFaultKind, message: string, details: UpstreamFaultDetails = {}) {
@@ -98,8 +113,11 @@ export class UpstreamFault extends Error {
     this.name = 'UpstreamFault';
     this.kind = kind;
     this.status = details.status;
+    this.type = details.type ?? null;
     this.param = details.param ?? null;
     this.code = details.code ?? null;
+    this.displayMessage = details.displayMessage ?? null;
+    this.isBeforeRequest = details.isBeforeRequest ?? false;
     this.retryAfterSeconds = details.retryAfterSeconds;
   }
 }

@@ -1,6 +1,7 @@
 import { isJsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
+import type { Message } from '#contract/message.ts';
 
 const charsPerToken = 4;
 
@@ -26,13 +27,23 @@ function lengthOf(text: unknown): number {
 }
 
 /** Estimated tokens of a request: the text of its messages; images and files count nothing. */
-export function estimatePromptTokens({ messages }: ChatRequest): number {
+export function estimatePromptTokens({ messages }: Pick<ChatRequest, 'messages'>): number {
   let chars = 0;
-  for (const { content } of messages) {
-    if (typeof content === 'string') chars += content.length;
-    else for (const part of Array.isArray(content) ? content : []) chars += textLength(part);
-  }
+  for (const message of messages) chars += charsOf(message);
   return estimateTokens(chars);
+}
+
+/** The same with the tools that go along. */
+export function estimateRequestTokens({ messages, tools }: ChatRequest): number {
+  return estimatePromptTokens({ messages }) + estimateTokens(tools === undefined ? 0 : JSON.stringify(tools).length);
+}
+
+/** Chars of text in one message. */
+export function charsOf({ content }: Message): number {
+  if (typeof content === 'string') return content.length;
+  let chars = 0;
+  for (const part of Array.isArray(content) ? content : []) chars += textLength(part);
+  return chars;
 }
 
 /** Estimated tokens of what is to be embedded; tokens are counted as they are. */

@@ -1,5 +1,5 @@
 import type { ReplyHeaders } from '#base/http/client.ts';
-import { hopByHop } from './hop-by-hop.ts';
+import { hopByHop } from '#base/http/hop-by-hop.ts';
 
 /** Whether a field of the service's reply goes on to the caller as it is: no CORS field, no cookie; the name in lower case. */
 export function isPassedDown(name: string): boolean {

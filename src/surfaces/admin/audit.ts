@@ -5,11 +5,23 @@ const limits = { most: 500, otherwise: 50 };
 
 /** One page of the audit log as callers are shown it, the newest first. Throws `invalid_request`, StoreFault. */
 export async function readAudit(journal: Journal, query: Query): Promise<object> {
+  const { records, nextToken } = await readPage(journal, query, readKind(query));
+  return { object: 'list', data: records.map(toShown), nextToken };
+}
+
+interface Page {
+  readonly records: readonly AuditRecord[];
+  /** Null on the last page. */
+  readonly nextToken: string | null;
+}
+
+/** The records of one page, of one kind or of all. */
+export async function readPage(journal: Journal, query: Query, kind: string | undefined): Promise<Page> {
   const limit = readLimit(query, limits);
-  const records = await journal.readAudit({ ...readPlace(query), kind: readKind(query), limit: limit + 1 });
-  const shown = records.slice(0, limit);
-  const last = records.length > limit ? shown.at(-1) : undefined;
-  return { object: 'list', data: shown.map(toShown), nextToken: last === undefined ? null : toToken(last) };
+  const found = await journal.readAudit({ ...readPlace(query), kind, limit: limit + 1 });
+  const records = found.slice(0, limit);
+  const last = found.length > limit ? records.at(-1) : undefined;
+  return { records, nextToken: last === undefined ? null : toToken(last) };
 }
 
 function toShown({ id, atMs, action, subject, object, requestId, details }: AuditRecord): object {

@@ -34,6 +34,35 @@ const usage: NamedSchema = {
   },
 };
 
+const ratings: NamedSchema = {
+  name: 'Ratings',
+  schema: {
+    type: 'object',
+    required: ['object', 'data', 'nextToken'],
+    properties: {
+      object: { const: 'list' },
+      data: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['id', 'at', 'deployment', 'user', 'rate', 'comment', 'responseId', 'requestId'],
+          properties: {
+            id: text,
+            at: moment,
+            deployment: orNull('string'),
+            user: orNull('string'),
+            rate: { type: ['boolean', 'number', 'null'] },
+            comment: orNull('string'),
+            responseId: orNull('string'),
+            requestId: orNull('string'),
+          },
+        },
+      },
+      nextToken: { ...orNull('string'), description: 'For `token` of the next page; null after the last.' },
+    },
+  },
+};
+
 const auditPage: NamedSchema = {
   name: 'AuditPage',
   schema: {
@@ -150,8 +179,11 @@ export const adminOperations: readonly ApiOperation[] = [
     summary: 'What everybody used, summed up',
     description:
       'For the role `admin`. Calls that applications make are part of the calls they answer: beside these they are counted only in sums by deployment. Costs are always those of all.',
-    parameters: usageParameters('`day`, `deployment`, `user`, `project`', 'day,deployment,user,project'),
-    answers: [{ status: 200, description: 'The sums.', content: json(usage) }],
+    parameters: [
+      inQuery('kind', '`rate`: what users thought of replies, the newest first, with `limit` and `token` as in the audit log.'),
+      ...usageParameters('`day`, `deployment`, `user`, `project`', 'day,deployment,user,project'),
+    ],
+    answers: [{ status: 200, description: 'The sums, or the ratings.', content: json({ anyOf: [usage, ratings] }) }],
     errors: [...adminErrors, 'invalid_request'],
   },
   {

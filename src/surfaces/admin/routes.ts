@@ -9,7 +9,8 @@ import type { Journal } from '#domain/usage/journal.ts';
 import { readCredentials } from '../http/credentials.ts';
 import { readAudit } from './audit.ts';
 import type { NodeReport } from './node-report.ts';
-import type { Query } from './query.ts';
+import { type Query, queryFault, readText } from './query.ts';
+import { readRatings } from './ratings.ts';
 import { readUsage } from './usage.ts';
 
 export interface AdminDeps {
@@ -24,8 +25,12 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   const { journal, readNode, clock } = deps;
   app.get('/v1/admin/usage', async (request, reply) => {
     await requireAdmin(deps, request, reply);
+    const query = request.query as Query;
+    const kind = readText(query, 'kind');
+    if (kind === 'rate') return readRatings(journal, query);
+    if (kind !== undefined) throw queryFault('kind', 'may be rate; absent, tokens and costs are told');
     const scope = { subject: undefined, keys: ['day', 'deployment', 'user', 'project'], nowMs: clock.epochMs() } as const;
-    return readUsage(journal, request.query as Query, scope);
+    return readUsage(journal, query, scope);
   });
   app.get('/v1/admin/audit', async (request, reply) => {
     await requireAdmin(deps, request, reply);

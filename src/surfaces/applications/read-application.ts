@@ -10,6 +10,7 @@ import type { ApplicationPlace } from '#domain/deployments/application-place.ts'
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import { addressFeatures } from '#domain/deployments/features.ts';
 import { fileScheme, fromReference } from '#domain/files/file-references.ts';
 
 /** An application that is to be saved. */
@@ -58,19 +59,35 @@ function* roleFaults({ userRoles = [] }: ApplicationEntry): Iterable<Fault> {
 }
 
 /** What the guard of outgoing calls will refuse is said at once, as far as the address itself tells. */
-function* endpointFaults({ endpoint }: ApplicationEntry, { snapshot }: Saving): Iterable<Fault> {
-  if (endpoint === undefined) return;
+function* endpointFaults({ endpoint, features, forwardAuthToken }: WrittenEntry, { snapshot }: Saving): Iterable<Fault> {
+  const guard = new NetGuard(snapshot.configuration.security.allowPrivateNetworks);
+  if (endpoint !== undefined) yield* addressFaults(guard, ['endpoint'], endpoint);
+  for (const name of addressFeatures) {
+    const address = features?.[name];
+    if (typeof address === 'string') yield* addressFaults(guard, ['features', name], address);
+  }
+  if (forwardAuthToken === true)
+    yield { path: ['forwardAuthToken'], message: 'is for applications of the configuration: nobody else is trusted with tokens' };
+}
+
+/** What somebody wrote, without defaults. */
+type WrittenEntry = Partial<ApplicationEntry>;
+
+function* addressFaults(guard: NetGuard, path: Fault['path'], address: string): Iterable<Fault> {
   try {
-    new NetGuard(snapshot.configuration.security.allowPrivateNetworks).checkUrl(new URL(endpoint));
+    guard.checkUrl(new URL(address));
   } catch (thrown) {
     if (!(thrown instanceof AddressRefused)) throw thrown;
-    yield { path: ['endpoint'], message: `cannot be called: ${thrown.message}` };
+    yield { path, message: `cannot be called: ${thrown.message}` };
   }
 }
 
 /** Of a configured application the model may be one that is made later; here it must be there. */
-function* modelFaults({ applicationProperties: properties }: ApplicationEntry, ids: ReadonlySet<string>): Iterable<Fault> {
-  if (properties === undefined || ids.has(String(properties.model))) return;
+function* modelFaults(
+  { endpoint, applicationProperties: properties }: ApplicationEntry,
+  ids: ReadonlySet<string>,
+): Iterable<Fault> {
+  if (endpoint !== undefined || properties === undefined || ids.has(String(properties.model))) return;
   yield { path: ['applicationProperties', 'model'], message: 'names a deployment that does not exist, or is not open to you' };
 }
 

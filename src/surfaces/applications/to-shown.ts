@@ -1,5 +1,6 @@
 import { hideSecrets } from '#contract/quick-app/secrets.ts';
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
+import { shownFeatures } from '#domain/deployments/features.ts';
 
 /** An application as its owner is shown it: what was saved without its secrets, and what is known of it (docs/wire.md, Applications). */
 export function toShown({ entry, ...stored }: StoredApplication): Record<string, unknown> {
@@ -10,7 +11,7 @@ export function toShown({ entry, ...stored }: StoredApplication): Record<string,
 /** The same for others who may use it: not where it runs, what it was told, and with which tools it works. */
 export function toSharedView({ entry, ...stored }: StoredApplication): Record<string, unknown> {
   const { endpoint: _endpoint, applicationProperties: _properties, defaults: _defaults, userRoles: _roles, ...shared } = entry;
-  return { ...shared, ...toFacts(stored) };
+  return { ...shared, ...(shared.features && { features: shownFeatures(shared) }), ...toFacts(stored) };
 }
 
 function toFacts({ id, etag, createdAtMs, updatedAtMs }: Omit<StoredApplication, 'entry'>): Record<string, unknown> {

@@ -114,7 +114,7 @@ function toDeployment({ record }: RequestContext, { encodedId }: Asked, body: Bo
 }
 
 function toCall({ id, record, request }: RequestContext, caller: Caller, deployment: string): Call {
-  return { id, deployment, caller, record, wantsTrace: request.headers['x-parley-trace'] === 'true' };
+  return { id, deployment, caller, record, origin: request, wantsTrace: request.headers['x-parley-trace'] === 'true' };
 }
 
 function checkVersion({ version, needsVersion }: Asked): void {

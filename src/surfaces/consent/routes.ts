@@ -54,8 +54,10 @@ async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promis
   const consenting = await find(deps, caller, idOf(request));
   const form = parseConsentForm(body());
   const { id: deployment } = consenting.deployment;
-  if (!isSameForm(form, await formOf(deps, consenting))) {
-    throw new ParleyError('consent_outdated', `This is not the form of ${deployment} as it is today; get it anew and show it.`);
+  const today = await formOf(deps, consenting);
+  if (!isSameForm(form, today)) {
+    const claim = `This is not the form of ${deployment} as it is today; show that one, which is in consent.`;
+    throw new ParleyError('consent_outdated', claim, { members: { deployment, consent: today } });
   }
   await deps.store.put(caller.subject, { deployment, form, acceptedAtMs: deps.clock.epochMs() });
   deps.noteAudit({ action: 'consent.accepted', subject: caller.subject, object: deployment, requestId: request.id });

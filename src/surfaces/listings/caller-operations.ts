@@ -65,7 +65,6 @@ const starters: NamedSchema = {
   name: 'DeploymentConfiguration',
   schema: {
     type: 'object',
-    required: ['starters', 'schema'],
     properties: {
       starters: { type: 'array', items: text },
       schema: { type: 'object', description: 'JSON Schema of the choice: its property `starter` has one of them.' },
@@ -105,7 +104,8 @@ export const callerOperations: readonly ApiOperation[] = [
     id: 'getDeploymentConfiguration',
     tag: 'Applications',
     summary: 'Prompts to begin with',
-    description: 'Those of a quick app; other deployments have none.',
+    description:
+      'Those of a quick app. If the deployment has a program of its own for this, its answer is relayed; others have none: `{}`.',
     parameters: [inDeploymentPath(exampleNames.application)],
     answers: [{ status: 200, description: 'The prompts, and the schema of the choice.', content: json(starters) }],
     errors,

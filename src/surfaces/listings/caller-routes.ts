@@ -1,14 +1,17 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ServerResponse } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import { pathBelow } from '#base/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
+import type { Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
+import { featureAddress } from '#domain/deployments/features.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
 import type { DocumentProgress } from '#domain/tools/document-progress.ts';
@@ -20,6 +23,7 @@ export interface CallerRoutesDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
   readonly identify: Identify;
+  readonly calls: Pick<Calls, 'askFeature'>;
   readonly counters: LimitCounters;
   /** Rejects with StoreFault. */
   readonly documents: (deployment: Deployment) => Promise<readonly DocumentProgress[]>;
@@ -31,6 +35,8 @@ interface Usable {
   readonly caller: Caller;
   readonly deployment: Deployment;
   readonly snapshot: ConfigSnapshot;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
 }
 
 type View = (deps: CallerRoutesDeps, usable: Usable) => unknown;
@@ -41,12 +47,12 @@ const views: Readonly<Record<string, View>> = {
     return toLimitStats(await counters.read(toAccount(caller.subject, deployment.id, limits)), clock.epochMs());
   },
   documents: async ({ documents }, { caller, deployment }) => toDocumentList(await documents(deployment), { caller, deployment }),
-  configuration: (_tools, { deployment }) => toStarterForm(deployment.quickApp?.starters ?? []),
+  configuration: configurationOf,
 };
 
 const deploymentsBase = '/v1/deployments/';
-/** Where deployments are MCP servers, below the same base. */
-const isMcpPath = /\/mcp(\?|$)/;
+/** What is only sent to, below the same base: deployments as MCP servers, and what programs serve of them. */
+const takesPostOnly = /\/(?:mcp|rate|tokenize|truncate_prompt)(?:\?|$)/;
 
 /** `/v1/user/info`, `/v1/deployments/{id}/limits`, `/configuration` and `/documents`: who a caller is, what is left of its limits, how it may begin, and how far documents are read (docs/wire.md, Listings). */
 export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void {
@@ -55,15 +61,15 @@ export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void
     return { user: subject, project, roles };
   });
   app.get(`${deploymentsBase}*`, async (request, reply) => {
-    if (isMcpPath.test(request.url)) {
+    if (takesPostOnly.test(request.url)) {
       reply.header('allow', 'POST');
-      throw new ParleyError('method_not_allowed', 'This path takes POST, not GET: there is no stream beside those of the calls.');
+      throw new ParleyError('method_not_allowed', 'This path takes POST, not GET.');
     }
     const caller = await deps.identify(readCredentials(request.raw));
     const { view, encodedId } = toTarget(request);
     const snapshot = deps.snapshot();
     const deployment = await findUsable({ catalog: deps.catalog, snapshot, caller }, toDeploymentId(encodedId));
-    return view(deps, { caller, deployment, snapshot });
+    return view(deps, { caller, deployment, snapshot, request, reply });
   });
 }
 
@@ -75,6 +81,23 @@ function toTarget({ url }: FastifyRequest): { view: View; encodedId: string } {
   const view = Object.hasOwn(views, name) ? views[name] : undefined;
   if (view === undefined) throw new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
   return { view, encodedId: path.slice(0, Math.max(end, 0)) };
+}
+
+/** How a conversation may be configured: what the program says that serves it, else the prompts of a quick app; nothing of others. */
+async function configurationOf({ calls }: CallerRoutesDeps, { request, reply, ...usable }: Usable): Promise<unknown> {
+  const { deployment } = usable;
+  const endpoint = featureAddress(deployment, 'configurationEndpoint');
+  if (endpoint === undefined) return deployment.quickApp === undefined ? {} : toStarterForm(deployment.quickApp.starters);
+  const ask = { ...usable, endpoint, origin: request.raw, requestId: request.id };
+  const { status, headers, bytes } = await calls.askFeature(ask, closed(reply.raw));
+  return reply.code(status).headers(headers).send(bytes);
+}
+
+/** Aborted when the caller leaves. */
+function closed(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => controller.abort(new Error('the caller closed the connection')));
+  return controller.signal;
 }
 
 /** How a conversation may begin: prompts to choose from, and the JSON Schema of the choice. */

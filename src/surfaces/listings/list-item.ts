@@ -1,4 +1,5 @@
 import type { Deployment } from '#domain/deployments/deployment.ts';
+import { shownFeatures } from '#domain/deployments/features.ts';
 import { bucketOf } from '#domain/files/bucket.ts';
 import { declaredDependencies } from '#domain/quick-app/deployments-as-tools.ts';
 
@@ -22,7 +23,7 @@ export function toListItem(deployment: Deployment, createdSeconds: number): Reco
     created,
     created_at: created,
     updated_at: made === null ? createdSeconds : Math.floor(made.updatedAtMs / 1000),
-    features: deployment.features,
+    features: shownFeatures(deployment),
     dependencies: toDependencies(deployment),
     input_attachment_types: deployment.inputAttachmentTypes,
     max_input_attachments: deployment.maxInputAttachments,

@@ -89,7 +89,7 @@ export class Exchange {
     const isToken = typeof token === 'string' || typeof token === 'number';
     const progress = isToken && outlet.takesEvents ? new Progress(token, outlet, context.clock) : undefined;
     return this.#deps.running.run(this.#toRunning(message.id), context.signal, (signal) => {
-      const call = { id: context.id, deployment: deployment.id, caller, record: context.record };
+      const call = { id: context.id, deployment: deployment.id, caller, record: context.record, origin: context.request };
       return ask(this.#deps.calls, { context, outlet }, { call, signal, args, progress });
     });
   }

@@ -12,7 +12,7 @@ import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { parseBody } from '../http/parse-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
-import { serveRaw } from '../http/serve-raw.ts';
+import { type ServeRaw, serveRaw } from '../http/serve-raw.ts';
 import { readAccepted, refuseOtherOrigins } from './accepted.ts';
 import { Exchange, type ExchangeDeps } from './exchange.ts';
 import { Outlet } from './outlet.ts';
@@ -24,6 +24,8 @@ export interface McpServerDeps {
   readonly calls: Calls;
   readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
+  /** What else takes POST below a deployment, by the last segment of its path. */
+  readonly others: ReadonlyMap<string, ServeRaw>;
 }
 
 const base = '/v1/deployments/';
@@ -32,9 +34,12 @@ const facts = { operation: 'chat', route: `${base}{id}/mcp` } as const;
 /** `POST /v1/deployments/{id}/mcp`: a deployment as an MCP server over streamable HTTP, with one tool that asks it. */
 export function mcpRoutes(app: FastifyInstance, deps: McpServerDeps): void {
   const running = new RunningCalls();
-  serveRaw(app, 'POST', `${base}*`, (raw) =>
-    deps.handler.serve(facts, raw, (context) => serve({ ...deps, running }, context, toEncodedId(raw.request.url ?? ''))),
-  );
+  const serveMcp: ServeRaw = (raw) =>
+    deps.handler.serve(facts, raw, (context) => serve({ ...deps, running }, context, toEncodedId(raw.request.url ?? '')));
+  serveRaw(app, 'POST', `${base}*`, (raw) => {
+    const path = pathBelow(base, raw.request.url ?? '');
+    return (deps.others.get(path.slice(path.lastIndexOf('/') + 1)) ?? serveMcp)(raw);
+  });
 }
 
 /** Ids may hold slashes, so the last segment says what is asked for. */

@@ -79,9 +79,10 @@ async function authorize({ handler, calls }: MessagesDeps, context: RequestConte
   const { caller, bytes } = await handler.authenticate(context);
   const body = new Body(bytes);
   const deployment = body.model();
-  context.record.deployment(deployment);
-  const target = await calls.authorize({ id: context.id, deployment, caller, record: context.record }, 'chat');
-  const { headers } = context.request;
+  const { id, record, request } = context;
+  record.deployment(deployment);
+  const target = await calls.authorize({ id, deployment, caller, record, origin: request }, 'chat');
+  const { headers } = request;
   checkCachePolicy(headers);
   const affinity = prefersCache(headers) ? body.prefix(caller.subject) : undefined;
   return { target, value: body.take(), affinity };

@@ -1,4 +1,4 @@
-import { isJsonObject, tryParseJson } from '#base/json.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1 } from '#base/latin1.ts';
 import type { MessagesErrorType } from '#contract/messages/dialect.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
@@ -30,19 +30,27 @@ export function readRefusal(refusal: Refusal): UpstreamFault {
   const error = isJsonObject(value) ? (value.error ?? value) : undefined;
   const status = refusal.status === overloaded ? unavailable : refusal.status;
   const retryAfterSeconds = retryAfterOf(refusal.headers);
-  const { message, code } = read(error, `The upstream answered ${refusal.status}.`);
-  return new UpstreamFault('refused', message, { status, code, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) });
+  const { message, ...others } = read(error, `The upstream answered ${refusal.status}.`);
+  return new UpstreamFault('refused', message, {
+    ...others,
+    status,
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
 }
 
 /** The fault that an error event means. */
 export function toEventFault(error: unknown): UpstreamFault {
-  const { message, code } = read(error, 'The upstream sent an error.');
+  const { message, ...said } = read(error, 'The upstream sent an error.');
   const status = isJsonObject(error) ? statuses.get(error.type) : undefined;
-  return new UpstreamFault('refused', message, { code, ...(status !== undefined && { status }) });
+  return new UpstreamFault('refused', message, { ...said, ...(status !== undefined && { status }) });
 }
 
-function read(error: unknown, otherwise: string): { message: string; code: string | null } {
-  const { message, details } = isJsonObject(error) ? error : { message: error, details: undefined };
+function read(error: unknown, otherwise: string): { message: string; code: string | null; displayMessage: string | null } {
+  const { message, details, display_message: display } = isJsonObject(error) ? error : ({ message: error } as JsonObject);
   const code = isJsonObject(details) ? details.error_code : undefined;
-  return { message: isSaid(message) ? message : otherwise, code: isSaid(code) ? code : null };
+  return {
+    message: isSaid(message) ? message : otherwise,
+    code: isSaid(code) ? code : null,
+    displayMessage: isSaid(display) ? display : null,
+  };
 }

@@ -1,11 +1,12 @@
 import type { HttpClient, HttpRequest } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { joinPath } from '#base/url-path.ts';
+import { addQuery, joinPath } from '#base/url-path.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { toPlainMessages } from '#contract/content.ts';
+import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { type Ask, type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toBody } from '../to-body.ts';
-import { sendForReply } from '../upstream-reply.ts';
+import { type ReplyDialect, sendForReply } from '../upstream-reply.ts';
 import { chatReply, embeddingsReply } from './read-reply.ts';
 
 type Operation = 'chat/completions' | 'embeddings';
@@ -15,6 +16,7 @@ interface Dialect {
   /** The header that carries the upstream's key. */
   credentials(key: string): Record<string, string>;
   toBody(request: ChatRequest, upstream: Upstream): JsonObject;
+  toEmbeddingsBody(request: EmbeddingsRequest, upstream: Upstream): JsonObject;
 }
 
 /** OpenAI's API and all that speak it: `endpoint` is the base address ending in /v1. */
@@ -22,6 +24,7 @@ const openai: Dialect = {
   url: under,
   credentials: (key) => ({ authorization: `Bearer ${key}` }),
   toBody: (request, upstream) => withUsage({ ...toPlainMessages(request), model: upstream.model }),
+  toEmbeddingsBody: (request, upstream) => ({ ...request, model: upstream.model }),
 };
 
 /** Azure's form: `endpoint` ends in /openai/deployments/<name>. */
@@ -33,16 +36,24 @@ const azure: Dialect = {
   },
   credentials: (key) => ({ 'api-key': key }),
   toBody: openai.toBody,
+  toEmbeddingsBody: openai.toEmbeddingsBody,
 };
 
-/** An application: `endpoint` is the full address, and the body goes as it is, but for the token counts that a stream is asked for. Its per-request key is among the headers. */
+/** An application: `endpoint` is the full address, and the body goes as it is, but for the token counts that a stream is asked for. */
 const application: Dialect = {
   url: endpointOf,
   credentials: (key) => ({ 'api-key': key }),
   toBody: withUsage,
+  toEmbeddingsBody: (request) => request,
 };
 
-const dialects = { openai, azure, application };
+/** An adapter of the family: the same, and nothing is added to the body. */
+const dial: Dialect = {
+  ...application,
+  toBody: (request) => request,
+};
+
+const dialects = { openai, azure, application, dial };
 
 /** What of a request to one upstream is always the same. */
 interface RequestBase {
@@ -84,12 +95,12 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
       const request = native === undefined ? ask.request : withoutThoughts(ask.request);
       const bases = request.stream === true ? streamed : whole;
       const sent = toRequest(bases.of(upstream), ask, dialect.toBody(request, upstream));
-      return sendForReply(http, sent, chatReply, reply);
+      return sendForReply(http, sent, noting(chatReply, ask), reply);
     },
     embed(ask, reply) {
       const { upstream, request } = ask;
-      const sent = toRequest(embeddings.of(upstream), ask, { ...request, model: upstream.model });
-      return sendForReply(http, sent, embeddingsReply, reply);
+      const sent = toRequest(embeddings.of(upstream), ask, dialect.toEmbeddingsBody(request, upstream));
+      return sendForReply(http, sent, noting(embeddingsReply, ask), reply);
     },
   };
 }
@@ -106,9 +117,15 @@ function toBase(
   };
 }
 
-function toRequest({ url, headers }: RequestBase, ask: Pick<Ask, 'upstream' | 'headers'>, body: JsonObject): HttpRequest {
+function toRequest(base: RequestBase, ask: Pick<Ask, 'upstream' | 'headers' | 'query'>, body: JsonObject): HttpRequest {
   const { timeouts } = ask.upstream;
-  return { method: 'POST', url, headers: { ...headers, ...ask.headers }, body: toBody(body), timeouts };
+  const url = ask.query ? addQuery(base.url, ask.query) : base.url;
+  return { method: 'POST', url, headers: { ...base.headers, ...ask.headers }, body: toBody(body), timeouts };
+}
+
+/** The same, with somebody who is told the header fields. */
+function noting<Item>(dialect: ReplyDialect<Item>, { noteHeaders }: Pick<Ask, 'noteHeaders'>): ReplyDialect<Item> {
+  return noteHeaders === undefined ? dialect : { ...dialect, noteHeaders };
 }
 
 function endpointOf(upstream: Upstream): URL {

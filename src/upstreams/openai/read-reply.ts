@@ -29,11 +29,11 @@ function toCompletionFrame(bytes: string): RawFrame {
 }
 
 function readRefusal({ status, headers, bytes }: Refusal): UpstreamFault {
-  const { message = `The upstream answered ${status}.`, param, code } = toSaid(tryParseJson(fromLatin1(bytes)));
+  const { message = `The upstream answered ${status}.`, ...others } = toSaid(tryParseJson(fromLatin1(bytes)));
   const retryAfterSeconds = retryAfterOf(headers);
   return new UpstreamFault('refused', message, {
     status,
-    ...{ param, code },
+    ...others,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { UpstreamFault, type UpstreamFaultDetails } from '#domain/upstreams/upstream.ts';
 import { isSaid } from '../reply-text.ts';
 
 /** What types and codes of errors mean if no number says it. */
@@ -13,21 +13,29 @@ const statuses: ReadonlyMap<unknown, number> = new Map([
   ['insufficient_quota', 429],
   ['overloaded_error', 503],
   ['server_overloaded', 503],
+  ['server_error', 500],
+  ['runtime_error', 500],
+  ['internal_server_error', 500],
+  ['upstream_error', 500],
 ]);
 
-interface Said {
+interface Said extends Required<Pick<UpstreamFaultDetails, 'type' | 'param' | 'code' | 'displayMessage'>> {
   readonly message: string | undefined;
-  readonly param: string | null;
-  readonly code: string | null;
 }
+
+const nothingSaid: Said = { message: undefined, type: null, param: null, code: null, displayMessage: null };
 
 /** What an upstream says of its refusal, in OpenAI's form, FastAPI's or in plain words. */
 export function toSaid(value: unknown): Said {
-  if (!isJsonObject(value)) return { message: undefined, param: null, code: null };
+  if (!isJsonObject(value)) return nothingSaid;
   const { error = value } = value;
-  const { message, param, code } = isJsonObject(error) ? error : { message: error };
+  const { message, type, param, code, display_message } = isJsonObject(error) ? error : ({ message: error } as JsonObject);
   const words = [message, value.detail, firstOf(value.detail)?.msg, firstOf(value.errors)?.message].find(isSaid);
-  return { message: words, param: isSaid(param) ? param : null, code: isSaid(code) ? code : null };
+  return { message: words, type: said(type), param: said(param), code: said(code), displayMessage: said(display_message) };
+}
+
+function said(words: unknown): string | null {
+  return isSaid(words) ? words : null;
 }
 
 function firstOf(list: unknown): JsonObject | undefined {
@@ -43,11 +51,13 @@ export function tellsOfError({ error, choices }: JsonObject): boolean {
 
 /** The fault that such an event or reply means. */
 export function toErrorFault(value: JsonObject): UpstreamFault {
-  const { message = 'The upstream sent an error.', param, code } = toSaid(value);
+  const { message = 'The upstream sent an error.', ...others } = toSaid(value);
   const status = isJsonObject(value.error) ? statusOf(value.error) : undefined;
-  return new UpstreamFault('refused', message, { param, code, ...(status !== undefined && { status }) });
+  return new UpstreamFault('refused', message, { ...others, ...(status !== undefined && { status }) });
 }
 
 function statusOf({ code, type }: JsonObject): number | undefined {
-  return typeof code === 'number' ? code : (statuses.get(code) ?? statuses.get(type));
+  if (typeof code === 'number') return code;
+  // Programs of the family name the status so where no HTTP status can say it.
+  return /^[45]\d\d$/.test(String(code)) ? Number(code) : (statuses.get(code) ?? statuses.get(type));
 }

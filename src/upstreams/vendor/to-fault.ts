@@ -101,6 +101,7 @@ function toRefusal(refused: ErrorObject): UpstreamFault {
   const details: UpstreamFaultDetails = {
     status: isBadKey(error) ? unauthorized : status,
     code: codeOf(error, headers),
+    displayMessage: isSaid(error.display_message) ? error.display_message : null,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   };
   return new UpstreamFault('refused', messageOf(error) ?? messageOf(body) ?? `The upstream answered ${status}.`, details);

@@ -1,0 +1,62 @@
+import { protocols } from '#contract/configuration/protocols.ts';
+import { type ErrorCode, errorKinds, ParleyError } from '#contract/errors.ts';
+import { rateLimitedSeconds } from './load-balancer.ts';
+import type { Upstream, UpstreamFault } from './upstream.ts';
+
+const notImplemented = 501;
+/** What Parley refuses a call for that an application makes: its user has no right, has not consented, or has used up a limit. */
+const ofParley: ReadonlySet<string | null> = new Set<ErrorCode>([
+  'access_denied',
+  'consent_required',
+  'token_limit_exceeded',
+  'request_limit_exceeded',
+  'cost_limit_exceeded',
+]);
+/** The words for what a program leaves unsaid; `invalid_request` for all others. */
+const codes: ReadonlyMap<number, ErrorCode> = new Map([
+  [403, 'access_denied'],
+  [404, 'deployment_not_found'],
+  [413, 'payload_too_large'],
+  [415, 'unsupported_media_type'],
+  [429, 'upstream_rate_limited'],
+  [500, 'upstream_failed'],
+  [notImplemented, 'upstream_failed'],
+]);
+const unauthorized = 401;
+
+/**
+ * Whether a fault is a refusal that goes to the caller of the call alone, and tells nothing of the upstream's health: what an
+ * application refuses, and what Parley itself refused a program further down the chain.
+ */
+export function isOwnRefusal({ kind, status, code }: UpstreamFault, { protocol }: Upstream): boolean {
+  const { speaksForItself, callsDeployments } = protocols[protocol];
+  if (kind !== 'refused') return false;
+  if (speaksForItself) return !isStatus(status) || status === notImplemented || isOfCaller(status);
+  return callsDeployments && ofParley.has(code) && status !== undefined && isOfCaller(status);
+}
+
+/** The same as it was said; what was left unsaid is filled in. */
+export function toOwnError(fault: UpstreamFault): ParleyError {
+  const { retryAfterSeconds } = fault;
+  const status = isStatus(fault.status) ? fault.status : errorKinds.upstream_failed.status;
+  const code = codes.get(status) ?? 'invalid_request';
+  const waitSeconds = retryAfterSeconds ?? (status === errorKinds.upstream_rate_limited.status ? rateLimitedSeconds : undefined);
+  return new ParleyError(code, fault.message, {
+    cause: fault,
+    status,
+    upstreamType: fault.type ?? (status === unauthorized ? errorKinds.invalid_api_key.type : null),
+    upstreamCode: fault.code ?? code,
+    param: fault.param,
+    displayMessage: fault.displayMessage,
+    ...(waitSeconds !== undefined && { retryAfterSeconds: waitSeconds }),
+  });
+}
+
+/** Inside a stream, programs put any number there. */
+function isStatus(status: number | undefined): status is number {
+  return status !== undefined && status >= 100 && status < 600;
+}
+
+function isOfCaller(status: number): boolean {
+  return status >= 400 && status < 500;
+}

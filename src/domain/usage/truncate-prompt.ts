@@ -1,0 +1,34 @@
+import type { ChatRequest } from '#contract/chat-request.ts';
+import type { Message } from '#contract/message.ts';
+import { charsOf, estimateTokens } from './estimate-tokens.ts';
+
+const instructions: ReadonlySet<string> = new Set(['system', 'developer']);
+const results: ReadonlySet<string> = new Set(['tool', 'function']);
+
+/**
+ * Which messages to leave out so that the others have at most so many tokens, as they are estimated: the oldest first, results
+ * together with the message that asked for them, never instructions, and never the last message. Undefined if that is not enough.
+ */
+export function toDiscard({ messages }: Pick<ChatRequest, 'messages'>, maxTokens: number): readonly number[] | undefined {
+  let chars = 0;
+  for (const message of messages) chars += charsOf(message);
+  const discarded: number[] = [];
+  for (const group of groupsOf(messages)) {
+    if (estimateTokens(chars) <= maxTokens) break;
+    for (const index of group) chars -= charsOf(messages[index] as Message);
+    discarded.push(...group);
+  }
+  return estimateTokens(chars) <= maxTokens ? discarded : undefined;
+}
+
+/** Places of messages that stand and fall together, in their order; without what has to stay. */
+function groupsOf(messages: readonly Message[]): readonly (readonly number[])[] {
+  const groups: number[][] = [];
+  for (const [index, { role }] of messages.entries()) {
+    if (instructions.has(role)) continue;
+    const before = groups.at(-1);
+    if (results.has(role) && before !== undefined) before.push(index);
+    else groups.push([index]);
+  }
+  return groups.slice(0, -1);
+}

@@ -1,0 +1,118 @@
+import { toLatin1 } from '#base/latin1.ts';
+import { pathBelow } from '#base/url-path.ts';
+import { toDeploymentId } from '#contract/deployment-path.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { parseRating, parseTokenizeRequest, parseTruncateRequest, ratedAction } from '#contract/features-request.ts';
+import type { Calls } from '#domain/call.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { Catalog } from '#domain/deployments/catalog.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import { type AddressFeature, featureAddress } from '#domain/deployments/features.ts';
+import { findUsable } from '#domain/deployments/usable-deployments.ts';
+import type { NoteAudit } from '#domain/usage/journal.ts';
+import { endResponse } from '../http/end-response.ts';
+import { parseBody } from '../http/parse-body.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import type { RequestHandler } from '../http/request-handler.ts';
+import { sendJson } from '../http/send-json.ts';
+import type { ServeRaw } from '../http/serve-raw.ts';
+import { tokenize, truncatePrompt } from './model-tokens.ts';
+
+export interface FeatureRoutesDeps {
+  readonly handler: RequestHandler;
+  readonly calls: Pick<Calls, 'askFeature'>;
+  readonly snapshot: () => ConfigSnapshot;
+  readonly catalog: Catalog;
+  readonly noteAudit: NoteAudit;
+}
+
+interface Asked {
+  readonly deps: FeatureRoutesDeps;
+  readonly context: RequestContext;
+  readonly caller: Caller;
+  readonly deployment: Deployment;
+  readonly bytes: Buffer;
+}
+
+interface Feature {
+  readonly address: AddressFeature;
+  /** What the service answers by itself. */
+  readonly answer: (asked: Asked) => unknown;
+}
+
+const features: Readonly<Record<string, Feature>> = {
+  rate: { address: 'rateEndpoint', answer: keepRating },
+  tokenize: {
+    address: 'tokenizeEndpoint',
+    answer: (asked) => outputsOf(asked, parseTokenizeRequest(parseBody(asked.bytes)), tokenize),
+  },
+  truncate_prompt: {
+    address: 'truncatePromptEndpoint',
+    answer: (asked) => outputsOf(asked, parseTruncateRequest(parseBody(asked.bytes)), truncatePrompt),
+  },
+};
+
+const base = '/v1/deployments/';
+/** What has paths of its own below `/v1`; deployments whose ids begin so are rated below `/v1/deployments`. */
+const ownPaths = /^\/v1\/(?:deployments|consent|versions|ops|files|metadata|prompts|conversations|admin|user|models)\//;
+/** What has them but for POST: applications that users made are rated as all others are. */
+const ownButForPost = /^\/v1\/applications\//;
+
+/** `POST /v1/deployments/{id}/rate`, `/tokenize` and `/truncate_prompt`, by the last segment (docs/wire.md, Features). */
+export function featureRoutes(deps: FeatureRoutesDeps): ReadonlyMap<string, ServeRaw> {
+  return new Map(
+    Object.entries(features).map(([name, feature]) => {
+      const facts = { operation: 'chat', route: `${base}{id}/${name}` } as const;
+      const serve: ServeRaw = (raw) => deps.handler.serve(facts, raw, (context) => serveFeature(deps, context, feature));
+      return [name, serve];
+    }),
+  );
+}
+
+/** The address of `/v1/{id}/rate` below `/v1/deployments`; every other one as it is. */
+export function toRatePath(method: string | undefined, url: string): string {
+  if (!/\/rate(?:\?|$)/.test(url) || !url.startsWith('/v1/') || ownPaths.test(url)) return url;
+  if (method !== 'POST' && ownButForPost.test(url)) return url;
+  return `${base}${url.slice('/v1/'.length)}`;
+}
+
+async function serveFeature(deps: FeatureRoutesDeps, context: RequestContext, { address, answer }: Feature): Promise<void> {
+  const { handler, calls, catalog } = deps;
+  const { request, response } = context;
+  const { caller, bytes } = await handler.authenticate(context);
+  const snapshot = deps.snapshot();
+  const deployment = await findUsable({ catalog, snapshot, caller }, toDeploymentId(encodedIdIn(request.url ?? '')));
+  const endpoint = featureAddress(deployment, address);
+  if (endpoint === undefined) {
+    const body = await answer({ deps, context, caller, deployment, bytes });
+    return sendJson(response, 200, toLatin1(JSON.stringify(body)), context.headers);
+  }
+  const body = { bytes, type: request.headers['content-type'] ?? 'application/json' };
+  const ask = { endpoint, caller, deployment, snapshot, origin: request, requestId: context.id, body };
+  const reply = await calls.askFeature(ask, context.signal);
+  response.writeHead(reply.status, { ...reply.headers, ...context.headers, 'content-length': reply.bytes.length });
+  setImmediate(endResponse, response, reply.bytes.toString('latin1'));
+}
+
+/** Ids may hold slashes; the last segment says what is asked for. */
+function encodedIdIn(url: string): string {
+  const path = pathBelow(base, url);
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+function outputsOf<Input>(
+  { deployment }: Asked,
+  inputs: readonly Input[],
+  toOutput: (input: Input, model: Deployment) => object,
+): object {
+  if (deployment.kind === 'model') return { outputs: inputs.map((input) => toOutput(input, deployment)) };
+  throw new ParleyError('access_denied', `${deployment.id} is an application that does not count its tokens.`);
+}
+
+function keepRating({ deps, context, caller, deployment, bytes }: Asked): object {
+  const rating = parseRating(parseBody(bytes));
+  const { subject } = caller;
+  deps.noteAudit({ action: ratedAction, subject, object: deployment.id, requestId: context.id, details: { ...rating } });
+  return {};
+}

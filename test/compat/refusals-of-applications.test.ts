@@ -1,0 +1,234 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { ask } from '#test/ask.ts';
+import { delta, hello, plainCompletion } from '#test/chunks.ts';
+import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { chatPath, startService, type TestService } from '#test/start-service.ts';
+
+const closing: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function hostThat(...replies: readonly Reply[]): Promise<ScriptedUpstream> {
+  const host = await startScriptedUpstream(...replies);
+  closing.push(host.close);
+  return host;
+}
+
+async function serviceOf(configuration: object): Promise<TestService> {
+  const keys = { ada: { project: 'ada' }, bob: { project: 'bob', role: 'limited' }, eve: { project: 'eve' } };
+  const service = await startService({ keys, ...configuration });
+  closing.push(service.close);
+  return service;
+}
+
+const fine = jsonReply(plainCompletion('fine'));
+const as = (key: string) => ({ 'api-key': key });
+const body = { messages: hello };
+
+/** An application that asks a model and hands on whatever comes, status, error and Retry-After included. */
+function handingOn(service: () => TestService, deployment: string): Reply {
+  return async ({ received, response }) => {
+    const headers = { 'api-key': String(received.headers['api-key']), 'content-type': 'application/json' };
+    const inner = await ask(service().url, { path: chatPath(deployment), headers, body });
+    const again = inner.headers['retry-after'];
+    response.writeHead(inner.status, {
+      'content-type': 'application/json',
+      ...(again !== undefined && { 'retry-after': again }),
+    });
+    response.end(inner.text);
+  };
+}
+
+describe('a caller whose limit further down is used up', () => {
+  it('gets its 429 alone: the application is called for others, and for that caller again', async () => {
+    const upstream = await hostThat(fine);
+    const host = await hostThat(handingOn(() => service, 'm'));
+    const service = await serviceOf({
+      models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } },
+      applications: { app: { endpoint: `${host.url}/app`, maxRetryAttempts: 3 } },
+      roles: { limited: { limits: { m: { requestDay: 1 } } } },
+    });
+    expect((await service.chat('app', body, as('bob'))).status).toBe(200);
+    for (let call = 0; call < 3; call += 1) {
+      const refused = await service.chat('app', body, as('bob'));
+      expect([refused.status, refused.error.code, refused.error.type]).toEqual([
+        429,
+        'request_limit_exceeded',
+        'rate_limit_error',
+      ]);
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    }
+    expect(host.requests).toHaveLength(4);
+    expect((await service.chat('app', body, as('ada'))).status).toBe(200);
+  });
+
+  it('is no sign that an application is down which makes a 500 of the refusal, whoever else is refused', async () => {
+    const upstream = await hostThat(fine);
+    const host = await hostThat(async (answering) => {
+      const headers = { 'api-key': String(answering.received.headers['api-key']), 'content-type': 'application/json' };
+      const inner = await ask(service.url, { path: chatPath('m'), headers, body });
+      return inner.status === 200 ? fine(answering) : refusal(500)(answering);
+    });
+    const service = await serviceOf({
+      keys: { ada: { project: 'ada' }, bob: { project: 'bob', role: 'closed' }, eve: { project: 'eve', role: 'closed' } },
+      models: { m: { upstreams: [{ endpoint: upstream.endpoint }], userRoles: ['default'] } },
+      applications: { app: { endpoint: `${host.url}/app` } },
+      roles: { closed: {} },
+    });
+    for (const caller of ['bob', 'eve', 'bob', 'eve']) expect((await service.chat('app', body, as(caller))).status).toBe(500);
+    expect((await service.chat('app', body, as('ada'))).status).toBe(200);
+    expect(host.requests).toHaveLength(5);
+  });
+
+  it('is told the Retry-After of the application unchanged, however long', async () => {
+    const host = await hostThat(refusal(429, { 'retry-after': '43054' }), fine);
+    const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
+    const refused = await service.chat('app', body, as('bob'));
+    expect([refused.status, refused.headers['retry-after'], refused.error.message]).toEqual([429, '43054', 'upstream says 429']);
+    expect((await service.chat('app', body, as('ada'))).status).toBe(200);
+  });
+});
+
+describe('what one caller brings about', () => {
+  it('closes an only upstream to nobody, be it an application or a model', async () => {
+    const host = await hostThat(refusal(500), refusal(503), refusal(500), refusal(500), fine);
+    const upstream = await hostThat(refusal(500), refusal(500), refusal(500), fine);
+    const service = await serviceOf({
+      models: { m: { upstreams: [{ endpoint: upstream.endpoint }], maxRetryAttempts: 1 } },
+      applications: { app: { endpoint: `${host.url}/app` } },
+    });
+    for (let call = 0; call < 4; call += 1) await service.chat('app', body, as('eve'));
+    for (let call = 0; call < 3; call += 1) await service.chat('m', body, as('eve'));
+    expect([host.requests.length, upstream.requests.length]).toEqual([4, 3]);
+    expect((await service.chat('app', body, as('ada'))).status).toBe(200);
+    expect((await service.chat('m', body, as('ada'))).status).toBe(200);
+  });
+
+  it.each(['access_denied', 'consent_required', 'made_up'])('as a 403 %s counts no failure of the application', async (code) => {
+    const host = await hostThat(refusal(403, {}, { code }), refusal(403, {}, { code }), refusal(403, {}, { code }), fine);
+    const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
+    for (const caller of ['ada', 'bob', 'eve']) expect((await service.chat('app', body, as(caller))).status).toBe(403);
+    expect((await service.chat('app', body, as('ada'))).status).toBe(200);
+  });
+});
+
+describe('a changed configuration', () => {
+  it('ends the cut-off of what changed, and of nothing else', async () => {
+    const [changed, same] = [await hostThat(refusal(429), fine), await hostThat(refusal(429), fine)];
+    const configuration = (description: string) => ({
+      keys: { ada: { project: 'ada' } },
+      models: {
+        changed: { description, upstreams: [{ endpoint: changed.endpoint }], maxRetryAttempts: 1 },
+        same: { upstreams: [{ endpoint: same.endpoint }], maxRetryAttempts: 1 },
+      },
+    });
+    const service = await serviceOf(configuration('before'));
+    const statuses = async () => [
+      (await service.chat('changed', body, as('ada'))).status,
+      (await service.chat('same', body, as('ada'))).status,
+    ];
+    expect([await statuses(), await statuses()]).toEqual([
+      [429, 429],
+      [429, 429],
+    ]);
+    expect([changed.requests.length, same.requests.length]).toEqual([1, 1]);
+    service.reload(configuration('after'));
+    expect(await statuses()).toEqual([200, 429]);
+    expect(same.requests).toHaveLength(1);
+  });
+});
+
+const own = { message: 'No such thing.', type: 'their_type', param: 'q', code: 'their_code', display_message: 'Try another.' };
+
+describe('an error of an application', () => {
+  it.each([400, 401, 402, 403, 404, 408, 409, 410, 413, 415, 418, 422, 424, 429, 451, 501])(
+    'of %i is told as it is, streamed or not',
+    async (status) => {
+      const host = await hostThat(refusal(status, {}, own));
+      const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
+      for (const stream of [false, true]) {
+        const told = await service.chat('app', { ...body, stream }, as('ada'));
+        expect([told.status, told.error]).toEqual([status, own]);
+      }
+    },
+  );
+
+  it.each([
+    [401, 'authentication_error', 'invalid_request'],
+    [402, 'invalid_request_error', 'invalid_request'],
+    [403, 'permission_error', 'access_denied'],
+    [404, 'not_found_error', 'deployment_not_found'],
+    [429, 'rate_limit_error', 'upstream_rate_limited'],
+    [501, 'upstream_error', 'upstream_failed'],
+  ])('of %i has what is missing filled in', async (status, type, code) => {
+    const host = await hostThat(({ response }) => void response.writeHead(status).end('no JSON'));
+    const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
+    const told = await service.chat('app', body, as('ada'));
+    expect([told.status, told.error]).toEqual([status, { type, message: `The upstream answered ${status}.`, param: null, code }]);
+  });
+
+  it.each([
+    [500, 500, 'upstream_error'],
+    [502, 503, 'server_overloaded'],
+    [503, 503, 'server_overloaded'],
+  ])('of %i is ours as %i, with its display_message', async (status, told, type) => {
+    const host = await hostThat(refusal(status, {}, own));
+    const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
+    const answer = await service.chat('app', body, as('ada'));
+    expect([answer.status, answer.error]).toMatchObject([told, { type, display_message: 'Try another.' }]);
+  });
+
+  it.each([{ ...own, code: '402' }, { ...own, type: 'invalid_request_error' }, own])(
+    'late in a stream is told as it is: %j',
+    async (error) => {
+      const host = await hostThat(async (answering) => {
+        answering.head();
+        await answering.events(delta({ role: 'assistant', content: 'Half' }), { error });
+        answering.done();
+      });
+      const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
+      const { content, error: told } = await (await service.stream('app', body, as('ada'))).rest();
+      expect([content(), told]).toEqual(['Half', error]);
+    },
+  );
+
+  it('never says a key that the application was sent', async () => {
+    const host = await hostThat((answering) => {
+      const key = String(answering.received.headers['api-key']);
+      const fields = { message: `bad ${key}`, type: `t ${key}`, code: `c ${key}`, param: key, display_message: `d ${key}` };
+      return refusal(418, {}, fields)(answering);
+    });
+    const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
+    const { error } = await service.chat('app', body, as('ada'));
+    expect(error).toEqual({ message: 'bad ***', type: 't ***', code: 'c ***', param: '***', display_message: 'd ***' });
+  });
+});
+
+describe('display_message', () => {
+  it.each([
+    ['openai', 400],
+    ['openai', 429],
+    ['openai', 500],
+    ['anthropic', 400],
+    ['anthropic', 503],
+  ])('of an upstream of the protocol %s is kept on %i', async (protocol, status) => {
+    const upstream = await hostThat(refusal(status, {}, { display_message: 'Come again.' }));
+    const service = await serviceOf({
+      models: { m: { upstreams: [{ protocol, endpoint: upstream.endpoint, key: 'secret-key' }], maxRetryAttempts: 1 } },
+    });
+    expect((await service.chat('m', body, as('ada'))).error).toHaveProperty('display_message', 'Come again.');
+  });
+});
+
+it('A deployment whose upstreams all have the weight 0 is 503 with the reason and a time', async () => {
+  const service = await serviceOf({ models: { m: { upstreams: [{ endpoint: 'http://127.0.0.1:9/v1', weight: 0 }] } } });
+  const { status, error, headers } = await service.chat('m', body, as('ada'));
+  expect([status, error.code, error.message]).toEqual([
+    503,
+    'upstream_unavailable',
+    'm has no upstream configured that may be asked.',
+  ]);
+  expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+});

@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { hello, plainCompletion, plainReply } from '#test/chunks.ts';
+import {
+  eventsReply,
+  jsonReply,
+  type Received,
+  refusal,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+} from '#test/scripted-upstream.ts';
+import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
+
+let host: ScriptedUpstream;
+let model: ScriptedUpstream;
+let service: TestService;
+
+const typed = { applicationTypeSchemaId: 'https://parley.example/types/reports', applicationProperties: { table: 'sales' } };
+
+beforeAll(async () => {
+  host = await startScriptedUpstream();
+  model = await startScriptedUpstream(jsonReply(plainCompletion('plain')));
+  service = await startService({
+    models: {
+      m: { upstreams: [{ endpoint: model.endpoint }] },
+      adapted: {
+        endpoint: `${host.url}/openai/deployments/adapted/chat/completions`,
+        upstreams: [
+          { protocol: 'dial', endpoint: 'http://one.internal/v1', key: 'first-key', extraData: { zone: 'é', deep: [1] } },
+          { protocol: 'dial', endpoint: 'http://two.internal/v1', key: 'second-key', extraData: 'as it is', tier: 1 },
+          { endpoint: model.endpoint, tier: 2 },
+        ],
+        maxRetryAttempts: 3,
+      },
+      vectors: { type: 'embedding', protocol: 'dial', endpoint: `${host.url}/embed?v=1`, upstreams: [{ key: 'first-key' }] },
+    },
+    applications: {
+      app: { endpoint: `${host.url}/app?api-version=own&tenant=1`, maxRetryAttempts: 2 },
+      'team/reports': { endpoint: `${host.url}/reports`, ...typed },
+    },
+  });
+});
+
+beforeEach(() => host.script(jsonReply(plainCompletion('hi'))));
+
+afterAll(async () => {
+  await service.close();
+  await model.close();
+  await host.close();
+});
+
+function last(): Received {
+  return host.requests.at(-1) ?? expect.unreachable();
+}
+
+async function ask(deployment: string, headers: Record<string, string> = {}, query = '') {
+  const path = `/openai/deployments/${deployment}/chat/completions${query}`;
+  return service.ask({ path, headers: { ...withKey(), ...headers }, body: { messages: hello } });
+}
+
+describe('an application', () => {
+  it('is sent the query of its caller, behind its own', async () => {
+    await ask('app', {}, '?api-version=2024-10-21&x=a%20b&x=2&&tenant=9');
+    expect(last().path).toBe('/app?api-version=own&tenant=1&x=a%20b&x=2');
+  });
+
+  it('is sent the header fields of its caller: a conversation keeps its id', async () => {
+    await ask('app', { 'x-conversation-id': 'c 1', 'X-Team': 'caf\u00e9', 'accept-language': 'de', __proto__x: '1' });
+    expect(last().headers).toMatchObject({
+      'x-conversation-id': 'c 1',
+      'x-team': 'caf\u00e9',
+      'accept-language': 'de',
+      __proto__x: '1',
+      'content-type': 'application/json',
+      accept: 'application/json',
+    });
+  });
+
+  it('is sent nothing that stands for its caller, its connection, or its way', async () => {
+    const secrets = {
+      cookie: 'a=secret-1',
+      'proxy-authorization': 'Basic secret-2',
+      'x-forwarded-for': 'secret-3',
+      forwarded: 'for=secret-4',
+      'x-upstream-endpoint': 'http://secret-5',
+      'x-upstream-key': 'secret-6',
+      'x-dial-application-id': 'secret-7',
+      'x-dial-application-properties': 'secret-8',
+      'x-parley-anything': 'secret-9',
+      traceparent: '00-0123456789abcdef0123456789abcdef-0123456789abcdef-00',
+      connection: 'close, x-hop',
+      'x-hop': 'secret-10',
+      'accept-encoding': 'br',
+      te: 'trailers',
+    };
+    const { status, headers } = await ask('app', { ...secrets, authorization: `Bearer ${callerKey}`, 'api-key': callerKey });
+    expect(status).toBe(200);
+    const sent = last();
+    expect(JSON.stringify(sent.headers)).not.toMatch(new RegExp(`secret|${callerKey}|x-hop|"te"|br`));
+    expect(sent.headers.traceparent).not.toBe(secrets.traceparent);
+    expect(sent.headers['x-request-id']).toBe(headers['x-request-id']);
+    expect(Object.keys(sent.headers).filter((name) => /forward|upstream|dial|cookie|authorization/.test(name))).toEqual([]);
+  });
+
+  it('that has a type is told its id, and no other is', async () => {
+    await ask('team/reports');
+    expect([last().path, last().headers['x-dial-application-id']]).toEqual(['/reports', 'team/reports']);
+    await ask('app');
+    expect(last().headers).not.toHaveProperty('x-dial-application-id');
+  });
+
+  it('is sent the same whichever way its caller comes: by /v1 and in the messages dialect', async () => {
+    const headers = { ...withKey(), 'x-conversation-id': 'c1' };
+    const body = { model: 'app', messages: hello, max_tokens: 5 };
+    for (const path of ['/v1/chat/completions?q=1', '/anthropic/v1/messages?q=1']) {
+      expect((await service.ask({ path, headers, body })).status).toBe(200);
+      expect([last().path, last().headers['x-conversation-id']]).toEqual(['/app?api-version=own&tenant=1&q=1', 'c1']);
+    }
+  });
+
+  it('answers with what it declares by X-, and with no cookie and no field of Parley’s', async () => {
+    const declared = {
+      'X-Report-Id': '7',
+      'x-request-id': 'theirs',
+      'X-Parley-Fake': '1',
+      'X-RateLimit-Limit-Tokens': '1',
+      'X-Upstream-Attempts': '99',
+      'X-Accel-Redirect': '/secret',
+      'Set-Cookie': 'a=b',
+      Server: 'theirs',
+    };
+    const replies = [jsonReply(plainCompletion('hi'), 200, declared), refusal(409, declared), eventsReply(...plainReply('hi'))];
+    host.script(...replies);
+    for (const status of [200, 409]) {
+      const answer = await ask('app');
+      expect([answer.status, answer.headers['x-report-id'], answer.headers['x-upstream-attempts']]).toEqual([status, '7', '1']);
+      expect(answer.headers['x-request-id']).not.toBe('theirs');
+      for (const name of ['set-cookie', 'server', 'x-parley-fake', 'x-ratelimit-limit-tokens', 'x-accel-redirect'])
+        expect(answer.headers).not.toHaveProperty(name);
+    }
+  });
+
+  it('answers with the number of tries, and with what the last one declared', async () => {
+    host.script(refusal(503, { 'X-First': '1' }), jsonReply(plainCompletion('hi'), 200, { 'X-Second': '2' }));
+    const { headers } = await ask('app');
+    expect([headers['x-upstream-attempts'], headers['x-first'], headers['x-second']]).toEqual(['2', undefined, '2']);
+    service.forgetFailures();
+  });
+});
+
+describe('a model', () => {
+  it('is sent no header field and no query of its caller', async () => {
+    const { headers } = await ask('m', { 'x-conversation-id': 'c1' }, '?q=1');
+    const sent = model.requests.at(-1) ?? expect.unreachable();
+    expect([sent.path, headers['x-upstream-attempts']]).toEqual(['/v1/chat/completions', '1']);
+    expect(sent.headers).not.toHaveProperty('x-conversation-id');
+  });
+});
+
+describe('an adapter', () => {
+  it('is called at the endpoint of its model, with the entry that was chosen and a key of the request', async () => {
+    host.script(refusal(429), jsonReply(plainCompletion('hi')));
+    const { status, headers } = await ask('adapted', { 'x-conversation-id': 'c1', 'x-upstream-key': 'mine' }, '?q=1');
+    expect([status, headers['x-upstream-attempts']]).toEqual([200, '2']);
+    const [first, second] = host.requests.slice(-2);
+    expect(first?.headers).toMatchObject({
+      'x-upstream-endpoint': 'http://one.internal/v1',
+      'x-upstream-key': 'first-key',
+      'x-upstream-extra-data': '{"zone":"\\u00e9","deep":[1]}',
+      'x-conversation-id': 'c1',
+    });
+    expect(second?.headers).toMatchObject({ 'x-upstream-key': 'second-key', 'x-upstream-extra-data': 'as it is' });
+    expect([first?.path, first?.body]).toEqual(['/openai/deployments/adapted/chat/completions?q=1', { messages: hello }]);
+    const key = String(first?.headers['api-key']);
+    expect(['first-key', callerKey, 'undefined']).not.toContain(key);
+    const after = await service.ask({
+      path: '/v1/chat/completions',
+      headers: withKey(key),
+      body: { model: 'm', messages: hello },
+    });
+    expect(after.status).toBe(401);
+    service.forgetFailures();
+  });
+
+  it('can call other deployments while it works', async () => {
+    let status = 0;
+    host.script(async (answering) => {
+      const headers = withKey(String(answering.received.headers['api-key']));
+      status = (await service.ask({ path: '/v1/chat/completions', headers, body: { model: 'm', messages: hello } })).status;
+      await jsonReply(plainCompletion('hi'))(answering);
+    });
+    expect([(await ask('adapted')).status, status]).toEqual([200, 200]);
+  });
+
+  it('keeps its key from the model’s other upstreams', async () => {
+    host.script(refusal(503));
+    const { status } = await ask('adapted', { 'x-conversation-id': 'c1' });
+    expect(status).toBe(200);
+    const sent = model.requests.at(-1)?.headers ?? {};
+    for (const name of ['api-key', 'x-conversation-id', 'x-upstream-key']) expect(sent).not.toHaveProperty(name);
+    service.forgetFailures();
+  });
+
+  it('never has what it was sent told to the caller', async () => {
+    host.script(refusal(400, {}, { message: 'no first-key at http://one.internal/v1 {"zone":"\\u00e9","deep":[1]}' }));
+    expect((await ask('adapted')).error.message).toBe('no *** at *** ***');
+  });
+
+  it('makes embeddings', async () => {
+    host.script(jsonReply({ object: 'list', data: [{ object: 'embedding', index: 0, embedding: [1] }], model: 'x' }));
+    const path = '/openai/deployments/vectors/embeddings?q=1';
+    const { status, headers } = await service.ask({ path, headers: withKey(), body: { input: 'x', model: 'as it came' } });
+    expect([status, headers['x-upstream-attempts']]).toEqual([200, '1']);
+    expect([last().path, last().body]).toEqual(['/embed?v=1&q=1', { input: 'x', model: 'as it came' }]);
+    expect(last().headers).toMatchObject({ 'x-upstream-key': 'first-key' });
+    expect(last().headers).not.toHaveProperty('x-upstream-endpoint');
+  });
+});

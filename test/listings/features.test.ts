@@ -1,0 +1,235 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { hello } from '#test/chunks.ts';
+import { freePort } from '#test/listening.ts';
+import { jsonReply, type Received, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+
+let host: ScriptedUpstream;
+let service: TestService;
+const noted: unknown[] = [];
+
+beforeAll(async () => {
+  host = await startScriptedUpstream();
+  const gone = `http://127.0.0.1:${await freePort()}/gone`;
+  const at = (path: string) => `${host.url}/${path}?own=1`;
+  const features = {
+    consentRequired: false,
+    configurationEndpoint: at('configuration'),
+    rateEndpoint: at('rate'),
+    tokenizeEndpoint: at('tokenize'),
+    truncatePromptEndpoint: at('truncate'),
+    custom: true,
+  };
+  const endpoint = `${host.url}/app`;
+  const upstreams = [{ protocol: 'demo' }];
+  service = await startService(
+    {
+      models: { m: { upstreams, limits: { maxPromptTokens: 6 } }, unbound: { upstreams }, priced: { upstreams, features } },
+      applications: {
+        app: { endpoint, features },
+        'team/app': { endpoint, features },
+        plain: { endpoint },
+        staff: { endpoint, features, userRoles: ['staff'] },
+        dead: { endpoint, features: { configurationEndpoint: gone, tokenizeEndpoint: gone } },
+      },
+    },
+    { noteAudit: (event) => noted.push(event) },
+  );
+});
+
+beforeEach(() => host.script(jsonReply({ from: 'the program' })));
+afterEach(() => noted.splice(0));
+
+afterAll(async () => {
+  await service.close();
+  await host.close();
+});
+
+const last = (): Received => host.requests.at(-1) ?? expect.unreachable();
+const post = (path: string, body: unknown, headers = {}) => service.ask({ path, headers: { ...withKey(), ...headers }, body });
+const get = (path: string, headers = {}) =>
+  service.ask({ method: 'GET', path, headers: { 'api-key': 'caller-key', ...headers } });
+
+describe('a feature that a program serves', () => {
+  it.each([
+    ['/v1/deployments/app/tokenize', '/tokenize'],
+    ['/v1/deployments/app/truncate_prompt', '/truncate'],
+    ['/v1/deployments/app/rate', '/rate'],
+    ['/v1/app/rate', '/rate'],
+    ['/v1/team/app/rate', '/rate'],
+    ['/v1/deployments/team/app/tokenize', '/tokenize'],
+    ['/v1/deployments/team%2Fapp/tokenize', '/tokenize'],
+    ['/v1/deployments/priced/tokenize', '/tokenize'],
+  ])('is asked at %s, with body, status and content type as they are', async (path, asked) => {
+    host.script(({ response }) => {
+      response.writeHead(418, { 'content-type': 'text/odd; x=1', 'set-cookie': 'a=b', 'X-Own': 'yes' });
+      response.end(Buffer.from([0xff, 0x00, 0x61]));
+    });
+    const answer = await post(`${path}?q=1&own=2`, '{"any": [1 , null]}', { 'x-conversation-id': 'c1', cookie: 'k=v' });
+    expect([answer.status, answer.headers['content-type'], answer.headers['x-own']]).toEqual([418, 'text/odd; x=1', 'yes']);
+    expect(answer.headers).not.toHaveProperty('set-cookie');
+    expect([last().method, last().path, last().text]).toEqual(['POST', `${asked}?own=1&q=1`, '{"any": [1 , null]}']);
+    expect(last().headers).toMatchObject({ 'content-type': 'application/json', 'x-conversation-id': 'c1' });
+    expect(last().headers).not.toHaveProperty('cookie');
+    expect(['caller-key', undefined]).not.toContain(last().headers['api-key']);
+    expect((await get('/v1/user/info', { 'api-key': String(last().headers['api-key']) })).status).toBe(401);
+  });
+
+  it('is read with GET where it is the configuration', async () => {
+    const answer = await get('/v1/deployments/team/app/configuration?q=1');
+    expect([answer.status, answer.json]).toEqual([200, { from: 'the program' }]);
+    expect([last().method, last().path, last().text]).toEqual(['GET', '/configuration?own=1&q=1', '']);
+    expect(last().headers).not.toHaveProperty('content-type');
+  });
+
+  it('is asked with a key that works while the program does', async () => {
+    let status = 0;
+    host.script(async (answering) => {
+      const key = String(answering.received.headers['api-key']);
+      status = (await post('/v1/chat/completions', { model: 'unbound', messages: hello }, { 'api-key': key })).status;
+      await jsonReply({})(answering);
+    });
+    expect([(await post('/v1/app/rate', {})).status, status]).toEqual([200, 200]);
+  });
+
+  it('is 404 for what is not there, 403 for what is not open, 502 for what gives no answer', async () => {
+    const asked = host.requests.length;
+    for (const [id, status, code] of [
+      ['nobody', 404, 'deployment_not_found'],
+      ['staff', 403, 'access_denied'],
+      ['dead', 502, 'upstream_failed'],
+    ] as const) {
+      const answers = [await post(`/v1/deployments/${id}/tokenize`, {}), await get(`/v1/deployments/${id}/configuration`)];
+      for (const { status: told, error } of answers) expect([told, error.code]).toEqual([status, code]);
+    }
+    expect((await post('/v1/deployments/dead/tokenize', {})).error.type).toBe('upstream_error');
+    expect((await post('/v1/nobody/rate', {})).status).toBe(404);
+    expect(host.requests).toHaveLength(asked);
+  });
+
+  it('takes credentials and JSON only', async () => {
+    const path = '/v1/deployments/app/tokenize';
+    expect((await service.ask({ path, headers: { 'content-type': 'application/json' }, body: {} })).status).toBe(401);
+    expect((await post(path, 'x', { 'content-type': 'text/plain' })).status).toBe(415);
+  });
+
+  it.each(['/openai/deployments', '/openai/models', '/openai/applications', '/v1/models'])(
+    'has its address shown to nobody by %s',
+    async (path) => {
+      const { text, json } = await get(path);
+      expect(text).not.toContain(host.url);
+      expect(text).not.toContain('Endpoint');
+      expect((json as { data: unknown[] }).data.length).toBeGreaterThan(0);
+    },
+  );
+});
+
+describe('without a program', () => {
+  it('the configuration of an application is empty', async () => {
+    const { status, json } = await get('/v1/deployments/plain/configuration');
+    expect([status, json]).toEqual([200, {}]);
+  });
+
+  it('a rating is kept with who gave it, and a null is nothing', async () => {
+    for (const path of ['/v1/plain/rate', '/v1/deployments/plain/rate'])
+      expect((await post(path, { rate: true, comment: 'good', responseId: 'r1' })).status).toBe(200);
+    expect((await post('/v1/m/rate', { rate: -1, comment: null, more: 1 })).status).toBe(200);
+    const common = { action: 'deployment.rated', subject: 'key:test', requestId: expect.any(String) };
+    expect(noted).toEqual([
+      { ...common, object: 'plain', details: { rate: true, comment: 'good', responseId: 'r1' } },
+      { ...common, object: 'plain', details: { rate: true, comment: 'good', responseId: 'r1' } },
+      { ...common, object: 'm', details: { rate: -1 } },
+    ]);
+  });
+
+  it.each([
+    [{}, 'rate'],
+    [{ rate: 'yes' }, 'rate'],
+    [{ rate: true, comment: 1 }, 'comment'],
+    [{ rate: true, comment: 'x'.repeat(10_001) }, 'comment'],
+    [{ rate: true, responseId: {} }, 'responseId'],
+    [[], null],
+  ])('a rating %j is refused with its path, and not kept', async (body, param) => {
+    const { status, error } = await post('/v1/plain/rate', body);
+    expect([status, error.param, noted]).toEqual([400, param, []]);
+  });
+
+  it.each(['tokenize', 'truncate_prompt'])('%s of an application is refused', async (name) => {
+    const { status, error } = await post(`/v1/deployments/plain/${name}`, { inputs: [] });
+    expect([status, error.code]).toEqual([403, 'access_denied']);
+  });
+
+  it('the tokens of a model are estimated, each input on its own', async () => {
+    const messages = [{ role: 'user', content: 'x'.repeat(40) }];
+    const inputs = [
+      { type: 'string', value: 'x'.repeat(9) },
+      { type: 'request', value: { messages } },
+      { type: 'request', value: { messages: 3 } },
+    ];
+    const { status, json } = await post('/v1/deployments/m/tokenize', { inputs });
+    expect([status, json]).toEqual([
+      200,
+      {
+        outputs: [
+          { status: 'success', token_count: 3, estimated: true },
+          { status: 'success', token_count: 10, estimated: true },
+          { status: 'error', error: expect.stringContaining('messages') },
+        ],
+      },
+    ]);
+  });
+
+  it.each([
+    [{}, 'inputs'],
+    [{ inputs: {} }, 'inputs'],
+    [{ inputs: ['x'] }, 'inputs[0]'],
+    [
+      {
+        inputs: [
+          { type: 'string', value: 'a' },
+          { type: 'text', value: 'a' },
+        ],
+      },
+      'inputs[1].type',
+    ],
+    [{ inputs: [{ type: 'string', value: 1 }] }, 'inputs[0].value'],
+  ])('a tokenize request %j is refused with its path', async (body, param) => {
+    const { status, error } = await post('/v1/deployments/m/tokenize', body);
+    expect([status, error.param]).toEqual([400, param]);
+  });
+
+  it('the oldest messages of a prompt are to go, results with their calls, instructions and the last never', async () => {
+    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } };
+    const messages = [
+      { role: 'system', content: 'x'.repeat(8) },
+      { role: 'user', content: 'x'.repeat(40) },
+      { role: 'assistant', content: 'x'.repeat(4), tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c', content: 'x'.repeat(40) },
+      { role: 'assistant', content: 'x'.repeat(8) },
+      { role: 'user', content: 'x'.repeat(8) },
+    ];
+    const inputs = [
+      { messages },
+      { messages, max_prompt_tokens: 1000 },
+      { messages, max_prompt_tokens: 2 },
+      { max_prompt_tokens: 2 },
+    ];
+    const { json } = await post('/v1/deployments/m/truncate_prompt', { inputs });
+    expect(json).toEqual({
+      outputs: [
+        { status: 'success', discarded_messages: [1, 2, 3] },
+        { status: 'success', discarded_messages: [] },
+        { status: 'error', error: expect.stringContaining('2 tokens') },
+        { status: 'error', error: expect.stringContaining('messages') },
+      ],
+    });
+    const { json: unbound } = await post('/v1/deployments/unbound/truncate_prompt', { inputs: [{ messages }] });
+    expect(unbound).toEqual({ outputs: [{ status: 'success', discarded_messages: [] }] });
+  });
+});
+
+it('Paths that end in rate are those of others where others take POST', async () => {
+  expect((await post('/v1/consent/plain/rate', {})).error.code).not.toBe('invalid_request');
+  const { status, headers } = await get('/v1/app/rate');
+  expect([status, headers.allow]).toEqual([405, 'POST']);
+});
