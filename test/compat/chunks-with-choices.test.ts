@@ -121,17 +121,18 @@ describe('on /v1', () => {
   });
 
   it('nothing is held back', async () => {
+    const seen = Promise.withResolvers<string>();
     upstream.script(async (answering) => {
       answering.head();
       await answering.events(delta({ role: 'assistant', content: '' }), text('now'));
-      expect(await arrived).toContain('now');
+      expect(await seen.promise).toContain('now');
       await answering.events(finish(), usage(1, 1));
       answering.done();
     });
     const body = { model: 'm', messages: hello, stream: true };
     const reader = await askStream(service.url, { path, headers: withKey(), body });
-    const arrived = (async () => [await reader.next(), await reader.next()].join(' '))();
-    expect((await arrived).includes('now')).toBe(true);
+    seen.resolve([await reader.next(), await reader.next()].join(' '));
+    expect(await seen.promise).toContain('now');
     expect((await reader.rest()).isDone).toBe(true);
   });
 

@@ -159,7 +159,7 @@ describe('an error of an application', () => {
     [401, 'authentication_error', 'invalid_request'],
     [402, 'invalid_request_error', 'invalid_request'],
     [403, 'permission_error', 'access_denied'],
-    [404, 'not_found_error', 'deployment_not_found'],
+    [404, 'not_found_error', 'DeploymentNotFound'],
     [429, 'rate_limit_error', 'upstream_rate_limited'],
     [501, 'upstream_error', 'upstream_failed'],
   ])('of %i has what is missing filled in', async (status, type, code) => {
