@@ -14,4 +14,17 @@ export interface Program {
 /** Every program of the suite, those that take longest first. */
 export const programs: readonly Program[] = [
   { name: 'openai_cells', runtime: 'newest', clients: { openai: {}, 'openai Azure': {}, 'openai Azure v1': {} } },
+  {
+    name: 'langchain_cells',
+    runtime: 'newest',
+    clients: { 'langchain OpenAI': {}, 'langchain Azure': {}, 'langchain Anthropic': {} },
+  },
+  { name: 'anthropic_cells', runtime: 'newest', clients: { anthropic: {} } },
+  {
+    name: 'OpenaiCells',
+    runtime: 'java',
+    clients: { 'openai-java': {}, 'openai-java Azure': {}, 'openai-java Azure v1': {} },
+  },
+  { name: 'openai', runtime: 'go', clients: { 'openai-go': {}, 'openai-go Azure': {} } },
+  { name: 'anthropic', runtime: 'go', clients: { 'anthropic-sdk-go': {} } },
 ];

@@ -1,8 +1,7 @@
 import { type ChatCompletionRequest, type Fixture, type FixtureResponse, LLMock } from '@copilotkit/aimock';
 
 /** A red pixel, as programs send it. */
-export const imageBase64 =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC';
+export const imageBase64 = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC';
 
 const usage = { prompt_tokens: 11, completion_tokens: 13, input_tokens: 11, output_tokens: 13 };
 const forecast = { city: 'Paris', degrees: 21 };

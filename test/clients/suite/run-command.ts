@@ -7,19 +7,26 @@ export interface Ran {
   readonly stderr: string;
 }
 
+/** What programs need of this process's environment; keys and addresses of vendors would lead them elsewhere. */
+const bare = /^(PATH|HOME|TMPDIR|JAVA_HOME|GO[A-Z]+|XDG_[A-Z_]+)$/;
+
 export interface RunOptions {
+  /** Added to the environment of this process. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly folder?: string;
   readonly timeoutMs?: number;
+  /** Leaves out of this process's environment what only installers need. */
+  readonly isBare?: boolean;
 }
 
-/** Runs a program to its end, with no more of this process's environment than installers need. */
+/** Runs a program to its end. */
 export function runCommand(command: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const { environment = {}, folder = import.meta.dirname, timeoutMs = 600_000 } = options;
+  const { environment = {}, folder = import.meta.dirname, timeoutMs = 600_000, isBare = false } = options;
   const [file = '', ...args] = command;
+  const inherited = Object.entries(process.env).filter(([name]) => !isBare || bare.test(name));
   const child = spawn(file, args, {
     cwd: folder,
-    env: { ...process.env, LC_ALL: 'C.UTF-8', ...environment },
+    env: { ...Object.fromEntries(inherited), LC_ALL: 'C.UTF-8', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: timeoutMs,
     killSignal: 'SIGKILL',

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Cell, cells, deploymentIds, type Outcome, toMark } from './cells.ts';
-import { imageBase64 } from './replies.ts';
 import type { ObservedUpstream } from './observed-upstream.ts';
 import type { Program } from './programs.ts';
+import { imageBase64 } from './replies.ts';
 import { type Ran, runCommand } from './run-command.ts';
 import type { Runners } from './runtimes.ts';
 import type { World } from './world.ts';
@@ -16,7 +16,7 @@ export async function runPrograms(programs: readonly Program[], runners: Runners
   const work = async (): Promise<void> => {
     for (let program = waiting.shift(); program !== undefined; program = waiting.shift()) {
       const { toCommand, folder } = runners[program.runtime];
-      const options = { folder, environment: world.environment, timeoutMs: longestProgramMs };
+      const options = { folder, environment: world.environment, timeoutMs: longestProgramMs, isBare: true };
       const ran = await runCommand(toCommand(program), options);
       outcomes.push(...toOutcomes(program, ran));
     }

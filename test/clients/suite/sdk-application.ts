@@ -8,16 +8,17 @@ const program = join(import.meta.dirname, '../python/sdk_application.py');
 const longestStartMs = 60_000;
 
 interface ApplicationOptions {
-  readonly python: string;
+  readonly toCommand: (file: string) => readonly string[];
   readonly port: number;
   /** Where it calls the service. */
   readonly url: string;
 }
 
 /** The application written with the family's SDK, once it listens. */
-export async function startApplication({ python, port, url }: ApplicationOptions): Promise<AsyncDisposable> {
-  const child = spawn(python, [program, String(port)], {
-    env: { PATH: process.env.PATH ?? '', PYTHONUNBUFFERED: '1', PYTHONDONTWRITEBYTECODE: '1', DIAL_URL: url },
+export async function startApplication({ toCommand, port, url }: ApplicationOptions): Promise<AsyncDisposable> {
+  const [file = '', ...args] = toCommand(program);
+  const child = spawn(file, [...args, String(port)], {
+    env: { PATH: process.env.PATH ?? '', PYTHONUNBUFFERED: '1', DIAL_URL: url },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let said = '';

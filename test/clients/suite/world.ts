@@ -1,8 +1,8 @@
 import { freePort } from '#test/listening.ts';
 import { startProcess } from '#test/start-process.ts';
 import { callerKey } from '#test/start-service.ts';
-import { imageBase64, toFixtures } from './replies.ts';
 import { type ObservedUpstream, startObservedUpstream } from './observed-upstream.ts';
+import { imageBase64, toFixtures } from './replies.ts';
 import { startApplication } from './sdk-application.ts';
 
 /** Everything the programs run before: upstreams, an application, and the service as a process. */
@@ -13,18 +13,18 @@ export interface World extends AsyncDisposable {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Starts it; the application runs on the given Python. */
-export async function startWorld(python: string): Promise<World> {
+/** Starts it; `application` gives the command that runs a program in Python. */
+export async function startWorld(application: (file: string) => readonly string[]): Promise<World> {
   await using stack = new AsyncDisposableStack();
   const upstream = stack.use(await startObservedUpstream(toFixtures()));
   const port = await freePort();
   const service = stack.use(await startProcess({ configuration: toConfiguration(upstream.url, port) }));
-  stack.use(await startApplication({ python, port, url: service.url }));
+  stack.use(await startApplication({ toCommand: application, port, url: service.url }));
   const running = stack.move();
   return {
     url: service.url,
     upstream,
-    environment: { PARLEY_URL: service.url, PARLEY_KEY: callerKey, PARLEY_IMAGE: imageBase64 },
+    environment: { PARLEY_URL: service.url, PARLEY_KEY: callerKey, PARLEY_IMAGE: imageBase64, KEY: callerKey },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
@@ -40,6 +40,8 @@ function toConfiguration(upstreamUrl: string, applicationPort: number): object {
         upstreams: [{ ...openai, protocol: 'anthropic', model: 'claude-sonnet-4-5' }],
         limits: { maxCompletionTokens: 8192 },
       },
+      // What the page's snippets ask, since `npm start` has it.
+      demo: { ...model, upstreams: [openai] },
       busy: { ...model, upstreams: [{ ...openai, model: 'gpt-busy' }] },
       staff: { ...model, upstreams: [openai], userRoles: ['staff'] },
     },

@@ -1,0 +1,28 @@
+import type { Cell, Deployment, Outcome } from './cells.ts';
+
+/** Cells that are red for a reason that was looked into. */
+export interface KnownFailure {
+  /** Absent: all. */
+  readonly clients?: readonly string[];
+  readonly deployments?: readonly Deployment[];
+  readonly cells?: readonly Cell[];
+  readonly why: string;
+}
+
+/** Short, and reviewed: an entry whose cells are all green again fails the suite until it is taken out. */
+export const knownFailures: readonly KnownFailure[] = [
+  {
+    clients: ['langchain Anthropic'],
+    deployments: ['claude'],
+    cells: ['usage'],
+    why: 'ChatAnthropic counts the prompt by the first event of a stream; the mock upstream, unlike the vendor, tells 0 there',
+  },
+];
+
+export function isKnown(known: KnownFailure, { client, deployment, cell }: Outcome): boolean {
+  return (
+    (known.clients?.includes(client) ?? true) &&
+    (known.deployments?.includes(deployment) ?? true) &&
+    (known.cells?.includes(cell) ?? true)
+  );
+}
