@@ -32,10 +32,10 @@ async function run(): Promise<readonly string[]> {
   const outcomes = await runPrograms(programs, runners, world);
   const table = toTable(programs, outcomes);
   console.log(`${table}\n`);
-  const good = outcomes.filter(({ ok }) => ok).length;
-  console.log(`${good} of ${outcomes.length} cells are green.\n`);
   if (only !== undefined) return findFaults(outcomes, []);
-  const faults = [...findFaults(outcomes, knownFailures), ...(await runSnippets(programs, runners, world))];
+  const inCells = findFaults(outcomes, knownFailures);
+  const faults = [...inCells, ...(await runSnippets(programs, runners, world))];
+  console.log(`Cells: ${outcomes.filter(({ ok }) => ok).length} passed, ${inCells.length} failed`);
   const isHeld = await holdTable(table, values.write);
   return isHeld ? faults : [...faults, 'docs/clients.md has another table; npm run test:clients -- --write brings this one'];
 }

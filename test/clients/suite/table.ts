@@ -4,7 +4,8 @@ import type { Program } from './programs.ts';
 
 /** The table of client, deployment and cell as Markdown, with what its signs mean and why cells are red. */
 export function toTable(programs: readonly Program[], outcomes: readonly Outcome[]): string {
-  const rows = programs.flatMap(({ clients }) => Object.entries(clients).map(([client]) => toRow(client, outcomes)));
+  const clients = programs.flatMap((program) => Object.entries(program.clients));
+  const rows = clients.map(([client]) => toRow(client, outcomes));
   const red = outcomes.filter(({ ok }) => !ok);
   const reasons = knownFailures.filter((known) => red.some((outcome) => isKnown(known, outcome))).map(toReason);
   const absent = programs
@@ -18,7 +19,7 @@ export function toTable(programs: readonly Program[], outcomes: readonly Outcome
     `|---|${cells.map(() => '---|').join('')}`,
     ...rows,
     ...section('What does not work, and why:', reasons),
-    ...section('What a client has not:', absent),
+    ...section('What a client has not:', toAbsent(clients)),
   ].join('\n');
 }
 
@@ -34,13 +35,19 @@ function toRow(client: string, outcomes: readonly Outcome[]): string {
 }
 
 function toReason({ clients = ['all clients'], deployments: on, cells: of, why }: (typeof knownFailures)[number]): string {
-  const where = on === undefined ? '' : `, ${on.map((each) => deployments[each]).join(', ')}`;
-  const what = of === undefined ? '' : `, ${of.join(', ')}`;
+  const where = on === undefined ? '' : `; ${on.map((each) => deployments[each]).join(', ')}`;
+  const what = of === undefined ? '' : `; ${of.join(', ')}`;
   return `- ${clients.join(', ')}${where}${what}: ${why}.`;
 }
 
-function toAbsent(client: string, without: Partial<Record<Cell, string>>): string[] {
-  return Object.entries(without).map(([cell, why]) => `- ${client}, ${cell}: ${why}.`);
+/** A line for each reason. */
+function toAbsent(clients: readonly (readonly [string, Program['clients'][string]])[]): string[] {
+  const absent = clients.flatMap(([client, without]) => Object.entries(without).map(([cell, why]) => ({ client, cell, why })));
+  return [...new Set(absent.map(({ why }) => why))].map((why) => {
+    const alike = absent.filter((each) => each.why === why);
+    const names = (of: 'client' | 'cell') => [...new Set(alike.map((each) => each[of]))].join(', ');
+    return `- ${names('client')}; ${names('cell')}: ${why}.`;
+  });
 }
 
 function section(heading: string, lines: readonly string[]): string[] {
