@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Fixture } from '@copilotkit/aimock';
 
 /** One request as the upstream got it. */
-export interface Exchange {
+interface Exchange {
   readonly body: string;
   /** Whether the other side left before the reply was whole. */
   readonly wasLeft: boolean;

@@ -1,4 +1,4 @@
-import { type Cell, cells, deploymentIds, deployments, type Outcome } from './cells.ts';
+import { cells, deploymentIds, deployments, type Outcome } from './cells.ts';
 import { isKnown, knownFailures } from './known-failures.ts';
 import type { Program } from './programs.ts';
 
@@ -8,9 +8,6 @@ export function toTable(programs: readonly Program[], outcomes: readonly Outcome
   const rows = clients.map(([client]) => toRow(client, outcomes));
   const red = outcomes.filter(({ ok }) => !ok);
   const reasons = knownFailures.filter((known) => red.some((outcome) => isKnown(known, outcome))).map(toReason);
-  const absent = programs
-    .flatMap(({ clients }) => Object.entries(clients))
-    .flatMap(([client, without]) => toAbsent(client, without));
   const order = Object.values(deployments).join(', ');
   return [
     `Four signs stand for, in this order: ${order}; one sign for all four. ✓ works · ✗ does not · – the client has no such thing.`,
