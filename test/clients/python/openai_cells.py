@@ -104,11 +104,11 @@ def cells_of(connect, code_of_unknown):
         async for chunk in await ask(case, stream=True, stream_options={"include_usage": True}):
             last = chunk
         same((last.usage.prompt_tokens, last.usage.completion_tokens), USAGE, "usage of the last chunk")
-        # Usage is counted by the upstream however the caller's options look.
-        reply = await ask(case, stream=True, stream_options={"include_obfuscation": False})
-        async for chunk in reply:
-            last = chunk
-        same((last.usage.prompt_tokens, last.usage.completion_tokens), USAGE, "usage without being asked")
+        # What is counted is what the upstream tells, however the caller's options look.
+        counted = None
+        async for chunk in await ask(case, stream=True, stream_options={}):
+            counted = (chunk.model_extra or {}).get("statistics") or counted
+        same([each["prompt_tokens"] for each in counted["usage_per_model"]], [USAGE[0]], "the statistics without being asked")
 
     async def errors(case):
         for more in ({}, {"stream": True}):
