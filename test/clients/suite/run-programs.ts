@@ -27,7 +27,7 @@ export async function runPrograms(programs: readonly Program[], runners: Runners
 }
 
 /** What the program told of each cell; a cell that it told nothing of is red. */
-function toOutcomes({ clients }: Program, { code, stdout, stderr }: Ran): Outcome[] {
+export function toOutcomes({ clients }: Program, { code, stdout, stderr }: Ran): Outcome[] {
   const told = new Map<string, Outcome>();
   for (const line of stdout.split('\n')) {
     if (!line.startsWith('{')) continue;
@@ -51,7 +51,7 @@ const reaches: Partial<Record<Cell, { readonly what: string; readonly holds: (bo
 };
 
 /** The outcome, red if the upstream saw otherwise. */
-function checkedAgainst(upstream: ObservedUpstream, outcome: Outcome): Outcome {
+export function checkedAgainst(upstream: Pick<ObservedUpstream, 'exchangesWith'>, outcome: Outcome): Outcome {
   if (!outcome.ok) return outcome;
   const exchanges = upstream.exchangesWith(toMark(outcome));
   const red = (seen: string): Outcome => ({ ...outcome, ok: false, seen });

@@ -30,7 +30,12 @@ interface Needed {
 
 const needed: readonly Needed[] = [
   { command: ['python3', '--version'], pattern: /Python (\d+)\.(\d+)/, atLeast: [3, 11], debian: 'python3 python3-venv' },
-  { command: ['go', 'version'], pattern: /go(\d+)\.(\d+)/, atLeast: [1, 26], debian: 'golang' },
+  {
+    command: ['go', 'version'],
+    pattern: /go(\d+)\.(\d+)/,
+    atLeast: [1, 26],
+    debian: 'golang (of the backports if the release has an older one)',
+  },
   { command: ['javac', '-version'], pattern: /javac (\d+)/, atLeast: [17], debian: 'openjdk-17-jdk-headless' },
   { command: ['mvn', '--version'], pattern: /Maven (\d+)\.(\d+)/, atLeast: [3, 6], debian: 'maven' },
 ];
