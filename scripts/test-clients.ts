@@ -42,7 +42,7 @@ async function run(): Promise<readonly string[]> {
 
 if (values.help) console.log(help);
 else {
-  const faults = await run();
+  const faults = await run().catch((error: unknown) => [error instanceof Error ? error.message : String(error)]);
   for (const fault of faults) console.error(`FAILED  ${fault}`);
   process.exitCode = faults.length === 0 ? 0 : 1;
 }
