@@ -40,7 +40,7 @@ export function answerChat(deps: AnswerChatDeps, target: Target, asked: ChatAsk,
   const { request, inner, ignored } = prepared;
   const promptTokens = estimatePromptTokens(request);
   const totals = new UsageTotals({ deployment, promptTokens, inner });
-  const head = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000) };
+  const head = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000), model: deployment.id };
   const normalized = new NormalizedReply({ head, totals, isStreamed: request.stream === true }, reply);
   const metered = new MeteredReply({ target, totals, fields: prepared.fields, ignored: ignored.names }, normalized);
   const start = wayOf(deps.ways, prepared);

@@ -25,7 +25,7 @@ const maxItems = 10_000;
 
 /** What a reply is known by before it comes. */
 export interface ReplyFacts {
-  /** Stands in if the upstream gives no id or time of its own. */
+  /** Stands in if the upstream gives no id, time or model of its own. */
   readonly head: ReplyIdentity;
   readonly totals: UsageTotals;
   readonly isStreamed: boolean;

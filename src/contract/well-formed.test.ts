@@ -17,7 +17,8 @@ function chunk(value: object): Chunk {
 
 describe('a chunk of an upstream', () => {
   it('is the same object where nothing is missing', () => {
-    const whole = { ...head, choices: [{ index: 0, delta: { content: 'a' }, finish_reason: null }], odd: 1 } as unknown as Chunk;
+    const choices = [{ index: 0, delta: { content: 'a' }, finish_reason: null }];
+    const whole = { ...head, model: 'up', choices, odd: 1 } as unknown as Chunk;
     expect(toWellFormedChunk(whole, own)).toBe(whole);
   });
 

@@ -61,8 +61,8 @@ function toIndex({ index }: JsonObject, position: number): number {
   return Number.isInteger(index) ? (index as number) : position;
 }
 
-function isHead({ id, created }: Partial<Head>): boolean {
-  return isText(id) && isTime(created);
+function isHead({ id, created, model }: Partial<Head>): boolean {
+  return isText(id) && isTime(created) && isText(model);
 }
 
 function isWellFormed({ index, delta, finish_reason: reason }: JsonObject): boolean {

@@ -138,7 +138,7 @@ describe('on /v1', () => {
 
   it('passes on byte for byte what nobody has to touch', async () => {
     const odd =
-      '{"id":"r","object":"chat.completion.chunk","created":1, "choices":[{"index":0 , "delta":{"content":"\\u00e9 é"},"finish_reason":null,"x":[1.0,1e3]}]}';
+      '{"id":"r","object":"chat.completion.chunk","created":1,"model":"up", "choices":[{"index":0 , "delta":{"content":"\\u00e9 é"},"finish_reason":null,"x":[1.0,1e3]}]}';
     upstream.script(
       piecesReply(toEvent(delta({ role: 'assistant', content: '' })), `data: ${odd}\n\n`, toEvent(finish()), 'data: [DONE]\n\n'),
     );

@@ -48,6 +48,24 @@ const odd: readonly (readonly [string, unknown])[] = [
   ['a finish reason nobody knows', choices([{ index: 0, delta: {}, finish_reason: 'eos' }])],
 ];
 
+describe('a reply without a model', () => {
+  it.each(['m', 'app'])('names the deployment %s in each of its chunks', async (deployment) => {
+    service.forgetFailures();
+    const nameless = (event: object) => ({ ...event, model: undefined });
+    upstream.script(eventsReply(...[role, text('a'), text('b'), text('c'), finish()].map(nameless)));
+    const reader = await service.stream(deployment, { messages: hello });
+    const { chunks } = await reader.rest();
+    expect(chunks.map(({ choices: [choice] }) => choice?.delta.content ?? '').join('')).toBe('abc');
+    expect(new Set(chunks.map(({ model }) => model))).toEqual(new Set([deployment]));
+  });
+
+  it.each(['m', 'app'])('names the deployment %s in one piece', async (deployment) => {
+    service.forgetFailures();
+    upstream.script(jsonReply({ ...plainCompletion('fine'), model: undefined }));
+    expect((await service.chat(deployment, { messages: hello })).json).toMatchObject({ model: deployment });
+  });
+});
+
 describe('an odd event of an upstream', () => {
   it.each(odd)('with %s costs at most that call, and is no fault of ours', async (_what, event) => {
     for (const deployment of ['m', 'app']) {

@@ -1,0 +1,48 @@
+import { parseArgs } from 'node:util';
+import { knownFailures } from '../test/clients/suite/known-failures.ts';
+import { holdTable } from '../test/clients/suite/page.ts';
+import { programs as allPrograms } from '../test/clients/suite/programs.ts';
+import { runPrograms } from '../test/clients/suite/run-programs.ts';
+import { runSnippets } from '../test/clients/suite/run-snippets.ts';
+import { findMissing, prepareRunners } from '../test/clients/suite/runtimes.ts';
+import { toTable } from '../test/clients/suite/table.ts';
+import { findFaults } from '../test/clients/suite/verdict.ts';
+import { startWorld } from '../test/clients/suite/world.ts';
+
+const help = `Runs clients that were written elsewhere, in Python, Go and Java, before the service, and the snippets of docs/clients.md.
+
+  npm run test:clients                       all of them; fails on red cells, and if the table of the page is another
+  npm run test:clients -- --write            the same, and writes the table into the page
+  npm run test:clients -- --only NAME,NAME   some programs, by their names in test/clients/suite/programs.ts, and no snippets
+
+What they need is installed below $XDG_CACHE_HOME (~/.cache) when it is missing there.`;
+
+const { values } = parseArgs({
+  options: { write: { type: 'boolean', default: false }, only: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+});
+
+/** Runs the suite and gives what is wrong, a line each. */
+async function run(): Promise<readonly string[]> {
+  const missing = await findMissing();
+  if (missing.length > 0) return missing;
+  const only = values.only?.split(',');
+  const programs = allPrograms.filter(({ name }) => only === undefined || only.includes(name));
+  await using runners = await prepareRunners();
+  await using world = await startWorld(runners['openai-two'].toSnippetCommand);
+  const outcomes = await runPrograms(programs, runners, world);
+  const table = toTable(programs, outcomes);
+  console.log(`${table}\n`);
+  if (only !== undefined) return findFaults(outcomes, []);
+  const inCells = findFaults(outcomes, knownFailures);
+  const faults = [...inCells, ...(await runSnippets(programs, runners, world))];
+  console.log(`Cells: ${outcomes.filter(({ ok }) => ok).length} passed, ${inCells.length} failed`);
+  const isHeld = await holdTable(table, values.write);
+  return isHeld ? faults : [...faults, 'docs/clients.md has another table; npm run test:clients -- --write brings this one'];
+}
+
+if (values.help) console.log(help);
+else {
+  const faults = await run().catch((error: unknown) => [error instanceof Error ? error.message : String(error)]);
+  for (const fault of faults) console.error(`FAILED  ${fault}`);
+  process.exitCode = faults.length === 0 ? 0 : 1;
+}

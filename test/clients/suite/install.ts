@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { type RunOptions, runCommand } from './run-command.ts';
+
+const tries = 3;
+const pauseMs = 10_000;
+
+/** Outside of the tree: what was installed once is there for every checkout with the same lock. */
+const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'parley', 'clients');
+
+interface Step extends RunOptions {
+  readonly command: readonly string[];
+}
+
+interface Installed {
+  readonly name: string;
+  /** Files and words that settle what is installed; others lead to another folder. */
+  readonly locks: readonly string[];
+  /** What fills an empty folder. */
+  readonly toSteps: (folder: string) => readonly Step[];
+}
+
+/** The folder of what is installed; it is filled if no earlier run did so with the same locks. Tried three times. */
+export async function install({ name, locks, toSteps }: Installed): Promise<string> {
+  const hash = createHash('sha256');
+  for (const lock of locks) hash.update(lock);
+  const folder = join(cache, `${name}-${hash.digest('hex').slice(0, 16)}`);
+  const whole = join(folder, '.whole');
+  if ((await readFile(whole).catch(() => undefined)) !== undefined) return folder;
+  let why = '';
+  for (let at = 0; at < tries; at += 1) {
+    if (at > 0) await setTimeout(pauseMs * at);
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { recursive: true });
+    why = await runSteps(toSteps(folder));
+    if (why === '') {
+      await writeFile(whole, '');
+      return folder;
+    }
+  }
+  throw new Error(`${name} could not be installed, tried ${tries} times:\n${why}`);
+}
+
+/** What went wrong; empty if nothing did. */
+async function runSteps(steps: readonly Step[]): Promise<string> {
+  for (const { command, ...options } of steps) {
+    const { code, stdout, stderr } = await runCommand(command, options);
+    if (code !== 0) return `${command.join(' ')}\n${`${stdout}${stderr}`.slice(-4000)}`;
+  }
+  return '';
+}

@@ -1,0 +1,45 @@
+import type { Cell, Deployment, Outcome } from './cells.ts';
+
+/** Cells that are red for a reason that was looked into. */
+export interface KnownFailure {
+  /** Absent: all. */
+  readonly clients?: readonly string[];
+  readonly deployments?: readonly Deployment[];
+  readonly cells?: readonly Cell[];
+  readonly why: string;
+}
+
+/** Short, and reviewed: an entry whose cells are all green again fails the suite until it is taken out. */
+export const knownFailures: readonly KnownFailure[] = [
+  {
+    clients: ['langchain Anthropic'],
+    deployments: ['claude'],
+    cells: ['usage'],
+    why: 'ChatAnthropic counts the prompt by the first event of a stream; the mock upstream, unlike the vendor, tells 0 there',
+  },
+  {
+    clients: ['litellm', 'litellm Azure'],
+    deployments: ['sdk'],
+    cells: ['tools', 'parallel'],
+    why: 'litellm gives messages back with `provider_specific_fields`, and applications written with aidial-sdk refuse fields they do not know',
+  },
+  {
+    deployments: ['quick'],
+    cells: ['tools', 'parallel'],
+    why: 'a quick app takes `functions` of its caller, and no `tools`',
+  },
+  {
+    clients: ['instructor tools', 'langchain Anthropic', 'llama-index OpenAILike', 'pydantic-ai Anthropic'],
+    deployments: ['quick'],
+    cells: ['stream', 'structured', 'image', 'usage'],
+    why: 'the client makes structured output with a forced tool, and a quick app takes no `tools` of its caller',
+  },
+];
+
+export function isKnown(known: KnownFailure, { client, deployment, cell }: Outcome): boolean {
+  return (
+    (known.clients?.includes(client) ?? true) &&
+    (known.deployments?.includes(deployment) ?? true) &&
+    (known.cells?.includes(cell) ?? true)
+  );
+}

@@ -1,0 +1,49 @@
+import type { Cell } from './cells.ts';
+
+/** What a program runs on; the Python ones have an environment each, because their clients want other versions of one another. */
+export type Runtime = 'newest' | 'openai-two' | 'instructor' | 'go' | 'java';
+
+export interface Program {
+  /** Its file in the folder of its language, without the ending. */
+  readonly name: string;
+  readonly runtime: Runtime;
+  /** Each client that it runs, with the cells that this client has no way to try and why. */
+  readonly clients: Readonly<Record<string, Partial<Record<Cell, string>>>>;
+}
+
+const structuredOnly = {
+  whole: 'it makes structured output only',
+  tools: 'it makes structured output only',
+  parallel: 'it makes structured output only',
+  cancel: 'it gives no piece of a text that could be left',
+};
+
+/** Every program of the suite, in the order of the table. */
+export const programs: readonly Program[] = [
+  { name: 'openai_cells', runtime: 'newest', clients: { openai: {}, 'openai Azure': {}, 'openai Azure v1': {} } },
+  { name: 'anthropic_cells', runtime: 'newest', clients: { anthropic: {} } },
+  {
+    name: 'langchain_cells',
+    runtime: 'newest',
+    clients: { 'langchain OpenAI': {}, 'langchain Azure': {}, 'langchain Anthropic': {} },
+  },
+  { name: 'openai_agents_cells', runtime: 'newest', clients: { 'openai-agents': {} } },
+  { name: 'pydantic_ai_cells', runtime: 'newest', clients: { 'pydantic-ai OpenAI': {}, 'pydantic-ai Anthropic': {} } },
+  { name: 'litellm_cells', runtime: 'openai-two', clients: { litellm: {}, 'litellm Azure': {} } },
+  { name: 'llama_index_cells', runtime: 'openai-two', clients: { 'llama-index OpenAILike': {}, 'llama-index Azure': {} } },
+  {
+    name: 'instructor_cells',
+    runtime: 'instructor',
+    clients: { 'instructor tools': structuredOnly, 'instructor JSON schema': structuredOnly },
+  },
+  { name: 'autogen_cells', runtime: 'newest', clients: { autogen: {} } },
+  { name: 'aidial_client_cells', runtime: 'openai-two', clients: { 'aidial-client': {} } },
+  { name: 'openai', runtime: 'go', clients: { 'openai-go': {}, 'openai-go Azure': {} } },
+  { name: 'anthropic', runtime: 'go', clients: { 'anthropic-sdk-go': {} } },
+  {
+    name: 'OpenaiCells',
+    runtime: 'java',
+    clients: { 'openai-java': {}, 'openai-java Azure': {}, 'openai-java Azure v1': {} },
+  },
+  { name: 'Langchain4jCells', runtime: 'java', clients: { 'langchain4j OpenAI': {}, 'langchain4j Anthropic': {} } },
+];

@@ -1,0 +1,64 @@
+import { setTimeout } from 'node:timers/promises';
+import { type Cell, cells, deploymentIds, type Outcome, toMark } from './cells.ts';
+import type { ObservedUpstream } from './observed-upstream.ts';
+import type { Program } from './programs.ts';
+import { imageBase64 } from './replies.ts';
+import { type Ran, runCommand } from './run-command.ts';
+import type { Runners } from './runtimes.ts';
+import type { World } from './world.ts';
+
+const longestProgramMs = 240_000;
+
+/** Runs all programs, two at once, and gives one outcome for each cell that they should have tried. */
+export async function runPrograms(programs: readonly Program[], runners: Runners, world: World): Promise<Outcome[]> {
+  const waiting = [...programs];
+  const outcomes: Outcome[] = [];
+  const work = async (): Promise<void> => {
+    for (let program = waiting.shift(); program !== undefined; program = waiting.shift()) {
+      const { toCommand, folder } = runners[program.runtime];
+      const options = { folder, environment: world.environment, timeoutMs: longestProgramMs, isBare: true };
+      const ran = await runCommand(toCommand(program), options);
+      outcomes.push(...toOutcomes(program, ran));
+    }
+  };
+  await Promise.all([work(), work()]);
+  await setTimeout(1000);
+  return outcomes.map((outcome) => checkedAgainst(world.upstream, outcome));
+}
+
+/** What the program told of each cell; a cell that it told nothing of is red. */
+export function toOutcomes({ clients }: Program, { code, stdout, stderr }: Ran): Outcome[] {
+  const told = new Map<string, Outcome>();
+  for (const line of stdout.split('\n')) {
+    if (!line.startsWith('{')) continue;
+    const outcome = JSON.parse(line) as Outcome;
+    told.set(toMark(outcome), outcome);
+  }
+  const silent = `nothing was told of it; the program ended with ${code}: ${stderr.slice(-400)}`;
+  return Object.entries(clients).flatMap(([client, without]) =>
+    deploymentIds.flatMap((deployment) =>
+      cells
+        .filter((cell) => without[cell] === undefined)
+        .map((cell) => told.get(toMark({ client, deployment, cell })) ?? { client, deployment, cell, ok: false, seen: silent }),
+    ),
+  );
+}
+
+/** What must have reached the upstream, beside what the client saw. */
+const reaches: Partial<Record<Cell, { readonly what: string; readonly holds: (body: string) => boolean }>> = {
+  image: { what: 'the picture', holds: (body) => body.includes(imageBase64) },
+  structured: { what: 'the schema of the reply', holds: (body) => body.includes('"degrees"') },
+};
+
+/** The outcome, red if the upstream saw otherwise. */
+export function checkedAgainst(upstream: Pick<ObservedUpstream, 'exchangesWith'>, outcome: Outcome): Outcome {
+  if (!outcome.ok) return outcome;
+  const exchanges = upstream.exchangesWith(toMark(outcome));
+  const red = (seen: string): Outcome => ({ ...outcome, ok: false, seen });
+  if (exchanges.length === 0) return red('nothing of it reached the upstream');
+  const expected = reaches[outcome.cell];
+  if (expected !== undefined && !exchanges.some(({ body }) => expected.holds(body)))
+    return red(`${expected.what} did not reach the upstream`);
+  if (outcome.cell === 'cancel' && !exchanges.every(({ wasLeft }) => wasLeft)) return red('the upstream was not left');
+  return outcome;
+}

@@ -1,0 +1,52 @@
+import { cells, deploymentIds, deployments, type Outcome } from './cells.ts';
+import { isKnown, knownFailures } from './known-failures.ts';
+import type { Program } from './programs.ts';
+
+/** The table of client, deployment and cell as Markdown, with what its signs mean and why cells are red. */
+export function toTable(programs: readonly Program[], outcomes: readonly Outcome[]): string {
+  const clients = programs.flatMap((program) => Object.entries(program.clients));
+  const rows = clients.map(([client]) => toRow(client, outcomes));
+  const red = outcomes.filter(({ ok }) => !ok);
+  const reasons = knownFailures.filter((known) => red.some((outcome) => isKnown(known, outcome))).map(toReason);
+  const order = Object.values(deployments).join(', ');
+  return [
+    `Four signs stand for, in this order: ${order}; one sign for all four. ✓ works · ✗ does not · – the client has no such thing.`,
+    '',
+    `| Client | ${cells.join(' | ')} |`,
+    `|---|${cells.map(() => '---|').join('')}`,
+    ...rows,
+    ...section('What does not work, and why:', reasons),
+    ...section('What a client has not:', toAbsent(clients)),
+  ].join('\n');
+}
+
+function toRow(client: string, outcomes: readonly Outcome[]): string {
+  const signs = cells.map((cell) => {
+    const four = deploymentIds.map((deployment) => {
+      const found = outcomes.find((each) => each.client === client && each.deployment === deployment && each.cell === cell);
+      return found === undefined ? '–' : found.ok ? '✓' : '✗';
+    });
+    return four.every((sign) => sign === four[0]) ? four[0] : four.join('');
+  });
+  return `| ${client} | ${signs.join(' | ')} |`;
+}
+
+function toReason({ clients = ['all clients'], deployments: on, cells: of, why }: (typeof knownFailures)[number]): string {
+  const where = on === undefined ? '' : `; ${on.map((each) => deployments[each]).join(', ')}`;
+  const what = of === undefined ? '' : `; ${of.join(', ')}`;
+  return `- ${clients.join(', ')}${where}${what}: ${why}.`;
+}
+
+/** A line for each reason. */
+function toAbsent(clients: readonly (readonly [string, Program['clients'][string]])[]): string[] {
+  const absent = clients.flatMap(([client, without]) => Object.entries(without).map(([cell, why]) => ({ client, cell, why })));
+  return [...new Set(absent.map(({ why }) => why))].map((why) => {
+    const alike = absent.filter((each) => each.why === why);
+    const names = (of: 'client' | 'cell') => [...new Set(alike.map((each) => each[of]))].join(', ');
+    return `- ${names('client')}; ${names('cell')}: ${why}.`;
+  });
+}
+
+function section(heading: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ['', heading, '', ...lines];
+}
