@@ -63,19 +63,36 @@ export const UpstreamEntry = strict(
 );
 export type UpstreamEntry = Static<typeof UpstreamEntry>;
 
-/** What a deployment announces and asks for; keys beyond the named one are listed to callers as they are. */
-const Features = Type.Unsafe<{ consentRequired: boolean; [feature: string]: unknown }>({
+const feature = (byDefault: boolean, description: string) => Type.Boolean({ default: byDefault, description });
+
+/** What callers are told that a deployment can do, in words of the configuration. */
+const announced = {
+  systemPromptSupported: feature(true, 'Listed as `system_prompt`: messages of the role `system` count.'),
+  toolsSupported: feature(false, 'Listed as `tools`: it takes tools that the caller runs.'),
+  seedSupported: feature(false, 'Listed as `seed`: it takes a seed.'),
+  urlAttachmentsSupported: feature(false, 'Listed as `url_attachments`: it reads attachments at addresses of the web.'),
+  folderAttachmentsSupported: feature(false, 'Listed as `folder_attachments`: it reads folders as attachments.'),
+  allowResume: feature(true, 'Listed as `allow_resume`: a reply that broke off can be gone on with.'),
+};
+
+/** What a deployment announces and asks for; further keys are listed to callers as they are. */
+const Features = Type.Unsafe<{ consentRequired: boolean; accessibleByPerRequestKey?: boolean; [feature: string]: unknown }>({
   type: 'object',
   properties: {
     consentRequired: Type.Boolean({
       default: false,
       description: 'Whether another application needs the consent of the user before it may call this deployment.',
     }),
+    accessibleByPerRequestKey: feature(
+      true,
+      'Whether applications may call it on behalf of their users. Listed as `accessible_by_per_request_key`.',
+    ),
+    ...announced,
   },
-  required: ['consentRequired'],
+  required: ['consentRequired', 'accessibleByPerRequestKey', ...Object.keys(announced)],
   default: {},
   description:
-    'What the deployment can do; further keys are shown in listings as they are. A misspelt `consentRequired` is a fault.',
+    'What the deployment can do; further keys are shown in listings as they are, but for addresses. A misspelt key is a fault.',
 });
 
 const common = {

@@ -37,13 +37,14 @@ function toModel(id: string, entry: ModelEntry): Deployment {
     pricing: entry.pricing,
     upstreams: entry.upstreams.map((upstream) => toUpstream(id, upstream)),
     quickApp: undefined,
+    ofType: undefined,
     ownership: null,
   };
 }
 
 /** An application of the configuration, or one that its owner made through the API. */
 export function toApplication(id: string, entry: ApplicationEntry, made: Ownership | null = null): Deployment {
-  const { endpoint, applicationProperties } = entry;
+  const { endpoint, applicationTypeSchemaId: schemaId, applicationProperties } = entry;
   return {
     ...toCommon(id, entry),
     kind: 'application',
@@ -52,6 +53,7 @@ export function toApplication(id: string, entry: ApplicationEntry, made: Ownersh
     pricing: undefined,
     upstreams: endpoint === undefined ? [] : [toApplicationUpstream(id, endpoint, made !== null)],
     quickApp: applicationProperties === undefined ? undefined : toQuickApp(completeQuickApp(applicationProperties)),
+    ofType: schemaId === undefined ? undefined : { schemaId, properties: applicationProperties ?? {} },
     ownership: made,
   };
 }
