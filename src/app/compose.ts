@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import fastify, { type FastifyInstance } from 'fastify';
+import type { Configuration } from '#contract/configuration/configuration.ts';
 import { createIdentify, type Identify } from '#domain/callers/identify.ts';
 import { defaultFileLimits, StoredFiles } from '#domain/files/stored-files.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
@@ -12,14 +13,18 @@ import { AddinMount } from '#surfaces/addin/mount.ts';
 import { adminRoutes } from '#surfaces/admin/routes.ts';
 import { importRoutes } from '#surfaces/applications/import-routes.ts';
 import { applicationRoutes } from '#surfaces/applications/routes.ts';
+import { otherFormsOfCalls } from '#surfaces/compat/operations.ts';
 import { compatRoutes } from '#surfaces/compat/routes.ts';
 import { consentRoutes } from '#surfaces/consent/routes.ts';
 import { fileRoutes } from '#surfaces/files/routes.ts';
 import { answersToMalformed, refuseOddHeads } from '#surfaces/http/answer-malformed.ts';
+import { answerMethods } from '#surfaces/http/answer-methods.ts';
 import { headPatience, paceBodies } from '#surfaces/http/body-pace.ts';
+import { answerOrigins } from '#surfaces/http/cross-origin.ts';
 import { FastPath } from '#surfaces/http/fast-path.ts';
 import { InFlightCalls } from '#surfaces/http/in-flight-calls.ts';
 import { answerErrors } from '#surfaces/http/on-error.ts';
+import type { MethodOfPath } from '#surfaces/http/path-methods.ts';
 import { RequestHandler } from '#surfaces/http/request-handler.ts';
 import { callerRoutes } from '#surfaces/listings/caller-routes.ts';
 import { listingRoutes } from '#surfaces/listings/routes.ts';
@@ -29,6 +34,7 @@ import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
 import { messagesRoutes } from '#surfaces/messages/routes.ts';
 import { uiRoutes } from '#surfaces/ui/routes.ts';
 import { mountedAddin } from './addin/mounted.ts';
+import { apiOperations } from './api-operations.ts';
 import { type CompleteServiceDeps, composeLine, type Line } from './compose-line.ts';
 import { createImportDocument } from './import-document.ts';
 import type { ServiceDeps } from './service-parts.ts';
@@ -71,6 +77,8 @@ export function composeService(given: ServiceDeps): Service {
 
 /** A server that answers what no route takes. */
 function createServer({ snapshot, noteFault, tls }: CompleteServiceDeps): FastifyInstance {
+  const { aliases } = snapshot().configuration;
+  const allowedOrigins = () => snapshot().configuration.security.allowedOrigins;
   const addin = new AddinMount(mountedAddin(snapshot));
   const fastPath = new FastPath(randomUUID, addin.takes);
   const app: FastifyInstance = fastify({
@@ -79,7 +87,7 @@ function createServer({ snapshot, noteFault, tls }: CompleteServiceDeps): Fastif
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     ...answersToMalformed(randomUUID),
     serverFactory(framework) {
-      const listener = fastPath.before(framework);
+      const listener = answerOrigins(fastPath.before(framework), { allowedOrigins, isReserved: addin.takes });
       return tls === undefined
         ? createHttpServer(httpOptions, listener)
         : createHttpsServer({ ...httpOptions, ...tls }, listener);
@@ -91,9 +99,14 @@ function createServer({ snapshot, noteFault, tls }: CompleteServiceDeps): Fastif
   refuseOddHeads(app);
   answerErrors(app, {
     noteFault: (error, id) => noteFault(`request ${id} failed`, error),
-    errorDialectAt: errorDialectAt(snapshot().configuration.aliases.msgapi),
+    errorDialectAt: errorDialectAt(aliases.msgapi),
   });
+  answerMethods(app, { operations: () => pathsOf(aliases), allowedOrigins });
   return app;
+}
+
+function pathsOf(aliases: Configuration['aliases']): readonly MethodOfPath[] {
+  return [...apiOperations({ aliases }), ...otherFormsOfCalls(['compat', ...aliases.compat])];
 }
 
 function composeIdentify({ snapshot, http, clock, stores, noteFault, noteAudit }: CompleteServiceDeps): Identify {

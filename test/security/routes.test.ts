@@ -124,6 +124,7 @@ const table: readonly Row[] = [
   { route: 'POST /v1/embeddings', asking: post('/v1/embeddings', { model: 'vectors', input: 'x' }), told: byRole },
   { route: 'GET /v1/models', asking: get('/v1/models'), told: keyed(200) },
   { route: 'GET /v1/models/*', asking: get('/v1/models/model'), told: byRole },
+  { route: 'GET /v1/deployment-names', asking: get('/v1/deployment-names'), told: keyed(200) },
   { route: 'GET /v1/user/info', asking: get('/v1/user/info'), told: keyed(200) },
   { route: 'GET /v1/deployments/*', asking: get('/v1/deployments/model/limits'), told: byRole },
   { route: 'GET /v1/deployments/*', asking: get('/v1/deployments/model/configuration'), told: byRole },

@@ -35,7 +35,7 @@ export interface Deployment {
 }
 
 /** The type of an application, and its settings as they were written, secrets included. */
-export interface ApplicationType {
+interface ApplicationType {
   readonly schemaId: string;
   readonly properties: JsonObject;
 }

@@ -4,6 +4,7 @@ import type { ErrorCode } from '#contract/errors.ts';
 import { type ApiOperation, type Content, inPath, inQuery, json, type NamedSchema, type Parameter } from '../http/operation.ts';
 import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/operation-examples.ts';
+import type { MethodOfPath } from '../http/path-methods.ts';
 import { chunk, completion, embeddings } from './reply-schema.ts';
 
 const request: NamedSchema = { name: 'ChatRequest', schema: ChatRequest };
@@ -39,6 +40,12 @@ const byModel: Place = { path: '/v1/{operation}', suffix: 'V1', isNamedByBody: t
 /** Chat completions and embeddings below each prefix, such as `compat` and `openai`, and below `/v1`. */
 export function compatOperations(prefixes: readonly string[]): ApiOperation[] {
   return [...prefixes.map(toPlace), byModel].flatMap((place) => [toChat(place), toEmbeddings(place)]);
+}
+
+/** Forms of the same paths that are not described: below each prefix the version may be the last segment, or not there. */
+export function otherFormsOfCalls(prefixes: readonly string[]): MethodOfPath[] {
+  const calls = ['chat/completions', 'embeddings', 'chat/completions/{api_version}', 'embeddings/{api_version}'];
+  return prefixes.flatMap((prefix) => calls.map((call) => ({ method: 'post', path: `/${prefix}/deployments/{id}/${call}` })));
 }
 
 function toPlace(prefix: string): Place {

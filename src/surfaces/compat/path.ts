@@ -1,6 +1,8 @@
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Operation } from '#domain/telemetry.ts';
+import { methodNotAllowed, routeNotFound } from '../http/answer-methods.ts';
+import { toAllowed } from '../http/path-methods.ts';
 
 const operations: Readonly<Record<string, Operation>> = { 'chat/completions': 'chat', embeddings: 'embeddings' };
 
@@ -22,7 +24,7 @@ export function readTarget(rawUrl: string, prefix: string): DeploymentTarget {
   const rest = path.slice(prefix.length);
   const match = /^(.*)\/(chat\/completions|embeddings)(?:\/([^/]*))?$/.exec(rest);
   const operation = operations[match?.[2] ?? ''];
-  if (match === null || operation === undefined) throw rest.includes('/') ? nothingServed() : notCalled();
+  if (match === null || operation === undefined) throw rest.includes('/') ? routeNotFound() : notCalled();
   const apiVersion = match[3] === undefined ? fromQuery(query) : decoded(match[3]);
   return { encodedId: match[1] ?? '', operation, apiVersion };
 }
@@ -34,14 +36,9 @@ export function readId(encodedId: string): string {
   return id;
 }
 
-function nothingServed(): ParleyError {
-  return new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
-}
-
 /** The path of a deployment itself, which is only read. */
 function notCalled(): ParleyError {
-  const claim = 'This path takes GET, HEAD, not POST; a chat completion is asked for at …/chat/completions below it.';
-  return new ParleyError('method_not_allowed', claim, { headers: { allow: 'GET, HEAD' } });
+  return methodNotAllowed('POST', toAllowed(['GET']), '; a chat completion is asked for at …/chat/completions below it');
 }
 
 function fromQuery(query: string): string | undefined {

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { pathBelow } from '#base/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
-import { ParleyError } from '#contract/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
@@ -40,9 +39,6 @@ export function listingRoutes(app: FastifyInstance, deps: ListingDeps): void {
   });
 }
 
-/** Paths that calls are sent to, below the same prefix. */
-const isCallPath = /\/(chat\/completions|embeddings)(\/[^/]*)?(\?|$)/;
-
 interface Listing {
   readonly base: string;
   readonly as: ListedAs;
@@ -58,11 +54,7 @@ function list(app: FastifyInstance, deps: ListingDeps, { base, as }: Listing): v
     const usable = await listUsable({ catalog: deps.catalog, snapshot: deps.snapshot(), caller }, as.has);
     return { object: 'list', data: usable.map((deployment) => toItem(deployment, caller)) };
   });
-  app.get(`${base}/*`, async (request, reply) => {
-    if (isCallPath.test(request.url)) {
-      reply.header('allow', 'POST');
-      throw new ParleyError('method_not_allowed', 'This path takes POST, not GET.');
-    }
+  app.get(`${base}/*`, async (request) => {
     const caller = await deps.identify(readCredentials(request.raw));
     const id = toDeploymentId(pathBelow(`${base}/`, request.url));
     const lookup = { catalog: deps.catalog, snapshot: deps.snapshot(), caller };
