@@ -37,7 +37,7 @@ export async function answerEmbeddings(
     const usage = toUsed(target, request, body);
     used = usage;
     await call.caller.chain?.report([usage]);
-    return { headers, body, used: () => [usage] };
+    return { headers, body: toWhole(body, usage), used: () => [usage] };
   } finally {
     if (signal.aborted) used ??= toUsed(target, request, {});
     if (used !== undefined) {
@@ -60,6 +60,12 @@ function ask(deps: UpstreamDeps, { target, request, signal }: Asked): Promise<Js
     },
   };
   return askUpstreams(deps, attempts, signal);
+}
+
+/** The reply with the fields that callers rely on, and some upstreams leave out. */
+function toWhole(body: JsonObject, { model, prompt_tokens, total_tokens }: ModelUsage): JsonObject {
+  const usage = isJsonObject(body.usage) ? body.usage : { prompt_tokens, total_tokens };
+  return { ...body, model: typeof body.model === 'string' ? body.model : model, usage };
 }
 
 /** What an upstream reported, else an estimate. */
