@@ -79,13 +79,14 @@ export function composeService(given: ServiceDeps): Service {
 function createServer({ snapshot, noteFault, tls }: CompleteServiceDeps): FastifyInstance {
   const { aliases } = snapshot().configuration;
   const allowedOrigins = () => snapshot().configuration.security.allowedOrigins;
+  const dialectAt = errorDialectAt(aliases.msgapi);
   const addin = new AddinMount(mountedAddin(snapshot));
   const fastPath = new FastPath(randomUUID, addin.takes);
   const app: FastifyInstance = fastify({
     routerOptions,
     rewriteUrl: addin.rewriteUrl,
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    ...answersToMalformed(randomUUID),
+    ...answersToMalformed(randomUUID, dialectAt),
     serverFactory(framework) {
       const listener = answerOrigins(fastPath.before(framework), { allowedOrigins, isReserved: addin.takes });
       return tls === undefined
@@ -99,7 +100,7 @@ function createServer({ snapshot, noteFault, tls }: CompleteServiceDeps): Fastif
   refuseOddHeads(app);
   answerErrors(app, {
     noteFault: (error, id) => noteFault(`request ${id} failed`, error),
-    errorDialectAt: errorDialectAt(aliases.msgapi),
+    errorDialectAt: dialectAt,
   });
   answerMethods(app, { operations: () => pathsOf(aliases), allowedOrigins });
   return app;

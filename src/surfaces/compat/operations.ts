@@ -10,6 +10,14 @@ import { chunk, completion, embeddings } from './reply-schema.ts';
 const request: NamedSchema = { name: 'ChatRequest', schema: ChatRequest };
 const embeddingsRequest: NamedSchema = { name: 'EmbeddingsRequest', schema: EmbeddingsRequest };
 
+/** The same where the body names the deployment. */
+const requestByModel: NamedSchema = { name: 'ChatRequestByModel', schema: withModel(ChatRequest) };
+const embeddingsByModel: NamedSchema = { name: 'EmbeddingsRequestByModel', schema: withModel(EmbeddingsRequest) };
+
+function withModel(schema: { readonly required: readonly string[] }): object {
+  return { ...schema, required: ['model', ...schema.required] };
+}
+
 const embeddingsErrors: readonly ErrorCode[] = [
   ...keyErrors,
   ...bodyErrors,
@@ -25,6 +33,9 @@ const chatDescription =
   'Fields that are not listed are carried to the deployment untouched.';
 
 const versionForm = 'A date `YYYY-MM-DD`, optionally with `-preview`.';
+/** Days of the calendar, but for those of leap years. */
+const monthAndDay = '((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))';
+const versionPattern = `^[0-9]{4}-${monthAndDay}(-preview)?$`;
 const version = '2024-10-21';
 
 /** The deployment is named by the path, or by `model` of the body. */
@@ -51,8 +62,8 @@ export function otherFormsOfCalls(prefixes: readonly string[]): MethodOfPath[] {
 function toPlace(prefix: string): Place {
   const hasVersionInPath = prefix === 'compat';
   const inAddress = hasVersionInPath
-    ? inPath('api_version', versionForm, version)
-    : inQuery('api-version', versionForm, { example: version });
+    ? { ...inPath('api_version', versionForm, version), schema: { type: 'string', pattern: versionPattern } }
+    : inQuery('api-version', versionForm, { example: version, schema: { type: 'string', pattern: '^[A-Za-z0-9._-]+$' } });
   return {
     path: `/${prefix}/deployments/{id}/{operation}${hasVersionInPath ? '/{api_version}' : ''}`,
     suffix: prefix.replace(/[^a-z0-9]+/gi, '_'),
@@ -70,7 +81,7 @@ function toChat({ path, suffix, isNamedByBody, toParameters }: Place): ApiOperat
     summary: 'Asks a deployment for a reply',
     description: chatDescription,
     parameters: toParameters(exampleNames.chat),
-    body: json(request, toChatExamples(isNamedByBody ? { model: exampleNames.chat } : {})),
+    body: json(isNamedByBody ? requestByModel : request, toChatExamples(isNamedByBody ? { model: exampleNames.chat } : {})),
     answers: [
       {
         status: 200,
@@ -91,7 +102,7 @@ function toEmbeddings({ path, suffix, isNamedByBody, toParameters }: Place): Api
     tag: 'Embeddings',
     summary: 'Asks a model for vectors of texts',
     parameters: toParameters(exampleNames.embedding),
-    body: json(embeddingsRequest, {
+    body: json(isNamedByBody ? embeddingsByModel : embeddingsRequest, {
       texts: {
         summary: 'Two texts',
         value: { ...model, input: ['A loan can be renewed twice.', 'Books are kept for three weeks.'] },

@@ -21,7 +21,7 @@ export class PathMethods {
     this.#operations = operations;
   }
 
-  /** In capitals and in order, with `HEAD` and `OPTIONS`; empty for a path that no operation has. */
+  /** In capitals and in order, with `HEAD`; empty for a path that no operation has. */
   at(url: string): readonly string[] {
     const path = pathOf(url);
     this.#patterns ??= toPatterns(this.#operations());
@@ -55,9 +55,9 @@ function toForm(path: string): RegExp {
   return new RegExp(`^${parts.join('')}${path.endsWith('{bucket}') ? '/?' : ''}$`);
 }
 
-/** What `Allow` lists for a path that takes these methods. */
+/** What `Allow` lists for a path that takes these methods; OPTIONS is answered everywhere. */
 export function toAllowed(methods: Iterable<string>): readonly string[] {
-  const all = new Set([...methods, 'OPTIONS']);
+  const all = new Set(methods);
   if (all.has('GET')) all.add('HEAD');
   return [...all].sort();
 }

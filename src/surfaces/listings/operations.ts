@@ -119,6 +119,7 @@ const names: ApiOperation = {
   parameters: [
     inQuery('type', `Which of ${deploymentKinds.join(', ')}, with commas between them. Absent: models and applications.`, {
       example: 'model,application',
+      schema: { type: 'string', pattern: `^(${deploymentKinds.join('|')})(,(${deploymentKinds.join('|')}))*$` },
     }),
   ],
   answers: [
