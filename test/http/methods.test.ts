@@ -25,7 +25,7 @@ function toPath(pattern: string): string {
 function methodsOf(pattern: string): string[] {
   const path = toPath(pattern);
   const described = operations.filter((each) => toPath(each.path) === path).map(({ method }) => method.toUpperCase());
-  return [...new Set([...described, ...(described.includes('GET') ? ['HEAD'] : []), 'OPTIONS'])].sort();
+  return [...new Set([...described, ...(described.includes('GET') ? ['HEAD'] : [])])].sort();
 }
 
 function ask(method: string, path: string) {
