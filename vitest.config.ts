@@ -20,7 +20,12 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'service', include: ['test/**/*.test.ts'], globalSetup: ['test/support/servers.ts'] },
+        test: {
+          name: 'service',
+          include: ['test/**/*.test.ts'],
+          globalSetup: ['test/support/servers.ts'],
+          setupFiles: ['test/support/check-answers.ts'],
+        },
       },
     ],
   },

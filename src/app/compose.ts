@@ -3,6 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import fastify, { type FastifyInstance } from 'fastify';
 import { createLetterIds } from '#base/letter-id.ts';
+import type { Configuration } from '#contract/configuration/configuration.ts';
 import { createIdentify, type Identify } from '#domain/callers/identify.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { defaultFileLimits, StoredFiles } from '#domain/files/stored-files.ts';
@@ -15,15 +16,19 @@ import { adminRoutes } from '#surfaces/admin/routes.ts';
 import { importRoutes } from '#surfaces/applications/import-routes.ts';
 import { applicationRoutes } from '#surfaces/applications/routes.ts';
 import { compatErrorDialectAt } from '#surfaces/compat/error-dialect.ts';
+import { otherFormsOfCalls } from '#surfaces/compat/operations.ts';
 import { compatRoutes } from '#surfaces/compat/routes.ts';
 import { consentRoutes } from '#surfaces/consent/routes.ts';
 import { featureRoutes, toRatePath } from '#surfaces/features/routes.ts';
 import { fileRoutes } from '#surfaces/files/routes.ts';
 import { answersToMalformed, refuseOddHeads } from '#surfaces/http/answer-malformed.ts';
+import { answerMethods } from '#surfaces/http/answer-methods.ts';
 import { headPatience, paceBodies } from '#surfaces/http/body-pace.ts';
+import { answerOrigins } from '#surfaces/http/cross-origin.ts';
 import { FastPath } from '#surfaces/http/fast-path.ts';
 import { InFlightCalls } from '#surfaces/http/in-flight-calls.ts';
 import { answerErrors } from '#surfaces/http/on-error.ts';
+import type { MethodOfPath } from '#surfaces/http/path-methods.ts';
 import { RequestHandler } from '#surfaces/http/request-handler.ts';
 import { callerRoutes } from '#surfaces/listings/caller-routes.ts';
 import { listingRoutes } from '#surfaces/listings/routes.ts';
@@ -33,6 +38,7 @@ import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
 import { messagesRoutes } from '#surfaces/messages/routes.ts';
 import { uiRoutes } from '#surfaces/ui/routes.ts';
 import { mountedAddin } from './addin/mounted.ts';
+import { apiOperations } from './api-operations.ts';
 import { type CompleteServiceDeps, composeLine, type Line } from './compose-line.ts';
 import { createImportDocument } from './import-document.ts';
 import type { ServiceDeps } from './service-parts.ts';
@@ -75,17 +81,19 @@ export function composeService(given: ServiceDeps): Service {
 
 /** A server that answers what no route takes. */
 function createServer({ snapshot, noteFault, tls }: CompleteServiceDeps): FastifyInstance {
+  const { aliases } = snapshot().configuration;
+  const allowedOrigins = () => snapshot().configuration.security.allowedOrigins;
+  const dialectAt = errorDialectAt(aliases.msgapi, compatErrorDialectAt(['compat', ...aliases.compat]));
   const addin = new AddinMount(mountedAddin(snapshot));
   const newRequestId = createLetterIds();
-  const { aliases } = snapshot().configuration;
   const fastPath = new FastPath(newRequestId, addin.takes);
   const app: FastifyInstance = fastify({
     routerOptions,
     rewriteUrl: (request) => toRatePath(request.method, addin.rewriteUrl(request)),
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    ...answersToMalformed(newRequestId),
+    ...answersToMalformed(newRequestId, dialectAt),
     serverFactory(framework) {
-      const listener = fastPath.before(framework);
+      const listener = answerOrigins(fastPath.before(framework), { allowedOrigins, isReserved: addin.takes });
       return tls === undefined
         ? createHttpServer(httpOptions, listener)
         : createHttpsServer({ ...httpOptions, ...tls }, listener);
@@ -97,9 +105,14 @@ function createServer({ snapshot, noteFault, tls }: CompleteServiceDeps): Fastif
   refuseOddHeads(app);
   answerErrors(app, {
     noteFault: (error, id) => noteFault(`request ${id} failed`, error),
-    errorDialectAt: errorDialectAt(aliases.msgapi, compatErrorDialectAt(['compat', ...aliases.compat])),
+    errorDialectAt: dialectAt,
   });
+  answerMethods(app, { operations: () => pathsOf(aliases), allowedOrigins });
   return app;
+}
+
+function pathsOf(aliases: Configuration['aliases']): readonly MethodOfPath[] {
+  return [...apiOperations({ aliases }), ...otherFormsOfCalls(['compat', ...aliases.compat])];
 }
 
 function composeIdentify({ snapshot, http, clock, stores, noteFault, noteAudit }: CompleteServiceDeps): Identify {

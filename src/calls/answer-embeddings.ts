@@ -40,7 +40,7 @@ export async function answerEmbeddings(
     const usage = toUsed(target, request, body);
     used = usage;
     await call.caller.chain?.report([usage]);
-    return { headers: { ...headers, ...fields.all }, body, used: () => [usage] };
+    return { headers: { ...headers, ...fields.all }, body: toWhole(body, usage), used: () => [usage] };
   } finally {
     if (signal.aborted) used ??= toUsed(target, request, {});
     if (used !== undefined) {
@@ -85,6 +85,12 @@ function askWith(deps: UpstreamDeps, { target, request, signal, fields }: Asking
     },
   };
   return askUpstreams(deps, attempts, signal);
+}
+
+/** The reply with the fields that callers rely on, and some upstreams leave out. */
+function toWhole(body: JsonObject, { model, prompt_tokens, total_tokens }: ModelUsage): JsonObject {
+  const usage = isJsonObject(body.usage) ? body.usage : { prompt_tokens, total_tokens };
+  return { ...body, model: typeof body.model === 'string' ? body.model : model, usage };
 }
 
 /** What an upstream reported, else an estimate. */

@@ -38,13 +38,13 @@ export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, s
 /** What programs are sent beside the request, of which what is secret is shown to nobody. */
 export function forPrograms({ call, deployment, snapshot }: Target, key: string): ForPrograms {
   const { headers, query } = handedOn(call.origin);
-  const { typeSchemaId, forwardsToken } = deployment;
+  const { ofType, forwardsToken } = deployment;
   const credentials = forwardsToken && call.caller.chain === null ? call.origin && credentialsIn(call.origin) : undefined;
   const isToken = credentials !== undefined && hasTokenForm(credentials) && snapshot.keys.find(credentials) === undefined;
   const own = {
     'api-key': key,
     ...(isToken && { authorization: `Bearer ${credentials}` }),
-    ...(typeSchemaId !== undefined && { 'x-dial-application-id': encodeURI(deployment.id) }),
+    ...(ofType !== undefined && { 'x-dial-application-id': encodeURI(deployment.id) }),
   };
   return { headers, query, own, secrets: isToken ? [key, credentials] : [key] };
 }

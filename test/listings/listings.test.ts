@@ -97,7 +97,7 @@ describe('a listing', () => {
       max_input_attachments: 3,
       capabilities: { chat_completion: true, embeddings: false },
       limits: { max_total_tokens: 1000, max_prompt_tokens: 800, max_completion_tokens: 200 },
-      pricing: { prompt: 0.001, completion: 0.002 },
+      pricing: { unit: 'token', prompt: '0.001', completion: '0.002' },
     });
     const item = json as { owner: string; created_at: number; updated_at: number };
     expect(item.owner).toBeTypeOf('string');
@@ -116,6 +116,7 @@ describe('a listing', () => {
       object: 'application',
       features: { consentRequired: true },
     });
+    expect((await get('/openai/deployments/app')).json).toMatchObject({ id: 'app', object: 'deployment', model: 'app' });
     expect((await get('/openai/models/app')).status).toBe(404);
     expect((await get('/openai/applications/open')).status).toBe(404);
     expect((await get('/openai/deployments/app')).status).toBe(200);

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { askStream } from '#test/ask.ts';
 import { plainReply } from '#test/chunks.ts';
+import { upstreamsAreOdd } from '#test/described-answers.ts';
 import { grammarFaults, readMessageEvents } from '#test/message-events.ts';
 import { RecordedTelemetry } from '#test/recorded-telemetry.ts';
 import {
@@ -14,6 +15,8 @@ import {
 } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { asking, post, toNamed } from './support.ts';
+
+upstreamsAreOdd();
 
 const path = '/msgapi/v1/messages';
 const telemetry = new RecordedTelemetry();

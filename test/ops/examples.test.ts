@@ -9,9 +9,9 @@ import {
   type OpenApiDocument,
   readOperations,
   toRequests,
-} from './documented.ts';
+} from '#test/documented.ts';
+import { Validators } from '#test/validators.ts';
 import { aliases, credentials, type ExampleService, startExampleService } from './example-service.ts';
-import { Validators } from './validators.ts';
 
 const document = JSON.parse(JSON.stringify(toOpenApi(apiOperations({ aliases })))) as OpenApiDocument;
 const operations = readOperations(document);

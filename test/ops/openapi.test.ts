@@ -109,8 +109,27 @@ describe('the OpenAPI document', () => {
       type: 'object',
       required: ['a'],
       properties: { a: { type: 'string' }, size: { type: 'integer', description: 'How big. Default: `1`.' } },
+      additionalProperties: true,
     });
     expect(JSON.stringify(whole)).not.toMatch(/"(default|errorMessage)":/);
+  });
+
+  test('says of what is sent, and of what has any fields, that more fields are taken', () => {
+    const schemas = JSON.parse(JSON.stringify(whole.components.schemas)) as Record<string, { additionalProperties?: unknown }>;
+    expect(schemas.ChatRequest?.additionalProperties).toBe(true);
+    expect(JSON.stringify(schemas.ChatRequest)).toContain('"state":{"type":"object","description"');
+    expect(JSON.stringify(schemas)).not.toMatch(/\{"type":"object"(,"description":"[^"]*")?\}/);
+    expect(schemas.Completion).not.toHaveProperty('additionalProperties');
+  });
+
+  test('has no constants but texts, which generators of clients know', () => {
+    expect(JSON.stringify(whole)).not.toMatch(/"const":[^"]/);
+  });
+
+  test('lets clients read the message of an answer that may be a reply or a chunk', () => {
+    const { Completion, Chunk } = whole.components.schemas as Record<string, object>;
+    for (const schema of [Completion, Chunk])
+      expect(schema).toMatchObject({ properties: { choices: { items: { properties: { message: { type: 'object' } } } } } });
   });
 
   test('describes errors of the messages surface in its dialect, and all others in ours', () => {

@@ -143,6 +143,7 @@ const table: readonly Row[] = [
     asking: post('/openai/v1/deployments/vectors/embeddings', { input: 'x' }),
     told: byRole,
   },
+  { route: 'GET /v1/deployment-names', asking: get('/v1/deployment-names'), told: keyed(200) },
   { route: 'GET /v1/user/info', asking: get('/v1/user/info'), told: keyed(200) },
   { route: 'GET /v1/deployments/*', asking: get('/v1/deployments/model/limits'), told: byRole },
   { route: 'GET /v1/deployments/*', asking: get('/v1/deployments/model/configuration'), told: byRole },

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { apiOperations } from '#app/api-operations.ts';
 import { composeService } from '#app/compose.ts';
 import type { ServiceDeps } from '#app/service-parts.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
@@ -24,7 +25,10 @@ import type { NoteAudit } from '#domain/usage/journal.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import type { InFlightCalls } from '#surfaces/http/in-flight-calls.ts';
+import { toOpenApi } from '#surfaces/ops/openapi.ts';
 import { type Answered, type Asking, ask, askAndLeave, askStream } from './ask.ts';
+import { seeAnswers } from './described-answers.ts';
+import type { OpenApiDocument } from './documented.ts';
 import { MemoryApplicationStore } from './memory-application-store.ts';
 import { MemoryConsentStore } from './memory-consent-store.ts';
 import type { StreamReader } from './read-events.ts';
@@ -85,6 +89,7 @@ export async function startService(configuration: object, options: ServiceOption
     clock,
     telemetry,
   });
+  seeAnswers(app.server, () => toDescription(snapshot.current().configuration));
   await app.listen({ host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   const close = async (): Promise<void> => {
@@ -112,6 +117,17 @@ export async function startService(configuration: object, options: ServiceOption
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+const descriptions = new Map<string, OpenApiDocument>();
+
+/** What `/openapi.json` would say: the same object for the same aliases. */
+function toDescription({ aliases }: Configuration): OpenApiDocument {
+  const known = descriptions.get(JSON.stringify(aliases));
+  if (known !== undefined) return known;
+  const document = JSON.parse(JSON.stringify(toOpenApi(apiOperations({ aliases })))) as OpenApiDocument;
+  descriptions.set(JSON.stringify(aliases), document);
+  return document;
 }
 
 /** Stores of one test, in memory. */

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import { hello } from '#test/chunks.ts';
+import { upstreamsAreOdd } from '#test/described-answers.ts';
 import {
   jsonReply,
   piecesReply,
@@ -13,6 +14,8 @@ import {
 import { startService, type TestService, withKey } from '#test/start-service.ts';
 import { account } from './service-account.ts';
 import { fixture } from './support.ts';
+
+upstreamsAreOdd();
 
 const token = 'ya29.the-token';
 const plain = new LeanClient();

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delta, finish, plainReply, text } from '#test/chunks.ts';
+import { upstreamsAreOdd } from '#test/described-answers.ts';
 import { eventsReply, refusal } from '#test/scripted-upstream.ts';
 import { callerKey } from '#test/start-service.ts';
 import { openLongConversation } from './keep-conversation.ts';
 import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+
+upstreamsAreOdd();
 
 let house: PageHouse;
 

@@ -12,7 +12,7 @@ describe('complete', () => {
       roles: {},
       identityProviders: {},
       addin: { enabled: false, prefix: '/addin', models: [] },
-      security: { allowPrivateNetworks: [], trustedProxies: [], maxBodyBytes: 67108864 },
+      security: { allowPrivateNetworks: [], trustedProxies: [], allowedOrigins: [], maxBodyBytes: 67108864 },
       aliases: { compat: ['openai'], msgapi: ['anthropic'] },
       consent: { directCalls: 'allow' },
       retrieval: {},

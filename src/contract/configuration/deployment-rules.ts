@@ -112,13 +112,15 @@ function* keyFaults(protocol: unknown, { key, region }: JsonObject): Iterable<Fa
     };
 }
 
-/** The features that the service itself acts upon. */
-const ownFeatures = Object.keys(childOf(readSchema(ModelEntry), 'features').properties ?? {});
+/** The features that the service itself acts upon: those that end in `Supported` are told to callers alone, and other gateways know more of them. */
+const ownFeatures = Object.keys(childOf(readSchema(ModelEntry), 'features').properties ?? {}).filter(
+  (key) => !key.endsWith('Supported'),
+);
 
 /** Any key may stand among the features, but a misspelt one of these would silently do nothing. */
 function* featureFaults({ features }: JsonObject): Iterable<Fault> {
   for (const key of Object.keys(isJsonObject(features) ? features : {})) {
-    const meant = ownFeatures.includes(key) ? {} : didYouMean(key, ownFeatures);
+    const meant = ownFeatures.includes(key) || key.endsWith('Supported') ? {} : didYouMean(key, ownFeatures);
     if (meant.hint !== undefined) yield { path: ['features', key], message: 'is not a known key', ...meant };
   }
 }

@@ -75,23 +75,40 @@ const servedAt = (what: string) =>
     `Full address of a program that ${what}; called with a per-request key, and shown to nobody. Absent: the service does what it can itself.`,
   );
 
-/** What a deployment announces and asks for; keys beyond the named one are listed to callers as they are. */
-const Features = Type.Unsafe<{ consentRequired: boolean; [feature: string]: unknown }>({
+const feature = (byDefault: boolean, description: string) => Type.Boolean({ default: byDefault, description });
+
+/** What callers are told that a deployment can do, in words of the configuration. */
+const announced = {
+  systemPromptSupported: feature(true, 'Listed as `system_prompt`: messages of the role `system` count.'),
+  toolsSupported: feature(false, 'Listed as `tools`: it takes tools that the caller runs.'),
+  seedSupported: feature(false, 'Listed as `seed`: it takes a seed.'),
+  urlAttachmentsSupported: feature(false, 'Listed as `url_attachments`: it reads attachments at addresses of the web.'),
+  folderAttachmentsSupported: feature(false, 'Listed as `folder_attachments`: it reads folders as attachments.'),
+  allowResume: feature(true, 'Listed as `allow_resume`: a reply that broke off can be gone on with.'),
+};
+
+/** What a deployment announces and asks for; further keys are listed to callers as they are. */
+const Features = Type.Unsafe<{ consentRequired: boolean; accessibleByPerRequestKey?: boolean; [feature: string]: unknown }>({
   type: 'object',
   properties: {
     consentRequired: Type.Boolean({
       default: false,
       description: 'Whether another application needs the consent of the user before it may call this deployment.',
     }),
+    accessibleByPerRequestKey: feature(
+      true,
+      'Whether applications may call it on behalf of their users. Listed as `accessible_by_per_request_key`.',
+    ),
+    ...announced,
     configurationEndpoint: servedAt('says how a conversation may be configured'),
     rateEndpoint: servedAt('takes what users think of a reply'),
     tokenizeEndpoint: servedAt('counts tokens'),
     truncatePromptEndpoint: servedAt('says which messages of a conversation that is too long to leave out'),
   },
-  required: ['consentRequired'],
+  required: ['consentRequired', 'accessibleByPerRequestKey', ...Object.keys(announced)],
   default: {},
   description:
-    'What the deployment can do; further keys are shown in listings as they are, but for those that end in `Endpoint`. A misspelt key is a fault.',
+    'What the deployment can do; further keys are shown in listings as they are, but for addresses. A misspelt key is a fault.',
 });
 
 const common = {

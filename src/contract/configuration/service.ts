@@ -15,13 +15,19 @@ export const AddonEntry = strict(
 );
 export type AddonEntry = Static<typeof AddonEntry>;
 
-/** A model as the add-in gateway lists it. */
 const origin = Type.Refine(
   text('Scheme, host and port, such as `https://addin.example`.'),
   isOrigin,
   () => 'must be scheme, host and port as browsers send them, such as https://addin.example',
 );
 
+const originOrAny = Type.Refine(
+  text('Scheme, host and port, such as `https://app.example`; or `*`.'),
+  (value) => value === '*' || isOrigin(value),
+  () => 'must be scheme, host and port as browsers send them, such as https://app.example, or *',
+);
+
+/** A model as the add-in gateway lists it. */
 const AddinModel = strict(
   { id: text('Id of the deployment.'), display_name: text('Name shown to people.') },
   { description: 'A model offered to the add-in.' },
@@ -58,6 +64,11 @@ export const SecuritySettings = strict(
     trustedProxies: Type.Array(network(), {
       default: [],
       description: 'Addresses and networks of trusted proxies, whose `X-Forwarded-*` header fields count. Empty: none.',
+    }),
+    allowedOrigins: Type.Array(originOrAny, {
+      default: [],
+      description:
+        'Origins of pages that may call the API from a browser (CORS), such as `https://app.example`. `*`: any, without credentials of the browser. Empty: none.',
     }),
     maxBodyBytes: Type.Integer({
       minimum: 1,

@@ -12,6 +12,11 @@ export function hideSecrets(properties: JsonObject): JsonObject {
   return replaceSecrets(readSchema(QuickAppForm), properties, () => hidden) as JsonObject;
 }
 
+/** The settings of a quick app with every secret left out. */
+export function leaveOutSecrets(properties: JsonObject): JsonObject {
+  return replaceSecrets(readSchema(QuickAppForm), properties, () => undefined) as JsonObject;
+}
+
 /** Every secret of the settings, wherever it stands. */
 export function secretsOf(properties: JsonObject): readonly string[] {
   const found: string[] = [];

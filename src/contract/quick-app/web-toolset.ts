@@ -22,7 +22,10 @@ const ParameterInfo = strict(
 /** A property as JSON Schema has it, with where its value goes; one with `const` is fixed and not shown to the model. */
 const Property = Type.Object(
   { parameter_info: Type.Optional(ParameterInfo) },
-  { description: 'JSON Schema of the parameter; `const` fixes its value and hides it from the model.' },
+  {
+    description: 'JSON Schema of the parameter; `const` fixes its value and hides it from the model.',
+    additionalProperties: Type.Unknown(),
+  },
 );
 
 const ToolFunction = strict(

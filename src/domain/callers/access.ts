@@ -7,12 +7,15 @@ import { isLedByAnother } from './chain.ts';
 
 /** Whether the roles of a caller open a deployment and leave some use of it; one that names no roles is open to all. */
 export function mayUse({ limits }: ConfigSnapshot, caller: Actor, deployment: Deployment): boolean {
+  if (isClosedToApplications(caller, deployment)) return false;
   return isOpenTo(caller, deployment) && closedLimit(limits.of(caller.roles, deployment.id)) === undefined;
 }
 
 /** Throws `access_denied` if a caller may not use a deployment. */
 export function requireAccess({ limits }: ConfigSnapshot, caller: Actor, deployment: Deployment): void {
   const { id } = deployment;
+  if (isClosedToApplications(caller, deployment))
+    throw new ParleyError('access_denied', `Applications may not call ${id}: features.accessibleByPerRequestKey is false.`);
   if (!isOpenTo(caller, deployment)) throw new ParleyError('access_denied', `Your roles do not open ${id}.`);
   const closed = closedLimit(limits.of(caller.roles, id));
   if (closed === undefined) return;
@@ -28,4 +31,8 @@ function isOpenTo(caller: Actor, { userRoles, ownership: made }: Deployment): bo
   const { subject, roles } = caller;
   if (made !== null && made.owner === subject && !isLedByAnother(caller)) return true;
   return userRoles === null ? made === null : userRoles.some((role) => roles.includes(role));
+}
+
+function isClosedToApplications({ chain }: Actor, { features }: Deployment): boolean {
+  return chain !== null && features.accessibleByPerRequestKey === false;
 }

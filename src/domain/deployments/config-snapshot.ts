@@ -38,16 +38,16 @@ function toModel(id: string, entry: ModelEntry): Deployment {
     limits: entry.limits,
     pricing: entry.pricing,
     upstreams: toUpstreams(id, entry),
-    typeSchemaId: undefined,
     forwardsToken: false,
     quickApp: undefined,
+    ofType: undefined,
     ownership: null,
   };
 }
 
 /** An application of the configuration, or one that its owner made through the API. */
 export function toApplication(id: string, entry: ApplicationEntry, made: Ownership | null = null): Deployment {
-  const { endpoint, applicationTypeSchemaId, applicationProperties } = entry;
+  const { endpoint, applicationTypeSchemaId: schemaId, applicationProperties } = entry;
   const isRunHere = endpoint === undefined && applicationProperties !== undefined;
   return {
     ...toCommon(id, entry),
@@ -56,9 +56,9 @@ export function toApplication(id: string, entry: ApplicationEntry, made: Ownersh
     limits: undefined,
     pricing: undefined,
     upstreams: endpoint === undefined ? [] : [toApplicationUpstream(id, { entry, endpoint, isGuarded: made !== null })],
-    typeSchemaId: endpoint === undefined ? undefined : applicationTypeSchemaId,
     forwardsToken: entry.forwardAuthToken === true && made === null,
     quickApp: isRunHere ? toQuickApp(completeQuickApp(applicationProperties)) : undefined,
+    ofType: schemaId === undefined ? undefined : { schemaId, properties: applicationProperties ?? {} },
     ownership: made,
   };
 }

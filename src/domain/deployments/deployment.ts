@@ -1,3 +1,4 @@
+import type { JsonObject } from '#base/json.ts';
 import { protocols } from '#contract/configuration/protocols.ts';
 import type { QuickApp } from '../quick-app/quick-app.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
@@ -25,14 +26,20 @@ export interface Deployment {
   readonly upstreams: readonly Upstream[];
   /** How often one call is tried in all, the first time included. */
   readonly maxAttempts: number;
-  /** Of an application behind an endpoint that has a type; else undefined. */
-  readonly typeSchemaId: string | undefined;
   /** Whether an application is sent the token of the user who calls it. */
   readonly forwardsToken: boolean;
   /** Set for an application without code. */
   readonly quickApp: QuickApp | undefined;
+  /** Set for an application of a type. */
+  readonly ofType: ApplicationType | undefined;
   /** Of one that a user made through the API; null for what the configuration has. */
   readonly ownership: Ownership | null;
+}
+
+/** The type of an application, and its settings as they were written, secrets included. */
+interface ApplicationType {
+  readonly schemaId: string;
+  readonly properties: JsonObject;
 }
 
 /** Who made an application through the API, and when. */

@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { urlBelow } from '#base/url-path.ts';
+import { setFields, toVary } from '../http/response-head.ts';
 import { clientAddress, peerOf } from './client-address.ts';
 import { corsFields } from './cors.ts';
 import { judge, type Verdict } from './judge.ts';
 import { ownAnswer, sendOwn } from './own-answer.ts';
-import { isPassedDown, toVary } from './reply-fields.ts';
+import { isPassedDown } from './reply-fields.ts';
 import { callerKey, isWithheld, ownUpstreamFields } from './request-fields.ts';
 import type { AddinRules } from './rules.ts';
 
@@ -95,10 +96,4 @@ function rewriteHead(response: ServerResponse, cors: readonly string[]): void {
     response.setHeader('Vary', toVary(vary?.toString()));
     return writeHead.call(response, status);
   };
-}
-
-function setFields(response: ServerResponse, fields: unknown): void {
-  if (Array.isArray(fields)) for (let at = 0; at + 1 < fields.length; at += 2) response.appendHeader(fields[at], fields[at + 1]);
-  else if (typeof fields === 'object')
-    for (const [name, value] of Object.entries(fields ?? {})) if (value !== undefined) response.setHeader(name, value);
 }

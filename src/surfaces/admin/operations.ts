@@ -159,15 +159,28 @@ const state: NamedSchema = {
 const tag = 'Administration';
 const adminErrors = [...keyErrors, 'access_denied'] as const;
 
+const date = { schema: { type: 'string', format: 'date' } };
+
 const usageParameters = (keys: string, by: string) => [
-  inQuery('from', 'The first day, such as `2026-11-01`, in UTC. Absent: 29 days before `to`.', { example: '2026-11-01' }),
-  inQuery('to', 'The last day, included; at most 365 days later. Absent: today.', { example: '2026-11-30' }),
-  inQuery('by', `What sums are told apart by, with commas between: ${keys}. Absent: \`day\`.`, { example: by }),
+  inQuery('from', 'The first day, such as `2026-11-01`, in UTC. Absent: 29 days before `to`.', {
+    ...date,
+    example: '2026-11-01',
+  }),
+  inQuery('to', 'The last day, included; at most 365 days later. Absent: today.', { ...date, example: '2026-11-30' }),
+  inQuery('by', `What sums are told apart by, with commas between: ${keys}. Absent: \`day\`.`, {
+    example: by,
+    schema: toList(by.split(',')),
+  }),
   inQuery('limit', 'How many rows at most.', {
     schema: { type: 'integer', minimum: 1, maximum: 10_000, default: 1000 },
     example: 100,
   }),
 ];
+
+function toList(words: readonly string[]): Schema {
+  const word = `(${words.join('|')})`;
+  return { type: 'string', pattern: `^${word}(,${word})*$` };
+}
 
 /** `/v1/admin/…` and `/v1/user/usage`. */
 export const adminOperations: readonly ApiOperation[] = [

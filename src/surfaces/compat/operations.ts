@@ -4,11 +4,20 @@ import type { ErrorCode } from '#contract/errors.ts';
 import { type ApiOperation, type Content, inPath, inQuery, json, type NamedSchema, type Parameter } from '../http/operation.ts';
 import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/operation-examples.ts';
+import type { MethodOfPath } from '../http/path-methods.ts';
 import { chunk, completion, embeddings } from './reply-schema.ts';
 
 const canonicalPrefix = 'compat';
 const request: NamedSchema = { name: 'ChatRequest', schema: ChatRequest };
 const embeddingsRequest: NamedSchema = { name: 'EmbeddingsRequest', schema: EmbeddingsRequest };
+
+/** The same where the body names the deployment. */
+const requestByModel: NamedSchema = { name: 'ChatRequestByModel', schema: withModel(ChatRequest) };
+const embeddingsByModel: NamedSchema = { name: 'EmbeddingsRequestByModel', schema: withModel(EmbeddingsRequest) };
+
+function withModel(schema: { readonly required: readonly string[] }): object {
+  return { ...schema, required: ['model', ...schema.required] };
+}
 
 const embeddingsErrors: readonly ErrorCode[] = [
   ...keyErrors,
@@ -31,6 +40,9 @@ const countsDescription = {
 
 const versionForm = 'A date `YYYY-MM-DD`, optionally with `-preview`.';
 const versionInQuery = 'A word of letters, digits, `.`, `-` and `_`, such as `preview`.';
+/** Days of the calendar, but for those of leap years. */
+const monthAndDay = '((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))';
+const versionPattern = `^[0-9]{4}-${monthAndDay}(-preview)?$`;
 const version = '2024-10-21';
 
 /** The deployment is named by the path, or by `model` of the body. */
@@ -64,11 +76,17 @@ function toSuffix(prefix: string): string {
   return prefix.replace(/[^a-z0-9]+/gi, '_');
 }
 
+/** Forms of the same paths that are not described: below each prefix the version may be the last segment, or not there. */
+export function otherFormsOfCalls(prefixes: readonly string[]): MethodOfPath[] {
+  const calls = ['chat/completions', 'embeddings', 'chat/completions/{api_version}', 'embeddings/{api_version}'];
+  return prefixes.flatMap((prefix) => calls.map((call) => ({ method: 'post', path: `/${prefix}/deployments/{id}/${call}` })));
+}
+
 function toPlace(prefix: string): Place {
   const hasVersionInPath = prefix === canonicalPrefix;
   const inAddress = hasVersionInPath
-    ? inPath('api_version', versionForm, version)
-    : inQuery('api-version', versionInQuery, { example: version });
+    ? { ...inPath('api_version', versionForm, version), schema: { type: 'string', pattern: versionPattern } }
+    : inQuery('api-version', versionInQuery, { example: version, schema: { type: 'string', pattern: '^[A-Za-z0-9._-]+$' } });
   return {
     path: `/${prefix}/deployments/{id}/{operation}${hasVersionInPath ? '/{api_version}' : ''}`,
     suffix: toSuffix(prefix),
@@ -87,7 +105,7 @@ function toChat({ path, suffix, isNamedByBody, isOpenAi, toParameters }: Place):
     summary: 'Asks a deployment for a reply',
     description: chatDescription + (isOpenAi ? countsDescription.ofOpenAi : countsDescription.usual),
     parameters: toParameters(exampleNames.chat),
-    body: json(request, toChatExamples(isNamedByBody ? { model: exampleNames.chat } : {})),
+    body: json(isNamedByBody ? requestByModel : request, toChatExamples(isNamedByBody ? { model: exampleNames.chat } : {})),
     answers: [
       {
         status: 200,
@@ -108,7 +126,7 @@ function toEmbeddings({ path, suffix, isNamedByBody, toParameters }: Place): Api
     tag: 'Embeddings',
     summary: 'Asks a model for vectors of texts',
     parameters: toParameters(exampleNames.embedding),
-    body: json(embeddingsRequest, {
+    body: json(isNamedByBody ? embeddingsByModel : embeddingsRequest, {
       texts: {
         summary: 'Two texts',
         value: { ...model, input: ['A loan can be renewed twice.', 'Books are kept for three weeks.'] },

@@ -2,6 +2,8 @@ import type { AskedVersion } from '#contract/api-version.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Operation } from '#domain/telemetry.ts';
+import { methodNotAllowed, routeNotFound } from '../http/answer-methods.ts';
+import { toAllowed } from '../http/path-methods.ts';
 
 const operations: Readonly<Record<string, Operation>> = { 'chat/completions': 'chat', embeddings: 'embeddings' };
 
@@ -31,7 +33,7 @@ export function readTarget(rawUrl: string, { base, isListed }: DeploymentPlace):
   const rest = path.slice(base.length);
   const match = /^(.*)\/(chat\/completions|embeddings)(?:\/([^/]*))?$/.exec(rest);
   const operation = operations[match?.[2] ?? ''];
-  if (match === null || operation === undefined) throw isListed && !rest.includes('/') ? notCalled() : nothingServed();
+  if (match === null || operation === undefined) throw isListed && !rest.includes('/') ? notCalled() : routeNotFound();
   const version = match[3] === undefined ? fromQuery(query) : { text: decoded(match[3]), from: 'path' as const };
   return { encodedId: match[1] ?? '', operation, version };
 }
@@ -43,14 +45,9 @@ export function readId(encodedId: string): string {
   return id;
 }
 
-function nothingServed(): ParleyError {
-  return new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
-}
-
 /** The path of a deployment itself, which is only read. */
 function notCalled(): ParleyError {
-  const claim = 'This path takes GET, HEAD, not POST; a chat completion is asked for at …/chat/completions below it.';
-  return new ParleyError('method_not_allowed', claim, { headers: { allow: 'GET, HEAD' } });
+  return methodNotAllowed('POST', toAllowed(['GET']), '; a chat completion is asked for at …/chat/completions below it');
 }
 
 function fromQuery(query: string): AskedVersion | undefined {

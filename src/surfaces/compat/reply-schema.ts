@@ -5,11 +5,13 @@ const text = { type: 'string' };
 const count = { type: 'integer', minimum: 0 };
 const list = (items: object) => ({ type: 'array', items });
 
-const functionCall = { type: 'object', properties: { name: text, arguments: { ...text, description: 'JSON text.' } } };
+const call = { type: 'object', properties: { name: text, arguments: { ...text, description: 'JSON text.' } } };
+
+const functionCall = { ...call, type: ['object', 'null'] };
 
 const toolCall = {
   type: 'object',
-  properties: { index: count, id: text, type: { const: 'function' }, function: functionCall },
+  properties: { index: count, id: text, type: text, function: call },
 };
 
 const message = {
@@ -19,7 +21,7 @@ const message = {
     content: { type: ['string', 'null'] },
     refusal: { type: ['string', 'null'] },
     function_call: functionCall,
-    tool_calls: list(toolCall),
+    tool_calls: { ...list(toolCall), type: ['array', 'null'] },
     custom_content: { ...customContent, description: 'What the reply has beside its text.' },
   },
 };
@@ -37,13 +39,22 @@ const usage: NamedSchema = {
   },
 };
 
-const finishReason = { enum: ['stop', 'length', 'function_call', 'tool_calls', 'content_filter', null] };
+const finishReason = {
+  type: ['string', 'null'],
+  description: '`stop`, `length`, `function_call`, `tool_calls` or `content_filter`; an upstream may have others.',
+};
+
+/**
+ * Generated clients type an answer as a whole reply or a chunk, and read only what both may have: a chunk is described with a
+ * `message` that is never there.
+ */
+const noMessage = { ...message, description: 'Not there in a chunk.' };
 
 function toReply(object: string, part: 'message' | 'delta'): object {
   const choice = {
     type: 'object',
     required: ['index', part, 'finish_reason'],
-    properties: { index: count, [part]: message, finish_reason: finishReason },
+    properties: { index: count, ...(part === 'delta' && { message: noMessage }), [part]: message, finish_reason: finishReason },
   };
   return {
     type: 'object',
@@ -54,7 +65,7 @@ function toReply(object: string, part: 'message' | 'delta'): object {
       created: { ...count, description: 'Seconds since the epoch.' },
       model: text,
       choices: list(choice),
-      usage,
+      usage: part === 'delta' ? { anyOf: [usage, { type: 'null' }] } : usage,
       statistics,
     },
   };

@@ -31,7 +31,11 @@ const consent: NamedSchema = {
   },
 };
 
-const accepted: Schema = { type: 'object', required: ['accepted'], properties: { accepted: { const: true } } };
+const accepted: Schema = {
+  type: 'object',
+  required: ['accepted'],
+  properties: { accepted: { type: 'boolean', description: 'True.' } },
+};
 
 const list: NamedSchema = {
   name: 'ConsentList',

@@ -77,7 +77,8 @@ const page = [
 ];
 
 const errors: readonly ErrorCode[] = [...keyErrors, 'access_denied', 'file_not_found'];
-const bytes = [{ type: '*/*', schema: binary }];
+/** Of any type; generators of clients know the first. */
+const bytes = ['application/octet-stream', '*/*'].map((type) => ({ type, schema: binary }));
 const unchanged = { status: 304, description: 'The file is the one that `If-None-Match` names.' };
 const content = 'The library is open from 9 to 17.\n';
 
@@ -137,7 +138,7 @@ export const fileOperations: readonly ApiOperation[] = [
     description: 'The body is the file itself, or a form whose first part is the file.',
     parameters: [...place, ifMatch, ifNoneMatch],
     body: [
-      { type: '*/*', schema: binary, examples: { file: { summary: 'A text', value: content } } },
+      ...bytes.map((each) => ({ ...each, examples: { file: { summary: 'A text', value: content } } })),
       {
         type: 'multipart/form-data',
         schema: { type: 'object', properties: { file: binary } },

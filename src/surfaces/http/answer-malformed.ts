@@ -3,21 +3,21 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOptions } from 'fastify';
 import { httpRefusal, ParleyError, toErrorBody } from '#contract/errors.ts';
 import { endSocket } from './end-socket.ts';
+import type { ErrorDialect } from './error-dialect.ts';
 import { sendError } from './on-error.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** Options of a Fastify application: what never reaches a route is answered with the error family of the contract too, and every request has its id. */
-export function answersToMalformed(newId: () => string) {
+export function answersToMalformed(newId: () => string, errorDialectAt: (path: string) => ErrorDialect) {
   return {
     genReqId: (request) => requestIdOf(request, newId),
 
     /** An address that cannot be decoded, or is too long for any route. */
     frameworkErrors(_error: Error, request: FastifyRequest, reply: FastifyReply): void {
-      reply.header('x-request-id', request.id);
-      sendError(
-        reply,
-        new ParleyError('route_not_found', 'Nothing is served at this path: it cannot be decoded or is too long.'),
-      );
+      const { idHeaders, toErrorBody } = errorDialectAt(request.url);
+      for (const name of idHeaders) reply.header(name, request.id);
+      const error = new ParleyError('route_not_found', 'Nothing is served at this path: it cannot be decoded or is too long.');
+      sendError(reply, error, toErrorBody(error, request.id));
     },
 
     /** Bytes that are no request. In the middle of an answer they end the connection: another answer would become part of it. */

@@ -8,30 +8,10 @@ export interface ErrorDeps {
   readonly errorDialectAt?: (path: string) => ErrorDialect;
 }
 
-/** Answers of a Fastify application to what no route takes: an error of ours, 404 or 405. Every answer gets its `X-Request-Id`. */
+/** Answers of a Fastify application to what is thrown. Every answer gets its `X-Request-Id`. */
 export function answerErrors(app: FastifyInstance, { noteFault, errorDialectAt = () => compatErrorDialect }: ErrorDeps): void {
   const send = ({ url, id }: FastifyRequest, reply: FastifyReply, error: ParleyError): FastifyReply =>
     sendError(reply, error, errorDialectAt(url).toErrorBody(error, id));
-  const methodsByRoute = new Map<string, Set<string>>();
-  app.addHook('onRoute', ({ url, method }) => {
-    const known = methodsByRoute.get(url) ?? new Set();
-    for (const name of [method].flat()) known.add(name);
-    methodsByRoute.set(url, known);
-  });
-  const answerNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const allowed = methodsAt(methodsByRoute, request.url);
-    if (allowed.length === 0)
-      return send(request, reply, new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.'));
-    reply.header('allow', allowed.join(', '));
-    const claim = `This path takes ${allowed.join(', ')}, not ${request.method}.`;
-    return send(request, reply, new ParleyError('method_not_allowed', claim));
-  };
-  app.setNotFoundHandler(answerNotFound);
-  // Before a body is read: a faulty one would be told instead.
-  app.addHook('onRequest', (request, reply, done) => {
-    if (request.is404) answerNotFound(request, reply);
-    else done();
-  });
   app.addHook('onSend', ({ url, id }, reply, _payload, done) => {
     for (const name of errorDialectAt(url).idHeaders) reply.header(name, id);
     done();
@@ -60,14 +40,4 @@ export function sendError(reply: FastifyReply, error: ParleyError, body: object 
   for (const [name, value] of Object.entries(error.headers ?? {})) reply.header(name, value);
   if (error.retryAfterSeconds !== undefined) reply.header('retry-after', error.retryAfterSeconds);
   return reply.code(error.status).type('application/json; charset=utf-8').send(JSON.stringify(body));
-}
-
-function methodsAt(methodsByRoute: ReadonlyMap<string, ReadonlySet<string>>, url: string): string[] {
-  const [path = ''] = url.split('?', 1);
-  const allowed = new Set<string>();
-  for (const [route, methods] of methodsByRoute) {
-    const isHere = route.endsWith('*') ? route.length > 1 && path.startsWith(route.slice(0, -1)) : route === path;
-    if (isHere) for (const method of methods) allowed.add(method);
-  }
-  return [...allowed].sort();
 }

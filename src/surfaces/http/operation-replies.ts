@@ -70,7 +70,7 @@ const modelUsage = {
     model: { ...text, description: 'Id of the deployment.' },
     name: { ...text, description: 'The same.' },
     ...tokenCounts,
-    estimated: { const: true, description: 'Present if the upstream reported no counts.' },
+    estimated: { type: 'boolean', description: 'Present, and true, if the upstream reported no counts.' },
   },
 };
 

@@ -10,8 +10,10 @@ export interface RawRequest {
 
 export type ServeRaw = (raw: RawRequest) => Promise<void>;
 
-/** What of a route's `config` a `FastPath` asks for. */
+/** The `config` of a route, as others read it. */
 export interface RawConfig {
+  /** Set for routes that work on the raw request: they measure and refuse calls themselves. */
+  readonly isMeasured?: boolean;
   /** Set if whatever is sent by POST to its address, or below it, is for this route. */
   readonly fastPath?: ServeRaw;
 }

@@ -4,7 +4,6 @@ import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import { pathBelow } from '#base/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
-import { ParleyError } from '#contract/errors.ts';
 import type { Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
@@ -15,6 +14,7 @@ import { featureAddress } from '#domain/deployments/features.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
 import type { DocumentProgress } from '#domain/tools/document-progress.ts';
+import { routeNotFound } from '../http/answer-methods.ts';
 import { readCredentials } from '../http/credentials.ts';
 import { toDocumentList } from './document-list.ts';
 import { toLimitStats } from './limit-stats.ts';
@@ -51,8 +51,6 @@ const views: Readonly<Record<string, View>> = {
 };
 
 const deploymentsBase = '/v1/deployments/';
-/** What is only sent to, below the same base: deployments as MCP servers, and what programs serve of them. */
-const takesPostOnly = /\/(?:mcp|rate|tokenize|truncate_prompt)(?:\?|$)/;
 
 /** `/v1/user/info`, `/v1/deployments/{id}/limits`, `/configuration` and `/documents`: who a caller is, what is left of its limits, how it may begin, and how far documents are read (docs/wire.md, Listings). */
 export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void {
@@ -61,10 +59,6 @@ export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void
     return { user: subject, project, roles };
   });
   app.get(`${deploymentsBase}*`, async (request, reply) => {
-    if (takesPostOnly.test(request.url)) {
-      reply.header('allow', 'POST');
-      throw new ParleyError('method_not_allowed', 'This path takes POST, not GET.');
-    }
     const caller = await deps.identify(readCredentials(request.raw));
     const { view, encodedId } = toTarget(request);
     const snapshot = deps.snapshot();
@@ -79,7 +73,7 @@ function toTarget({ url }: FastifyRequest): { view: View; encodedId: string } {
   const end = path.lastIndexOf('/');
   const name = path.slice(end + 1);
   const view = Object.hasOwn(views, name) ? views[name] : undefined;
-  if (view === undefined) throw new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
+  if (view === undefined) throw routeNotFound();
   return { view, encodedId: path.slice(0, Math.max(end, 0)) };
 }
 

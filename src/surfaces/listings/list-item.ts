@@ -1,16 +1,17 @@
+import { toDecimal } from '#base/decimal.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { shownFeatures } from '#domain/deployments/features.ts';
 import { bucketOf } from '#domain/files/bucket.ts';
 import { declaredDependencies } from '#domain/quick-app/deployments-as-tools.ts';
+import { toListedFeatures } from './features.ts';
 
 const operator = 'organization-owner';
 
-/** A deployment as listings show it (docs/wire.md, Listings); what is not configured is left out. */
+/** A deployment as every listing shows it (docs/wire.md, Listings); what is not configured is left out. */
 export function toListItem(deployment: Deployment, createdSeconds: number): Record<string, unknown> {
   const { ownership: made } = deployment;
   const owner = made === null ? operator : bucketOf(made.owner);
   const created = made === null ? createdSeconds : Math.floor(made.createdAtMs / 1000);
-  const item: Record<string, unknown> = {
+  return {
     id: deployment.id,
     object: deployment.kind,
     display_name: deployment.displayName ?? deployment.id,
@@ -23,28 +24,44 @@ export function toListItem(deployment: Deployment, createdSeconds: number): Reco
     created,
     created_at: created,
     updated_at: made === null ? createdSeconds : Math.floor(made.updatedAtMs / 1000),
-    features: shownFeatures(deployment),
+    features: toListedFeatures(deployment),
     dependencies: toDependencies(deployment),
     input_attachment_types: deployment.inputAttachmentTypes,
     max_input_attachments: deployment.maxInputAttachments,
+    ...(deployment.kind === 'model' && ofModel(deployment)),
   };
-  if (deployment.kind === 'application') return item;
+}
+
+function ofModel({ id, type, limits, defaults, pricing }: Deployment): Record<string, unknown> {
   return {
-    ...item,
-    capabilities: { chat_completion: deployment.type === 'chat', embeddings: deployment.type === 'embedding' },
-    limits: deployment.limits && {
-      max_total_tokens: deployment.limits.maxTotalTokens,
-      max_prompt_tokens: deployment.limits.maxPromptTokens,
-      max_completion_tokens: deployment.limits.maxCompletionTokens,
+    model: id,
+    lifecycle_status: 'generally-available',
+    capabilities: {
+      scale_types: ['standard'],
+      completion: false,
+      chat_completion: type === 'chat',
+      embeddings: type === 'embedding',
+      fine_tune: false,
+      inference: false,
     },
-    pricing: deployment.pricing && {
+    limits: limits && {
+      max_total_tokens: limits.maxTotalTokens,
+      max_prompt_tokens: limits.maxPromptTokens,
+      max_completion_tokens: limits.maxCompletionTokens,
+    },
+    defaults,
+    pricing: pricing && {
       unit: 'token',
-      prompt: deployment.pricing.prompt,
-      completion: deployment.pricing.completion,
-      cache_read: deployment.pricing.cacheRead,
-      cache_write: deployment.pricing.cacheWrite,
+      prompt: toPrice(pricing.prompt),
+      completion: toPrice(pricing.completion),
+      cache_read: toPrice(pricing.cacheRead),
+      cache_write: toPrice(pricing.cacheWrite),
     },
   };
+}
+
+function toPrice(usd: number | undefined): string | undefined {
+  return usd === undefined ? undefined : toDecimal(usd);
 }
 
 function toDependencies(deployment: Deployment): readonly string[] | undefined {

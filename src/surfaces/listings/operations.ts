@@ -1,20 +1,93 @@
-import { type ApiOperation, inPath, json, listOf, type NamedSchema, type Schema } from '../http/operation.ts';
+import { type ApiOperation, inPath, inQuery, json, listOf, type NamedSchema, type Schema } from '../http/operation.ts';
 import { keyErrors } from '../http/operation-errors.ts';
 import { exampleNames } from '../http/operation-examples.ts';
+import { deploymentKinds } from './deployment-kinds.ts';
 
 const text: Schema = { type: 'string' };
 const count: Schema = { type: 'integer', minimum: 0 };
-const price: Schema = { type: 'number', description: 'USD a token.' };
+const price: Schema = { type: 'string', description: 'USD a token, in decimal digits.' };
 const seconds: Schema = { type: 'integer', description: 'Seconds since the epoch.' };
+const flag: Schema = { type: 'boolean' };
+
+/** Those that clients ask for. */
+const featureFlags = [
+  'rate',
+  'tokenize',
+  'truncate_prompt',
+  'configuration',
+  'system_prompt',
+  'tools',
+  'seed',
+  'url_attachments',
+  'folder_attachments',
+  'allow_resume',
+  'accessible_by_per_request_key',
+];
+
+const features: Schema = {
+  type: 'object',
+  description: 'What it can do. Further features are as configured, but for addresses.',
+  required: [...featureFlags, 'consentRequired'],
+  properties: {
+    ...Object.fromEntries(featureFlags.map((name) => [name, flag])),
+    consentRequired: { ...flag, description: 'Whether applications need the consent of the user before they call it.' },
+  },
+  additionalProperties: true,
+};
+
+const ofModels = {
+  lifecycle_status: { const: 'generally-available', description: 'Of models.' },
+  capabilities: {
+    type: 'object',
+    description: 'Of models.',
+    properties: {
+      scale_types: { type: 'array', items: text },
+      completion: flag,
+      chat_completion: flag,
+      embeddings: flag,
+      fine_tune: flag,
+      inference: flag,
+    },
+  },
+  limits: {
+    type: 'object',
+    description: 'Of models: bounds of one call, in tokens.',
+    properties: { max_total_tokens: count, max_prompt_tokens: count, max_completion_tokens: count },
+  },
+  defaults: {
+    type: 'object',
+    description: 'Of models: fields put into a request that does not have them.',
+    additionalProperties: true,
+  },
+  pricing: {
+    type: 'object',
+    description: 'Of models.',
+    properties: { unit: { const: 'token' }, prompt: price, completion: price, cache_read: price, cache_write: price },
+  },
+};
+
+const ofApplications = {
+  application: { ...text, description: 'The id again, in listings of applications.' },
+  application_type_schema_id: { ...text, description: 'Of applications of a type, in listings of applications.' },
+  application_properties: {
+    type: 'object',
+    description: 'Its settings without secrets. Of what a user made, for that user alone.',
+    additionalProperties: true,
+  },
+};
 
 const item: NamedSchema = {
   name: 'DeploymentItem',
   schema: {
     type: 'object',
-    required: ['id', 'object'],
+    required: ['id', 'object', 'created', 'created_at', 'owned_by', 'features'],
     properties: {
       id: text,
-      object: { enum: ['model', 'application'] },
+      object: {
+        enum: ['model', 'application', 'deployment'],
+        description: 'In `/v1/models` everything is a `model`; among deployments an application is a `deployment`.',
+      },
+      model: { ...text, description: 'The id again: of models, and of everything among deployments.' },
       display_name: text,
       display_version: text,
       description: text,
@@ -25,30 +98,42 @@ const item: NamedSchema = {
       created: seconds,
       created_at: seconds,
       updated_at: seconds,
-      features: { type: 'object', description: 'As configured.' },
+      features,
       dependencies: { type: 'array', items: text, description: 'Ids of the deployments it calls.' },
       input_attachment_types: { type: 'array', items: text },
       max_input_attachments: count,
-      capabilities: {
-        type: 'object',
-        description: 'Of models.',
-        properties: { chat_completion: { type: 'boolean' }, embeddings: { type: 'boolean' } },
-      },
-      limits: {
-        type: 'object',
-        description: 'Of models: bounds of one call, in tokens.',
-        properties: { max_total_tokens: count, max_prompt_tokens: count, max_completion_tokens: count },
-      },
-      pricing: {
-        type: 'object',
-        description: 'Of models.',
-        properties: { unit: { const: 'token' }, prompt: price, completion: price, cache_read: price, cache_write: price },
-      },
+      ...ofModels,
+      ...ofApplications,
     },
   },
 };
 
 const items: NamedSchema = { name: 'DeploymentList', schema: listOf(item) };
+
+const names: ApiOperation = {
+  method: 'get',
+  path: '/v1/deployment-names',
+  id: 'listDeploymentNames',
+  tag: 'Listings',
+  summary: 'Names what the caller may use',
+  parameters: [
+    inQuery('type', `Which of ${deploymentKinds.join(', ')}, with commas between them. Absent: models and applications.`, {
+      example: 'model,application',
+      schema: { type: 'string', pattern: `^(${deploymentKinds.join('|')})(,(${deploymentKinds.join('|')}))*$` },
+    }),
+  ],
+  answers: [
+    {
+      status: 200,
+      description: 'Their ids.',
+      content: json({
+        type: 'array',
+        items: { type: 'object', required: ['id', 'object'], properties: { id: text, object: { enum: deploymentKinds } } },
+      }),
+    },
+  ],
+  errors: [...keyErrors, 'invalid_request'],
+};
 
 interface Listing {
   readonly base: string;
@@ -64,7 +149,7 @@ export function listingOperations(prefixes: readonly string[]): ApiOperation[] {
   const all = { base: '/v1/models', kind: 'models and applications', suffix: 'models_v1' };
   const aliases = prefixes.filter((prefix) => prefix !== 'compat');
   const again = aliases.map((alias) => ({ ...all, base: `/${alias}/v1/models`, suffix: `models_v1_${alias}` }));
-  return [...listings, all, ...again].flatMap(toOperations);
+  return [...[...listings, all, ...again].flatMap(toOperations), names];
 }
 
 function toOperations({ base, kind, suffix }: Listing): ApiOperation[] {

@@ -1,14 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import { pathBelow } from '#base/url-path.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
-import { ParleyError } from '#contract/errors.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
 import { readCredentials } from '../http/credentials.ts';
+import { readKinds } from './deployment-kinds.ts';
 import { toListItem } from './list-item.ts';
+import { type ListedAs, listedAs, listedAsModels } from './listed-as.ts';
 
 export interface ListingDeps {
   readonly snapshot: () => ConfigSnapshot;
@@ -22,42 +24,42 @@ export interface ListingDeps {
   readonly createdSeconds: number;
 }
 
-const kinds: Readonly<Record<string, (deployment: Deployment) => boolean>> = {
-  deployments: () => true,
-  models: ({ kind }) => kind === 'model',
-  applications: ({ kind }) => kind === 'application',
-};
-
-/** `/{prefix}/deployments|models|applications[/{id}]`, and `/v1/models[/{id}]` with its aliases: what the caller may use (docs/wire.md, Listings). */
+/**
+ * `/{prefix}/deployments|models|applications[/{id}]`, `/v1/models[/{id}]` with its aliases and `/v1/deployment-names`: what the caller
+ * may use (docs/wire.md, Listings).
+ */
 export function listingRoutes(app: FastifyInstance, deps: ListingDeps): void {
   for (const prefix of deps.prefixes) {
-    for (const [kind, isOfKind] of Object.entries(kinds)) list(app, deps, { base: `/${prefix}/${kind}`, isOfKind });
+    for (const [kind, as] of Object.entries(listedAs)) list(app, deps, { base: `/${prefix}/${kind}`, as });
   }
-  for (const base of deps.modelPaths) list(app, deps, { base, isOfKind: () => true });
+  for (const base of deps.modelPaths) list(app, deps, { base, as: listedAsModels });
+  app.get('/v1/deployment-names', async (request) => {
+    const caller = await deps.identify(readCredentials(request.raw));
+    const kinds = readKinds(request.query);
+    const usable = await listUsable({ ...deps, snapshot: deps.snapshot(), caller }, ({ kind }) => kinds.has(kind));
+    return usable.map(({ id, kind }) => ({ id, object: kind }));
+  });
 }
-
-/** Paths that calls are sent to, below the same prefix. */
-const isCallPath = /\/(chat\/completions|embeddings)(\/[^/]*)?(\?|$)/;
 
 interface Listing {
   readonly base: string;
-  readonly isOfKind: (deployment: Deployment) => boolean;
+  readonly as: ListedAs;
 }
 
-function list(app: FastifyInstance, deps: ListingDeps, { base, isOfKind }: Listing): void {
+function list(app: FastifyInstance, deps: ListingDeps, { base, as }: Listing): void {
+  const toItem = (deployment: Deployment, caller: Caller) => ({
+    ...toListItem(deployment, deps.createdSeconds),
+    ...as.toFields(deployment, caller),
+  });
   app.get(base, async (request) => {
     const caller = await deps.identify(readCredentials(request.raw));
-    const usable = await listUsable({ catalog: deps.catalog, snapshot: deps.snapshot(), caller }, isOfKind);
-    return { object: 'list', data: usable.map((deployment) => toListItem(deployment, deps.createdSeconds)) };
+    const usable = await listUsable({ catalog: deps.catalog, snapshot: deps.snapshot(), caller }, as.has);
+    return { object: 'list', data: usable.map((deployment) => toItem(deployment, caller)) };
   });
-  app.get(`${base}/*`, async (request, reply) => {
-    if (isCallPath.test(request.url)) {
-      reply.header('allow', 'POST');
-      throw new ParleyError('method_not_allowed', 'This path takes POST, not GET.');
-    }
+  app.get(`${base}/*`, async (request) => {
     const caller = await deps.identify(readCredentials(request.raw));
     const id = toDeploymentId(pathBelow(`${base}/`, request.url));
     const lookup = { catalog: deps.catalog, snapshot: deps.snapshot(), caller };
-    return toListItem(await findUsable(lookup, id, isOfKind), deps.createdSeconds);
+    return toItem(await findUsable(lookup, id, as.has), caller);
   });
 }

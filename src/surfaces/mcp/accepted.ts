@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ParleyError } from '#contract/errors.ts';
+import { isOriginAllowed } from '../http/cross-origin.ts';
 
 /** The forms of an answer that a client takes. */
 export interface Accepted {
@@ -25,10 +26,10 @@ export function readAccepted({ headers: { accept } }: IncomingMessage): Accepted
 
 /**
  * Refuses what a page of another host sends: a browser on the caller's own network must not lend it its place (MCP,
- * Security Warning of the transport). Programs send no Origin.
+ * Security Warning of the transport), unless the configuration allows it. Programs send no Origin.
  */
-export function refuseOtherOrigins({ headers: { origin, host } }: IncomingMessage): void {
-  if (origin === undefined || isOwn(origin, host)) return;
+export function refuseOtherOrigins({ headers: { origin, host } }: IncomingMessage, allowed: readonly string[]): void {
+  if (origin === undefined || isOwn(origin, host) || isOriginAllowed(origin, allowed)) return;
   throw new ParleyError('access_denied', 'Pages of other hosts are not answered here.');
 }
 

@@ -41,26 +41,22 @@ const fault: NamedSchema = {
   },
 };
 
-const answer: NamedSchema = {
-  name: 'McpAnswer',
+const result: NamedSchema = {
+  name: 'McpResult',
+  schema: { type: 'object', required: ['jsonrpc', 'id', 'result'], properties: { jsonrpc, id, result: anyObject } },
+};
+
+const progress: NamedSchema = {
+  name: 'McpProgress',
   schema: {
-    oneOf: [{ type: 'object', required: ['jsonrpc', 'id', 'result'], properties: { jsonrpc, id, result: anyObject } }, fault],
+    type: 'object',
+    required: ['jsonrpc', 'method', 'params'],
+    properties: { jsonrpc, method: { const: 'notifications/progress' }, params: anyObject },
   },
 };
 
-const event: NamedSchema = {
-  name: 'McpEvent',
-  schema: {
-    oneOf: [
-      answer,
-      {
-        type: 'object',
-        required: ['jsonrpc', 'method', 'params'],
-        properties: { jsonrpc, method: { const: 'notifications/progress' }, params: anyObject },
-      },
-    ],
-  },
-};
+const answer: NamedSchema = { name: 'McpAnswer', schema: { oneOf: [result, fault] } };
+const event: NamedSchema = { name: 'McpEvent', schema: { oneOf: [result, fault, progress] } };
 
 const headers: readonly Parameter[] = [
   inHeader('MCP-Protocol-Version', '2025-03-26, 2025-06-18, 2025-11-25, or 2026-07-28, in which each request stands alone.', {

@@ -9,7 +9,9 @@ import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
+import { methodNotAllowed, routeNotFound } from '../http/answer-methods.ts';
 import { parseBody } from '../http/parse-body.ts';
+import { toAllowed } from '../http/path-methods.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { type ServeRaw, serveRaw } from '../http/serve-raw.ts';
@@ -46,13 +48,12 @@ export function mcpRoutes(app: FastifyInstance, deps: McpServerDeps): void {
 function toEncodedId(url: string): string {
   const [, encodedId, name = ''] = /^(.*)\/([^/]*)$/.exec(pathBelow(base, url)) ?? [];
   if (encodedId !== undefined && name === 'mcp') return encodedId;
-  if (encodedId === undefined || !/^(limits|configuration|documents)$/.test(name))
-    throw new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
-  throw new ParleyError('method_not_allowed', 'This path takes GET, HEAD, not POST.', { headers: { allow: 'GET, HEAD' } });
+  if (encodedId === undefined || !/^(limits|configuration|documents)$/.test(name)) throw routeNotFound();
+  throw methodNotAllowed('POST', toAllowed(['GET']));
 }
 
 async function serve(deps: McpServerDeps & ExchangeDeps, context: RequestContext, encodedId: string): Promise<void> {
-  refuseOtherOrigins(context.request);
+  refuseOtherOrigins(context.request, deps.snapshot().configuration.security.allowedOrigins);
   const outlet = new Outlet(context, readAccepted(context.request));
   const { caller, bytes } = await deps.handler.authenticate(context);
   const deployment = await findChat(deps, caller, encodedId);

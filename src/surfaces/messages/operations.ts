@@ -91,7 +91,12 @@ function toListings(alias: string): ApiOperation[] {
   const list = {
     type: 'object',
     required: ['data', 'has_more', 'first_id', 'last_id'],
-    properties: { data: { type: 'array', items: messagesModel }, has_more: { const: false }, first_id: id, last_id: id },
+    properties: {
+      data: { type: 'array', items: messagesModel },
+      has_more: { type: 'boolean', description: 'Never: the list is whole.' },
+      first_id: id,
+      last_id: id,
+    },
   };
   return [
     {

@@ -112,6 +112,8 @@ export const messagesEvent: NamedSchema = {
         ],
       },
       message,
+      // Generated clients type an answer as a message or an event: with this they may read the content of either.
+      content: { type: 'array', items: block, description: 'Not there in an event.' },
       index: count,
       content_block: block,
       delta: {

@@ -46,9 +46,9 @@ function toOperation(operation: ApiOperation, components: SchemaComponents): Doc
     operationId: id,
     tags: [tag],
     summary,
-    ...(description && { description }),
+    description: description ?? `${summary}.`,
     ...(parameters && { parameters: parameters.map((parameter) => toParameter(parameter, components)) }),
-    ...(body && { requestBody: { required: true, content: toContent(body, components) } }),
+    ...(body && { requestBody: { required: true, content: toContent(body, (schema) => components.showSent(schema)) } }),
     responses: toResponses(operation, components),
     security: toSecurity(operation),
   };
@@ -65,15 +65,16 @@ function toSecurity({ isOpen, takesXApiKey }: ApiOperation): Document[] {
 }
 
 function toResponses(operation: ApiOperation, components: SchemaComponents): Document {
+  const show = (schema: Content['schema']): unknown => components.show(schema);
   const { method, answers, errors = [], errorShape = compatErrorShape, isOpen } = operation;
   const codes = byStatus(isOpen ? errors : [...errors, 'internal_error']);
   const responses: Document = {};
   for (const { status, description, content } of answers) {
     const lines = [description, ...(codes.get(status) ?? []).map(errorShape.describe)];
-    responses[status] = { description: toText(lines), ...(content && { content: toContent(content, components) }) };
+    responses[status] = { description: toText(lines), ...(content && { content: toContent(content, show) }) };
     codes.delete(status);
   }
-  const errorContent = method !== 'head' && { content: toContent(json(errorShape.body), components) };
+  const errorContent = method !== 'head' && { content: toContent(json(errorShape.body), show) };
   for (const [status, told] of codes) {
     responses[status] = { description: toText(told.map(errorShape.describe)), ...errorContent };
   }
@@ -93,8 +94,8 @@ function byStatus(codes: readonly ErrorCode[]): Map<number, ErrorCode[]> {
   return grouped;
 }
 
-function toContent(content: readonly Content[], components: SchemaComponents): Document {
+function toContent(content: readonly Content[], show: (schema: Content['schema']) => unknown): Document {
   return Object.fromEntries(
-    content.map(({ type, schema, examples }) => [type, { schema: components.show(schema), ...(examples && { examples }) }]),
+    content.map(({ type, schema, examples }) => [type, { schema: show(schema), ...(examples && { examples }) }]),
   );
 }

@@ -39,7 +39,7 @@ export function toRestTools(document: JsonObject, documentUrl: URL): OpenApiTool
       }
     }
   }
-  const title = textOf(objectOf(document.info).title) ?? documentUrl.host;
+  const title = textOf(objectOf(document.info).title) ?? (documentUrl.host || 'API');
   return { title, tools, skipped, security, schemes: objectOf(objectOf(document.components).securitySchemes) };
 }
 

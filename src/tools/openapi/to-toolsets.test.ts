@@ -120,6 +120,12 @@ describe('a document as toolsets', () => {
     expect(quickAppFaults({ temperature: 0, instructions: '', model: 'm', web_api_toolset: toolsets })).toEqual([]);
   });
 
+  it('has a name where the document has neither a title nor an address', async () => {
+    const document = { ...openapi({ '/a': get('a') }, { servers: [{ url: 'https://x.test' }] }), info: { title: ' ' } };
+    const { toolsets } = toToolsets(await readOpenApi(JSON.stringify(document), new URL('about:blank')), {});
+    expect(toolsets.map(({ name }) => name)).toEqual(['API']);
+  });
+
   it('has names that the form takes, each once', async () => {
     const long = 'x'.repeat(70);
     const paths = { '/a': get('a.b'), '/b': get('a_b'), '/c': get(long), '/d': get(`${long}y`), '/e': get('é') };

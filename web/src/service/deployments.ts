@@ -64,7 +64,7 @@ function toDeployment(item: JsonObject, place: number, own: string): Deployment 
     version: text(item.display_version),
     description: text(item.description) ?? '',
     iconUrl: text(item.icon_url),
-    isApplication: item.object === 'application',
+    isApplication: item.object !== 'model',
     maker: !id.startsWith(savedByUsers) ? 'operator' : id.startsWith(own) ? 'self' : 'other',
     place,
     requiresConsent: features.consentRequired === true || features.consent_required === true,

@@ -17,6 +17,7 @@ interface DescribedParameter {
 
 interface DescribedOperation {
   readonly operationId: string;
+  readonly tags: readonly string[];
   readonly parameters?: readonly DescribedParameter[];
   readonly requestBody?: { readonly content: Media };
   readonly responses: Readonly<Record<string, { readonly content?: Media }>>;

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { ask } from '#test/ask.ts';
+import { hello } from '#test/chunks.ts';
+import { callerKey, withKey } from '#test/start-service.ts';
+import { startLandscape } from './support.ts';
+
+it('a deployment that is not accessible by per-request keys is refused and not listed to applications, and open to users', async () => {
+  const more = {
+    models: { secluded: { upstreams: [{ protocol: 'demo' }], features: { accessibleByPerRequestKey: false } } },
+  };
+  await using landscape = await startLandscape({ root: {} }, { more });
+  const { service, asides } = landscape;
+  let listed: unknown;
+  asides.set('root', async (key) => {
+    const { json } = await ask(service.url, { method: 'GET', path: '/v1/models', headers: { 'api-key': key } });
+    listed = (json as { data: { id: string }[] }).data.map(({ id }) => id);
+  });
+  expect(await landscape.callThrough(['root', 'secluded'])).toContain('access_denied');
+  expect(listed).toEqual(['root']);
+  const path = '/openai/deployments/secluded/chat/completions';
+  const answer = await ask(service.url, { path, headers: withKey(callerKey), body: { messages: hello } });
+  expect(answer.status).toBe(200);
+});

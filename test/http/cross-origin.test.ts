@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answered, ask } from '#test/ask.ts';
+import { hello } from '#test/chunks.ts';
+import { callerKey, chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+
+const page = 'https://app.example';
+const other = 'https://other.example';
+const models = { m: { upstreams: [{ protocol: 'demo' }] } };
+const corsNames = (answer: Answered): string[] =>
+  Object.keys(answer.headers).filter((name) => name.startsWith('access-control-'));
+
+let closed: TestService;
+let listed: TestService;
+let open: TestService;
+
+beforeAll(async () => {
+  closed = await startService({ models });
+  listed = await startService({
+    models,
+    security: { allowedOrigins: [page] },
+    addin: { enabled: true, allowedOrigins: [other] },
+  });
+  open = await startService({ models, security: { allowedOrigins: ['*'] } });
+});
+
+afterAll(() => Promise.all([closed.close(), listed.close(), open.close()]));
+
+function get(service: TestService, origin: string | undefined, path = '/v1/models'): Promise<Answered> {
+  return service.ask({ method: 'GET', path, headers: { 'api-key': callerKey, ...(origin && { origin }) } });
+}
+
+function preflight(service: TestService, origin: string, path = '/v1/chat/completions'): Promise<Answered> {
+  const asked = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'api-key,content-type' };
+  return service.ask({ method: 'OPTIONS', path, headers: { origin, ...asked } });
+}
+
+describe('without allowed origins', () => {
+  it('no answer says anything of origins', async () => {
+    for (const answer of [
+      await get(closed, page),
+      await preflight(closed, page),
+      await closed.chat('m', { messages: hello }, { origin: page }),
+    ])
+      expect([corsNames(answer), answer.headers.vary]).toEqual([[], undefined]);
+    expect((await preflight(closed, page)).status).toBe(204);
+  });
+});
+
+describe('an origin that is allowed', () => {
+  it('may read answers, whoever writes them', async () => {
+    const answers = [
+      await get(listed, page),
+      await get(listed, page, '/v1/models/none'),
+      await get(listed, page, '/nowhere'),
+      await listed.chat('m', { messages: hello }, { origin: page }),
+      await listed.chat('m', { messages: hello, stream: true }, { origin: page }),
+      await listed.chat('m', { messages: 3 }, { origin: page }),
+      await listed.ask({
+        path: '/anthropic/v1/messages',
+        headers: { ...withKey(), origin: page },
+        body: { model: 'm', max_tokens: 9, messages: hello },
+      }),
+      await listed.ask({ path: '/v1/chat/completions', headers: { ...withKey('unknown'), origin: page }, body: {} }),
+    ];
+    for (const { headers } of answers) {
+      expect(headers).toMatchObject({ 'access-control-allow-origin': page, 'access-control-allow-credentials': 'true' });
+      expect(headers.vary).toMatch(/^Origin/);
+      expect(String(headers['access-control-expose-headers']).toLowerCase()).toMatch(/retry-after.*x-request-id/);
+    }
+    expect(answers.map(({ status }) => status)).toEqual([200, 404, 404, 200, 200, 400, 200, 401]);
+  });
+
+  it('is told by a preflight what the path takes', async () => {
+    const { status, headers, text } = await preflight(listed, page);
+    expect([status, text]).toEqual([204, '']);
+    expect(headers).toMatchObject({
+      allow: 'POST',
+      'access-control-allow-origin': page,
+      'access-control-allow-methods': 'POST',
+      'access-control-allow-headers': 'api-key,content-type',
+      vary: 'Origin',
+    });
+    expect(Number(headers['access-control-max-age'])).toBeGreaterThan(0);
+  });
+
+  it('may read every field that begins with X-', async () => {
+    const limits = { roles: { default: { limits: { m: { requestDay: 5 } } } } };
+    await using service = await startService({ models, ...limits, security: { allowedOrigins: [page] } });
+    const { headers } = await service.chat('m', { messages: hello }, { origin: page });
+    const names = Object.keys(headers).filter((name) => name.startsWith('x-'));
+    expect(names).toContain('x-ratelimit-remaining-requests');
+    const told = String(headers['access-control-expose-headers']).toLowerCase().split(', ');
+    expect(told).toEqual(expect.arrayContaining(names));
+  });
+});
+
+describe('an origin that is not', () => {
+  it('is answered, and its browser shows the page nothing', async () => {
+    for (const answer of [
+      await get(listed, other),
+      await preflight(listed, other),
+      await get(listed, undefined),
+      await get(listed, 'null'),
+    ])
+      expect([corsNames(answer), answer.headers.vary]).toEqual([[], 'Origin']);
+    expect((await get(listed, other)).status).toBe(200);
+  });
+
+  it('has the rules of the add-in gateway below its prefix', async () => {
+    const asked = { method: 'OPTIONS', path: '/addin/msgapi/v1/messages' };
+    const toOther = await listed.ask({ ...asked, headers: { origin: other } });
+    expect(toOther.headers['access-control-allow-origin']).toBe(other);
+    const toPage = await listed.ask({ ...asked, headers: { origin: page } });
+    expect(toPage.headers['access-control-allow-origin']).toBeUndefined();
+  });
+});
+
+describe('any origin', () => {
+  it('may read answers, without credentials of the browser', async () => {
+    for (const origin of [page, other, 'null']) {
+      const answer = await get(open, origin);
+      expect(answer.headers['access-control-allow-origin']).toBe('*');
+      expect(answer.headers).not.toHaveProperty('access-control-allow-credentials');
+      expect((await preflight(open, origin)).headers['access-control-allow-origin']).toBe('*');
+    }
+  });
+});
+
+describe('MCP paths', () => {
+  const path = '/v1/deployments/m/mcp';
+  const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+  it('answer pages of allowed origins, and no other', async () => {
+    const from = (service: TestService, origin: string) => service.ask({ path, headers: { ...withKey(), origin }, body });
+    expect((await from(listed, page)).status).toBe(200);
+    expect((await from(listed, other)).status).toBe(403);
+    expect((await from(open, other)).status).toBe(200);
+    expect((await from(closed, page)).status).toBe(403);
+  });
+});
+
+describe('a changed configuration', () => {
+  it('is in force for the next request', async () => {
+    await using service = await startService({ models });
+    expect(corsNames(await get(service, page))).toEqual([]);
+    service.reload({ models, security: { allowedOrigins: [page] } });
+    expect((await get(service, page)).headers['access-control-allow-origin']).toBe(page);
+  });
+});
+
+describe('OPTIONS without an origin', () => {
+  it.each([
+    ['/v1/models', 'GET, HEAD'],
+    ['/v1/deployments/m/limits', 'GET, HEAD'],
+    ['/v1/deployments/m/mcp', 'POST'],
+    ['/openai/deployments/team/m', 'GET, HEAD'],
+    ['/openai/deployments/team/m/chat/completions?api-version=2024-10-21', 'POST'],
+    ['/openai/deployments/m/embeddings/2024-10-21', 'POST'],
+    [chatPath('m'), 'POST'],
+    ['/compat/deployments/m/chat/completions', 'POST'],
+    ['/v1/consent/team/m', 'DELETE, GET, HEAD, POST'],
+    ['/v1/applications/bucket/', 'GET, HEAD'],
+    ['/v1/applications/bucket/a/b', 'DELETE, GET, HEAD, PUT'],
+  ])('says of %s that it takes %s', async (path, allow) => {
+    const answer = await ask(closed.url, { method: 'OPTIONS', path });
+    expect([answer.status, answer.headers.allow, answer.text]).toEqual([204, allow, '']);
+  });
+
+  it('is 404 where nothing is served', async () => {
+    expect((await ask(closed.url, { method: 'OPTIONS', path: '/v1/deployments/m/nothing' })).status).toBe(404);
+  });
+});

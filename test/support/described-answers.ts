@@ -1,0 +1,102 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Documented, OpenApiDocument } from './documented.ts';
+
+/** An answer of a service of a test, as its callers got it. */
+export interface SeenAnswer {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  /** Media type; empty if there is none. */
+  readonly type: string;
+  readonly text: string;
+  /** Whether the whole of it was sent. */
+  readonly isWhole: boolean;
+  readonly toDocument: () => OpenApiDocument;
+}
+
+/** Longer ones are not kept: they are files and tests of overload. */
+const longestText = 1_000_000;
+
+let seen: SeenAnswer[] = [];
+let hasOddUpstreams = false;
+
+/** For a file whose upstreams reply on purpose, or for shortness, otherwise than their API says: what passes through is not measured. */
+export function upstreamsAreOdd(): void {
+  hasOddUpstreams = true;
+}
+
+export function mayBeOdd(): boolean {
+  return hasOddUpstreams;
+}
+
+/** What was answered since it was asked last. */
+export function takeSeenAnswers(): readonly SeenAnswer[] {
+  const taken = seen;
+  seen = [];
+  return taken;
+}
+
+/** Keeps what a server answers, until the test ends and it is checked against the description. */
+export function seeAnswers(server: Server, toDocument: SeenAnswer['toDocument']): void {
+  server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { method = '', url = '' } = request;
+    const [path = ''] = url.split('?', 1);
+    const pieces: Buffer[] = [];
+    let length = 0;
+    const keep = (chunk: unknown, encoding: unknown): void => {
+      if (typeof chunk !== 'string' && !(chunk instanceof Uint8Array)) return;
+      length += chunk.length;
+      if (length > longestText) return;
+      pieces.push(typeof chunk === 'string' ? Buffer.from(chunk, toEncoding(encoding)) : Buffer.from(chunk));
+    };
+    for (const name of ['write', 'end'] as const) {
+      const send = response[name] as (...all: unknown[]) => unknown;
+      Object.assign(response, {
+        [name]: (...all: unknown[]) => {
+          keep(all[0], all[1]);
+          return send.apply(response, all);
+        },
+      });
+    }
+    response.once('close', () => {
+      if (!response.headersSent || length > longestText) return;
+      const type = /^content-type: *([^;\r]*)/im.exec(String(Reflect.get(response, '_header')))?.[1] ?? '';
+      const text = Buffer.concat(pieces).toString();
+      seen.push({ method, path, status: response.statusCode, type, text, isWhole: response.writableFinished, toDocument });
+    });
+  });
+}
+
+function toEncoding(encoding: unknown): BufferEncoding {
+  return typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8';
+}
+
+/** The values that the schema of a media type is about. */
+export function toValues(type: string, text: string): readonly unknown[] {
+  if (/json$/.test(type)) return [JSON.parse(text)];
+  if (type !== 'text/event-stream') return [text];
+  const data = [...text.matchAll(/^data: (.*)\r?\n\r?\n/gm)].map(([, value = '']) => value).filter((value) => value !== '[DONE]');
+  return data.map((value) => JSON.parse(value));
+}
+
+/** The operation of a path; of several the one with the most literal pattern, since ids may hold slashes. */
+export function findOperation(operations: readonly Documented[], method: string, path: string): Documented | undefined {
+  const literal = ({ path: pattern }: Documented): number => pattern.replaceAll(/\{\w+\}/g, '').length;
+  const [best] = operations.filter((each) => toForm(each.path).test(path)).sort((one, other) => literal(other) - literal(one));
+  const asked = method === 'HEAD' ? ['head', 'get'] : [method.toLowerCase()];
+  return best && operations.find((each) => each.path === best.path && asked.includes(each.method));
+}
+
+const forms = new Map<string, RegExp>();
+
+function toForm(pattern: string): RegExp {
+  const known = forms.get(pattern);
+  if (known !== undefined) return known;
+  const source = pattern
+    .replaceAll(/[.$]/g, '\\$&')
+    .replaceAll(/\{(id|path)\}/g, '.+')
+    .replaceAll(/\{\w+\}/g, '[^/]+');
+  const form = new RegExp(`^${source}$`);
+  forms.set(pattern, form);
+  return form;
+}
