@@ -23,12 +23,12 @@ export class Validators {
     return this.#check('open', ['paths', path, method, 'parameters', String(nth), 'schema']);
   }
 
-  answer({ path, method }: Documented, status: number, type: string): Check {
+  answer({ path, method }: Documented, status: number | string, type: string): Check {
     return this.#check('closed', ['paths', path, method, 'responses', String(status), 'content', type, 'schema']);
   }
 
   /** The same; more fields than are described are no fault. */
-  openAnswer({ path, method }: Documented, status: number, type: string): Check {
+  openAnswer({ path, method }: Documented, status: number | string, type: string): Check {
     return this.#check('open', ['paths', path, method, 'responses', String(status), 'content', type, 'schema']);
   }
 

@@ -2,7 +2,7 @@ import { ChatRequest } from '#contract/chat-request.ts';
 import { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { ErrorCode } from '#contract/errors.ts';
 import { type ApiOperation, type Content, inPath, inQuery, json, type NamedSchema, type Parameter } from '../http/operation.ts';
-import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/operation-errors.ts';
+import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/operation-examples.ts';
 import type { MethodOfPath } from '../http/path-methods.ts';
 import { chunk, completion, embeddings } from './reply-schema.ts';
@@ -112,6 +112,7 @@ function toChat({ path, suffix, isNamedByBody, isOpenAi, toParameters }: Place):
         description: 'The reply, or its chunks.',
         content: [...json(completion), { type: 'text/event-stream', schema: chunk }],
       },
+      { status: 'default', description: 'A 4xx or 501 of an application, as it came.', content: json(compatErrorShape.body) },
     ],
     errors: chatErrors,
   };

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '#contract/errors.ts';
-import { type ApiOperation, json, type NamedSchema, type Schema } from '../http/operation.ts';
+import { type ApiOperation, asItCame, json, type NamedSchema, type Schema } from '../http/operation.ts';
 import { bodyErrors, keyErrors } from '../http/operation-errors.ts';
 import { inDeploymentPath } from '../http/operation-examples.ts';
 
@@ -91,7 +91,7 @@ const errors: readonly ErrorCode[] = [
 ];
 const relayed = 'If the deployment has a program of its own for this, its answer is relayed; 502 if it gives none.';
 const rate = { tag: 'Applications', body: json(rating, { good: { summary: 'A good reply', value: { rate: true } } }) } as const;
-const rated = [{ status: 200, description: 'It is kept.', content: json({ type: 'object' }) }];
+const rated = [{ status: 200, description: 'It is kept.', content: json({ type: 'object' }) }, asItCame];
 
 /** What programs may serve beside the replies of a deployment. */
 export const featureOperations: readonly ApiOperation[] = [
@@ -104,7 +104,7 @@ export const featureOperations: readonly ApiOperation[] = [
     description: `${relayed} Of a model without one they are estimated; other deployments refuse.`,
     parameters: [inDeploymentPath()],
     body: json(tokenizeRequest, { text: { summary: 'A text', value: { inputs: [{ type: 'string', value: 'Hello' }] } } }),
-    answers: [{ status: 200, description: 'The counts, in the order of the inputs.', content: json(tokenCounts) }],
+    answers: [{ status: 200, description: 'The counts, in the order of the inputs.', content: json(tokenCounts) }, asItCame],
     errors,
   },
   {
@@ -118,7 +118,10 @@ export const featureOperations: readonly ApiOperation[] = [
     body: json(truncateRequest, {
       short: { summary: 'A short one', value: { inputs: [{ messages: [{ role: 'user', content: 'Hello' }] }] } },
     }),
-    answers: [{ status: 200, description: 'Places of messages, in the order of the inputs.', content: json(discarded) }],
+    answers: [
+      { status: 200, description: 'Places of messages, in the order of the inputs.', content: json(discarded) },
+      asItCame,
+    ],
     errors,
   },
   {

@@ -34,7 +34,8 @@ export interface Content {
 }
 
 export interface Answer {
-  readonly status: number;
+  /** `default` stands for every status that is not described. */
+  readonly status: number | 'default';
   readonly description: string;
   readonly content?: readonly Content[];
 }
@@ -86,6 +87,13 @@ export interface ApiOperation {
 }
 
 export const anyObject: Schema = { type: 'object' };
+
+/** What a program of the deployment answers in its own words. */
+export const asItCame: Answer = {
+  status: 'default',
+  description: 'What the program of the deployment answers, as it came.',
+  content: [{ type: '*/*', schema: {} }],
+};
 
 export function json(schema: Schema | NamedSchema, examples?: Content['examples']): readonly Content[] {
   return [{ type: 'application/json', schema, ...(examples && { examples }) }];

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#contract/errors.ts';
 import { toStatsName, windows } from '#domain/limits/windows.ts';
-import { type ApiOperation, json, listOf, type NamedSchema, type Schema } from '../http/operation.ts';
+import { type ApiOperation, asItCame, json, listOf, type NamedSchema, type Schema } from '../http/operation.ts';
 import { keyErrors } from '../http/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/operation-examples.ts';
 
@@ -107,7 +107,7 @@ export const callerOperations: readonly ApiOperation[] = [
     description:
       'Those of a quick app. If the deployment has a program of its own for this, its answer is relayed; others have none: `{}`.',
     parameters: [inDeploymentPath(exampleNames.application)],
-    answers: [{ status: 200, description: 'The prompts, and the schema of the choice.', content: json(starters) }],
+    answers: [{ status: 200, description: 'The prompts, and the schema of the choice.', content: json(starters) }, asItCame],
     errors,
   },
   {

@@ -70,9 +70,9 @@ function toResponses(operation: ApiOperation, components: SchemaComponents): Doc
   const codes = byStatus(isOpen ? errors : [...errors, 'internal_error']);
   const responses: Document = {};
   for (const { status, description, content } of answers) {
-    const lines = [description, ...(codes.get(status) ?? []).map(errorShape.describe)];
+    const lines = [description, ...(status === 'default' ? [] : (codes.get(status) ?? [])).map(errorShape.describe)];
     responses[status] = { description: toText(lines), ...(content && { content: toContent(content, show) }) };
-    codes.delete(status);
+    if (status !== 'default') codes.delete(status);
   }
   const errorContent = method !== 'head' && { content: toContent(json(errorShape.body), show) };
   for (const [status, told] of codes) {
