@@ -16,6 +16,7 @@ import { authorize } from '#calls/authorize.ts';
 import { createReserveLimits } from '#calls/reserve-limits.ts';
 import { checkConfiguration } from '#configuration/check.ts';
 import type { Caller } from '#domain/callers/caller.ts';
+import { HeldRights } from '#domain/callers/held-rights.ts';
 import { createIdentify } from '#domain/callers/identify.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import { createRequireConsent } from '#domain/consent/require-consent.ts';
@@ -101,7 +102,7 @@ async function measure(work: () => Promise<unknown>): Promise<number> {
 
 const key = 'a key of a caller';
 const staff: Caller = { subject: 'key:bench', project: 'bench', roles: ['staff'], chain: null };
-const inChain: Caller = { ...staff, chain: { path: ['app'], files: new Set(), report: () => undefined } };
+const inChain: Caller = { ...staff, chain: { path: ['app'], rights: new HeldRights(), report: () => undefined } };
 
 async function measureInMemory(): Promise<{ micros: number; consentMicros: number }> {
   const perRequestKeys = new MemoryPerRequestKeys(() => 'a per-request key');

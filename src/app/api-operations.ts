@@ -6,7 +6,10 @@ import { compatOperations } from '#surfaces/compat/operations.ts';
 import { consentOperations } from '#surfaces/consent/operations.ts';
 import { featureOperations } from '#surfaces/features/operations.ts';
 import { fileOperations } from '#surfaces/files/operations.ts';
+import { resourceOperations } from '#surfaces/files/resources/operations.ts';
+import { relocationOperations } from '#surfaces/files/resources/relocation-operations.ts';
 import type { ApiOperation } from '#surfaces/http/operation.ts';
+import { addonOperations } from '#surfaces/listings/addon-operations.ts';
 import { callerOperations } from '#surfaces/listings/caller-operations.ts';
 import { listingOperations } from '#surfaces/listings/operations.ts';
 import { schemaOperations } from '#surfaces/listings/schema-operations.ts';
@@ -23,6 +26,7 @@ export function apiOperations({ aliases }: Pick<Configuration, 'aliases'>): read
     ...messagesOperations(aliases.msgapi),
     ...mcpOperations,
     ...listingOperations(prefixes),
+    ...addonOperations(prefixes),
     ...callerOperations,
     ...featureOperations,
     ...consentOperations,
@@ -30,6 +34,8 @@ export function apiOperations({ aliases }: Pick<Configuration, 'aliases'>): read
     ...schemaOperations,
     ...importOperations,
     ...fileOperations,
+    ...resourceOperations,
+    ...relocationOperations,
     ...adminOperations,
     ...signInOperations,
     ...opsOperations,

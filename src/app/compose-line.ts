@@ -19,7 +19,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import { createRequireConsent } from '#domain/consent/require-consent.ts';
 import { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import { defaultFileLimits } from '#domain/files/stored-files.ts';
+import { defaultFileLimits } from '#domain/files/stored-resources.ts';
 import { LimitCounters } from '#domain/limits/limit-counters.ts';
 import { dependenciesFor } from '#domain/quick-app/deployments-as-tools.ts';
 import { KeptTexts } from '#domain/quick-app/kept-texts.ts';

@@ -5,8 +5,9 @@ import fastify, { type FastifyInstance } from 'fastify';
 import { createLetterIds } from '#base/letter-id.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { createIdentify, type Identify } from '#domain/callers/identify.ts';
+import { ApplicationResources } from '#domain/deployments/application-resources.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { defaultFileLimits, StoredFiles } from '#domain/files/stored-files.ts';
+import { defaultFileLimits, StoredResources } from '#domain/files/stored-resources.ts';
 import { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import { createSignInWays } from '#identity/sign-in-ways.ts';
@@ -20,6 +21,7 @@ import { otherFormsOfCalls } from '#surfaces/compat/operations.ts';
 import { compatRoutes } from '#surfaces/compat/routes.ts';
 import { consentRoutes } from '#surfaces/consent/routes.ts';
 import { featureRoutes, toRatePath } from '#surfaces/features/routes.ts';
+import { resourceRoutes } from '#surfaces/files/resources/routes.ts';
 import { fileRoutes } from '#surfaces/files/routes.ts';
 import { answersToMalformed, refuseOddHeads } from '#surfaces/http/answer-malformed.ts';
 import { answerMethods } from '#surfaces/http/answer-methods.ts';
@@ -30,6 +32,7 @@ import { InFlightCalls } from '#surfaces/http/in-flight-calls.ts';
 import { answerErrors } from '#surfaces/http/on-error.ts';
 import type { MethodOfPath } from '#surfaces/http/path-methods.ts';
 import { RequestHandler } from '#surfaces/http/request-handler.ts';
+import { addonRoutes } from '#surfaces/listings/addon-routes.ts';
 import { callerRoutes } from '#surfaces/listings/caller-routes.ts';
 import { listingRoutes } from '#surfaces/listings/routes.ts';
 import { schemaRoutes } from '#surfaces/listings/schema-routes.ts';
@@ -139,6 +142,7 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
   const others = featureRoutes({ handler, calls, snapshot, catalog, noteAudit: parts.noteAudit });
   mcpRoutes(app, { handler, calls, snapshot, catalog, others });
   listingRoutes(app, { snapshot, catalog, identify, prefixes: ['compat', ...compat], modelPaths, createdSeconds });
+  addonRoutes(app, { snapshot, identify, prefixes: ['compat', ...compat], createdSeconds });
 }
 
 /** What belongs to callers and makers: limits, applications, files, consent, the page. */
@@ -159,8 +163,10 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
   const noteSaved = hearingOfSaves(noteAudit, prepareSaved);
   applicationRoutes(app, { snapshot, identify, store, catalog, clock, newId: randomUUID, noteAudit: noteSaved });
   if (parts.files !== undefined) {
-    const files = new StoredFiles({ ...defaultFileLimits, ...parts.files, clock, newId: randomUUID, noteFault });
-    fileRoutes(app, { files, identify });
+    const contents = new StoredResources({ ...defaultFileLimits, ...parts.files, clock, newId: randomUUID, noteFault });
+    const applications = new ApplicationResources({ store, clock, newId: randomUUID, noteAudit: noteSaved });
+    fileRoutes(app, { files: contents, identify });
+    resourceRoutes(app, { snapshot, identify, contents, applications });
   }
   if (parts.admin !== undefined) adminRoutes(app, { ...parts.admin, identify, clock });
   consentRoutes(app, { ...consent, snapshot, catalog, identify, clock, noteAudit });

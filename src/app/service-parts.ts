@@ -3,7 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import type { defaultFileLimits, StoredFilesDeps } from '#domain/files/stored-files.ts';
+import type { defaultFileLimits, StoredResourcesDeps } from '#domain/files/stored-resources.ts';
 import type { Telemetry } from '#domain/telemetry.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
@@ -24,7 +24,7 @@ export interface ServiceDeps {
   readonly loadBalancer?: LoadBalancer;
   readonly stores: Omit<Stores, 'files' | 'passages' | 'journal' | 'broadcast' | 'takesWrites'>;
   /** Where files are stored, and how much of them. Absent: none are, and their paths are not served. */
-  readonly files?: Pick<StoredFilesDeps, 'index' | 'blobs'> & Partial<typeof defaultFileLimits>;
+  readonly files?: Pick<StoredResourcesDeps, 'index' | 'blobs'> & Partial<typeof defaultFileLimits>;
   /** Where it is kept what stands in them. Absent: quick apps cannot look anything up. */
   readonly passages?: PassageStore;
   /** Called with each dependency graph that is walked, and what dangles in it. */

@@ -4,6 +4,7 @@ import type { ModelUsage } from '#contract/chunk.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { EmbeddingsReply, Target } from '#domain/call.ts';
+import { rightsOfReceiver } from '#domain/callers/held-rights.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { costOf } from '#domain/usage/cost.ts';
@@ -60,7 +61,8 @@ async function ask(deps: EmbeddingsDeps, asking: Asking): Promise<JsonObject> {
   const { target } = asking;
   if (!isServedByPrograms(target.deployment)) return askWith(deps, asking);
   const { caller } = target.call;
-  const chain = { path: target.path, files: caller.chain?.files ?? new Set<string>(), report() {} };
+  const rights = rightsOfReceiver(target.deployment.id, caller.chain);
+  const chain = { path: target.path, rights, report() {} };
   const key = await deps.perRequestKeys.issue({ ...caller, chain });
   try {
     return await askWith(deps, asking, forPrograms(target, key));

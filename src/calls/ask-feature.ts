@@ -5,6 +5,7 @@ import { ParleyError } from '#contract/errors.ts';
 import type { FeatureAsk, FeatureReply } from '#domain/call.ts';
 import { pathTo } from '#domain/callers/chain.ts';
 import { handedOn } from '#domain/callers/handed-on.ts';
+import { rightsOfReceiver } from '#domain/callers/held-rights.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { RequireConsent } from '#domain/consent/require-consent.ts';
 import { ReplyFields } from './reply-fields.ts';
@@ -26,8 +27,8 @@ const withoutContent: ReadonlySet<number> = new Set([204, 304]);
 export async function askFeature(deps: FeatureDeps, ask: FeatureAsk, signal: AbortSignal): Promise<FeatureReply> {
   const { caller, deployment } = ask;
   await deps.requireConsent(ask);
-  const files = caller.chain?.files ?? new Set<string>();
-  const chain = { path: pathTo(deployment, caller), files, report() {} };
+  const rights = rightsOfReceiver(deployment.id, caller.chain);
+  const chain = { path: pathTo(deployment, caller), rights, report() {} };
   const key = await deps.perRequestKeys.issue({ ...caller, chain });
   try {
     return await send(deployment.ownership === null ? deps.http : deps.guarded, toRequest(ask, key), signal);

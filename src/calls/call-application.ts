@@ -8,9 +8,10 @@ import { credentialsIn, handedOn } from '#domain/callers/handed-on.ts';
 import { hasTokenForm } from '#domain/callers/identify.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { filesHandedOn } from '#domain/files/file-references.ts';
+import { withAttachedFiles } from './attached-files.ts';
 import { callUpstreams, type ForPrograms, type UpstreamDeps } from './call-upstream.ts';
 import type { PreparedCall } from './prepared-call.ts';
+import { toHolder } from './to-holder.ts';
 
 export interface ApplicationDeps extends UpstreamDeps {
   readonly perRequestKeys: PerRequestKeys;
@@ -23,13 +24,13 @@ export function isServedByPrograms({ upstreams }: Deployment): boolean {
 
 /** Calls an application behind an endpoint, or the adapters of a model, with a per-request key that lives as long as the call. */
 export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
-  const calling = new KeyedCall(deps.perRequestKeys, sink);
   // A program is sent the compat wire, whatever dialect the caller speaks.
   const asked = { ...prepared, native: undefined };
   let isExcused = false;
   const holder = toHolder(prepared, () => {
     isExcused = true;
   });
+  const calling = new KeyedCall(deps.perRequestKeys, withAttachedFiles(prepared.target.call.caller, holder, sink));
   const toPrograms = (key: string) => ({ ...forPrograms(prepared.target, key), isExcused: () => isExcused });
   void calling.begin(holder, (key) => callUpstreams(deps, asked, calling, toPrograms(key)));
   return calling;
@@ -47,13 +48,6 @@ export function forPrograms({ call, deployment, snapshot }: Target, key: string)
     ...(ofType !== undefined && { 'x-dial-application-id': encodeURI(deployment.id) }),
   };
   return { headers, query, own, secrets: isToken ? [key, credentials] : [key] };
-}
-
-/** Who presents the per-request key: the one who started the chain, further down the path. */
-export function toHolder({ target: { call, path }, request, inner }: PreparedCall, noteRefusal?: () => void): Caller {
-  const { caller } = call;
-  const files = filesHandedOn(caller, { request, path });
-  return { ...caller, chain: { path, files, report: (usage) => inner.add(usage), ...(noteRefusal && { noteRefusal }) } };
 }
 
 /** The end of the reply goes out when the key has ended. */

@@ -5,8 +5,8 @@ import type { ChatRequest } from '#contract/chat-request.ts';
 import { toParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Answer, Call, Calls, InnerReply, Target } from '#domain/call.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import type { CallRecord, Telemetry } from '#domain/telemetry.ts';
-import { toHolder } from './call-application.ts';
 import type { PreparedCall } from './prepared-call.ts';
 import { toInnerEnd } from './to-inner-end.ts';
 
@@ -18,6 +18,8 @@ export interface InnerCallDeps {
 
 /** What an application asks of another deployment while it answers. */
 export interface InnerAsk {
+  /** Who the application is meanwhile. */
+  readonly caller: Caller;
   readonly deployment: string;
   readonly request: ChatRequest;
   readonly signal: AbortSignal;
@@ -26,8 +28,8 @@ export interface InnerAsk {
 /** Calls another deployment on behalf of an application that runs here: with the rights of its per-request key, measured as a call of its own. */
 export async function callInside(deps: InnerCallDeps, outer: PreparedCall, ask: InnerAsk): Promise<InnerReply> {
   const { clock, telemetry } = deps;
+  const { caller } = ask;
   const { id, origin, record: outerRecord } = outer.target.call;
-  const caller = toHolder(outer);
   const atMs = clock.nowMs();
   const record = telemetry.begin({ operation: 'chat', route: undefined, requestId: id, ...outerRecord.trace, atMs });
   record.caller(caller);

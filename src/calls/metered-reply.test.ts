@@ -4,6 +4,7 @@ import type { ModelUsage } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Target } from '#domain/call.ts';
 import type { Chain } from '#domain/callers/caller.ts';
+import { HeldRights } from '#domain/callers/held-rights.ts';
 import { type CallStart, silentTelemetry } from '#domain/telemetry.ts';
 import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalize-reply.ts';
@@ -33,7 +34,7 @@ async function happenings(
     if (isDeaf) throw new Error('the report got lost');
     seen.push(`reported ${items.map(({ total_tokens }) => total_tokens)}`);
   };
-  const chain: Chain = { path: ['app'], files: new Set(), report };
+  const chain: Chain = { path: ['app'], rights: new HeldRights(), report };
   const caller = { subject: 's', project: 'p', roles: [], chain };
   const deployment = { id: 'm', kind: 'model' } as const;
   const totals = new UsageTotals({ deployment, promptTokens: 3, inner: { items: [] } });

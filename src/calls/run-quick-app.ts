@@ -20,9 +20,10 @@ import { traceRun } from '#runtime/quick-app/trace-run.ts';
 import { mediaTakenBy } from '#runtime/shown-media.ts';
 import type { AskDeployment } from '#tools/deployment/deployment-tool.ts';
 import { fanOut } from '#upstreams/with-choices.ts';
-import { toHolder } from './call-application.ts';
+import { withAttachedFiles } from './attached-files.ts';
 import { callInside, type InnerCallDeps } from './inner-call.ts';
 import type { PreparedCall } from './prepared-call.ts';
+import { toHolder } from './to-holder.ts';
 
 export interface QuickAppDeps extends InnerCallDeps {
   readonly catalog: Catalog;
@@ -37,8 +38,11 @@ export interface QuickAppDeps extends InnerCallDeps {
 /** Runs an application without code. */
 export function runQuickApp(deps: QuickAppDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
   const { n = 1, ...request } = prepared.request;
-  const run = (reply: Sink<RawFrame>): Handle => pump((signal) => open(deps, { ...prepared, request }, signal), reply);
-  return n === 1 ? run(sink) : fanOut(n, run, sink);
+  const holder = toHolder(prepared);
+  const reply = withAttachedFiles(prepared.target.call.caller, holder, sink);
+  const run = (choice: Sink<RawFrame>): Handle =>
+    pump((signal) => open(deps, { prepared: { ...prepared, request }, holder, signal }), choice);
+  return n === 1 ? run(reply) : fanOut(n, run, reply);
 }
 
 /**
@@ -58,15 +62,23 @@ export function openConversation(
 
 const noTools: LoadedTools = { tools: [], missing: [] };
 
-async function open(deps: QuickAppDeps, prepared: PreparedCall, signal: AbortSignal): Promise<AsyncIterable<Frame>> {
+/** A run of an application; `holder` is who it is meanwhile. */
+interface Running {
+  readonly prepared: PreparedCall;
+  readonly holder: Caller;
+  readonly signal: AbortSignal;
+}
+
+async function open(deps: QuickAppDeps, running: Running): Promise<AsyncIterable<Frame>> {
+  const { prepared, signal } = running;
   const { target, request, conversation } = prepared;
   const { call, deployment, snapshot } = target;
   const { quickApp: app } = deployment;
   if (app === undefined || conversation === undefined) throw new Error(`${deployment.id} is no quick app`);
-  const ask = toAsk(deps, prepared);
+  const ask = toAsk(deps, running);
   const run: QuickAppRun = {
     app,
-    tools: conversation.waiting.length > 0 ? noTools : await load(deps, { app, prepared, signal }),
+    tools: conversation.waiting.length > 0 ? noTools : await load(deps, app, running),
     request,
     conversation,
     askModel: (asked) => ask(app.model)(asked, signal),
@@ -83,25 +95,19 @@ async function open(deps: QuickAppDeps, prepared: PreparedCall, signal: AbortSig
   return isTraced ? traceRun(run, (usage) => usdOf(snapshot, usage)) : runApp(run);
 }
 
-interface Loading {
-  readonly app: QuickApp;
-  readonly prepared: PreparedCall;
-  readonly signal: AbortSignal;
-}
-
-async function load(deps: QuickAppDeps, { app, prepared, signal }: Loading): Promise<LoadedTools> {
+async function load(deps: QuickAppDeps, app: QuickApp, running: Running): Promise<LoadedTools> {
+  const { prepared, holder: caller, signal } = running;
   const { deployment, snapshot } = prepared.target;
-  const caller = toHolder(prepared);
-  const ask = toAsk(deps, prepared);
+  const ask = toAsk(deps, running);
   const { deployments, dangling } = await deploymentsAsTools(deployment, { catalog: deps.catalog, snapshot, caller });
   deps.noteGraph({ deployments: [deployment], dangling });
   const sources = deps.toolSources(snapshot.configuration);
-  const mayRead = (file: string): boolean => caller.chain?.files.has(file) === true;
+  const mayRead = (file: string): boolean => caller.chain?.rights.may('READ', file) === true;
   const owner = deployment.ownership?.owner ?? null;
   const context = { signal, subject: caller.subject, application: deployment.id, owner, mayRead };
   return loadTools(app, { deployments, ask: ({ id }) => ask(id) }, { sources, context });
 }
 
-function toAsk(deps: QuickAppDeps, prepared: PreparedCall): (deployment: string) => AskDeployment {
-  return (deployment) => (request, signal) => callInside(deps, prepared, { deployment, request, signal });
+function toAsk(deps: QuickAppDeps, { prepared, holder: caller }: Running): (deployment: string) => AskDeployment {
+  return (deployment) => (request, signal) => callInside(deps, prepared, { caller, deployment, request, signal });
 }

@@ -103,7 +103,7 @@ export const errorKinds = {
     type: 'not_found_error',
     says: 'No deployment has this id. Where `model` of the body names it the code is `model_not_found`, on paths of the Azure form `DeploymentNotFound`.',
   },
-  file_not_found: { status: 404, type: 'not_found_error', says: 'No stored file has this path.' },
+  file_not_found: { status: 404, type: 'not_found_error', says: 'No stored file, prompt, conversation or folder has this path.' },
   route_not_found: { status: 404, type: 'not_found_error', says: 'Nothing is served at this path; /docs lists what is.' },
   method_not_allowed: {
     status: 405,

@@ -42,7 +42,7 @@ function putInPieces(content: Buffer, lengths: readonly number[]): Promise<Respo
 }
 
 describe('a form', () => {
-  it('of a stock client is stored as its first part', async () => {
+  it('of a stock client is stored as the part that is named file', async () => {
     const form = new FormData();
     form.append('file', new Blob(['first ', Buffer.from([0, 255])], { type: 'application/x-own' }), 'other name.bin');
     form.append('second', 'x'.repeat(100_000));
@@ -60,7 +60,7 @@ describe('a form', () => {
     ['line ends of its own', `--B\r\n${head}\r\n\r\n\r\n--\r\n-B\r\n\r\n--B--\r\n`, '\r\n\r\n--\r\n-B\r\n', 'text/markdown'],
     [
       'fields in other cases',
-      `--B\r\nCONTENT-TYPE:text/css\r\ncontent-disposition:form-data\r\n\r\none\r\n--B--\r\n`,
+      `--B\r\nCONTENT-TYPE:text/css\r\ncontent-disposition:FORM-DATA;NAME=file\r\n\r\none\r\n--B--\r\n`,
       'one',
       'text/css',
     ],
@@ -120,6 +120,63 @@ describe('a form', () => {
     const { status, error } = await putForm(body);
     expect([status, error.code, error.message]).toEqual([400, 'invalid_request', expect.stringContaining('form')]);
     expect(await stored()).toBe('before');
+  });
+
+  describe('of several parts', () => {
+    const part = (parameters: string, content: string, type = 'text/x-other'): string =>
+      `--B\r\nContent-Disposition: form-data; ${parameters}\r\nContent-Type: ${type}\r\n\r\n${content}\r\n`;
+
+    it.each([
+      ['the one named file behind a field', part('name="meta"', 'abc') + part('name="file"; filename="x"', 'one', 'text/css')],
+      ['the one named file without a filename', part('name="meta"', 'abc') + part('name="file"', 'one', 'text/css')],
+      [
+        'the one named file behind others with filenames',
+        part('name="a"; filename="a"', 'x'.repeat(200_000)) +
+          part('name="b"; filename="b"', 'b') +
+          part('name="file"', 'one', 'text/css'),
+      ],
+      ['the first of two named file', part('name="file"', 'one', 'text/css') + part('name="file"; filename="y"', 'two')],
+      [
+        'the first with a filename',
+        part('name="meta"', 'abc') +
+          part('name="attachment"; filename="x"', 'one', 'text/css') +
+          part('name="z"; filename="z"', 'z'),
+      ],
+      [
+        'one whose filename is written in another way',
+        part('name="empty"; filename=""', '') + part("name=a; filename*=UTF-8''%e2%82%ac", 'one', 'text/css'),
+      ],
+      [
+        'one whose filename looks like a name',
+        part('name="a"; filename="x; name=file"', 'one', 'text/css') + part('name="z"; filename="z"', 'z'),
+      ],
+    ])('is stored as %s', async (_, parts) => {
+      const { json, status } = await putForm(`${parts}--B--\r\n`);
+      expect([status, json]).toMatchObject([200, { contentType: 'text/css', contentLength: 3 }]);
+      expect(await stored()).toBe('one');
+    });
+
+    it.each([
+      ['no file', part('name="meta"', 'abc') + part('name="other"', 'abc')],
+      ['only a field that was left empty', part('name="meta"; filename=""', '')],
+    ])('is refused with %s', async (_, parts) => {
+      await putForm(`--B\r\n${head}\r\nbefore\r\n--B--`);
+      const { status, error } = await putForm(`${parts}--B--\r\n`);
+      expect([status, error.code, error.param]).toEqual([400, 'invalid_request', 'file']);
+      expect(await stored()).toBe('before');
+    });
+
+    it('is refused where the end of the form never comes behind a file of another name', async () => {
+      await putForm(`--B\r\n${head}\r\nbefore\r\n--B--`);
+      const { status, error } = await putForm(`${part('name="a"; filename="a"', 'one')}--B\r\nContent-Dis`);
+      expect([status, error.code]).toEqual([400, 'invalid_request']);
+      expect(await stored()).toBe('before');
+    });
+
+    it('holds no room for what was read in vain', async () => {
+      await putForm(`${part('name="a"; filename="a"', 'x')}${part('name="file"', 'one')}--B--\r\n`);
+      expect(files.index.reservations).toBe(0);
+    });
   });
 
   it('may hold a file as large as any, and no larger', async () => {

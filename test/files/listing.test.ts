@@ -113,12 +113,44 @@ describe.each(['memory', 'SQLite'])('a listing out of %s', (kind) => {
     expect((await page('many/', { limit })).items.length).toBe(Number(limit));
   });
 
-  it('of what is no folder is empty', async () => {
-    for (const path of ['none/', 'z/', 'A/']) expect(await page(path)).toEqual({ items: [], nextToken: null });
+  it.each(['none/', 'z/', 'A/', 'none', 'A'])('of what is no folder is 404: %s', async (path) => {
+    expect((await files.metadata(path)).error.code).toBe('file_not_found');
+  });
+
+  it('of a folder tells of the folder itself', async () => {
+    const node = { bucket: files.bucket, nodeType: 'FOLDER', resourceType: 'FILE' };
+    const { items: _items, ...folder } = { ...(await page('a/b/')) };
+    expect(folder).toEqual({ ...node, name: 'b', parentPath: 'a', url: `files/${files.bucket}/a/b/`, nextToken: null });
+    const { items: _all, ...bucket } = { ...(await page('')) };
+    expect(bucket).toEqual({ ...node, name: null, parentPath: null, url: `files/${files.bucket}/`, nextToken: null });
+  });
+
+  it('of a folder is found without its slash, unless a file has that path', async () => {
+    expect(await page('many/x')).toEqual(await page('many/x/'));
+    const file = await files.put('a', 'a file beside the folder');
+    expect(file.status).toBe(200);
+    expect((await files.metadata('a')).json).toMatchObject({ nodeType: 'ITEM', name: 'a' });
+    expect((await page('a/')).items.length).toBe(4);
+    expect((await files.send('DELETE', 'a')).status).toBe(204);
+  });
+
+  it('with a limit of 0 only tells whether there is such a folder', async () => {
+    expect(await page('a/', { limit: '0' })).toMatchObject({ name: 'a', items: [], nextToken: null });
+    expect((await files.metadata('none/?limit=0')).status).toBe(404);
+  });
+
+  it('tells what the caller may do with each, if it is asked', async () => {
+    const { items } = await page('a/', { permissions: 'true' });
+    expect(items).toHaveLength(4);
+    for (const item of items) expect(item).toMatchObject({ permissions: ['READ', 'WRITE'] });
+    for (const item of (await page('a/')).items) expect(item).not.toHaveProperty('permissions');
+    expect((await files.metadata('z?permissions=true')).json).toMatchObject({ permissions: ['READ', 'WRITE'] });
   });
 
   it.each([
-    'limit=0',
+    'limit=-1',
+    'limit=',
+    'permissions=yes',
     'limit=1001',
     'limit=x',
     'limit=1.5',

@@ -95,10 +95,12 @@ export async function startFilesOnDisk(
 export async function startFiles(
   files: Pick<FileParts, 'blobs'> & Partial<FileParts>,
   configuration: object = {},
+  others: Pick<ServiceOptions, 'applications' | 'noteAudit' | 'perRequestKeys'> = {},
 ): Promise<FileService> {
   const index = new MemoryFileIndex();
   const faults: string[] = [];
   const options: ServiceOptions & Pick<ServiceDeps, 'files'> = {
+    ...others,
     files: { index, ...files },
     noteFault: (message) => faults.push(message),
   };

@@ -6,10 +6,13 @@ import type { ServiceDeps } from '#app/service-parts.ts';
 import { systemClock } from '#base/clock.ts';
 import { Secret } from '#base/secret.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
+import { HeldRights } from '#domain/callers/held-rights.ts';
 import { bucketOf } from '#domain/files/bucket.ts';
+import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlJournal } from '#stores/sql/journal.ts';
 import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
 import type { NodeReport } from '#surfaces/admin/node-report.ts';
+import { exampleNames } from '#surfaces/http/operation-examples.ts';
 import { opsRoutes } from '#surfaces/ops/routes.ts';
 import { MemoryApplicationStore } from '#test/memory-application-store.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
@@ -27,19 +30,23 @@ const subject = 'key:local';
 const bucket = bucketOf(subject);
 export const aliases = { compat: ['openai'], msgapi: ['anthropic'] };
 
+type Credentials = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+function toCredentials(secret: string): Credentials {
+  return { apiKey: { 'Api-Key': secret }, xApiKey: { 'x-api-key': secret }, bearer: { Authorization: `Bearer ${secret}` } };
+}
+
 /** The headers of a caller, by the name of the security scheme. */
-export const credentials: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  apiKey: { 'Api-Key': key },
-  xApiKey: { 'x-api-key': key },
-  bearer: { Authorization: `Bearer ${key}` },
-};
+export const credentials: Credentials = toCredentials(key);
 
 /** A service as it runs without a configuration, and what the examples name in it. */
 export interface ExampleService extends AsyncDisposable {
   readonly url: string;
   /** As `METHOD /pattern`. */
   readonly routes: readonly string[];
-  /** Puts back what examples change: the file, the application with two versions, the consents. */
+  /** As `credentials`, with the key of a call that the application of the examples answers. */
+  readonly perRequest: Credentials;
+  /** Puts back what examples change: the file, the prompt, the conversation, the application with two versions, the consents. */
   restore(): Promise<void>;
 }
 
@@ -51,11 +58,14 @@ export async function startExampleService(): Promise<ExampleService> {
   const applications = new MemoryApplicationStore();
   const consents = new MemoryConsentStore();
   const routes: string[] = [];
+  const perRequestKeys = new MemoryPerRequestKeys(randomUUID);
+  const chain = { path: [exampleNames.application], rights: new HeldRights(), report: () => undefined };
+  const perRequest = await perRequestKeys.issue({ subject, project: 'local', roles: ['default'], chain });
   await storeSampleDocuments({ ...files, clock: systemClock, newId: randomUUID });
   await journal.appendUsage([usage('2026-11-15', { subject, project: 'local', deployment: 'demo' })]);
   await journal.appendAudit([audit(Date.parse('2026-11-15'), 'consent.accepted')]);
   const parts: Parts = {
-    ...{ files, applications, consents, passages: { index: new SqlPassageIndex(database), owner: 'node' } },
+    ...{ files, applications, consents, perRequestKeys, passages: { index: new SqlPassageIndex(database), owner: 'node' } },
     admin: { journal, readNode: () => fullReport },
     prepare(app) {
       app.addHook('onRoute', ({ method, url }) => void routes.push(...[method].flat().map((name) => `${name} ${url}`)));
@@ -66,8 +76,17 @@ export async function startExampleService(): Promise<ExampleService> {
   return {
     url: service.url,
     routes,
+    perRequest: toCredentials(perRequest),
     async restore() {
-      await files.index.put(files.blobs.file('notes/hours.txt', 'The library is open.', bucket), undefined, 1e9);
+      const { prompt, conversation } = exampleNames;
+      for (const [path, content, shelf] of [
+        ['notes/hours.txt', 'The library is open.', bucket],
+        [prompt, '{"id": "p", "folderId": "f", "name": "n", "content": ""}', `~prompts-${bucket}`],
+        [conversation, '{"id": "c", "folderId": "f", "name": "n", "messages": []}', `~conversations-${bucket}`],
+      ] as const) {
+        const file = files.blobs.file(path, content, shelf);
+        await files.index.put({ ...file, contentType: shelf === bucket ? file.contentType : 'application/json' }, undefined, 1e9);
+      }
       await applications.delete(guide.id, undefined);
       for (const etag of ['one', 'two']) await applications.put({ ...guide, etag }, undefined);
       await consents.delete(subject, 'sample-with-consent');

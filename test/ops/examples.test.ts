@@ -74,6 +74,12 @@ function schemesOf({ security }: Documented): readonly string[] {
   return security.flatMap((scheme) => Object.keys(scheme));
 }
 
+/** Some operations are only for applications that answer a call. */
+function credentialsFor({ path }: Documented, scheme: string): Readonly<Record<string, string>> {
+  const kind = path.includes('/per-request-permissions/') ? service.perRequest : credentials;
+  return kind[scheme] ?? {};
+}
+
 /** Objects in titles of tests are cut short. */
 function titled<Case extends { readonly title: string }>(each: Case): [string, Case] {
   return [each.title, each];
@@ -130,7 +136,7 @@ describe('every example', () => {
   it.each(requests.map(titled))('%s is answered as described', async (_title, request) => {
     const { operation } = request;
     const [scheme] = schemesOf(operation);
-    const answer = await send(request, credentials[scheme ?? ''] ?? {});
+    const answer = await send(request, credentialsFor(operation, scheme ?? ''));
     expect(successes(operation)).toContain(answer.status);
     expect(await faultsOf(operation, answer)).toEqual([]);
   });
@@ -143,7 +149,7 @@ describe('every operation with a key', () => {
 
   it.each(keyed)('takes it in each way that is described: %s', async (_title, request) => {
     for (const scheme of schemesOf(request.operation)) {
-      const answer = await send(request, credentials[scheme] ?? {});
+      const answer = await send(request, credentialsFor(request.operation, scheme));
       expect([scheme, answer.status < 400]).toEqual([scheme, true]);
       await answer.arrayBuffer();
       await service.restore();

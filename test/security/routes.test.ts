@@ -92,6 +92,9 @@ const deploymentPaths = ['compat', 'openai'].flatMap((prefix): Row[] => {
       asking: post(`${base}/none/chat/completions${version}`, chat),
       told: keyed('404 DeploymentNotFound'),
     },
+    ...['addons', 'assistants'].map(
+      (kind): Row => ({ route: `GET /${prefix}/${kind}`, asking: get(`/${prefix}/${kind}`), told: keyed(200) }),
+    ),
     ...['deployments', 'models', 'applications'].flatMap((kind): Row[] => [
       { route: `GET /${prefix}/${kind}`, asking: get(`/${prefix}/${kind}`), told: keyed(200) },
       {
@@ -123,6 +126,29 @@ const messagesPaths = ['msgapi', 'anthropic'].flatMap((prefix): Row[] => [
     asking: post(`/${prefix}/v1/messages/count_tokens`, { model: 'model', messages: hello }),
     told: messagesByRole,
   },
+]);
+
+const records = {
+  prompts: { id: 'p', folderId: 'f', name: canary, content: canary },
+  conversations: { id: 'c', folderId: 'f', name: canary, messages: [] },
+};
+
+/** Within the owner's bucket; what is there is replaced. */
+function move(kind: string, from: string, to: string): object {
+  const base = `${kind}/${ownerBucket}`;
+  return { sourceUrl: `${base}/${from}`, destinationUrl: `${base}/${to}`, overwrite: true };
+}
+
+const recordPaths = Object.entries(records).flatMap(([kind, record]): Row[] => [
+  { route: `PUT /v1/${kind}/*`, asking: put(`/v1/${kind}/${ownerBucket}/kept`, record), told: byOwner(200) },
+  { route: `GET /v1/${kind}/*`, asking: get(`/v1/${kind}/${ownerBucket}/kept`), told: byOwner(200) },
+  {
+    route: `DELETE /v1/${kind}/*`,
+    asking: () => ({ method: 'DELETE', path: `/v1/${kind}/${ownerBucket}/doomed` }),
+    told: byOwner(204),
+  },
+  { route: `GET /v1/metadata/${kind}/*`, asking: get(`/v1/metadata/${kind}/${ownerBucket}/kept`), told: byOwner(200) },
+  { route: `GET /v1/metadata/${kind}/*`, asking: get(`/v1/metadata/${kind}/${ownerBucket}/`), told: byOwner(200) },
 ]);
 
 const noRole = { roleless: '403 permission_error' } as const;
@@ -210,7 +236,7 @@ const table: readonly Row[] = [
   ),
   { route: 'GET /v1/user/usage', asking: get('/v1/user/usage'), told: keyed(200, { chain: denied }) },
   { route: 'GET /v1/sign-in', asking: get('/v1/sign-in'), told: open(200) },
-  { route: 'GET /v1/bucket', asking: get('/v1/bucket'), told: keyed(200, { chain: denied }) },
+  { route: 'GET /v1/bucket', asking: get('/v1/bucket'), told: keyed(200) },
   { route: 'GET /v1/files/*', asking: get(`/v1/files/${ownerBucket}/given`), told: keyed(denied, { owner: 200, chain: 200 }) },
   { route: 'GET /v1/files/*', asking: get(`/v1/files/${ownerBucket}/kept`), told: byOwner(200) },
   { route: 'PUT /v1/files/*', asking: put(`/v1/files/${ownerBucket}/given`, canary), told: byOwner(200) },
@@ -226,6 +252,70 @@ const table: readonly Row[] = [
   },
   { route: 'GET /v1/metadata/files/*', asking: get(`/v1/metadata/files/${ownerBucket}/kept`), told: byOwner(200) },
   { route: 'GET /v1/metadata/files/*', asking: get(`/v1/metadata/files/${ownerBucket}/`), told: byOwner(200) },
+  ...recordPaths,
+  { route: 'GET /v1/metadata/applications/*', asking: get(`/v1/metadata/${made}`), told: byOwner(200) },
+  { route: 'GET /v1/metadata/applications/*', asking: get(`/v1/metadata/applications/${ownerBucket}/`), told: byOwner(200) },
+  {
+    route: 'GET /v1/metadata/applications/*',
+    asking: get('/v1/metadata/applications/public/'),
+    told: keyed(200, { chain: denied }),
+  },
+  ...['files', 'prompts', 'conversations'].map(
+    (kind): Row => ({
+      route: `GET /v1/metadata/${kind}/*`,
+      asking: get(`/v1/metadata/${kind}/public/?recursive=true`),
+      told: keyed(200),
+    }),
+  ),
+  { route: 'PUT /v1/files/*', asking: put('/v1/files/public/mine', canary), told: keyed(denied) },
+  {
+    route: 'POST /v1/ops/resource/move',
+    asking: post('/v1/ops/resource/move', move('files', 'gone', 'arrived')),
+    told: byOwner(200),
+  },
+  {
+    route: 'POST /v1/ops/resource/copy',
+    asking: post('/v1/ops/resource/copy', move('files', 'kept', 'copied')),
+    told: byOwner(200),
+  },
+  {
+    route: 'POST /v1/ops/resource/copy',
+    asking: post('/v1/ops/resource/copy', move('applications', 'made', 'made-again')),
+    told: byOwner(200),
+  },
+  {
+    route: 'POST /v1/ops/resource/copy',
+    asking: post('/v1/ops/resource/copy', move('files', 'given', 'given-again')),
+    told: byOwner(200),
+  },
+  ...['grant', 'revoke'].map((what): Row => {
+    const path = `/v1/ops/resource/per-request-permissions/${what}`;
+    const body = { resourcePermissions: [{ url: `files/${ownerBucket}/given`, permissions: ['READ'] }], receiver: 'app' };
+    return { route: `POST ${path}`, asking: post(path, body), told: keyed(denied, { chain: 200 }) };
+  }),
+  {
+    route: 'POST /v1/ops/resource/per-request-permissions/list',
+    asking: post('/v1/ops/resource/per-request-permissions/list', {}),
+    told: keyed(denied, { chain: 200 }),
+  },
+  {
+    route: 'POST /v1/ops/resource/per-request-permissions/grant',
+    asking: post('/v1/ops/resource/per-request-permissions/grant', {
+      resourcePermissions: [{ url: `files/${ownerBucket}/kept`, permissions: ['READ'] }],
+      receiver: 'app',
+    }),
+    told: keyed(denied),
+  },
+  {
+    route: 'POST /v1/ops/resource/share/list',
+    asking: post('/v1/ops/resource/share/list', { resourceTypes: ['FILE'], with: 'me' }),
+    told: keyed(200, { chain: denied }),
+  },
+  {
+    route: 'POST /v1/ops/publication/list',
+    asking: post('/v1/ops/publication/list', { url: 'publications/public/' }),
+    told: keyed(200, { chain: denied }),
+  },
   ...['/health', '/ready', '/metrics', '/openapi.json', '/docs', '/docs/start.js', '/docs/scalar.js'].map(
     (path): Row => ({ route: `GET ${path}`, asking: get(path), told: open(200) }),
   ),
@@ -252,7 +342,10 @@ beforeAll(async () => {
     },
     identityProviders: { sso: entryOf(issuer, { rolesClaim: 'roles' }) },
   }));
-  for (const name of ['given', 'kept', 'doomed']) await as('owner-key', 'PUT', `/v1/files/${ownerBucket}/${name}`, canary);
+  for (const name of ['given', 'kept', 'doomed', 'gone'])
+    await as('owner-key', 'PUT', `/v1/files/${ownerBucket}/${name}`, canary);
+  for (const [kind, record] of Object.entries(records))
+    for (const name of ['kept', 'doomed']) await as('owner-key', 'PUT', `/v1/${kind}/${ownerBucket}/${name}`, record);
   for (const name of ['made', 'doomed'])
     await as('owner-key', 'PUT', pathOf(name, ownerBucket), quickApp({ instructions: canary, model: 'model' }));
   const ended = await keyOfCall((answering) => jsonReply(plainCompletion('over'))(answering));

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import type { ModelUsage } from '#contract/chunk.ts';
 import type { Caller, Chain } from '#domain/callers/caller.ts';
+import { HeldRights } from '#domain/callers/held-rights.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
 import { openNode, type RedisNode } from './redis-support.ts';
@@ -32,7 +33,7 @@ function usage(model: string, tokens: number): ModelUsage {
 }
 
 function callerWith(report: Chain['report'] = () => undefined, fields: Partial<Caller> = {}): Caller {
-  const chain = { path: ['root', 'app'], files: new Set(['files/b/a.txt', 'files/b/ß']), report };
+  const chain = { path: ['root', 'app'], rights: new HeldRights({ files: ['files/b/a.txt', 'files/b/ß'] }), report };
   return { subject: 'user "1"\n', project: '__proto__', roles: ['staff', 'constructor'], chain, ...fields };
 }
 
@@ -47,7 +48,7 @@ describe('a per-request key made on one node', () => {
     expect(await one.keys.find(key)).toBe(caller);
     const { chain, ...rest } = await find(other, key);
     expect(rest).toEqual({ subject: caller.subject, project: caller.project, roles: caller.roles });
-    expect(chain).toMatchObject({ path: ['root', 'app'], files: new Set(['files/b/a.txt', 'files/b/ß']) });
+    expect(chain).toMatchObject({ path: ['root', 'app'], rights: new HeldRights({ files: ['files/b/a.txt', 'files/b/ß'] }) });
     await one.keys.revoke(key);
   });
 
@@ -313,5 +314,46 @@ describe('per-request keys while Redis is away', () => {
     await other.link.run((connection) => connection.flushall());
     expect(await other.keys.find(key)).toBeUndefined();
     await vi.waitFor(async () => expect(await other.keys.find(key)).toBeDefined(), waiting);
+  });
+});
+
+describe('the rights of a per-request key', () => {
+  const url = 'files/b/appdata/app/x';
+  const grant = [{ receiver: 'second', url, permissions: ['READ'] as const }];
+
+  it('that change on another node are in force on both, and on a third', async () => {
+    const caller = callerWith();
+    const key = await one.keys.issue(caller);
+    await using third = await openNode(redis);
+    await (await find(other, key)).chain?.rights.change({ grant });
+    await (await find(other, key)).chain?.rights.change({ attached: [url] });
+    for (const node of [one, other, third]) {
+      const { chain } = await find(node, key);
+      expect(chain?.rights.granted).toEqual(grant);
+      expect([chain?.rights.may('READ', url), chain?.rights.may('WRITE', url)]).toEqual([true, false]);
+    }
+    await (await find(third, key)).chain?.rights.change({ revoke: grant });
+    for (const node of [one, other, third]) expect((await find(node, key)).chain?.rights.granted).toEqual([]);
+    await one.keys.revoke(key);
+  });
+
+  it('that change on its own node are known on others, with what it received', async () => {
+    const received = [{ receiver: 'app', url: 'files/b/shared/', permissions: ['READ', 'WRITE'] as const }];
+    const chain = { path: ['app'], rights: new HeldRights({ received }), report: () => undefined };
+    const key = await one.keys.issue(callerWith(undefined, { chain }));
+    await (await find(one, key)).chain?.rights.change({ grant });
+    const { rights } = (await find(other, key)).chain ?? expect.unreachable();
+    expect([rights.granted, rights.received, rights.may('WRITE', 'files/b/shared/in/it')]).toEqual([grant, received, true]);
+    await one.keys.revoke(key);
+    await expect(rights.change({ grant })).resolves.toBeUndefined();
+    expect(await other.keys.find(key)).toBeUndefined();
+  });
+
+  it('cannot be changed where the node that made the key is gone', async () => {
+    const gone = await openNode(redis);
+    const key = await gone.keys.issue(callerWith());
+    const { chain } = await find(other, key);
+    await gone[Symbol.asyncDispose]();
+    await expect(chain?.rights.change({ grant })).rejects.toBeInstanceOf(StoreFault);
   });
 });

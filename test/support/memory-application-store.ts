@@ -1,5 +1,10 @@
 import type { Caller } from '#domain/callers/caller.ts';
-import type { ApplicationStore, ApplicationVersion, StoredApplication } from '#domain/deployments/application-store.ts';
+import type {
+  ApplicationMove,
+  ApplicationStore,
+  ApplicationVersion,
+  StoredApplication,
+} from '#domain/deployments/application-store.ts';
 import { isMet, type WriteCondition } from '#domain/files/write-condition.ts';
 
 /** Applications of one test; entries are kept as text, as a durable store does. */
@@ -26,6 +31,19 @@ export class MemoryApplicationStore implements ApplicationStore {
     if (!isMet(condition, before.etag)) return 'condition_failed';
     this.#byId.delete(id);
     return 'deleted';
+  }
+
+  async move({ from, to, replaces, nowMs, etag }: ApplicationMove): Promise<'moved' | 'absent' | 'occupied'> {
+    const forms = this.#formsOf(from);
+    if (forms.length === 0) return 'absent';
+    if (this.#byId.has(to) && !replaces) return 'occupied';
+    const last = forms.length - 1;
+    const moved = forms.map((form, nth) =>
+      JSON.stringify({ ...form, id: to, ...(nth === last && { updatedAtMs: nowMs, etag }) }),
+    );
+    this.#byId.set(to, moved);
+    this.#byId.delete(from);
+    return 'moved';
   }
 
   async list(owner: string): Promise<readonly StoredApplication[]> {

@@ -3,6 +3,8 @@ import type {
   FilePage,
   FileQuery,
   IndexedFile,
+  MoveOutcome,
+  Moving,
   OverQuota,
   PutOutcome,
   Reservation,
@@ -61,6 +63,19 @@ export class MemoryFileIndex implements FileIndex {
     if (!isMet(condition, file.etag)) return 'condition_failed';
     this.#files.delete(key);
     return file;
+  }
+
+  async move({ from, to, replaces, nowMs }: Moving, maxBucketBytes: number): Promise<MoveOutcome> {
+    const file = this.#files.get(toKey(from.bucket, from.path));
+    if (file === undefined) return { outcome: 'absent' };
+    const replaced = this.#files.get(toKey(to.bucket, to.path));
+    if (replaced !== undefined && !replaces) return { outcome: 'occupied' };
+    const usedBytes = this.#usedBytes(to.bucket, '');
+    const bytesThen = usedBytes + file.contentLength - (replaced?.contentLength ?? 0);
+    if (from.bucket !== to.bucket && bytesThen > maxBucketBytes) return { outcome: 'over_quota', usedBytes };
+    this.#files.delete(toKey(from.bucket, from.path));
+    this.#files.set(toKey(to.bucket, to.path), { ...file, ...to, updatedAtMs: nowMs });
+    return { outcome: 'moved', replaced };
   }
 
   async list({ bucket, prefix, after, limit }: FileQuery): Promise<FilePage> {

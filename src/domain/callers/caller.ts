@@ -1,4 +1,5 @@
 import type { ModelUsage } from '#contract/chunk.ts';
+import type { HeldRights } from './held-rights.ts';
 
 /** Who sends a call: a key's project or a user, with what the chain of calls behind it hands on (docs/wire.md, Credentials). */
 export interface Caller {
@@ -19,8 +20,8 @@ export interface Actor extends Pick<Caller, 'subject' | 'roles'> {
 export interface Chain {
   /** Ids from the root to the application that holds the key, in order; at least one. */
   readonly path: readonly string[];
-  /** References of stored files named in the requests on the way. */
-  readonly files: ReadonlySet<string>;
+  /** To stored files and the like, such as those named in the requests on the way. */
+  readonly rights: HeldRights;
   /** Called with the tokens of each call made with the key; they have reached the one who made the key once it resolves. Never fails. */
   readonly report: (usage: readonly ModelUsage[]) => void | Promise<void>;
   /** Called if a call made with the key is refused for what its user may or did: what becomes of that is no fault of the application. Absent on other nodes than the one that made the key. */

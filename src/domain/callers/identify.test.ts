@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
+import { HeldRights } from './held-rights.ts';
 import { createIdentify, unauthorized } from './identify.ts';
 import { KeyRing } from './key-ring.ts';
 
 const ada = { subject: 'ada', project: 'corporate', roles: ['staff'], chain: null };
-const lent = { ...ada, chain: { path: ['app'], files: new Set<string>(), report: () => undefined } };
+const lent = { ...ada, chain: { path: ['app'], rights: new HeldRights(), report: () => undefined } };
 
 function openIdentify() {
   const keys = new KeyRing();

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { ParleyError } from '#contract/errors.ts';
+import { HeldRights } from './held-rights.ts';
 import { requireOwn } from './require-own.ts';
 
 const own = { subject: 'ada', project: 'p', roles: ['default'], chain: null };
@@ -9,7 +10,7 @@ it('a caller with a key or token of its own passes', () => {
 });
 
 it('a per-request key is refused whatever its user may do', () => {
-  const lent = { ...own, roles: ['admin'], chain: { path: ['app'], files: new Set<string>(), report: () => undefined } };
+  const lent = { ...own, roles: ['admin'], chain: { path: ['app'], rights: new HeldRights(), report: () => undefined } };
   expect(() => requireOwn(lent, 'give consent')).toThrow(
     new ParleyError('access_denied', 'A per-request key cannot give consent; send a key or token of your own.'),
   );

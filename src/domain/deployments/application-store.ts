@@ -22,6 +22,15 @@ export interface ApplicationVersion {
   readonly savedAtMs: number;
 }
 
+export interface ApplicationMove {
+  readonly from: string;
+  readonly to: string;
+  readonly replaces: boolean;
+  readonly nowMs: number;
+  /** The new one. */
+  readonly etag: string;
+}
+
 /**
  * Port: applications made by users. Each step is atomic; writes are durable once they resolve. What is given may be given again
  * as long as it is as it was: nobody changes it. Throws StoreFault.
@@ -33,6 +42,8 @@ export interface ApplicationStore {
    * the condition does not hold.
    */
   put(application: StoredApplication, condition: WriteCondition): Promise<StoredApplication | undefined>;
+  /** Gives an application another id, with its versions and all else that it had, in the place of what is there if `replaces`. */
+  move(moving: ApplicationMove): Promise<'moved' | 'absent' | 'occupied'>;
   /** With all its versions. Whether it happened: `condition` may not hold, or there may be none. */
   delete(id: string, condition: WriteCondition): Promise<'deleted' | 'absent' | 'condition_failed'>;
   /** Those of one owner, ordered by id. */

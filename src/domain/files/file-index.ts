@@ -2,7 +2,7 @@ import type { WriteCondition } from './write-condition.ts';
 
 /** What is known of a stored file. */
 export interface FileFacts {
-  /** One opaque string for each user subject. */
+  /** Where it stands in the index, as `shelfOf` gives it: of files it is the bucket. */
   readonly bucket: string;
   /** Below the bucket, decoded, without a leading slash. */
   readonly path: string;
@@ -63,8 +63,29 @@ export interface FileIndex {
   put(file: IndexedFile, condition: WriteCondition, maxBucketBytes: number): Promise<PutOutcome>;
   /** Gives what was taken out, whose blob may go. */
   delete(bucket: string, path: string, condition: WriteCondition): Promise<IndexedFile | 'absent' | 'condition_failed'>;
+  /**
+   * Gives a file another place with its content, its ETag and its `createdAtMs`, if something is at `from`, nothing at `to` unless it is to be
+   * replaced, and the bucket of `to` stays within `maxBucketBytes`. Gives what was replaced, whose blob may go.
+   */
+  move(moving: Moving, maxBucketBytes: number): Promise<MoveOutcome>;
   list(query: FileQuery): Promise<FilePage>;
 }
+
+/** One place of the index. */
+export type IndexPlace = Pick<IndexedFile, 'bucket' | 'path'>;
+
+export interface Moving {
+  readonly from: IndexPlace;
+  readonly to: IndexPlace;
+  readonly replaces: boolean;
+  readonly nowMs: number;
+}
+
+export type MoveOutcome =
+  | { readonly outcome: 'moved'; readonly replaced: IndexedFile | undefined }
+  | { readonly outcome: 'absent' }
+  | { readonly outcome: 'occupied' }
+  | OverQuota;
 
 export type PutOutcome =
   | { readonly outcome: 'stored'; readonly stored: IndexedFile; readonly replaced: IndexedFile | undefined }

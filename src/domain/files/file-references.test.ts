@@ -1,13 +1,8 @@
 import fastCheck from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
-import type { ChatRequest } from '#contract/chat-request.ts';
-import type { Caller } from '../callers/caller.ts';
-import { bucketOf } from './bucket.ts';
-import { filesHandedOn, toFilePlace, toFolder, toReference } from './file-references.ts';
-
-const caller: Caller = { subject: 'ann', project: 'p', roles: [], chain: null };
-const own = `files/${bucketOf('ann')}`;
+import { toFilePlace, toReference } from './file-references.ts';
+import { toPlace } from './resource-place.ts';
 
 describe('a reference', () => {
   it('is read back as the place it was made of, whatever the names are', () => {
@@ -18,7 +13,7 @@ describe('a reference', () => {
         fastCheck.pre(toFilePlace([bucket, ...segments].map(encodeURIComponent).join('/'))?.path === place.path);
         const reference = toReference(place);
         expect(reference).toMatch(/^files\/[\w!'()*.~%/-]+$/);
-        expect(toFilePlace(reference.slice('files/'.length))).toEqual(place);
+        expect(toFilePlace(reference.slice('files/'.length))).toEqual({ kind: 'files', ...place });
       }),
     );
   });
@@ -33,59 +28,5 @@ describe('a reference', () => {
     ['b/', ''],
     ['b/a/', 'a/'],
     ['b/a%2Fc/', 'a/c/'],
-  ])('of a folder is %s', (encoded, path) => expect(toFolder(encoded)).toEqual({ bucket: 'b', path }));
-});
-
-describe('the files a caller hands on', () => {
-  function handedOn(request: object, by = caller, application = 'app'): string[] {
-    return [...filesHandedOn(by, { request: request as ChatRequest, path: [application] })];
-  }
-  const attached = (...urls: string[]) => ({
-    messages: urls.map((url) => ({ role: 'user', content: '', custom_content: { attachments: [{ url }] } })),
-  });
-
-  it('are those of its own bucket that it names, in one spelling each', () => {
-    const urls = [
-      `${own}/a b`,
-      `${own}/a%20b`,
-      `${own}/%61`,
-      'files/other/a',
-      'https://x.example/files/a',
-      `/${own}/c`,
-      `${own}/..`,
-    ];
-    expect(handedOn(attached(...urls)).sort()).toEqual([`${own}/a`, `${own}/a%20b`]);
-  });
-
-  it('are those it was handed itself where it holds a per-request key', () => {
-    const chain = { path: ['app'], files: new Set([`${own}/given`]), report: () => undefined };
-    expect(handedOn(attached(`${own}/kept`), { ...caller, chain })).toEqual([`${own}/given`]);
-  });
-
-  it.each([
-    ['app', 2],
-    [`applications/${bucketOf('ann')}/own`, 2],
-    [`applications/${bucketOf('bob')}/app`, 1],
-  ])('to %s are those of earlier replies too, unless somebody else saved it', (application, count) => {
-    const [guessed, given] = attached(`${own}/guessed`, `${own}/given`).messages;
-    const files = handedOn({ messages: [{ ...guessed, role: 'assistant' }, given] }, caller, application);
-    expect(files).toEqual([`${own}/given`, `${own}/guessed`].slice(0, count));
-  });
-
-  it('are a thousand at most, those of the newest messages', () => {
-    const files = handedOn(attached(...Array.from({ length: 1500 }, (_, index) => `${own}/${index}`)));
-    expect(files).toHaveLength(1000);
-    expect([files[0], files.at(-1)]).toEqual([`${own}/1499`, `${own}/500`]);
-  });
-
-  it('are found in parts of odd forms, or left alone', () => {
-    const content = [
-      { type: 'image_url', image_url: { url: `${own}/1`, detail: 'low' } },
-      { type: 'file', file: [`${own}/2`] },
-      { type: 'input_audio', input_audio: null },
-      { type: 'constructor' },
-      { type: 'x', y: `${own}/3` },
-    ];
-    expect(handedOn({ messages: [{ role: 'user', content }] })).toEqual([`${own}/1`, `${own}/2`]);
-  });
+  ])('of a folder is %s', (encoded, path) => expect(toPlace('files', encoded)).toEqual({ kind: 'files', bucket: 'b', path }));
 });

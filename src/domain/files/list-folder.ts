@@ -1,43 +1,54 @@
-import type { FileFacts, FileIndex, IndexedFile } from './file-index.ts';
-import { maxPathBytes } from './file-references.ts';
+import { maxPathBytes } from './resource-place.ts';
 
 export interface FolderQuery {
-  readonly bucket: string;
-  /** Empty for the whole bucket, else with a slash at its end. */
-  readonly folder: string;
   /** `next` of the page before; undefined: from the first. */
   readonly after: string | undefined;
   readonly limit: number;
-  /** Files of folders below too, in place of these folders. */
+  /** What lies in folders below too, in place of these folders. */
   readonly isRecursive: boolean;
 }
 
-/** A folder is what paths of files have in common; its path ends with a slash. */
-export type FolderItem = { readonly file: FileFacts } | { readonly folder: string };
+/** What stands in a listing by its path, without its bucket. */
+interface Listed {
+  readonly path: string;
+}
 
-export interface FolderPage {
-  readonly items: readonly FolderItem[];
+/** A folder is what paths have in common; its path ends with a slash. */
+type FolderItem<Item> = { readonly item: Item } | { readonly folder: string };
+
+export interface FolderPage<Item> {
+  readonly items: readonly FolderItem<Item>[];
   /** The path of the last item looked at; undefined if nothing is left. */
   readonly next: string | undefined;
 }
+
+/** What lies below a prefix behind a path, ordered by the bytes of the paths in UTF-8. `next` is `after` of the next page; undefined after the last. */
+export type ListPaths<Item> = (query: {
+  readonly prefix: string;
+  readonly after: string | undefined;
+  readonly limit: number;
+}) => Promise<{ readonly items: readonly Item[]; readonly next: string | undefined }>;
 
 const queryLimit = 100;
 /** A page costs no more than that, however many files lie in the folders below; it is then shorter than asked for. */
 const maxQueries = 50;
 const lastCharacter = '\u{10FFFF}';
 
-/** One page of a folder, in the order of the index. */
-export async function listFolder(index: FileIndex, query: FolderQuery): Promise<FolderPage> {
-  const { bucket, folder: prefix, limit, isRecursive } = query;
-  const items: FolderItem[] = [];
+/** One page of a folder, in the order of the paths. */
+export async function listFolder<Item extends Listed>(
+  list: ListPaths<Item>,
+  query: FolderQuery & { readonly prefix: string },
+): Promise<FolderPage<Item>> {
+  const { prefix, limit, isRecursive } = query;
+  const items: FolderItem<Item>[] = [];
   let { after } = query;
   let below: string | undefined;
   for (let queries = 0; queries < maxQueries && items.length < limit; queries += 1) {
     const most = Math.min(limit - items.length, queryLimit);
-    const page = await index.list({ bucket, prefix, after: toPosition(after), limit: most });
-    for (const file of page.items) {
-      const folder = isRecursive ? undefined : folderOf(file, prefix);
-      if (folder === undefined) items.push({ file });
+    const page = await list({ prefix, after: toPosition(after), limit: most });
+    for (const item of page.items) {
+      const folder = isRecursive ? undefined : folderOf(item, prefix);
+      if (folder === undefined) items.push({ item });
       else if (folder !== below) items.push({ folder });
       below = folder;
     }
@@ -53,8 +64,8 @@ function toPosition(after: string | undefined): string | undefined {
   return after + lastCharacter.repeat(Math.ceil(Math.max(maxPathBytes - Buffer.byteLength(after), 0) / 4));
 }
 
-/** The folder right below the prefix that a file lies in; undefined if it lies at the prefix itself. */
-function folderOf({ path }: IndexedFile, prefix: string): string | undefined {
+/** The folder right below the prefix that something lies in; undefined if it lies at the prefix itself. */
+function folderOf({ path }: Listed, prefix: string): string | undefined {
   const end = path.indexOf('/', prefix.length);
   return end === -1 ? undefined : path.slice(0, end + 1);
 }

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelUsage } from '#contract/chunk.ts';
 import type { Caller } from '../callers/caller.ts';
+import { HeldRights } from '../callers/held-rights.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { mayTrace, usdOf } from './application-trace.ts';
 
 const made = { ownership: { owner: 'ada', createdAtMs: 1, updatedAtMs: 1 } } as Deployment;
 const configured = { ownership: null } as Deployment;
-const chain = { path: ['app'], files: new Set<string>(), report: () => undefined };
+const chain = { path: ['app'], rights: new HeldRights(), report: () => undefined };
 
 describe('how an application works', () => {
   it.each<[string, Partial<Caller>, Deployment, boolean]>([

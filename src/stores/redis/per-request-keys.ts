@@ -2,9 +2,9 @@ import { hash } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
+import { type KeyReport, KeyReports } from './key-reports.ts';
 import type { RedisLink } from './redis-link.ts';
 import { fromStored, toStored } from './stored-caller.ts';
-import { UsageReports } from './usage-reports.ts';
 
 /** How long keys outlive their node (docs/wire.md, Credentials). */
 const defaultLifeMs = 60_000;
@@ -31,7 +31,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
   readonly #deps: RedisKeysDeps;
   readonly #lifeMs: number;
   readonly #hash: string;
-  readonly #reports: UsageReports;
+  readonly #reports: KeyReports;
   /** By digest: the callers whose calls are under way on this node. */
   readonly #own = new Map<string, Caller>();
   readonly #renewal: NodeJS.Timeout;
@@ -43,7 +43,7 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     this.#deps = deps;
     this.#lifeMs = lifeMs;
     this.#hash = hashOf(link.node);
-    this.#reports = new UsageReports({ ...deps, deliver: (digest, usage) => this.#own.get(digest)?.chain?.report(usage) });
+    this.#reports = new KeyReports({ ...deps, deliver: (digest, report) => this.#hear(digest, report) });
     this.#renewal = setInterval(() => this.#renew(), lifeMs / renewalsInLife).unref();
     link.onReady(() => this.#replace());
   }
@@ -53,8 +53,9 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     const key = `parley-${link.node}-${newKey()}`;
     const digest = digestOf(key);
     this.#own.set(digest, caller);
+    caller.chain?.rights.tell(() => this.#keep(digest));
     try {
-      await link.transact((step) => step.hset(this.#hash, digest, toStored(caller)).pexpire(this.#hash, this.#lifeMs));
+      await this.#write(digest, caller);
     } catch (thrown) {
       // It may have been carried out all the same.
       this.#own.delete(digest);
@@ -79,7 +80,9 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     const digest = digestOf(key);
     if (node === link.node) return this.#own.get(digest);
     const stored = await link.run((redis) => redis.hget(hashOf(node), digest));
-    return stored === null ? undefined : fromStored(stored, (usage) => this.#reports.send({ node, digest, usage }));
+    const caller = stored === null ? undefined : fromStored(stored, (usage) => this.#reports.sendUsage({ node, digest }, usage));
+    caller?.chain?.rights.tell((change) => this.#reports.sendRights({ node, digest }, change));
+    return caller;
   }
 
   /** Ends the keys of this node, everywhere. */
@@ -87,6 +90,29 @@ export class RedisPerRequestKeys implements PerRequestKeys {
     clearInterval(this.#renewal);
     this.#own.clear();
     await this.#carryOut('per-request keys could not be withdrawn', () => this.#deps.link.run((redis) => redis.del(this.#hash)));
+  }
+
+  /** What happened on another node with a key of this one. */
+  async #hear(digest: string, { usage, rights }: KeyReport): Promise<void> {
+    const chain = this.#own.get(digest)?.chain;
+    await chain?.report(usage);
+    if (rights !== undefined) await chain?.rights.change(rights);
+  }
+
+  /** Writes anew what a key may, as long as it is in force. */
+  async #keep(digest: string): Promise<void> {
+    const caller = this.#own.get(digest);
+    if (caller === undefined) return;
+    try {
+      await this.#write(digest, caller);
+    } catch (thrown) {
+      this.#isOutdated = true;
+      throw thrown;
+    }
+  }
+
+  async #write(digest: string, caller: Caller): Promise<void> {
+    await this.#deps.link.transact((step) => step.hset(this.#hash, digest, toStored(caller)).pexpire(this.#hash, this.#lifeMs));
   }
 
   /** One command, as long as Redis has not lost the hash. */

@@ -1,9 +1,13 @@
 import { isJsonObject, tryParseJson } from '#base/json.ts';
 import type { Caller, Chain } from '#domain/callers/caller.ts';
+import { type Grant, HeldRights } from '#domain/callers/held-rights.ts';
+import { toGrants } from './stored-rights.ts';
 
 /** A caller as text, without whom it reports to. */
 export function toStored({ subject, project, roles, chain }: Caller): string {
-  return JSON.stringify({ subject, project, roles, path: chain?.path ?? [], files: [...(chain?.files ?? [])] });
+  const { files = [], received = [], granted = [] } = chain?.rights ?? {};
+  const rights = { files: [...files], ...some({ received, granted }) };
+  return JSON.stringify({ subject, project, roles, path: chain?.path ?? [], ...rights });
 }
 
 /** The caller again; undefined for anything that `toStored` does not give. */
@@ -13,7 +17,13 @@ export function fromStored(text: string, report: Chain['report']): Caller | unde
   const { subject, project, roles, path, files } = stored;
   if (typeof subject !== 'string' || typeof project !== 'string') return undefined;
   if (!isTexts(roles) || !isTexts(path) || !isTexts(files)) return undefined;
-  return { subject, project, roles, chain: { path, files: new Set(files), report } };
+  const rights = new HeldRights({ files, received: toGrants(stored.received), granted: toGrants(stored.granted) });
+  return { subject, project, roles, chain: { path, rights, report } };
+}
+
+/** Few keys have any grants. */
+function some(grants: Readonly<Record<string, readonly Grant[]>>): object {
+  return Object.fromEntries(Object.entries(grants).filter(([, each]) => each.length > 0));
 }
 
 function isTexts(value: unknown): value is string[] {

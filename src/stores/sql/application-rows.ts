@@ -92,7 +92,7 @@ export async function writeRow(
 }
 
 /** Until the transaction ends nobody else changes the row. */
-function lockRow(transaction: Kysely<Schema>, id: string): Promise<Pick<ApplicationRow, 'etag'> | undefined> {
+export function lockRow(transaction: Kysely<Schema>, id: string): Promise<Pick<ApplicationRow, 'etag'> | undefined> {
   return transaction
     .updateTable('applications')
     .set(({ ref }) => ({ version: ref('version') }))

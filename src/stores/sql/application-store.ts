@@ -3,10 +3,16 @@ import { defaultJsonBounds, parseJson } from '#base/json.ts';
 import type { Seal } from '#base/seal.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { ApplicationStore, ApplicationVersion, StoredApplication } from '#domain/deployments/application-store.ts';
+import type {
+  ApplicationMove,
+  ApplicationStore,
+  ApplicationVersion,
+  StoredApplication,
+} from '#domain/deployments/application-store.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { StoreFault } from '#domain/store-fault.ts';
+import { moveRows } from './application-move.ts';
 import { noteRoles, writeRoles } from './application-roles.ts';
 import { findRow, findRows, type HeadRow, openHeads, rowsOfUnknownRoles, type WrittenRow, writeRow } from './application-rows.ts';
 import { findVersionRow, listVersions } from './application-versions.ts';
@@ -53,6 +59,14 @@ export class SqlApplicationStore implements ApplicationStore {
       await writeRoles(transaction, [application]);
       return { ...application, owner: written.owner, createdAtMs: written.created_at_ms };
     });
+  }
+
+  async move(move: ApplicationMove): Promise<'moved' | 'absent' | 'occupied'> {
+    const { from, to } = move;
+    if (!isStorableKey(from)) return 'absent';
+    requireStorable(to);
+    const sealAnew = (sealed: string): string => this.#seal.seal(openEntry(this.#seal, sealed, from), to);
+    return this.#database.transact((transaction) => moveRows(transaction, move, sealAnew));
   }
 
   /** Its versions and roles go with the row. */

@@ -5,6 +5,8 @@ import type {
   FilePage,
   FileQuery,
   IndexedFile,
+  MoveOutcome,
+  Moving,
   OverQuota,
   PutOutcome,
   Reservation,
@@ -82,9 +84,32 @@ export class SqlFileIndex implements FileIndex {
       const there = await findRow(transaction, bucket, path);
       if (there === undefined) return 'absent';
       if (!isMet(condition, there.etag)) return 'condition_failed';
-      await transaction.deleteFrom('files').where('bucket', '=', bucket).where('path', '=', path).execute();
+      await deleteRow(transaction, bucket, path);
       await setUsedBytes(transaction, bucket, usedBytes - there.content_length);
       return toFile(there);
+    });
+  }
+
+  async move({ from, to, replaces, nowMs }: Moving, maxBucketBytes: number): Promise<MoveOutcome> {
+    if (!isStorableKey(from.bucket) || !isStorableKey(from.path)) return { outcome: 'absent' };
+    requireStorable(to.bucket, to.path);
+    return this.#database.transact<MoveOutcome>(async (transaction) => {
+      const used = await lockBuckets(transaction, [from.bucket, to.bucket]);
+      const moved = await findRow(transaction, from.bucket, from.path);
+      if (moved === undefined) return { outcome: 'absent' };
+      const replaced = await findRow(transaction, to.bucket, to.path);
+      if (replaced !== undefined && !replaces) return { outcome: 'occupied' };
+      const leaves = moved.content_length;
+      const comes = moved.content_length - (replaced?.content_length ?? 0);
+      const bytesThen = (used.get(to.bucket) ?? 0) + comes - (from.bucket === to.bucket ? leaves : 0);
+      const { bytes: reserved } = await reservedIn(transaction, to.bucket, { besides: '', nowMs });
+      if (from.bucket !== to.bucket && bytesThen + reserved > maxBucketBytes)
+        return { outcome: 'over_quota', usedBytes: (used.get(to.bucket) ?? 0) + reserved };
+      await deleteRow(transaction, from.bucket, from.path);
+      await replaceRow(transaction, { ...moved, ...to, updated_at_ms: nowMs });
+      if (from.bucket !== to.bucket) await setUsedBytes(transaction, from.bucket, (used.get(from.bucket) ?? 0) - leaves);
+      await setUsedBytes(transaction, to.bucket, bytesThen);
+      return { outcome: 'moved', replaced: replaced && toFile(replaced) };
     });
   }
 
@@ -134,6 +159,17 @@ async function lockBucket(transaction: Kysely<Schema>, bucket: string): Promise<
     .returning('used_bytes')
     .executeTakeFirstOrThrow();
   return used_bytes;
+}
+
+/** The same for several, always in one order, so that two who lock the same ones never wait for each other. */
+async function lockBuckets(transaction: Kysely<Schema>, buckets: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const used = new Map<string, number>();
+  for (const bucket of [...new Set(buckets)].sort()) used.set(bucket, await lockBucket(transaction, bucket));
+  return used;
+}
+
+async function deleteRow(transaction: Kysely<Schema>, bucket: string, path: string): Promise<void> {
+  await transaction.deleteFrom('files').where('bucket', '=', bucket).where('path', '=', path).execute();
 }
 
 async function setUsedBytes(transaction: Kysely<Schema>, bucket: string, usedBytes: number): Promise<void> {

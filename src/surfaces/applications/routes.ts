@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pathBelow } from '#base/url-path.ts';
-import { ParleyError } from '#contract/errors.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { ApplicationStore } from '#domain/deployments/application-store.ts';
+import { requireRoom } from '#domain/deployments/application-resources.ts';
 import { preconditionFailed } from '#domain/files/write-condition.ts';
 import { isKnown, toWriteCondition } from '../http/conditions.ts';
 import { refuseLargeBody, requireJson } from '../http/read-body.ts';
@@ -19,7 +18,6 @@ import { writeApplication } from './write-application.ts';
 const base = '/v1/applications/';
 /** Of one application; `security.maxBodyBytes` may be less. */
 const maxEntryBytes = 512 * 1024;
-const mostOfOneOwner = 200;
 
 /** `/v1/applications/{bucket}/{path}`: applications made by users, `/v1/applications/{bucket}/`, one's own, and their versions (docs/wire.md, Applications). */
 export function applicationRoutes(app: FastifyInstance, deps: ApplicationDeps): void {
@@ -65,7 +63,7 @@ async function put(deps: ApplicationDeps, request: FastifyRequest, reply: Fastif
   const before = await store.find(place.id);
   const condition = toWriteCondition(request.headers, before);
   const entry = await readApplication(body(), { caller, place, snapshot, catalog, stored: before });
-  if (before === undefined) await requireRoom(store, caller);
+  if (before === undefined) requireRoom(await store.list(caller.subject));
   const stored = await writeApplication(deps, { caller, place, entry, condition, requestId: request.id });
   reply.code(before === undefined ? 201 : 200).header('etag', `"${stored.etag}"`);
   return toShown(stored);
@@ -81,15 +79,6 @@ async function remove(deps: ApplicationDeps, request: FastifyRequest, reply: Fas
   if (outcome === 'condition_failed') throw preconditionFailed();
   deps.noteAudit({ action: 'application.deleted', subject: caller.subject, object: id, requestId: request.id });
   reply.code(204);
-}
-
-async function requireRoom(store: ApplicationStore, { subject }: Caller): Promise<void> {
-  const own = await store.list(subject);
-  if (own.length < mostOfOneOwner) return;
-  throw new ParleyError(
-    'payload_too_large',
-    `You have ${own.length} applications, which is as many as one may have; delete one to make room.`,
-  );
 }
 
 /** The bucket, where the path names one and nothing in it. */

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { httpRefusal } from '#contract/errors.ts';
 import type { ByteRange } from '#domain/files/blob-store.ts';
 import type { FileFacts } from '#domain/files/file-index.ts';
-import type { OpenedFile, Selection } from '#domain/files/stored-files.ts';
+import type { OpenedFile, Selection } from '#domain/files/stored-resources.ts';
 import { isKnown, isOfRange } from '../http/conditions.ts';
 import { letGoOfStalled } from '../http/end-response.ts';
 

@@ -2,48 +2,45 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { pathBelow } from '#base/url-path.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { requireOwn } from '#domain/callers/require-own.ts';
-import { bucketOf } from '#domain/files/bucket.ts';
-import { requireOwner } from '#domain/files/file-access.ts';
-import { type FilePlace, toFilePlace } from '#domain/files/file-references.ts';
-import { fileNotFound, type StoredFiles } from '#domain/files/stored-files.ts';
+import { appDataPath, bucketOf, bucketOfDeployment } from '#domain/files/bucket.ts';
+import { toFilePlace } from '#domain/files/file-references.ts';
+import type { ContentPlace } from '#domain/files/resource-place.ts';
+import { requireWritable } from '#domain/files/resource-rights.ts';
+import { resourceNotFound, type StoredResources } from '#domain/files/stored-resources.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { readCredentials } from '../http/credentials.ts';
-import { readMetadata } from './metadata.ts';
 import { sendFile, toSelection } from './read-file.ts';
-import { toMetadata } from './to-metadata.ts';
+import { toMetadata } from './resources/to-metadata.ts';
 import { letGo, refuseLargeFile, requirePlain, withUpload } from './upload.ts';
 
 export interface FileDeps {
-  readonly files: StoredFiles;
+  readonly files: StoredResources;
   readonly identify: Identify;
 }
 
 const filesBase = '/v1/files/';
-const metadataBase = '/v1/metadata/files/';
 
-/** `/v1/bucket`, `/v1/files/{bucket}/{path}` and `/v1/metadata/files/{bucket}/{path}`: stored files (docs/wire.md, Files). */
+/** `/v1/bucket` and `/v1/files/{bucket}/{path}`: stored files (docs/wire.md, Files). */
 export function fileRoutes(app: FastifyInstance, deps: FileDeps): void {
   // In a scope of their own: here every body is left on the wire, of whatever media type.
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    scope.get('/v1/bucket', async (request) => {
-      const caller = await callerOf(deps, request);
-      requireOwn(caller, 'ask for a bucket');
-      return { bucket: bucketOf(caller.subject) };
-    });
-    scope.get(`${metadataBase}*`, async (request) => {
-      const caller = await callerOf(deps, request);
-      const query = request.query as Record<string, unknown>;
-      return readMetadata(deps.files, caller, { encoded: pathBelow(metadataBase, request.url), query });
-    });
+    scope.get('/v1/bucket', async (request) => toBuckets(await callerOf(deps, request)));
     const url = `${filesBase}*`;
     scope.route({ method: ['GET', 'HEAD'], url, handler: (request, reply) => get(deps, request, reply) });
     scope.put(url, (request, reply) => put(deps, request, reply).finally(() => letGo(request.raw)));
     scope.delete(url, (request, reply) => remove(deps, request, reply));
   });
+}
+
+/** Of an application that answers: its own bucket, whoever calls it, and where it keeps what is the user's. */
+function toBuckets({ subject, chain }: Caller): Record<string, unknown> {
+  if (chain === null) return { bucket: bucketOf(subject) };
+  const deployment = chain.path.at(-1) ?? '';
+  const folder = appDataPath(deployment).split('/').map(encodeURIComponent).join('/');
+  return { bucket: bucketOfDeployment(deployment), appdata: `${bucketOf(subject)}/${folder}` };
 }
 
 async function get(deps: FileDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -60,7 +57,7 @@ async function put(deps: FileDeps, request: FastifyRequest, reply: FastifyReply)
   const { place, condition } = await toWrite(deps, request, caller);
   const file = await withUpload(request.raw, place.path, (content) => files.put(caller, place, { ...content, condition }));
   reply.header('etag', `"${file.etag}"`);
-  return toMetadata(file);
+  return toMetadata(place, file);
 }
 
 async function remove(deps: FileDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -71,7 +68,7 @@ async function remove(deps: FileDeps, request: FastifyRequest, reply: FastifyRep
 }
 
 interface Write {
-  readonly place: FilePlace;
+  readonly place: ContentPlace;
   readonly condition: WriteCondition;
 }
 
@@ -79,8 +76,8 @@ interface Write {
 async function toWrite(deps: FileDeps, request: FastifyRequest, caller: Caller): Promise<Write> {
   const { headers } = request;
   const place = placeOf(request);
-  requireOwner(caller, place);
-  const condition = hasCondition(headers) ? toWriteCondition(headers, await deps.files.look(caller, place)) : undefined;
+  requireWritable(caller, place);
+  const condition = hasCondition(headers) ? toWriteCondition(headers, await deps.files.current(place)) : undefined;
   return { place, condition };
 }
 
@@ -88,8 +85,8 @@ async function callerOf({ identify }: FileDeps, { raw }: FastifyRequest): Promis
   return identify(readCredentials(raw));
 }
 
-function placeOf({ url }: FastifyRequest): FilePlace {
+function placeOf({ url }: FastifyRequest): ContentPlace {
   const place = toFilePlace(pathBelow(filesBase, url));
-  if (place === undefined) throw fileNotFound();
+  if (place === undefined) throw resourceNotFound({ kind: 'files' });
   return place;
 }

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ParleyError } from '#contract/errors.ts';
-import { fileTooLarge, type Upload } from '#domain/files/stored-files.ts';
+import { fileTooLarge, type Upload } from '#domain/files/stored-resources.ts';
 import { toContentType } from './content-type.ts';
-import { readFirstPart, toBoundary } from './first-part.ts';
+import { type FormPart, LaterPart, readFilePart, toBoundary } from './file-part.ts';
 
-type Content = Omit<Upload, 'condition'>;
+type Content = Omit<Upload, 'condition' | 'refusal'>;
 
 const lingerMs = 5_000;
 
-/** Refuses a file that is announced too large. Of a form, only its first part counts. */
+/** Refuses a file that is announced too large. Of a form, only the part that is the file counts. */
 export function refuseLargeFile({ headers }: IncomingMessage, maxBytes: number): void {
   const isForm = /^multipart\/form-data/i.test(headers['content-type'] ?? '');
   if (!isForm && Number(headers['content-length'] ?? 0) > maxBytes) throw fileTooLarge(maxBytes);
@@ -21,7 +21,10 @@ export function requirePlain({ headers }: IncomingMessage): void {
   throw new ParleyError('unsupported_media_type', 'The file must come without a content encoding.');
 }
 
-/** Runs the work on the file in a body, raw or the first part of a form, as it comes. Nothing of the body is kept. */
+/**
+ * Runs the work on the file in a body, raw or a part of a form, as it comes; again if only the end of a part shows that another one is
+ * meant. Nothing of the body is kept.
+ */
 export async function withUpload<Result>(
   request: IncomingMessage,
   path: string,
@@ -29,9 +32,18 @@ export async function withUpload<Result>(
 ): Promise<Result> {
   const body = bodyOf(request);
   try {
-    return await work(await toContent(request.headers, path, body));
+    return await workOn(await toContent(request.headers, path, body), path, work);
   } finally {
     await body.return(undefined);
+  }
+}
+
+async function workOn<Result>(content: Content, path: string, work: (content: Content) => Promise<Result>): Promise<Result> {
+  try {
+    return await work(content);
+  } catch (thrown) {
+    if (thrown instanceof LaterPart) return work(fromPart(thrown.part, path));
+    throw thrown;
   }
 }
 
@@ -40,8 +52,11 @@ async function toContent(headers: IncomingHttpHeaders, path: string, body: Async
   const boundary = toBoundary(contentType);
   const announcedBytes = length === undefined ? undefined : Number(length);
   if (boundary === undefined) return { contentType: toContentType(contentType, path), bytes: body, announcedBytes };
-  const part = await readFirstPart(body, boundary);
-  return { contentType: toContentType(part.contentType, path), bytes: part.bytes, announcedBytes: undefined };
+  return fromPart(await readFilePart(body, boundary), path);
+}
+
+function fromPart({ contentType, bytes }: FormPart, path: string): Content {
+  return { contentType: toContentType(contentType, path), bytes, announcedBytes: undefined };
 }
 
 async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Array, undefined> {

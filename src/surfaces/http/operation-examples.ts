@@ -2,8 +2,8 @@ import { bucketOf } from '#domain/files/bucket.ts';
 import { inPath, type Parameter } from './operation.ts';
 
 /**
- * What examples name. The deployments and the bucket are those of a service that runs without a configuration; the file and
- * the application are what the examples of `PUT` make.
+ * What examples name. The deployments and the bucket are those of a service that runs without a configuration; the file, the prompt, the
+ * conversation and the application are what the examples of `PUT` make.
  */
 export const exampleNames = {
   chat: 'demo',
@@ -14,6 +14,8 @@ export const exampleNames = {
   withConsent: 'sample-with-consent',
   bucket: bucketOf('key:local'),
   file: 'notes/hours.txt',
+  prompt: 'brief',
+  conversation: 'demo__Opening hours',
   ownApplication: 'guide',
 } as const;
 

@@ -14,6 +14,7 @@ export function toListItem(deployment: Deployment, createdSeconds: number): Reco
   return {
     id: deployment.id,
     object: deployment.kind,
+    reference: deployment.id,
     display_name: deployment.displayName ?? deployment.id,
     display_version: deployment.displayVersion,
     description: deployment.description,

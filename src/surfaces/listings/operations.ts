@@ -88,6 +88,7 @@ const item: NamedSchema = {
         description: 'In `/v1/models` everything is a `model`; among deployments an application is a `deployment`.',
       },
       model: { ...text, description: 'The id again: of models, and of everything among deployments.' },
+      reference: { ...text, description: 'The same as `id`.' },
       display_name: text,
       display_version: text,
       description: text,

@@ -1,6 +1,7 @@
 import { bucketOf } from '#domain/files/bucket.ts';
 import type { FileIndex, IndexedFile } from '#domain/files/file-index.ts';
-import { type FilePlace, fromReference, toReference } from '#domain/files/file-references.ts';
+import { fromReference, toReference } from '#domain/files/file-references.ts';
+import type { FilePlace } from '#domain/files/resource-place.ts';
 import type { MissingToolset } from '#domain/tools/tool.ts';
 
 /** A stored file that questions are looked up in. */

@@ -243,8 +243,10 @@ describeOnEach('the index of files', (node) => {
   it('lists folders and skips what lies in them', async () => {
     const bucket = randomUUID();
     await putAll(bucket, ['a', 'b/1', 'b/2', 'b/c/3', 'c\u{10ffff}', 'd/e']);
-    const page = await listFolder(index(), { bucket, folder: '', after: undefined, limit: 10, isRecursive: false });
-    const names = page.items.map((item) => ('file' in item ? item.file.path : item.folder));
+    const page = await listFolder((within) => index().list({ ...within, bucket }), {
+      ...{ prefix: '', after: undefined, limit: 10, isRecursive: false },
+    });
+    const names = page.items.map((item) => ('item' in item ? item.item.path : item.folder));
     expect(names).toEqual(['a', 'b/', 'c\u{10ffff}', 'd/']);
   });
 

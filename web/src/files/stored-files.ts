@@ -35,7 +35,7 @@ export class StoredFiles {
   async list(folder: string, token: string | undefined, signal?: AbortSignal): Promise<FolderPage> {
     const query = new URLSearchParams({ limit: '100', ...(token !== undefined && { token }) });
     const path = `v1/metadata/files/${await this.#pathOf(folder === '' ? '' : `${folder}/`)}`;
-    const answer = await this.#service.json(`${path}?${query}`, signal && { signal });
+    const answer = await this.#service.json(`${path}?${query}`, signal && { signal }).catch(emptyIfGone);
     const { items, nextToken } = isJsonObject(answer) ? answer : {};
     return {
       items: Array.isArray(items) ? items.filter(isJsonObject).map(toItem) : [],
@@ -78,4 +78,10 @@ function toItem({ name, nodeType, url, contentLength, updatedAt }: JsonObject): 
     bytes: typeof contentLength === 'number' ? contentLength : undefined,
     changedAtMs: typeof updatedAt === 'number' ? updatedAt : undefined,
   };
+}
+
+/** A folder is there as long as something lies in it. */
+function emptyIfGone(thrown: unknown): JsonObject {
+  if (faultOf(thrown).code === 'file_not_found') return {};
+  throw thrown;
 }

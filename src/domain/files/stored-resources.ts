@@ -3,15 +3,16 @@ import type { Clock } from '#base/clock.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { BlobStore, ByteRange } from './blob-store.ts';
-import { requireOwner, requireReadable } from './file-access.ts';
-import type { FileFacts, FileIndex, IndexedFile } from './file-index.ts';
+import type { FileFacts, FileIndex, IndexedFile, IndexPlace } from './file-index.ts';
 import { FileRoom, overQuota } from './file-quota.ts';
-import type { FilePlace } from './file-references.ts';
 import { type FolderPage, type FolderQuery, listFolder } from './list-folder.ts';
+import { destinationTaken, type Relocation, sourceAbsent } from './relocation.ts';
+import { type ContentKind, type ContentPlace, shelfOf } from './resource-place.ts';
+import { requireReadable, requireWritable } from './resource-rights.ts';
 import { UploadSlots } from './upload-slots.ts';
 import { preconditionFailed, type WriteCondition } from './write-condition.ts';
 
-export interface StoredFilesDeps {
+export interface StoredResourcesDeps {
   readonly index: FileIndex;
   readonly blobs: BlobStore;
   readonly clock: Clock;
@@ -40,6 +41,8 @@ export interface Upload {
   /** How many they are; undefined if that is found out as they come. */
   readonly announcedBytes: number | undefined;
   readonly condition: WriteCondition;
+  /** What is thrown if the condition does not hold; absent: `precondition_failed`. */
+  readonly refusal?: () => ParleyError;
 }
 
 /** 512 MiB a file, 10 GiB a bucket, 16 uploads to it at once, and beside it 1 GiB of texts that a user's conversations go on from. */
@@ -52,12 +55,15 @@ export const defaultFileLimits = {
 
 const maxLooks = 3;
 
-/** Stored files as callers may use them (docs/wire.md, Files). Everything may throw StoreFault. */
-export class StoredFiles {
-  readonly #deps: StoredFilesDeps;
+/**
+ * Stored files, prompts and conversations as callers may use them (docs/wire.md, Files). Each kind of a bucket stands apart in the index;
+ * a quota is that of one kind. Everything may throw StoreFault.
+ */
+export class StoredResources {
+  readonly #deps: StoredResourcesDeps;
   readonly #slots: UploadSlots;
 
-  constructor(deps: StoredFilesDeps) {
+  constructor(deps: StoredResourcesDeps) {
     this.#deps = deps;
     this.#slots = new UploadSlots(deps.maxBucketUploads);
   }
@@ -67,20 +73,31 @@ export class StoredFiles {
   }
 
   /** What is known of a file; undefined if there is none. Throws `access_denied`. */
-  async look(caller: Caller, place: FilePlace): Promise<FileFacts | undefined> {
+  async look(caller: Caller, place: ContentPlace): Promise<FileFacts | undefined> {
     requireReadable(caller, place);
-    return this.#deps.index.find(place.bucket, place.path);
+    return this.#find(place);
+  }
+
+  /** What is there now, for those who may write it. */
+  current(place: ContentPlace): Promise<FileFacts | undefined> {
+    return this.#find(place);
   }
 
   /**
    * Opens a file; `select` says which part, and is asked again if the file was replaced in between: what is read is
    * always of one content. Throws `access_denied`, `file_not_found`, and what `select` throws.
    */
-  async read(caller: Caller, place: FilePlace, select: (file: FileFacts) => Selection): Promise<OpenedFile> {
+  async read(caller: Caller, place: ContentPlace, select: (file: FileFacts) => Selection): Promise<OpenedFile> {
     requireReadable(caller, place);
+    const opened = await this.#open(place, select);
+    if (opened === undefined) throw resourceNotFound(place);
+    return opened;
+  }
+
+  async #open(place: ContentPlace, select: (file: FileFacts) => Selection): Promise<OpenedFile | undefined> {
     for (let looks = 0; looks < maxLooks; looks += 1) {
-      const file = await this.#deps.index.find(place.bucket, place.path);
-      if (file === undefined) throw fileNotFound();
+      const file = await this.#find(place);
+      if (file === undefined) return undefined;
       const selection = select(file);
       if (selection === 'nothing') return { file, selection, content: undefined };
       const content = await this.#deps.blobs.read(file.blob, selection === 'whole' ? undefined : selection);
@@ -90,14 +107,14 @@ export class StoredFiles {
   }
 
   /** Stores a content in the place of what is there. Throws `access_denied`, `precondition_failed`, `payload_too_large`, and what the bytes throw. */
-  async put(caller: Caller, place: FilePlace, upload: Upload): Promise<FileFacts> {
-    requireOwner(caller, place);
+  async put(caller: Caller, place: ContentPlace, upload: Upload): Promise<FileFacts> {
+    requireWritable(caller, place);
     return this.#slots.within(place.bucket, () => this.#put(place, upload));
   }
 
-  async #put(place: FilePlace, upload: Upload): Promise<FileFacts> {
+  async #put(place: ContentPlace, upload: Upload): Promise<FileFacts> {
     const { index, clock, newId, maxBucketBytes } = this.#deps;
-    const room = new FileRoom({ index, clock, maxBucketBytes }, { bucket: place.bucket, path: place.path, blob: newId() });
+    const room = new FileRoom({ index, clock, maxBucketBytes }, { ...toIndexPlace(place), blob: newId() });
     try {
       const stored = await this.#store(room, upload);
       await this.#discard(stored.replaced);
@@ -111,7 +128,7 @@ export class StoredFiles {
 
   async #store(
     room: FileRoom,
-    { announcedBytes = 0, bytes, condition, contentType }: Upload,
+    { announcedBytes = 0, bytes, condition, contentType, refusal = preconditionFailed }: Upload,
   ): Promise<{ file: FileFacts; replaced: IndexedFile | undefined }> {
     const { index, blobs, clock, maxBucketBytes } = this.#deps;
     const { blob } = room.place;
@@ -125,22 +142,56 @@ export class StoredFiles {
     const put = await index.put(file, condition, maxBucketBytes);
     if (put.outcome === 'stored') return { file: put.stored, replaced: put.replaced };
     await this.#discard(file);
-    throw put.outcome === 'over_quota' ? overQuota(maxBucketBytes, put.usedBytes) : preconditionFailed();
+    throw put.outcome === 'over_quota' ? overQuota(maxBucketBytes, put.usedBytes) : refusal();
   }
 
   /** Throws `access_denied`, `file_not_found`, `precondition_failed`. */
-  async delete(caller: Caller, place: FilePlace, condition: WriteCondition): Promise<void> {
-    requireOwner(caller, place);
-    const deleted = await this.#deps.index.delete(place.bucket, place.path, condition);
-    if (deleted === 'absent') throw fileNotFound();
+  async delete(caller: Caller, place: ContentPlace, condition: WriteCondition): Promise<void> {
+    requireWritable(caller, place);
+    const { bucket, path } = toIndexPlace(place);
+    const deleted = await this.#deps.index.delete(bucket, path, condition);
+    if (deleted === 'absent') throw resourceNotFound(place);
     if (deleted === 'condition_failed') throw preconditionFailed();
     await this.#discard(deleted);
   }
 
-  /** Throws `access_denied`. */
-  async list(caller: Caller, query: FolderQuery): Promise<FolderPage> {
-    requireOwner(caller, query);
-    return listFolder(this.#deps.index, query);
+  /** One page of a folder. Throws `access_denied`. */
+  async list(caller: Caller, folder: ContentPlace, query: FolderQuery): Promise<FolderPage<FileFacts>> {
+    requireReadable(caller, folder);
+    const { bucket, path: prefix } = toIndexPlace(folder);
+    return listFolder((page) => this.#deps.index.list({ ...page, bucket }), { ...query, prefix });
+  }
+
+  /** Gives something another place; at every moment it is at one of the two. Throws `access_denied`, `invalid_request`, `payload_too_large`. */
+  async move(caller: Caller, { from, to, replaces }: Relocation<ContentKind>): Promise<void> {
+    requireReadable(caller, from);
+    requireWritable(caller, from);
+    requireWritable(caller, to);
+    const { index, clock, maxBucketBytes } = this.#deps;
+    const moving = { from: toIndexPlace(from), to: toIndexPlace(to), replaces, nowMs: clock.epochMs() };
+    const moved = await index.move(moving, maxBucketBytes);
+    if (moved.outcome === 'over_quota') throw overQuota(maxBucketBytes, moved.usedBytes);
+    if (moved.outcome !== 'moved') throw moved.outcome === 'absent' ? sourceAbsent() : destinationTaken();
+    await this.#discard(moved.replaced);
+  }
+
+  /** Stores the same content at another place. Throws what `move` throws. */
+  async copy(caller: Caller, { from, to, replaces }: Relocation<ContentKind>): Promise<void> {
+    requireReadable(caller, from);
+    requireWritable(caller, to);
+    if (!replaces && (await this.#find(to)) !== undefined && (await this.#find(from)) !== undefined) throw destinationTaken();
+    const opened = await this.#open(from, () => 'whole');
+    if (opened?.content === undefined) throw sourceAbsent();
+    const { content, file } = opened;
+    const { contentType, contentLength: announcedBytes } = file;
+    const condition = replaces ? undefined : 'absent';
+    const copied = { bytes: content, contentType, announcedBytes, condition, refusal: destinationTaken } as const;
+    await this.put(caller, to, copied).finally(() => content.destroy());
+  }
+
+  #find(place: ContentPlace): Promise<IndexedFile | undefined> {
+    const { bucket, path } = toIndexPlace(place);
+    return this.#deps.index.find(bucket, path);
   }
 
   /** The caller has what it asked for: a content that stays costs space, no more. */
@@ -176,8 +227,16 @@ class CountedBytes implements AsyncIterable<Uint8Array> {
   }
 }
 
-export function fileNotFound(): ParleyError {
-  return new ParleyError('file_not_found', 'There is no stored file of this path; GET /v1/metadata/files/{bucket}/ lists yours.');
+function toIndexPlace(place: ContentPlace): IndexPlace {
+  return { bucket: shelfOf(place), path: place.path };
+}
+
+export function resourceNotFound({ kind }: { readonly kind: ContentKind }): ParleyError {
+  const what = kind.slice(0, -1);
+  return new ParleyError(
+    'file_not_found',
+    `There is no stored ${what} of this path; GET /v1/metadata/${kind}/{bucket}/ lists yours.`,
+  );
 }
 
 export function fileTooLarge(maxBytes: number): ParleyError {

@@ -1,0 +1,74 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { isJsonObject } from '#base/json.ts';
+import { ParleyError } from './errors.ts';
+import { requestFault, requireShape } from './request-fault.ts';
+import { withoutNulls } from './without-nulls.ts';
+
+const named = {
+  id: Type.String(),
+  folderId: Type.String(),
+  name: Type.String(),
+};
+
+const open = { additionalProperties: true };
+
+/** A prompt as it is stored; further fields are kept. */
+export const PromptRecord = Type.Object({ ...named, content: Type.String() }, open);
+/** A conversation as it is stored; further fields are kept. */
+export const ConversationRecord = Type.Object({ ...named, messages: Type.Array(Type.Object({}, open)) }, open);
+
+/** What moves or copies something stored. */
+export const RelocationRequest = Type.Object({
+  sourceUrl: Type.String({ description: 'What is to be moved or copied: `{kind}/{bucket}/{path}`, percent-encoded.' }),
+  destinationUrl: Type.String({ description: 'Its new place, of the same kind.' }),
+  overwrite: Type.Optional(Type.Boolean({ description: 'Whether what is there is to be replaced. Absent: no.' })),
+});
+export type RelocationRequest = Static<typeof RelocationRequest>;
+
+const mostPermissions = 1000;
+const permission = Type.Object({
+  url: Type.String({ description: '`{kind}/{bucket}/{path}`, percent-encoded; with a slash at its end all that lies below.' }),
+  permissions: Type.Array(Type.Enum(['READ', 'WRITE']), { minItems: 1 }),
+});
+const permissionList = Type.Array(permission, { minItems: 1, maxItems: mostPermissions });
+const receiver = Type.String({ minLength: 1, description: 'Id of the deployment.' });
+
+/** What grants or revokes; programs of the family also say `resources` for `resourcePermissions`. */
+export const PermissionsRequest = Type.Object({ resourcePermissions: permissionList, receiver });
+export type PermissionsRequest = Static<typeof PermissionsRequest>;
+
+/** Which grants are listed. */
+export const PermissionListRequest = Type.Object({ receiver: Type.Optional(receiver) });
+
+/** Which shared resources are listed. */
+export const ShareListRequest = Type.Object({
+  resourceTypes: Type.Array(Type.String()),
+  with: Type.Optional(Type.Enum(['me', 'others'])),
+  order: Type.Optional(Type.String()),
+});
+
+/** Which publications are listed. */
+export const PublicationListRequest = Type.Object({ url: Type.String() });
+
+/** Checks a body by its schema. Throws invalid_request for the first fault. */
+export function parserOf<Schema extends TSchema>(schema: Schema): (body: unknown) => Static<Schema> {
+  const shape = Compile(schema);
+  return (body) => {
+    if (!isJsonObject(body)) throw new ParleyError('invalid_request', 'The body must be an object.');
+    const request = withoutNulls(body, new Set(Object.keys(body)));
+    const checked = requireShape<Static<Schema>>(shape as never, request);
+    for (const [key, value] of Object.entries(request))
+      if (typeof value === 'string' && value.includes('\0')) throw requestFault(key, 'must not hold the character NUL');
+    return checked;
+  };
+}
+
+/** Checks what is granted or revoked, under either of its names. */
+export function parsePermissions(body: unknown): PermissionsRequest {
+  if (!isJsonObject(body)) return checkPermissions(body);
+  const { resources, ...rest } = body;
+  return checkPermissions({ ...rest, ...((body.resourcePermissions ?? null) === null && { resourcePermissions: resources }) });
+}
+
+const checkPermissions = parserOf(PermissionsRequest);

@@ -1,0 +1,122 @@
+import type { Clock } from '#base/clock.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { Caller } from '../callers/caller.ts';
+import { bucketOf } from '../files/bucket.ts';
+import { type FolderPage, type FolderQuery, listFolder } from '../files/list-folder.ts';
+import { destinationTaken, type Relocation, sourceAbsent } from '../files/relocation.ts';
+import type { ResourcePlace } from '../files/resource-place.ts';
+import { requireReadable, requireWritable } from '../files/resource-rights.ts';
+import type { NoteAudit } from '../usage/journal.ts';
+import { madeByUsers } from './application-place.ts';
+import type { ApplicationStore, StoredApplication } from './application-store.ts';
+
+export interface ApplicationResourcesDeps {
+  readonly store: ApplicationStore;
+  readonly clock: Clock;
+  /** Makes ETags. */
+  readonly newId: () => string;
+  readonly noteAudit: NoteAudit;
+}
+
+/** What is known of an application where it stands among stored things. */
+export interface ApplicationFacts extends Pick<StoredApplication, 'etag' | 'createdAtMs' | 'updatedAtMs'> {
+  /** Below the bucket. */
+  readonly path: string;
+}
+
+/** How many one user may have. */
+const mostApplications = 200;
+
+/** Applications made by users, listed, moved and copied as files are. Everything may throw StoreFault. */
+export class ApplicationResources {
+  readonly #deps: ApplicationResourcesDeps;
+
+  constructor(deps: ApplicationResourcesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Undefined if there is none. Throws `access_denied`. */
+  async look(caller: Caller, place: ResourcePlace): Promise<ApplicationFacts | undefined> {
+    requireReadable(caller, place);
+    const stored = await this.#deps.store.find(toId(place));
+    return stored && toFacts(stored);
+  }
+
+  /** One page of a folder. Throws `access_denied`. */
+  async list(
+    caller: Caller,
+    { path: prefix, ...place }: ResourcePlace,
+    query: FolderQuery,
+  ): Promise<FolderPage<ApplicationFacts>> {
+    requireReadable(caller, { path: prefix, ...place });
+    const isOwn = bucketOf(caller.subject) === place.bucket;
+    const all = (isOwn ? await this.#deps.store.list(caller.subject) : []).map(toFacts).sort(byPath);
+    return listFolder(
+      async ({ after, limit, ...within }) => {
+        const isBehind = (path: string): boolean => after === undefined || compare(path, after) > 0;
+        const left = all.filter(({ path }) => path.startsWith(within.prefix) && isBehind(path));
+        const items = left.slice(0, limit);
+        return { items, next: left.length > limit ? items.at(-1)?.path : undefined };
+      },
+      { ...query, prefix },
+    );
+  }
+
+  /** Gives an application another id, with its versions. Throws `access_denied`, `invalid_request`. */
+  async move(caller: Caller, { from, to, replaces }: Relocation, requestId: string): Promise<void> {
+    requireWritable(caller, from);
+    requireWritable(caller, to);
+    const { store, clock, newId } = this.#deps;
+    const ids = { from: toId(from), to: toId(to) };
+    const outcome = await store.move({ ...ids, replaces, nowMs: clock.epochMs(), etag: newId() });
+    if (outcome === 'absent') throw sourceAbsent();
+    if (outcome === 'occupied') throw destinationTaken();
+    this.#note('application.saved', { caller, id: ids.to, requestId });
+    this.#note('application.deleted', { caller, id: ids.from, requestId });
+  }
+
+  /** Makes a second application of the same settings. Throws what `move` throws, and `payload_too_large`. */
+  async copy(caller: Caller, { from, to, replaces }: Relocation, requestId: string): Promise<void> {
+    requireReadable(caller, from);
+    requireWritable(caller, to);
+    const { store, clock, newId } = this.#deps;
+    const source = await store.find(toId(from));
+    if (source === undefined) throw sourceAbsent();
+    const id = toId(to);
+    if ((await store.find(id)) === undefined) requireRoom(await store.list(caller.subject));
+    const nowMs = clock.epochMs();
+    const copied = { ...source, id, owner: caller.subject, etag: newId(), createdAtMs: nowMs, updatedAtMs: nowMs };
+    const stored = await store.put(copied, replaces ? undefined : 'absent');
+    if (stored === undefined) throw destinationTaken();
+    this.#note('application.saved', { caller, id, requestId });
+  }
+
+  #note(action: string, { caller, id, requestId }: { caller: Caller; id: string; requestId: string }): void {
+    this.#deps.noteAudit({ action, subject: caller.subject, object: id, requestId });
+  }
+}
+
+/** Throws `payload_too_large` if a user has as many applications as one may have. */
+export function requireRoom(own: readonly StoredApplication[]): void {
+  if (own.length < mostApplications) return;
+  throw new ParleyError(
+    'payload_too_large',
+    `You have ${own.length} applications, which is as many as one may have; delete one to make room.`,
+  );
+}
+
+function toId({ bucket, path }: ResourcePlace): string {
+  return `${madeByUsers}${bucket}/${path}`;
+}
+
+function toFacts({ id, etag, createdAtMs, updatedAtMs }: StoredApplication): ApplicationFacts {
+  return { path: id.slice(id.indexOf('/', madeByUsers.length) + 1), etag, createdAtMs, updatedAtMs };
+}
+
+function byPath(one: ApplicationFacts, other: ApplicationFacts): number {
+  return compare(one.path, other.path);
+}
+
+function compare(one: string, other: string): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other));
+}

@@ -1,0 +1,93 @@
+/** Where a stored file is: decoded, `path` without a leading slash. */
+export interface FilePlace {
+  readonly bucket: string;
+  readonly path: string;
+}
+
+/** What is stored in buckets. */
+export const resourceKinds = ['files', 'prompts', 'conversations', 'applications'] as const;
+export type ResourceKind = (typeof resourceKinds)[number];
+
+/** Kinds whose contents are stored as they are sent; applications have a store of their own. */
+export type ContentKind = Exclude<ResourceKind, 'applications'>;
+
+/** Where something stored is. `path` is empty for a whole bucket, and ends with a slash if it means a folder. */
+export interface ResourcePlace extends FilePlace {
+  readonly kind: ResourceKind;
+}
+
+/** Where a content is. */
+export interface ContentPlace extends FilePlace {
+  readonly kind: ContentKind;
+}
+
+/** Of a path in UTF-8, without its bucket. */
+export const maxPathBytes = 1024;
+const maxSegmentBytes = 255;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const hasControl = /[\u0000-\u001f\u007f-\u009f]/;
+
+/**
+ * Where `{bucket}/{path}` leads, percent-decoded once; undefined for what nothing can have (docs/wire.md, Files). Titles of
+ * conversations are names of prompts and conversations: only a whole path of theirs is bounded, by `isTooLong`.
+ */
+export function toPlace<Kind extends ResourceKind>(
+  kind: Kind,
+  encoded: string,
+): (ResourcePlace & { readonly kind: Kind }) | undefined {
+  const decoded = decode(encoded);
+  if (decoded === undefined || hasControl.test(decoded)) return undefined;
+  const [bucket = '', ...segments] = decoded.split('/');
+  const path = segments.join('/');
+  if (segments.at(-1) === '') segments.pop();
+  const isFile = kind === 'files';
+  if (!isSegment(bucket) || !segments.every((segment) => isSegment(segment, isFile))) return undefined;
+  return isFile && Buffer.byteLength(path) > maxPathBytes ? undefined : { kind, bucket, path };
+}
+
+/** Bytes of UTF-8 that the path of a prompt or a conversation has at most, without its bucket. */
+export const maxNamedPathBytes = 900;
+
+/** Whether a path is longer than those of its kind may be. */
+export function isTooLong({ kind, path }: ResourcePlace): boolean {
+  return Buffer.byteLength(path) > (kind === 'files' ? maxPathBytes : maxNamedPathBytes);
+}
+
+/** Whether a place is a folder, or a whole bucket. */
+export function isFolder({ path }: Pick<ResourcePlace, 'path'>): boolean {
+  return path === '' || path.endsWith('/');
+}
+
+/** The place of a folder that is written without its slash. */
+export function asFolder<Place extends ResourcePlace>(place: Place): Place {
+  return isFolder(place) ? place : { ...place, path: `${place.path}/` };
+}
+
+/** The place that `{kind}/{bucket}/{path}` means; undefined for a text that means none. */
+export function fromUrl(url: string): ResourcePlace | undefined {
+  const kind = resourceKinds.find((each) => url.startsWith(`${each}/`));
+  return kind && toPlace(kind, url.slice(kind.length + 1));
+}
+
+/** The one spelling of a place: `{kind}/{bucket}/{path}`, each segment percent-encoded. */
+export function toUrl({ kind, bucket, path }: ResourcePlace): string {
+  return `${kind}/${[bucket, ...path.split('/')].map(encodeURIComponent).join('/')}`;
+}
+
+/** Where the index keeps what a bucket has of a kind. Names of users' buckets have no such character. */
+export function shelfOf({ kind, bucket }: Pick<ContentPlace, 'kind' | 'bucket'>): string {
+  return kind === 'files' ? bucket : `~${kind}-${bucket}`;
+}
+
+function isSegment(segment: string, isBounded = true): boolean {
+  if (segment === '' || segment === '.' || segment === '..') return false;
+  return !isBounded || Buffer.byteLength(segment) <= maxSegmentBytes;
+}
+
+function decode(encoded: string): string | undefined {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
+}

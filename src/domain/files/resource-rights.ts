@@ -1,0 +1,58 @@
+import { ParleyError } from '#contract/errors.ts';
+import type { Caller } from '../callers/caller.ts';
+import type { Permission } from '../callers/held-rights.ts';
+import { appDataPath, bucketOf, bucketOfDeployment, publicBucket, sampleBucket } from './bucket.ts';
+import { isFolder, type ResourcePlace, toUrl } from './resource-place.ts';
+
+/** What a caller may do with something stored, or with a folder and all below it, whether it is there or not (docs/files.md, Who may). */
+export function rightsTo(caller: Caller, place: ResourcePlace): readonly Permission[] {
+  if (isOwn(caller, place)) return ['READ', 'WRITE'];
+  return [...(mayRead(caller, place) ? (['READ'] as const) : []), ...(mayWrite(caller, place) ? (['WRITE'] as const) : [])];
+}
+
+/** Whether a caller may read something, or list a folder. */
+export function mayRead(caller: Caller, place: ResourcePlace): boolean {
+  return isOwn(caller, place) || isForEverybody(caller, place) || isGranted(caller, place, 'READ');
+}
+
+/** Whether a caller may store, change and delete something. */
+function mayWrite(caller: Caller, place: ResourcePlace): boolean {
+  return isOwn(caller, place) || isGranted(caller, place, 'WRITE');
+}
+
+/** Throws `access_denied` unless the caller may read it. */
+export function requireReadable(caller: Caller, place: ResourcePlace): void {
+  if (!mayRead(caller, place)) throw denied(caller, 'neither yours nor named in the request you answer');
+}
+
+/** Throws `access_denied` unless the caller may write it. */
+export function requireWritable(caller: Caller, place: ResourcePlace): void {
+  if (!mayWrite(caller, place)) throw denied(caller, 'not yours to change');
+}
+
+/**
+ * A user has a bucket. An application has one too, and a folder for its data in that of the user whom it answers; it never
+ * stands in for the user as the owner of applications.
+ */
+function isOwn({ subject, chain }: Caller, { kind, bucket, path }: ResourcePlace): boolean {
+  if (chain === null) return bucketOf(subject) === bucket;
+  const deployment = chain.path.at(-1) ?? '';
+  if (kind === 'applications') return false;
+  if (bucketOfDeployment(deployment) === bucket) return true;
+  return kind === 'files' && bucketOf(subject) === bucket && path.startsWith(`${appDataPath(deployment)}/`);
+}
+
+function isForEverybody({ chain }: Caller, place: ResourcePlace): boolean {
+  if (place.bucket === publicBucket) return chain === null || place.kind !== 'applications';
+  return place.bucket === sampleBucket && place.kind === 'files' && !isFolder(place);
+}
+
+function isGranted({ chain }: Caller, place: ResourcePlace, permission: Permission): boolean {
+  return chain !== null && place.kind !== 'applications' && chain.rights.may(permission, toUrl(place));
+}
+
+function denied({ chain }: Caller, why: string): ParleyError {
+  const told =
+    chain === null ? 'GET /v1/bucket names your bucket' : 'GET /v1/bucket names where a per-request key may read and write';
+  return new ParleyError('access_denied', `This is ${why}; ${told}.`);
+}

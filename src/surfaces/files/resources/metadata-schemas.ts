@@ -1,0 +1,83 @@
+import type { ResourceKind } from '#domain/files/resource-place.ts';
+import type { NamedSchema, Schema } from '../../http/operation.ts';
+import { resourceTypes } from './to-metadata.ts';
+
+const text: Schema = { type: 'string' };
+const milliseconds: Schema = { type: 'integer', description: 'Milliseconds since the epoch.' };
+
+function toNodeFields(kind: ResourceKind): Record<string, Schema> {
+  return {
+    parentPath: { type: ['string', 'null'], description: 'The folder it lies in; null at the top of the bucket.' },
+    bucket: text,
+    url: { type: 'string', description: `The reference, percent-encoded: \`${kind}/{bucket}/{path}\`.` },
+    resourceType: { const: resourceTypes[kind] },
+    permissions: {
+      type: 'array',
+      items: { enum: ['READ', 'WRITE'] },
+      description: 'What the caller may do, if `permissions=true` asks for it.',
+    },
+  };
+}
+
+function toItemSchema(kind: ResourceKind, name: string): NamedSchema {
+  const content = {
+    contentType: text,
+    contentLength: { type: 'integer', description: 'Bytes.' },
+  };
+  return {
+    name,
+    schema: {
+      type: 'object',
+      required: ['nodeType', 'name', 'bucket', 'url', 'etag', 'createdAt', 'updatedAt'],
+      properties: {
+        ...toNodeFields(kind),
+        name: text,
+        nodeType: { const: 'ITEM' },
+        ...(kind !== 'applications' && content),
+        ...((kind === 'prompts' || kind === 'conversations') && {
+          items: { type: 'null', description: 'Null in its metadata: it is no folder.' },
+        }),
+        etag: { type: 'string', description: 'Another for each content; without quotes.' },
+        createdAt: milliseconds,
+        updatedAt: milliseconds,
+      },
+    },
+  };
+}
+
+/** What is told of one thing, by its kind. */
+export const itemSchemas: Readonly<Record<ResourceKind, NamedSchema>> = {
+  files: toItemSchema('files', 'FileMetadata'),
+  prompts: toItemSchema('prompts', 'PromptMetadata'),
+  conversations: toItemSchema('conversations', 'ConversationMetadata'),
+  applications: toItemSchema('applications', 'ApplicationMetadata'),
+};
+
+/** One page of a folder, by its kind. */
+export const folderSchemas: Readonly<Record<ResourceKind, NamedSchema>> = {
+  files: toFolderSchema('files', 'FileFolder'),
+  prompts: toFolderSchema('prompts', 'PromptFolder'),
+  conversations: toFolderSchema('conversations', 'ConversationFolder'),
+  applications: toFolderSchema('applications', 'ApplicationFolder'),
+};
+
+function toFolderSchema(kind: ResourceKind, name: string): NamedSchema {
+  const node = { ...toNodeFields(kind), nodeType: { const: 'FOLDER' } };
+  const folder: NamedSchema = {
+    name: `${name}Item`,
+    schema: { type: 'object', required: ['nodeType', 'name', 'bucket', 'url'], properties: { ...node, name: text } },
+  };
+  return {
+    name,
+    schema: {
+      type: 'object',
+      required: ['nodeType', 'name', 'bucket', 'url', 'items'],
+      properties: {
+        ...node,
+        name: { type: ['string', 'null'], description: 'Null for a bucket.' },
+        items: { type: 'array', items: { oneOf: [itemSchemas[kind], folder] } },
+        nextToken: { type: ['string', 'null'], description: 'For `token` of the next page; null or absent after the last.' },
+      },
+    },
+  };
+}

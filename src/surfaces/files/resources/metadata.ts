@@ -1,0 +1,116 @@
+import { requestFault } from '#contract/request-fault.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import { publicBucket } from '#domain/files/bucket.ts';
+import type { FolderPage, FolderQuery } from '#domain/files/list-folder.ts';
+import { asFolder, isFolder, isTooLong, type ResourceKind, type ResourcePlace, toPlace } from '#domain/files/resource-place.ts';
+import { mayRead, rightsTo } from '#domain/files/resource-rights.ts';
+import { notFound, pathTooLong } from './not-found.ts';
+import type { ResourceDeps } from './resource-deps.ts';
+import { type ResourceFacts, type ShowPermissions, toFolderNode, toMetadata } from './to-metadata.ts';
+
+type Query = Readonly<Record<string, unknown>>;
+type Shown = Record<string, unknown>;
+
+/** What is asked for of a place. */
+interface Reading extends FolderQuery {
+  readonly permissions: ShowPermissions;
+}
+
+const defaultLimit = 100;
+const mostItems = 1000;
+
+/** What is known of something stored, or one page of a folder: its path may end with a slash, or is the bucket alone. */
+export async function readMetadata(
+  deps: ResourceDeps,
+  caller: Caller,
+  { kind, encoded, query }: { kind: ResourceKind; encoded: string; query: Query },
+): Promise<Shown> {
+  const place = toPlace(kind, encoded);
+  if (place === undefined) throw notFound(kind);
+  if (isTooLong(place)) throw pathTooLong();
+  const reading = toReading(caller, query);
+  if (isFolder(place)) return readFolder(deps, caller, { folder: place, reading });
+  const facts = await look(deps, caller, place);
+  if (facts !== undefined) return { ...toMetadata(place, facts, reading.permissions), ...noItems(kind) };
+  const folder = asFolder(place);
+  if (!mayRead(caller, folder)) throw notFound(kind);
+  return readFolder(deps, caller, { folder, reading });
+}
+
+function look(
+  { contents, applications }: ResourceDeps,
+  caller: Caller,
+  place: ResourcePlace,
+): Promise<ResourceFacts | undefined> {
+  const { kind } = place;
+  return kind === 'applications' ? applications.look(caller, place) : contents.look(caller, { ...place, kind });
+}
+
+async function readFolder(
+  deps: ResourceDeps,
+  caller: Caller,
+  { folder, reading }: { folder: ResourcePlace; reading: Reading },
+): Promise<Shown> {
+  const { kind, bucket, path } = folder;
+  const { limit, permissions } = reading;
+  const { items, next } = await list(deps, caller, folder, { ...reading, limit: Math.max(limit, 1) });
+  if (items.length === 0 && path !== '' && bucket !== publicBucket && reading.after === undefined) throw notFound(kind);
+  const shown = items.slice(0, limit).map((each) => {
+    if ('folder' in each) return toFolderNode({ kind, bucket, path: each.folder }, permissions);
+    return toMetadata({ kind, bucket, path: each.item.path }, each.item, permissions);
+  });
+  return { ...toFolderNode(folder, permissions), items: shown, ...toNext(kind, limit === 0 ? undefined : next) };
+}
+
+function list(
+  { contents, applications }: ResourceDeps,
+  caller: Caller,
+  folder: ResourcePlace,
+  query: FolderQuery,
+): Promise<FolderPage<ResourceFacts & { readonly path: string }>> {
+  const { kind } = folder;
+  return kind === 'applications' ? applications.list(caller, folder, query) : contents.list(caller, { ...folder, kind }, query);
+}
+
+/** Clients of the family read the metadata of a prompt or a conversation as those of a folder, and want its field. */
+function noItems(kind: ResourceKind): { readonly items?: null } {
+  return kind === 'prompts' || kind === 'conversations' ? { items: null } : {};
+}
+
+/** Of files the end is told as `null`. */
+function toNext(kind: ResourceKind, next: string | undefined): { readonly nextToken?: string | null } {
+  if (next !== undefined) return { nextToken: toToken(next) };
+  return kind === 'files' ? { nextToken: null } : {};
+}
+
+function toReading(caller: Caller, { token, limit, recursive, permissions }: Query): Reading {
+  return {
+    after: toAfter(token),
+    limit: toLimit(limit),
+    isRecursive: toFlag('recursive', recursive),
+    permissions: toFlag('permissions', permissions) ? (place) => rightsTo(caller, place) : undefined,
+  };
+}
+
+function toLimit(value: unknown): number {
+  const limit = value === undefined ? defaultLimit : Number(value);
+  if (value !== '' && Number.isInteger(limit) && limit >= 0 && limit <= mostItems) return limit;
+  throw requestFault('limit', `must be a whole number from 0 to ${mostItems}`);
+}
+
+function toFlag(name: string, value: unknown): boolean {
+  if (value === undefined || value === 'false') return false;
+  if (value === 'true') return true;
+  throw requestFault(name, 'must be true or false');
+}
+
+function toToken(path: string): string {
+  return Buffer.from(path).toString('base64url');
+}
+
+function toAfter(token: unknown): string | undefined {
+  if (token === undefined || token === '') return undefined;
+  const after = typeof token === 'string' ? Buffer.from(token, 'base64url').toString() : '';
+  if (after !== '' && toToken(after) === token && !after.includes('\0')) return after;
+  throw requestFault('token', 'must be the nextToken of the page before');
+}

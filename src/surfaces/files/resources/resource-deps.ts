@@ -1,0 +1,21 @@
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import type { ApplicationResources } from '#domain/deployments/application-resources.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { StoredResources } from '#domain/files/stored-resources.ts';
+import { readCredentials } from '../../http/credentials.ts';
+
+/** What the routes of stored things work with. */
+export interface ResourceDeps {
+  readonly snapshot: () => ConfigSnapshot;
+  readonly identify: Identify;
+  /** Files, prompts and conversations. */
+  readonly contents: StoredResources;
+  readonly applications: ApplicationResources;
+}
+
+/** Who asks. Throws what `identify` throws. */
+export async function callerOf({ identify }: Pick<ResourceDeps, 'identify'>, { raw }: FastifyRequest): Promise<Caller> {
+  return identify(readCredentials(raw));
+}

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+
+let service: TestService;
+
+beforeAll(async () => {
+  const url = 'https://tools.example/secret-path/openapi.json';
+  service = await startService({
+    addons: { weather: { url, displayName: 'Weather', description: 'Forecasts' }, plain: { url } },
+  });
+});
+
+afterAll(() => service[Symbol.asyncDispose]());
+
+describe.each(['openai', 'compat'])('below /%s', (prefix) => {
+  it('addons are those of the configuration, without where they are', async () => {
+    const { json, text } = await service.ask({ method: 'GET', path: `/${prefix}/addons`, headers: withKey() });
+    expect(json).toMatchObject({
+      object: 'list',
+      data: [
+        {
+          id: 'weather',
+          object: 'addon',
+          addon: 'weather',
+          display_name: 'Weather',
+          description: 'Forecasts',
+          created_at: expect.any(Number),
+        },
+        { id: 'plain', object: 'addon', addon: 'plain', display_name: 'plain' },
+      ],
+    });
+    expect(text).not.toContain('secret-path');
+  });
+
+  it('assistants are none', async () => {
+    const { json } = await service.ask({ method: 'GET', path: `/${prefix}/assistants`, headers: withKey() });
+    expect(json).toEqual({ object: 'list', data: [] });
+  });
+
+  it.each(['addons', 'assistants'])('%s are told to nobody without a key', async (kind) => {
+    expect((await service.ask({ method: 'GET', path: `/${prefix}/${kind}` })).status).toBe(401);
+  });
+});
