@@ -7,7 +7,10 @@ let gpt: ScriptedUpstream;
 let claude: ScriptedUpstream;
 let service: TestService;
 
-const message = { id: 'msg_up', type: 'message', role: 'assistant', content: [], usage: { input_tokens: 3, output_tokens: 1 } };
+const message = {
+  ...{ id: 'msg_up', type: 'message', role: 'assistant', model: 'up', content: [] },
+  ...{ stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 3, output_tokens: 1 } },
+};
 
 beforeAll(async () => {
   gpt = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
