@@ -53,7 +53,7 @@ const owners = {
   'kysely|pg': 'stores/sql',
   re2js: 'contract',
   jose: 'identity',
-  '@ai-sdk/[^/]+': 'upstreams/vendor',
+  '@ai-sdk/[^/]+': 'upstreams/ai-sdk',
   '@modelcontextprotocol/[^/]+': 'tools/mcp',
 };
 const ownership = Object.entries(owners).map(([name, rooms]) => ({

@@ -5,7 +5,7 @@ export interface Slotted {
 
 /**
  * A set of objects that come and go with every call, in one array whose places are used again. A `Set` that is added to and deleted
- * from makes a new table every few hundred times; a discarded one that has grown old keeps everything alive that was in it, whole
+ * from makes a new table every few hundred times; a discarded one in the old generation keeps alive all that was in it, whole
  * calls, until the next full garbage collection.
  */
 export class Slots<Item extends Slotted> {

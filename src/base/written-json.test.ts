@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { JsonFault, type JsonObject, parseJson } from './json.ts';
-import { parseJsonBytes, writtenAnew } from './written-json.ts';
+import { parseJsonBytes, toJsonPieces } from './written-json.ts';
 
 const long = 'What a gateway adds to a call should be small. '.repeat(400);
 
@@ -15,7 +15,7 @@ function verdict(read: () => unknown): unknown {
 }
 
 function written(copy: JsonObject): string {
-  return Buffer.from((writtenAnew(copy) ?? []).join(''), 'latin1').toString();
+  return Buffer.from((toJsonPieces(copy) ?? []).join(''), 'latin1').toString();
 }
 
 describe('parseJsonBytes', () => {
@@ -55,7 +55,7 @@ describe('parseJsonBytes', () => {
   });
 });
 
-describe('writtenAnew', () => {
+describe('toJsonPieces', () => {
   const text = `{"model":"a", "messages": [{"role":"user","content":"${long}"}],"seed":1.0}`;
   const parsed = (json: string) => parseJsonBytes(Buffer.from(json)) as JsonObject;
 
@@ -68,22 +68,22 @@ describe('writtenAnew', () => {
   it('writes a field anew that is another object', () => {
     const request = parsed(text);
     const copy = { ...request, tools: [], messages: [...(request.messages as unknown[])] };
-    expect(writtenAnew(copy)).toBeUndefined();
+    expect(toJsonPieces(copy)).toBeUndefined();
   });
 
   it('remembers nothing of an object with a key that is there twice, however deep', () => {
     const twice = text.replace('"role":"user"', '"role":"user","role":"system"');
     expect(parsed(twice)).toEqual(JSON.parse(twice));
-    expect(writtenAnew(parsed(twice))).toBeUndefined();
+    expect(toJsonPieces(parsed(twice))).toBeUndefined();
   });
 
   it('takes the later of two fields of one name for none', () => {
     const twice = `{"a":"${long}","a":"${long}"}`;
-    expect(writtenAnew(parsed(twice))).toBeUndefined();
+    expect(toJsonPieces(parsed(twice))).toBeUndefined();
   });
 
   it('remembers nothing of small texts', () => {
-    expect(writtenAnew(parsed('{"a":1}'))).toBeUndefined();
+    expect(toJsonPieces(parsed('{"a":1}'))).toBeUndefined();
   });
 });
 
@@ -145,7 +145,7 @@ describe('what is parsed of bytes', () => {
       const found = verdict(() => parseJsonBytes(Buffer.from(text)));
       expect(found).toEqual(verdict(() => parseJson(text)));
       const value = attempt(() => parseJsonBytes(Buffer.from(text)) as JsonObject);
-      const pieces = value === undefined ? undefined : writtenAnew({ ...value, pad: 'other' });
+      const pieces = value === undefined ? undefined : toJsonPieces({ ...value, pad: 'other' });
       if (value === undefined) seen.refused += 1;
       if (pieces === undefined) continue;
       seen.written += 1;

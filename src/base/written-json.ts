@@ -32,7 +32,7 @@ interface Span {
 
 /**
  * Parses JSON from outside, as `parseJson` does, and frees its bytes. Of a large object it remembers where its fields stand in the
- * text, for `writtenAnew`. Long strings are not parsed but cut out first: a sliced string costs nothing, however long it is.
+ * text, for `toJsonPieces`. Long strings are not parsed but cut out first: a sliced string costs nothing, however long it is.
  */
 export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBounds): unknown {
   if (!isUtf8(bytes)) throw new JsonFault('it is not valid UTF-8');
@@ -44,7 +44,7 @@ export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBo
   const holder = { parsed };
   const isFaithful = restore(holder, outline.long) - 1 === outline.keyCount;
   const value: unknown = holder.parsed;
-  // A key that is there twice is parsed once: what was not seen is not passed on.
+  // The parser keeps one value of a repeated key: a text with a value that nobody checked is not passed on.
   if (isFaithful && isJsonObject(value))
     Object.assign(value, { [written]: { text: outline.text, fields: outline.fieldsOf(value) } });
   return value;
@@ -54,7 +54,7 @@ export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBo
  * The JSON of a copy of a parsed object, as latin1 bytes in pieces: fields that are still what was parsed go out as they came.
  * Undefined if none of them is large.
  */
-export function writtenAnew(copy: JsonObject): readonly string[] | undefined {
+export function toJsonPieces(copy: JsonObject): readonly string[] | undefined {
   const source = (copy as { readonly [written]?: Written })[written];
   if (source === undefined || source.fields.size === 0) return undefined;
   const pieces: string[] = [];
@@ -74,7 +74,7 @@ export function writtenAnew(copy: JsonObject): readonly string[] | undefined {
   return pieces;
 }
 
-/** The structure of a JSON text: its long plain strings apart from the rest. Of a text that is not JSON it says nothing. */
+/** Splits a JSON text into its long plain strings and the rest. Meaningless for a text that is not JSON. */
 class Outline {
   /** The whole text, as latin1 bytes. */
   readonly text: string;
@@ -100,7 +100,7 @@ class Outline {
     this.rest = this.#rest + this.text.slice(this.#restStart);
   }
 
-  /** Whether it pays to parse the rest alone: it is decoded a second time. */
+  /** Whether parsing only the rest is cheaper, although the rest is decoded a second time. */
   get isMostlyCut(): boolean {
     return this.rest.length * 2 < this.text.length;
   }
@@ -160,7 +160,7 @@ class Outline {
     this.long.push(this.text.slice(start, end));
   }
 
-  /** Whether the chars are what the string says. There are no control characters in the whole text. */
+  /** Whether the string has no escapes and is ASCII. There are no control characters in the whole text. */
   #isPlain(start: number, end: number): boolean {
     if (this.#nextBackslash < start) {
       const next = this.text.indexOf('\\', start);
@@ -195,7 +195,7 @@ function restoreAt<Key extends string | number>(parent: Record<Key, unknown>, ke
   return 0;
 }
 
-/** Whether there are control characters: white space between tokens too, but no pretty text is worth the pains. */
+/** Whether there are control characters. Line breaks between tokens count too: indented JSON is parsed as a whole. */
 function hasControls(bytes: Buffer): boolean {
   const skipped = Math.min((4 - (bytes.byteOffset % 4)) % 4, bytes.length);
   const words = new Uint32Array(bytes.buffer, bytes.byteOffset + skipped, (bytes.length - skipped) >> 2);

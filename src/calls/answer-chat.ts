@@ -5,13 +5,13 @@ import type { Answer, ChatAsk, ReplySink, Target } from '#domain/call.ts';
 import { type Deployment, keepsControls } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import { estimatePromptTokens } from '#domain/usage/estimate-tokens.ts';
-import { Tally } from '#domain/usage/usage-sum.ts';
+import { UsageCollector } from '#domain/usage/usage-collector.ts';
 import { findAddons } from '#runtime/addons.ts';
 import { ignoredByQuickApp } from '#runtime/quick-app/ignored-fields.ts';
 import type { RunStates } from '#runtime/quick-app/run-state.ts';
 import { IgnoredFields } from './ignored-fields.ts';
 import { MeteredReply } from './metered-reply.ts';
-import { NormalizedReply } from './normalize-reply.ts';
+import { NormalizedReply } from './normalized-reply.ts';
 import type { AnswerWith, PreparedCall } from './prepared-call.ts';
 import { ReplyFields } from './reply-fields.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
@@ -60,7 +60,7 @@ function prepare({ states }: AnswerChatDeps, target: Target, { request: asked, n
   if (request.addons !== undefined) findAddons(snapshot.configuration.addons, request.addons);
   const ignored = new IgnoredFields(asked);
   if (deployment.quickApp !== undefined) ignored.note(ignoredByQuickApp(deployment.quickApp, asked));
-  return { target, request, native, affinity, inner: new Tally(), ignored, fields: new ReplyFields(), conversation };
+  return { target, request, native, affinity, inner: new UsageCollector(), ignored, fields: new ReplyFields(), conversation };
 }
 
 /** What an application behind an endpoint offered is known only if the caller sends it back. */

@@ -11,7 +11,7 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import { withAttachedFiles } from './attached-files.ts';
 import { callUpstreams, type ForPrograms, type UpstreamDeps } from './call-upstream.ts';
 import type { PreparedCall } from './prepared-call.ts';
-import { toHolder } from './to-holder.ts';
+import { toInnerCaller } from './to-holder.ts';
 
 export interface ApplicationDeps extends UpstreamDeps {
   readonly perRequestKeys: PerRequestKeys;
@@ -27,7 +27,7 @@ export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, s
   // A program is sent the compat wire, whatever dialect the caller speaks.
   const asked = { ...prepared, native: undefined };
   let isExcused = false;
-  const holder = toHolder(prepared, () => {
+  const holder = toInnerCaller(prepared, () => {
     isExcused = true;
   });
   const calling = new KeyedCall(deps.perRequestKeys, withAttachedFiles(prepared.target.call.caller, holder, sink));
@@ -50,7 +50,7 @@ export function forPrograms({ call, deployment, snapshot }: Target, key: string)
   return { headers, query, own, secrets: isToken ? [key, credentials] : [key] };
 }
 
-/** The end of the reply goes out when the key has ended. */
+/** Passes a reply on; its end goes out after the key is revoked. */
 class KeyedCall extends LateHandle implements Sink<RawFrame> {
   readonly #keys: PerRequestKeys;
   readonly #sink: Sink<RawFrame>;

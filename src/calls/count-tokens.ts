@@ -13,7 +13,7 @@ interface Asked extends ChatAsk {
   readonly signal: AbortSignal;
 }
 
-/** Tokens of a request: asked of an upstream that counts in the caller's dialect, else estimated. It is no use of the deployment: nothing is charged. */
+/** Tokens of a request: asked of an upstream that counts in the caller's dialect, else estimated. Nothing is charged. */
 export async function countTokens(deps: UpstreamDeps, { target, request: asked, native, signal }: Asked): Promise<number> {
   const { call, deployment } = target;
   const request = prepareRequest(asked, deployment);

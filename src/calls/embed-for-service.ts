@@ -15,7 +15,7 @@ export interface ServiceEmbedDeps {
   readonly newId: () => string;
 }
 
-/** What the service wants embedded for itself: passages that all applications share. */
+/** What the service embeds for itself: passages that all applications share. */
 export interface ServiceEmbed {
   readonly deployment: Deployment;
   readonly request: EmbeddingsRequest;

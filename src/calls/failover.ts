@@ -18,7 +18,7 @@ export interface FailoverDeps {
   readonly clock: Clock;
 }
 
-/** What is tried, and by whom. */
+/** What to try: the deployment, the call's record, and how to ask one upstream. */
 export interface Attempts<Item> {
   readonly deployment: Deployment;
   readonly record: CallRecord;
@@ -29,7 +29,7 @@ export interface Attempts<Item> {
   readonly isExcused?: () => boolean;
   /** Told of each try; absent if nobody is. */
   readonly fields?: ReplyFields;
-  /** Sent along with the request, beside the upstream's own: an error of the upstream can say them back. */
+  /** Secrets sent with the request besides the upstream's own key: errors of the upstream may echo them. */
   readonly secrets?: readonly string[];
   /** Asks one upstream. Throws UpstreamFault, or pushes it, if there is no reply. */
   readonly ask: (upstream: Upstream, attempt: AttemptRecord, sink: Sink<Item>) => Handle;
@@ -37,7 +37,7 @@ export interface Attempts<Item> {
 
 /**
  * Asks one upstream after the other until one sends a first item: only what fails before that is tried again. The last
- * failure is told as the caller may see it.
+ * failure is pushed as the error that the caller may see.
  */
 export function failover<Item>(deps: FailoverDeps, attempts: Attempts<Item>, sink: Sink<Item>): Handle {
   const trying = new Failover(deps, attempts, sink);
@@ -51,7 +51,7 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
   readonly #deps: FailoverDeps;
   readonly #sink: Sink<Item>;
   readonly #secrets: readonly string[];
-  /** Let go of with the first item: a stream may outlive its request by hours. */
+  /** Dropped with the first item, so that a long stream does not keep the request in memory. */
   #attempts: Attempts<Item> | undefined;
   #attempt: AttemptRecord | undefined;
   #upstream: Upstream | undefined;
@@ -161,7 +161,7 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
   }
 }
 
-/** Whether the upstream is down for others too. An answer that makes no sense may come of the question: it tells nothing of them. */
+/** Whether other calls would fail there too. A malformed answer does not count: the request itself may cause it. */
 function isDown({ kind, status }: UpstreamFault): boolean {
   return status === undefined ? kind !== 'broken' : status >= 500;
 }

@@ -7,7 +7,7 @@ import type { Chain } from '#domain/callers/caller.ts';
 import { HeldRights } from '#domain/callers/held-rights.ts';
 import { type CallStart, silentTelemetry } from '#domain/telemetry.ts';
 import { MeteredReply } from './metered-reply.ts';
-import { NormalizedReply } from './normalize-reply.ts';
+import { NormalizedReply } from './normalized-reply.ts';
 import { ReplyFields } from './reply-fields.ts';
 import { UsageTotals } from './usage-totals.ts';
 

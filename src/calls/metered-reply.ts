@@ -7,7 +7,7 @@ import type { Answer, Target } from '#domain/call.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { costOf } from '#domain/usage/cost.ts';
 import { addUp } from '#domain/usage/usage.ts';
-import type { NormalizedReply } from './normalize-reply.ts';
+import type { NormalizedReply } from './normalized-reply.ts';
 import type { ReplyFields } from './reply-fields.ts';
 import type { LimitReservation } from './reserve-limits.ts';
 import type { UsageTotals } from './usage-totals.ts';
@@ -24,8 +24,8 @@ interface Metered {
 const noUsage: readonly ModelUsage[] = [];
 
 /**
- * Passes a reply on and, when it is over, however that comes, charges what it used and reports it to the chain of calls it
- * belongs to. The report arrives before the end of the reply goes out: an application that hears the end may end as well.
+ * Passes a reply on. When it ends, for whatever reason, charges what it used and reports it to the chain of calls it
+ * belongs to. The report arrives before the end of the reply goes out: an application that has read the end may end its own call.
  */
 export class MeteredReply implements Sink<RawFrame>, Answer {
   readonly ignored: ReadonlySet<string>;

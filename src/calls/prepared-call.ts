@@ -1,7 +1,7 @@
 import type { Handle } from '#base/sink.ts';
 import type { ChatAsk, Target } from '#domain/call.ts';
 import type { UpstreamSink } from '#domain/upstreams/upstream.ts';
-import type { Tally } from '#domain/usage/usage-sum.ts';
+import type { UsageCollector } from '#domain/usage/usage-collector.ts';
 import type { Conversation } from '#runtime/quick-app/conversation.ts';
 import type { IgnoredFields } from './ignored-fields.ts';
 import type { ReplyFields } from './reply-fields.ts';
@@ -10,7 +10,7 @@ import type { ReplyFields } from './reply-fields.ts';
 export interface PreparedCall extends ChatAsk {
   readonly target: Target;
   /** Collects what the calls of the deployment itself use. */
-  readonly inner: Tally;
+  readonly inner: UsageCollector;
   /** Collects what of the request does not reach a model. */
   readonly ignored: IgnoredFields;
   /** Header fields of the answer that come of how it is made. */

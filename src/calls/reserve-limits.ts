@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Target } from '#domain/call.ts';
 import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
-import { afterRequest, type LimitStatus, toLimitHeaders, toRefusal } from '#domain/limits/limit-status.ts';
+import { afterRequest, type LimitStatus, toLimitHeaders, toRefusal } from '#domain/limits/limit-refusal.ts';
 
 export interface ReserveLimitsDeps {
   readonly counters: LimitCounters;

@@ -17,13 +17,13 @@ import { loadTools, type ToolSources } from '#runtime/quick-app/load-tools.ts';
 import { type QuickAppRun, runQuickApp as runApp } from '#runtime/quick-app/run-quick-app.ts';
 import type { RunStates } from '#runtime/quick-app/run-state.ts';
 import { traceRun } from '#runtime/quick-app/trace-run.ts';
-import { mediaTakenBy } from '#runtime/shown-media.ts';
+import { acceptedMediaOf } from '#runtime/shown-media.ts';
 import type { AskDeployment } from '#tools/deployment/deployment-tool.ts';
 import { fanOut } from '#upstreams/with-choices.ts';
 import { withAttachedFiles } from './attached-files.ts';
 import { callInside, type InnerCallDeps } from './inner-call.ts';
 import type { PreparedCall } from './prepared-call.ts';
-import { toHolder } from './to-holder.ts';
+import { toInnerCaller } from './to-holder.ts';
 
 export interface QuickAppDeps extends InnerCallDeps {
   readonly catalog: Catalog;
@@ -38,7 +38,7 @@ export interface QuickAppDeps extends InnerCallDeps {
 /** Runs an application without code. */
 export function runQuickApp(deps: QuickAppDeps, prepared: PreparedCall, sink: Sink<RawFrame>): Handle {
   const { n = 1, ...request } = prepared.request;
-  const holder = toHolder(prepared);
+  const holder = toInnerCaller(prepared);
   const reply = withAttachedFiles(prepared.target.call.caller, holder, sink);
   const run = (choice: Sink<RawFrame>): Handle =>
     pump((signal) => open(deps, { prepared: { ...prepared, request }, holder, signal }), choice);
@@ -82,7 +82,7 @@ async function open(deps: QuickAppDeps, running: Running): Promise<AsyncIterable
     request,
     conversation,
     askModel: (asked) => ask(app.model)(asked, signal),
-    takes: mediaTakenBy(snapshot.deployments.get(app.model)),
+    takes: acceptedMediaOf(snapshot.deployments.get(app.model)),
     toState: (state) => deps.states.write(state, { subject: call.caller.subject, application: deployment.id }),
     id: `chatcmpl-${call.id}`,
     deployment: deployment.id,

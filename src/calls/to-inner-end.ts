@@ -11,7 +11,7 @@ interface InnerEnding {
   readonly atMs: number;
 }
 
-/** How a call ended that came from inside: nobody was sent a status, so it is the one that a caller would have got. */
+/** The end of a call made from inside: no status was sent, so it is the one that a caller would have got. */
 export function toInnerEnd({ error, isLeft, used, atMs }: InnerEnding): CallEnd {
   const { prompt_tokens, completion_tokens } = addUp(used);
   return {

@@ -40,12 +40,12 @@ export class UsageTotals {
     this.#known = undefined;
   }
 
-  /** What is reported may be of the reply's beginning only, until `complete`. */
+  /** Until `complete`, what is reported may cover only the beginning of the reply. */
   begin(): void {
     this.#isPartial = true;
   }
 
-  /** The reply came to a good end. */
+  /** The reply ended without a fault. */
   complete(): void {
     this.#known = undefined;
     this.#isPartial = false;
@@ -68,7 +68,7 @@ export class UsageTotals {
     return { usage: this.#reported() ?? { ...addUp(perModel) }, statistics: { ...this.#statistics, usage_per_model: perModel } };
   }
 
-  /** What the upstream reported; of a beginning it is made good by an estimate. */
+  /** What the upstream reported; if it covers the beginning only, raised to the estimate. */
   #reported(): Usage | undefined {
     if (this.#usage === undefined || !this.#isPartial) return this.#usage;
     const completion_tokens = Math.max(this.#usage.completion_tokens, estimateTokens(this.#chars));

@@ -12,7 +12,7 @@ import { isReference } from './substitute.ts';
 export interface Accepted {
   /** With every default put in; its objects have no prototype. It holds secrets. */
   readonly configuration: Configuration;
-  /** What can be meant but seldom is. */
+  /** Values that are allowed but are probably mistakes. */
   readonly warnings: readonly ConfigurationFault[];
 }
 
@@ -51,7 +51,7 @@ export function toConfigurationFault({ path, ...said }: Fault, value: unknown, o
   return { file, path: formatPath([section, shownKey(name, written, value), ...rest]), ...said };
 }
 
-/** The name of an entry of `keys` where it is no secret, else its place among the entries: `***#2` is the second. */
+/** The name of an entry of `keys` if it is no secret, else its place among the entries: `***#2` is the second. */
 function shownKey(name: string, written: string, value: unknown): string {
   if (isReference(written)) return written;
   const keys = isJsonObject(value) && isJsonObject(value.keys) ? value.keys : {};

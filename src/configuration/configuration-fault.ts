@@ -1,11 +1,11 @@
 /** One thing that is wrong with the configuration, as a person is told. No secret is in it. */
 export interface ConfigurationFault {
-  /** The file that holds the value, as it was named; empty where no file does. */
+  /** The file that holds the value, as it was named; empty if no file does. */
   readonly file: string;
   /** JSON path such as `models.gpt-4.upstreams[0].endpoint`, else the line and column; empty for the file as a whole. */
   readonly path: string;
   readonly message: string;
-  /** The way out, where there is one to name. */
+  /** The way out, if there is one to name. */
   readonly hint?: string;
 }
 

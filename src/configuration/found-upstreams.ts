@@ -18,7 +18,7 @@ const ollamaEndpoint = 'http://127.0.0.1:11434/v1';
 
 export interface Surroundings {
   readonly environment: Environment;
-  /** The JSON that a local Ollama answers at `ollamaTagsUrl`; undefined where there is none. */
+  /** The JSON that a local Ollama answers at `ollamaTagsUrl`; undefined if there is none. */
   readonly ollamaTags: unknown;
 }
 

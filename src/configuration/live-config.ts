@@ -16,7 +16,7 @@ export class LiveConfig {
 
   readonly current = (): ConfigSnapshot => this.#current;
 
-  /** Has somebody told whenever another directory is in force. */
+  /** Registers the one listener; it is called after each `replace`. */
   onReplaced(hear: () => void): void {
     this.#heard = hear;
   }
@@ -26,7 +26,7 @@ export class LiveConfig {
     return this.#secrets;
   }
 
-  /** Replaces it for calls that come from now on; upstreams keep their health. Throws, changing nothing, where it cannot be built. */
+  /** Replaces it for calls that come from now on; upstreams keep their health. Throws, changing nothing, if it cannot be built. */
   replace(configuration: Configuration): void {
     this.#current = toSnapshot(configuration);
     this.#secrets = knownSecrets(configuration);

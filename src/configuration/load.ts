@@ -52,7 +52,7 @@ function checkMerged({ value, fileOf }: Merged, environment: Environment): Accep
   const checked = checkConfiguration(substituted, { fileOf, writtenKeys });
   if (faults.length === 0) return checked;
   const missing = faults.map((fault) => toConfigurationFault(fault, value, { fileOf, writtenKeys: new Map() }));
-  // What the check finds where a variable is missing only follows from that.
+  // What the check finds if a variable is missing only follows from that.
   const told = new Set(missing.map(({ path }) => path));
   const others = 'faults' in checked ? checked.faults.filter(({ path }) => !told.has(path)) : [];
   return { faults: [...missing, ...others] };

@@ -10,7 +10,7 @@ import {
 } from 'yaml';
 import type { ParsedText, TextFault } from './parsed-text.ts';
 
-/** By the code of the parser, or by its own words where its code is too wide. */
+/** By the code of the parser, or by its own words if its code is too wide. */
 const messages: ReadonlyMap<string, string> = new Map([
   ['ALIAS_PROPS', 'an alias cannot have an anchor or a tag'],
   ['BAD_ALIAS', 'this alias has no proper name'],

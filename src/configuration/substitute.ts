@@ -25,7 +25,7 @@ export function isReference(text: string): boolean {
 
 /**
  * Replaces `${NAME}` in strings, and in the names of the entries of `keys`, by the environment; `$${` stands for a plain `${`. A string that is one
- * reference and nothing else becomes a number, true or false where that is wanted.
+ * reference and nothing else becomes a number, true or false if that is wanted.
  */
 export function substitute(value: unknown, environment: Environment, wantedAt: WantedAt = () => undefined): Substituted {
   const substitution = new Substitution(environment, wantedAt);

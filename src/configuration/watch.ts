@@ -6,7 +6,7 @@ import type { ConfigurationFault } from './configuration-fault.ts';
 
 /** Called at every change. */
 export interface ConfigurationListener {
-  /** What the files said before they were watched: where they say something else by then, this is a change too. Absent: nobody had read them. */
+  /** What the files said before they were watched: if they differ by then, this is a change too. Absent: they were not read. */
   readonly readBefore?: Configuration | undefined;
   onLoaded(configuration: Configuration, warnings: readonly ConfigurationFault[]): void;
   /** The configuration of the last `onLoaded` stays in force. `cause` is for the log: what was thrown, where something was, also by `onLoaded`. */
@@ -14,7 +14,7 @@ export interface ConfigurationListener {
 }
 
 export interface ConfigurationWatch {
-  /** Ends the watch. Once it resolves nothing is loaded or told any more. */
+  /** Ends the watch. After it resolves nothing is loaded or reported. */
   close(): Promise<void>;
 }
 

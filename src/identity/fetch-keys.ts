@@ -11,7 +11,7 @@ const maxKeys = 100;
 /** Public keys that signatures are verified with. */
 export type KeySet = LocalJWKSet;
 
-/** Fetches the public keys of an issuer; where no address of them is configured, that of its OpenID configuration. */
+/** Fetches the public keys of an issuer; if no address of them is configured, that of its OpenID configuration. */
 export async function fetchKeys(
   http: HttpClient,
   { issuer, jwksUrl }: Pick<IdentityProviderEntry, 'issuer' | 'jwksUrl'>,

@@ -22,7 +22,7 @@ export async function readOpenIdConfiguration(http: HttpClient, issuer: string, 
   return document;
 }
 
-/** An address that an issuer names: https, or http where it is itself reached so. */
+/** An address that an issuer names: https, or http if it is itself reached so. */
 export function isEndpointOf(issuer: string, url: unknown): url is string {
   return typeof url === 'string' && isSecureUrl(url) && (url.startsWith('https:') || issuer.startsWith('http:'));
 }

@@ -15,8 +15,8 @@ export interface ProviderKeysOptions {
 }
 
 /**
- * The public keys of one identity provider. Keys of ten minutes' age are fetched anew while they go on being used, for up to
- * a day where the provider does not answer. One fetch at a time; after a failed one none for ten seconds.
+ * The public keys of one identity provider. Keys older than ten minutes are fetched again when used, and stay usable for up to
+ * a day if the provider does not answer. One fetch at a time; after a failed one none for ten seconds.
  */
 export class ProviderKeys {
   readonly #options: ProviderKeysOptions;
@@ -29,7 +29,7 @@ export class ProviderKeys {
     this.#options = options;
   }
 
-  /** The keys as far as they are known. Rejects with `overloaded` where there are none to use. */
+  /** The keys as far as they are known. Rejects with `overloaded` if there are none to use. */
   async current(): Promise<KeySet> {
     const held = this.#held;
     const ageMs = held === undefined ? Number.POSITIVE_INFINITY : this.#options.clock.nowMs() - held.atMs;
@@ -39,8 +39,8 @@ export class ProviderKeys {
   }
 
   /**
-   * Keys newer than these, for a token whose key is not among them; undefined where such a look was taken less than thirty
-   * seconds ago, so that made-up tokens bring the provider no load. Rejects with `overloaded` where it does not answer.
+   * Keys newer than these, for a token whose key is not among them; undefined if such a look was taken less than thirty
+   * seconds ago, so that made-up tokens bring the provider no load. Rejects with `overloaded` if it does not answer.
    */
   async newerThan(known: KeySet): Promise<KeySet | undefined> {
     if (this.#held !== undefined && this.#held.keys !== known) return this.#held.keys;

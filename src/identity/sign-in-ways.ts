@@ -64,7 +64,7 @@ function offered({ configuration }: Pick<ConfigSnapshot, 'configuration'>): Prov
   );
 }
 
-/** Without a question to the provider, where the configuration says all that is needed. */
+/** Without a question to the provider, if the configuration says all that is needed. */
 function configuredOf(signIn: SignInEntry): Discovered | undefined {
   const { authorizationEndpoint: authorization, tokenEndpoint: token, endSessionEndpoint, revocationEndpoint } = signIn;
   if (authorization === undefined || token === undefined) return undefined;
@@ -88,7 +88,7 @@ function toFurther(endSession: string | undefined, revocation: string | undefine
   return { ...(endSession !== undefined && { endSession }), ...(revocation !== undefined && { revocation }) };
 }
 
-/** What comes of it within a patient moment; undefined where that fails or takes longer, which it may go on doing. */
+/** The result if it comes within `patienceMs`; undefined if it fails or takes longer. The request itself goes on. */
 async function soon(coming: Promise<Discovered>, clock: Clock): Promise<Discovered | undefined> {
   const waiting = new AbortController();
   const patience = clock.sleep(patienceMs, waiting.signal).then(() => undefined);

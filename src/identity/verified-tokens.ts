@@ -22,7 +22,7 @@ export class VerifiedTokens {
     return found.caller;
   }
 
-  /** Keeps one for a minute, or for what is left of its life where that is less. */
+  /** Keeps one for a minute, or for what is left of its life if that is less. */
   keep(digest: string, caller: Caller, leftMs: number): void {
     if (leftMs <= 0) return;
     this.#callers.set(digest, { caller, untilMs: this.#clock.nowMs() + Math.min(longestMs, leftMs) });

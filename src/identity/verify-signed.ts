@@ -26,7 +26,7 @@ export interface Expected {
 
 export type VerifiedClaims = JWTPayload & { readonly exp: number };
 
-/** Reads what a token says of itself; which keys it is to be verified with rests on it. Throws `invalid_token`. */
+/** Reads what a token says of itself; this decides which keys verify it. Throws `invalid_token`. */
 export function readToken(token: string): UnverifiedToken {
   const { alg, typ, kid, iss } = decoded(token);
   if (typeof alg !== 'string' || !algorithms.includes(alg))
@@ -37,7 +37,7 @@ export function readToken(token: string): UnverifiedToken {
   return { issuer: iss, kid: typeof kid === 'string' ? kid : undefined };
 }
 
-/** The claims of a token whose signature and claims hold. Throws `invalid_token`, or `overloaded` where the keys cannot be had. */
+/** The claims of a token whose signature and claims hold. Throws `invalid_token`, or `overloaded` if the keys cannot be had. */
 export async function verifySigned(
   { token, kid }: { readonly token: string; readonly kid: string | undefined },
   providerKeys: ProviderKeys,

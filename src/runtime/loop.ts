@@ -6,13 +6,13 @@ import type { OfferedControl } from '#contract/completed-control.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
 import type { MissingToolset, Tool, ToolAnswer } from '#domain/tools/tool.ts';
-import { Tally } from '#domain/usage/usage-sum.ts';
+import { UsageCollector } from '#domain/usage/usage-collector.ts';
 import { asParagraph } from './as-paragraph.ts';
 import { toControls } from './ask-user.ts';
 import { Citations } from './citations.ts';
 import { inOrderAsked } from './in-order-asked.ts';
 import { Renumbering, Reply } from './reply.ts';
-import { askShowing, isMediaMessage, type TakenMedia, type ToolMedia, toMediaMessages } from './shown-media.ts';
+import { type AcceptedMedia, askShowing, isMediaMessage, type ToolMedia, toMediaMessages } from './shown-media.ts';
 import { type AskedQuestion, runTools, type ToolMessage, type ToolRuns } from './tool-run.ts';
 import { Toolset } from './toolset.ts';
 import { type ToolCall, Turn } from './turn.ts';
@@ -49,7 +49,7 @@ export interface LoopOptions {
   /** Makes the reply's `state`, asked once, at the end; with it, the state of the model's own reply does not reach the caller. */
   readonly toState?: (memory: RunMemory) => Promise<JsonObject | undefined> | JsonObject | undefined;
   /** What of its tools' images and documents the model can be shown; default none. */
-  readonly takes?: TakenMedia | undefined;
+  readonly takes?: AcceptedMedia | undefined;
   /** What can be cited, with what earlier runs of the conversation gave; default nothing before. */
   readonly citations?: Citations;
   /** Called with tool faults whose reason is shown to nobody. */
@@ -98,7 +98,7 @@ class Loop {
   readonly #maxTurns: number;
   readonly #callersNames: ReadonlySet<string>;
   readonly #reply: Reply;
-  readonly #tally = new Tally();
+  readonly #tally = new UsageCollector();
   readonly #runs: ToolRuns;
   #added: Message[];
   #hasStarted = false;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mediaTakenBy, toMediaMessages } from './shown-media.ts';
+import { acceptedMediaOf, toMediaMessages } from './shown-media.ts';
 
 const png = (length: number): string => Buffer.from('\x89PNG'.padEnd(length, '.'), 'latin1').toString('base64');
 const given = (...data: readonly string[]) => [
@@ -36,5 +36,5 @@ describe('what tools show a model', () => {
 });
 
 it('a model that is not there takes no media', () => {
-  expect(mediaTakenBy(undefined)).toBeUndefined();
+  expect(acceptedMediaOf(undefined)).toBeUndefined();
 });

@@ -7,7 +7,7 @@ import { isAcceptedType } from '#domain/files/is-accepted-type.ts';
 import type { Attachment } from '#domain/tools/tool.ts';
 
 /** What a model reads beside text. */
-export interface TakenMedia {
+export interface AcceptedMedia {
   /** MIME types, such as `image/*`. */
   readonly types: readonly string[];
   /** In one message. */
@@ -37,7 +37,7 @@ const beginnings: readonly (readonly [type: string, beginning: RegExp])[] = [
 ];
 
 /** What the model can be shown, by what its deployment announces; undefined: text alone. */
-export function mediaTakenBy(model: Deployment | undefined): TakenMedia | undefined {
+export function acceptedMediaOf(model: Deployment | undefined): AcceptedMedia | undefined {
   const { inputAttachmentTypes: types = [], maxInputAttachments = mostInMessage } = model ?? {};
   const most = Math.min(maxInputAttachments, mostInMessage);
   return types.length === 0 || most === 0 ? undefined : { types, most };
@@ -47,7 +47,7 @@ export function mediaTakenBy(model: Deployment | undefined): TakenMedia | undefi
  * Shows a model what its tools gave it to see. Images have their place in the messages of users, in every dialect: that is
  * where they stand, behind the results. `before` is what the run added already. Gives nothing if nothing can be shown.
  */
-export function toMediaMessages(given: readonly ToolMedia[], taken: TakenMedia, before: readonly Message[]): Message[] {
+export function toMediaMessages(given: readonly ToolMedia[], taken: AcceptedMedia, before: readonly Message[]): Message[] {
   let room = mostCharsInRun - before.filter(isMediaMessage).reduce((sum, message) => sum + charsOf(message), 0);
   const shown: { readonly line: string; readonly attachment: Attachment }[] = [];
   for (const { tool, attachment } of given.flatMap(({ tool, attachments }) =>

@@ -13,7 +13,7 @@ import type {
   ToolQuestion,
   ToolResult,
 } from '#domain/tools/tool.ts';
-import type { Tally } from '#domain/usage/usage-sum.ts';
+import type { UsageCollector } from '#domain/usage/usage-collector.ts';
 import type { Citations } from './citations.ts';
 import { Renumbering, type Reply } from './reply.ts';
 import type { ToolMedia } from './shown-media.ts';
@@ -26,7 +26,7 @@ import type { ToolCall } from './turn.ts';
 export interface ToolRuns {
   readonly reply: Reply;
   readonly toolset: Toolset;
-  readonly tally: Tally;
+  readonly tally: UsageCollector;
   readonly citations: Citations;
   readonly clock: Clock;
   readonly signal: AbortSignal;

@@ -1,7 +1,7 @@
-/** What carries a log's text away, such as a SonicBoom of pino. */
+/** Where a log's text goes, such as a SonicBoom of pino. */
 export interface TextStream {
   write(text: string): unknown;
-  /** Calls back once what was written is away, or cannot be. */
+  /** Calls back once everything is written, or writing failed. */
   flush(done: (fault?: unknown) => void): void;
   flushSync(): void;
 }
@@ -29,7 +29,7 @@ export class LineBuffer {
     else if (this.#timer === undefined) this.#timer = setTimeout(() => this.#send(), longestWaitMs).unref();
   }
 
-  /** Resolves when everything is away, or nobody takes it any more. */
+  /** Resolves when everything is written, or writing failed. */
   close(): Promise<void> {
     this.#send();
     return new Promise((resolve) => this.#stream.flush(() => resolve()));

@@ -14,10 +14,10 @@ export interface Log {
   debug(message: string, fields?: Fields): void;
   info(message: string, fields?: Fields): void;
   warn(message: string, fields?: Fields): void;
-  /** With what was thrown, its causes, and the stack where the fault is ours. */
+  /** With what was thrown, its causes, and the stack if the fault is ours. */
   error(message: string, thrown: unknown, fields?: Fields): void;
   isLevelOn(level: LogLevel): boolean;
-  /** Text as it may stand in a line that is written past this log. */
+  /** The text without secrets, for a line that is written to the sink directly. */
   clean(text: string): string;
 }
 

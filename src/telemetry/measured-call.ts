@@ -18,7 +18,7 @@ interface TraceDeps {
   readonly ids: TraceIds;
   /** Whether a trace that begins here is recorded. */
   readonly isSampled: (traceId: string) => boolean;
-  /** Whether spans are exported. Without, a caller's place in its trace is passed on as it came: no span is missing between. */
+  /** Whether spans are exported. If not, the caller's traceparent is passed on as it came: no span is missing. */
   readonly hasSpans: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface MeasuredCallDeps {
   readonly listeners: readonly CallListener[];
 }
 
-/** What one call is while it runs: counters and references, no content. */
+/** The measures of one call while it runs: counters and references, no content. */
 export class MeasuredCall implements CallRecord {
   readonly tools: MeasuredCallDeps;
   readonly start: CallStart;

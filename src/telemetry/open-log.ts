@@ -4,7 +4,7 @@ import { LineBuffer } from './line-buffer.ts';
 import { createLog, type Log, type LogLevel } from './log.ts';
 
 const stdout = 1;
-/** What may wait for a reader of stdout that stands still; further lines are dropped. */
+/** Bytes that may wait for a stalled reader of stdout; further lines are dropped. */
 const maxWaitingBytes = 16 * 1024 * 1024;
 
 export interface OpenLog {
@@ -19,7 +19,7 @@ export function openLog(level: LogLevel, secrets: () => Iterable<Secret>): OpenL
   const lines = new LineBuffer(destination);
   const flush = (): void => lines.flush();
   process.on('exit', flush);
-  // A reader that has gone takes nothing any more; the node serves on without its log.
+  // Once the reader of stdout is gone, the node goes on without a log.
   destination.on('error', () => process.off('exit', flush));
   return { log: createLog({ level, sink: lines, secrets }), lines };
 }

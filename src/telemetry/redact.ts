@@ -9,7 +9,7 @@ const looksSecret: readonly (readonly [RegExp, string])[] = [
   [/\beyJ[\w-]{4,}\.[\w-]+\.[\w-]*/g, '***'],
 ];
 
-/** Takes what must not be seen out of text for the log: known secrets first, then what looks like one. The last guard, not the first. */
+/** Removes secrets from text for the log: known ones first, then what looks like one. A last safeguard: none should get here. */
 export function redact(text: string, secrets: Iterable<Secret>): string {
   let left = text;
   for (const secret of secrets) {

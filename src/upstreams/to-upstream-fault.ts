@@ -1,12 +1,12 @@
 import { HttpFault } from '#base/http/client.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 
-/** The fault of an upstream of whose answer nothing came, whether it broke off or ended. */
+/** The fault of an upstream that closed the connection before anything of an answer came. */
 export function unanswered(cause?: unknown): UpstreamFault {
   return new UpstreamFault('unreachable', 'The upstream closed the connection without an answer.', { cause });
 }
 
-/** What went wrong on the wire before anything of the answer came: a connection that ends then counts as none. */
+/** What went wrong on the wire before anything of the answer came: a connection that closes this early counts as unreachable. */
 export function toEarlyFault(thrown: unknown): unknown {
   return thrown instanceof HttpFault && thrown.kind === 'closed' ? unanswered(thrown) : toUpstreamFault(thrown);
 }

@@ -32,7 +32,7 @@ export interface Refusal {
 export interface EventReader<Item = RawFrame> {
   /** Whether the reply came to its own end. */
   readonly hasEnded: boolean;
-  /** Pushes the frames that whole events mean, in order. Throws UpstreamFault behind those of the events before the fault. */
+  /** Pushes the frames that whole events mean, in order. Throws UpstreamFault after the frames of the events before the fault. */
   take(events: string, reply: Pick<Sink<Item>, 'frame'>): void;
   /** Whether an event ends the reply. Some upstreams close right behind this one, without its empty line. */
   isEndMark(event: string): boolean;

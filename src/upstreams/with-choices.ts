@@ -33,7 +33,7 @@ class MergedReplies implements Handle {
   readonly #choices: readonly Choice[];
   /** Frames that came before every reply had begun. */
   #early: RawFrame[] | undefined = [];
-  /** Of the reply that was first: all go by its name. */
+  /** Id and time of the first reply: all chunks carry them. */
   #head: Pick<RawChunk, 'id' | 'created'> | undefined;
   #last: RawChunk | undefined;
   #isOver = false;

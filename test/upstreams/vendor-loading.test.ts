@@ -15,7 +15,7 @@ const program = `
   });
   await import('./src/app/compose.ts');
   const before = [...asked];
-  const { openProvider } = await import('./src/upstreams/vendor/open-provider.ts');
+  const { openProvider } = await import('./src/upstreams/ai-sdk/open-provider.ts');
   await openProvider('mistral', { headers: {}, timeouts: {} }, {});
   console.log(JSON.stringify({ before, after: [...asked] }));
 `;

@@ -15,7 +15,7 @@ import {
   startScriptedUpstream,
 } from '#test/scripted-upstream.ts';
 import { startService, type TestService, withKey } from '#test/start-service.ts';
-import { createVendorProtocol } from '#upstreams/vendor/vendor-protocol.ts';
+import { createVendorProtocol } from '#upstreams/ai-sdk/vendor-protocol.ts';
 import { account } from './service-account.ts';
 import { recorded, upstreamOf, type Vendor, vendorNames } from './vendor-support.ts';
 

@@ -5,10 +5,10 @@ import { openTcp, openTls, type SocketTarget } from './open-socket.ts';
 import { ReplyParser } from './reply-parser.ts';
 
 const MAX_JOINED_BODY_BYTES = 12 * 1024;
-/** A server that closes an idle connection while a request is under way has done so by then; a later close ends work that had begun. */
+/** A close that crosses the request on the wire arrives within this time; a later one means that the server had begun to work. */
 const CROSSED_MS = 1000;
 
-/** What a connection tells the one who keeps it. */
+/** What a connection reports to its pool. */
 export interface ConnectionKeeper {
   /** The reply is whole, the connection may carry another request. */
   released(connection: LeanConnection, keepAliveMs: number): void;
@@ -18,7 +18,7 @@ export interface ConnectionKeeper {
   sessionCame(session: Buffer): void;
 }
 
-/** Where to connect. `readBuffer` is shared by all connections: what is read is copied out before anyone else runs. */
+/** Where to connect. `readBuffer` is shared by all connections: each read is copied out before any other callback runs. */
 export interface ConnectionTarget extends SocketTarget {
   readonly readBuffer: Buffer;
 }
@@ -66,7 +66,7 @@ export class LeanConnection {
     exchange.connecting(this);
   }
 
-  /** Sends on an idle connection, at the end of this turn of the event loop: what is written together wakes its readers once. */
+  /** Sends on an idle connection, at the end of this turn of the event loop: writes made back to back wake their reader once. */
   send(exchange: LeanExchange): void {
     this.#exchange = exchange;
     this.#heardReply = false;

@@ -21,7 +21,7 @@ export interface Carrier {
 }
 
 /**
- * One request on its way, its time limits, and one last call of its listener. Forgets what it sent once the reply began.
+ * One request under way, its time limits, and at most one final call of its listener. Drops the request when the reply begins.
  * A limit counts whole sweeps after it was armed, so it fires up to 100 ms late and never early.
  */
 export class LeanExchange implements Exchange, Swept {
@@ -39,7 +39,7 @@ export class LeanExchange implements Exchange, Swept {
   #limit: keyof HttpTimeouts = 'connectMs';
   #leftMs = 0;
   #rearmed = true;
-  /** Time left to an exchange of which nothing more is wanted. */
+  /** Time left for the rest of a reply that is not needed any more; see `endWithin`. */
   #endsWithinMs: number | undefined;
 
   constructor(request: HttpRequest, requestHead: string, listener: ReplyListener, sweep: Sweep) {
@@ -64,7 +64,7 @@ export class LeanExchange implements Exchange, Swept {
     this.#arm('firstByteMs');
   }
 
-  /** Some servers send the head at once: the limit of the first byte goes on until one of the content comes. */
+  /** Some servers send the head at once: `firstByteMs` counts on until the first byte of content. */
   head(status: number, headers: ReplyHeaders): void {
     this.#forgetRequest();
     this.stage = 'body';
@@ -72,13 +72,13 @@ export class LeanExchange implements Exchange, Swept {
     this.listener.head(status, headers);
   }
 
-  /** The idle limit starts anew. */
+  /** Restarts the idle limit. */
   bytes(content: string): void {
     this.#arm('idleMs');
     this.listener.bytes(content);
   }
 
-  /** The reply is whole and the connection already let go of. */
+  /** The reply is whole and the connection serves this exchange no longer. */
   over(): void {
     this.#carrier = null;
     this.#finish();

@@ -2,7 +2,7 @@ import { type ConnectionKeeper, type ConnectionTarget, LeanConnection } from './
 import type { LeanExchange } from './lean-exchange.ts';
 import type { Sweep, Swept } from './sweep.ts';
 
-/** The connections to one origin. The one used last is taken first, so that what is not needed grows old and is closed. */
+/** The connections to one origin. The one used last is taken first, so that surplus ones stay idle until they expire. */
 export class LeanPool implements ConnectionKeeper, Swept {
   slot = -1;
   readonly #target: ConnectionTarget;
@@ -20,7 +20,7 @@ export class LeanPool implements ConnectionKeeper, Swept {
     return this.#idle.length;
   }
 
-  /** Whether it keeps nothing any more; exchanges still work. */
+  /** Whether it keeps no idle connections any more; exchanges still work. */
   get isClosed(): boolean {
     return this.#isClosed;
   }

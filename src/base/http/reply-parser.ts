@@ -27,19 +27,19 @@ export class ReplyParser {
   content = '';
   fault: string | null = null;
   isDone = false;
-  /** Bytes followed the reply: nobody knows what they answer, the connection must not be used again. */
+  /** Bytes followed the reply: they belong to no request, so the connection must not be reused. */
   hasSurplus = false;
-  /** As in ReplyHead; to be heeded once the reply is done. */
+  /** As in ReplyHead; valid once the reply is done. */
   keepAliveMs = 0;
   #state: State = 'head';
   #rest = '';
-  /** How much of the text was looked at in vain before: what came byte by byte is not searched again from its start. */
+  /** How many chars were searched without a match: text that comes byte by byte is not searched from its start again. */
   #searched = 0;
   #remaining = 0;
   #budget = 0;
   #interimHeads = 0;
 
-  /** Makes ready for the next reply on the same connection. */
+  /** Resets the parser for the next reply on the same connection. */
   reset(): void {
     this.status = 0;
     this.headers = noHeaders;
@@ -54,14 +54,14 @@ export class ReplyParser {
     this.#interimHeads = 0;
   }
 
-  /** The header fields, which are then let go of: they keep the whole read alive that they were cut from. */
+  /** Returns the header fields and drops them: they are slices that keep the whole read in memory. */
   takeHeaders(): ReplyHeaders {
     const { headers } = this;
     this.headers = noHeaders;
     return headers;
   }
 
-  /** The content, which is then let go of. */
+  /** Returns the content and drops it. */
   takeContent(): string {
     const { content } = this;
     this.content = '';

@@ -4,7 +4,7 @@ const TICK_MS = 50;
 
 /** Something whose time may run out. */
 export interface Swept extends Slotted {
-  /** Called about every 50 ms while watched. `elapsedMs` is bounded, so that a stalled event loop lets nothing expire unread. */
+  /** Called about every 50 ms while watched. `elapsedMs` is bounded, so that a stalled event loop expires nothing unread. */
   sweep(nowMs: number, elapsedMs: number): void;
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import type { LimitStatus } from './limit-status.ts';
+import type { LimitStatus } from './limit-refusal.ts';
 import type { Counter, LimitStore } from './limit-store.ts';
 import type { Limit } from './limits.ts';
 import { Calendar, type Window } from './windows.ts';

@@ -7,7 +7,7 @@ export const rateLimitedSeconds = 30;
 const longestOffMs = 60_000;
 const firstBackOffMs = 1_000;
 const longestBackOffMs = 300_000;
-/** What befell an upstream so long ago says nothing any more; counted from the end of its back-off. */
+/** Health that was not touched for this long is dropped; counted from the end of the back-off. */
 const rememberedMs = 3_600_000;
 
 interface Health {
@@ -171,7 +171,7 @@ export class LoadBalancer {
     return health;
   }
 
-  /** Asked if another comes in, so that it holds no more than failed of late: upstreams go, and nobody says when. */
+  /** Runs when an upstream is added, so that the map holds only recent ones: nobody reports removed upstreams. */
   #sweepAtTimes(nowMs: number): void {
     if (nowMs < this.#nextSweepMs) return;
     this.#nextSweepMs = nowMs + rememberedMs;
@@ -180,7 +180,7 @@ export class LoadBalancer {
   }
 }
 
-/** Weighted rendezvous: each upstream draws its own lot for the affinity, so that one that goes or comes moves no other calls than its own. */
+/** Weighted rendezvous hashing: each upstream scores the affinity on its own, so that adding or removing one moves only its own calls. */
 function nearest(upstreams: readonly Upstream[], affinity: string): Upstream | undefined {
   let best: Upstream | undefined;
   let bestScore = Number.NEGATIVE_INFINITY;

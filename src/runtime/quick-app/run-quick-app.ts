@@ -8,7 +8,7 @@ import type { LoadedTools } from '#domain/tools/tool.ts';
 import { Citations } from '../citations.ts';
 import { type RunMemory, runLoop } from '../loop.ts';
 import { Reply, type ReplyHead } from '../reply.ts';
-import type { TakenMedia } from '../shown-media.ts';
+import type { AcceptedMedia } from '../shown-media.ts';
 import type { ToolDefinition } from '../toolset.ts';
 import type { ToolCall } from '../turn.ts';
 import type { Conversation } from './conversation.ts';
@@ -27,7 +27,7 @@ export interface QuickAppRun extends ReplyHead {
   /** Makes the reply's `custom_content.state`. */
   readonly toState: (state: RunState) => Promise<JsonObject>;
   /** What its model can be shown that tools gave; absent: text alone. */
-  readonly takes?: TakenMedia | undefined;
+  readonly takes?: AcceptedMedia | undefined;
   readonly signal: AbortSignal;
   readonly limits: { readonly maxTurns: number; readonly timeoutMs: number; readonly maxResultBytes: number };
   readonly onToolFault: (tool: string, thrown: unknown) => void;

@@ -12,7 +12,7 @@ const claimName = 'parley-database';
 
 /**
  * Claims a place of contents for one database, unless another has it. Gives since when it is claimed, in milliseconds
- * since the epoch; undefined where it is another's. Throws StoreFault.
+ * since the epoch; undefined if it is another's. Throws StoreFault.
  */
 export async function claimPlace(
   blobs: Pick<BlobStore, 'read' | 'write'>,

@@ -14,7 +14,7 @@ export class DiskBlobStore implements BlobStore {
     this.#folder = folder;
   }
 
-  /** Makes the folder where it is not there, and clears it of what a crash left unfinished: one process has it to itself. */
+  /** Makes the folder if it is not there, and clears it of what a crash left unfinished: one process has it to itself. */
   static async open(folder: string): Promise<DiskBlobStore> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const left = (await readdir(folder)).filter((name) => name.endsWith(unfinished));

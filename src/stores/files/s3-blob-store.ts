@@ -22,7 +22,7 @@ import { toParts } from './to-parts.ts';
 const partBytes = 5 * 1024 * 1024;
 const maxSockets = 512;
 const connectMs = 5_000;
-/** Of an object that is being read, where either side takes or sends nothing. */
+/** How long a read of an object may stall on either side. */
 const idleMs = 300_000;
 const maxAttempts = 3;
 const listedAtOnce = 500;

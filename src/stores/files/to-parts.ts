@@ -1,4 +1,4 @@
-/** Bytes in pieces of one size, but for the last; none where there are no bytes. Holds one piece at a time. */
+/** Bytes in pieces of one size, but for the last; none if there are no bytes. Holds one piece at a time. */
 export async function* toParts(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   partBytes: number,

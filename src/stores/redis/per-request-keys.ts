@@ -19,7 +19,7 @@ export interface RedisKeysDeps {
   readonly newKey: () => string;
   /** Called with faults that fail no call. */
   readonly noteFault: (message: string, thrown: unknown) => void;
-  /** How long keys outlive a crash of their node; 60 s where absent. */
+  /** How long keys outlive a crash of their node; 60 s if absent. */
   readonly lifeMs?: number;
 }
 

@@ -57,7 +57,7 @@ export class RedisLink {
     return [this.#commands, this.#hearing].some(({ status }) => status !== 'ready');
   }
 
-  /** Each time that Redis is reached anew; it may have forgotten everything. */
+  /** Calls `act` on every new connection to Redis, which may have lost all its data. */
   onReady(act: () => void): void {
     this.#commands.on('ready', act);
   }
@@ -164,7 +164,7 @@ function hasTimedOut({ message }: Error): boolean {
   return message === 'Command timed out';
 }
 
-/** Errors of the client carry what was sent, which may be secret: only their words are kept, or their code where they have none. */
+/** Errors of the client carry what was sent, which may be secret: only their words are kept, or their code if they have none. */
 function toFault(thrown: Error & { readonly code?: string }): StoreFault {
   const cause = new Error(`Redis: ${thrown.message || thrown.code}`);
   return new StoreFault(hasTimedOut(thrown) ? 'it did not answer in time' : 'it cannot be reached', { cause });

@@ -14,7 +14,7 @@ type KeptFields = Pick<ApplicationRow, 'owner' | 'created_at_ms'>;
 const rowsAtOnce = 100;
 const columns = ['id', 'owner', 'etag', 'created_at_ms', 'updated_at_ms'] as const;
 
-/** One application; without its entry where that is the one of the ETag that is known. */
+/** One application; its entry is null if its ETag is `knownEtag`. */
 export function findRow(
   kysely: Kysely<Schema>,
   id: string,
@@ -76,7 +76,7 @@ export function rowsOfUnknownRoles(kysely: Kysely<Schema>, after: string): Promi
     .execute();
 }
 
-/** Writes a row, and keeps the one that was there as a former version; undefined where the condition does not hold. */
+/** Writes a row, and keeps the one that was there as a former version; undefined if the condition does not hold. */
 export async function writeRow(
   transaction: Kysely<Schema>,
   row: WrittenRow,
@@ -91,7 +91,7 @@ export async function writeRow(
   }
 }
 
-/** Until the transaction ends nobody else changes the row. */
+/** Locks the row until the transaction ends. */
 export function lockRow(transaction: Kysely<Schema>, id: string): Promise<Pick<ApplicationRow, 'etag'> | undefined> {
   return transaction
     .updateTable('applications')

@@ -107,7 +107,7 @@ export class SqlApplicationStore implements ApplicationStore {
 
   /**
    * Seals with the newest secret what an older one sealed, so that the older can be given up. Gives how many applications there
-   * were; throws StoreFault where some could not be opened, once the others are done.
+   * were; throws StoreFault if some could not be opened, once the others are done.
    */
   sealAnew(): Promise<number> {
     return sealApplicationsAnew({ database: this.#database, seal: this.#seal });

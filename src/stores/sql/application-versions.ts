@@ -7,7 +7,7 @@ const mostFormerVersions = 50;
 const mostChars = 4 * 1024 ** 2;
 const highestVersion = 2 ** 31 - 1;
 
-/** Keeps an application, as it is, as a former version; the oldest ones go where there are too many or they are too large. */
+/** Keeps an application, as it is, as a former version; the oldest ones are deleted if they are too many or too large. */
 export async function keepVersion(transaction: Kysely<Schema>, id: string): Promise<void> {
   await transaction
     .insertInto('application_versions')

@@ -17,7 +17,7 @@ export interface OpenSqlite extends OpenDatabase {
 const deaf: SqliteHearing = { noteRefused: () => undefined, noteBack: () => undefined };
 
 /**
- * The database of one machine; the file and its folder are made where they are missing, for nobody else to read. A write is on
+ * The database of one machine; the file and its folder are made if they are missing, for nobody else to read. A write is on
  * the disk once it is answered. Throws StoreFault, NewerDatabase.
  */
 export async function openSqlite(

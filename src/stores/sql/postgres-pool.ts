@@ -29,7 +29,7 @@ export class PatientPool implements PostgresPool {
       idle_in_transaction_session_timeout: statementMs,
       types: { getTypeParser: (oid, format) => (oid === int8 ? Number : types.getTypeParser(oid, format)) },
     });
-    // A connection that breaks while nobody uses it is told to nobody: the next one who needs it gets another.
+    // A connection that breaks while idle is not reported: the next user of the pool gets another one.
     this.#pool.on('error', () => undefined);
     this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }

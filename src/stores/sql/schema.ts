@@ -34,7 +34,7 @@ export interface ApplicationRow {
   readonly updated_at_ms: number;
   /** Counted from 1, one more with each change. */
   readonly version: Generated<number>;
-  /** The ETag of the form whose roles are in `application_roles`; null where they never were. */
+  /** The ETag of the form whose roles are in `application_roles`; null if they never were. */
   readonly roles_etag: string | null;
 }
 

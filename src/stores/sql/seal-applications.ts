@@ -35,7 +35,7 @@ export function openEntry(seal: Seal, sealed: string, id: string): string {
 
 /**
  * Seals with the newest secret what an older one sealed, versions too. Gives how many applications there were; throws StoreFault
- * where some could not be opened, once the others are done.
+ * if some could not be opened, once the others are done.
  */
 export async function sealApplicationsAnew(sealing: Sealing): Promise<number> {
   const ids = new Set<string>();

@@ -5,7 +5,7 @@ import { NewerDatabase } from './migrate.ts';
 import type { Schema } from './schema.ts';
 
 export interface OpenOptions {
-  /** Milliseconds that one step of a store may take, waiting for its turn included; 5000 where it is absent. */
+  /** Milliseconds that one step of a store may take, waiting for its turn included; 5000 if it is absent. */
   readonly timeoutMs?: number;
 }
 
@@ -38,7 +38,7 @@ export class SqlDatabase {
     this.#availability = availability;
   }
 
-  /** One statement, or several that need not happen together. They are not begun where their turn comes too late. */
+  /** One statement, or several that need not happen together. They are not begun if their turn comes too late. */
   run<Value>(work: (kysely: Kysely<Schema>) => Promise<Value>): Promise<Value> {
     return this.#within((signal) =>
       this.#kysely.connection().execute((connection) => {

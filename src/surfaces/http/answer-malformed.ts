@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyServerOption
 import { httpRefusal, ParleyError, toErrorBody } from '#contract/errors.ts';
 import { endSocket } from './end-socket.ts';
 import type { ErrorDialect } from './error-dialect.ts';
-import { sendError } from './on-error.ts';
+import { sendError } from './framework-errors.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** Options of a Fastify application: what never reaches a route is answered with the error family of the contract too, and every request has its id. */

@@ -1,6 +1,6 @@
 import { type ParleyError, toErrorBody } from '#contract/errors.ts';
 
-/** How the door speaks to the callers of one dialect. */
+/** How callers of one dialect are read and answered: key field, request ids, errors. */
 export interface ErrorDialect {
   /** Whether a key may come in `x-api-key` too. */
   readonly takesXApiKey: boolean;

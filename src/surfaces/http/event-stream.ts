@@ -6,7 +6,7 @@ const fullBytes = 64 * 1024;
 
 /**
  * Writes server-sent events: all that came within one turn of the event loop goes out in one write, an idle stream gets
- * a comment every 15 s, and a reader that takes nothing for 5 minutes is let go.
+ * a comment every 15 s, and a reader that takes nothing for 5 minutes is disconnected.
  */
 export class EventStream {
   readonly #response: ServerResponse;
@@ -87,7 +87,7 @@ export class EventStream {
     this.#response.destroy();
   }
 
-  /** At the end of this turn of the event loop: what is written together wakes its readers once. */
+  /** Writes at the end of this turn of the event loop: writes made back to back wake their reader once. */
   #writeSoon(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -114,7 +114,7 @@ export class EventStream {
   }
 }
 
-/** The head is kept as long as its response, as the fifty pieces it was put together from, until somebody looks into it. */
+/** The head lives as long as the response, as the fifty pieces it was concatenated from; reading a char joins them. */
 function flatten(response: ServerResponse): void {
   const head: unknown = Reflect.get(response, '_header');
   if (typeof head === 'string') head.charCodeAt(0);

@@ -4,12 +4,12 @@ import { hasSeveralHosts } from './answer-malformed.ts';
 import { requestIdOf } from './request-id.ts';
 import type { RawConfig, ServeRaw } from './serve-raw.ts';
 
-/** What the framework would have to decode, or has an opinion of, is left to it. */
+/** Only such URLs take the fast path; the framework handles those that it decodes or checks. */
 const plainUrl = /^[\w/.:?=&~-]{1,1000}$/;
 
 /**
- * Leads plain requests of calls past the framework, whose routing and hooks cost such a call up to a tenth of its time. Whatever is
- * in the least unusual goes through the framework, to the same route.
+ * Routes plain call requests around the framework, whose routing and hooks take up to a tenth of the time of a call. Whatever is
+ * unusual in any way goes through the framework, to the same route.
  */
 export class FastPath {
   readonly #newId: () => string;
@@ -23,7 +23,7 @@ export class FastPath {
     this.#isReserved = isReserved;
   }
 
-  /** Learns of the routes registered after it. */
+  /** Collects the routes that are registered after this call. */
   learn(app: FastifyInstance): void {
     app.addHook('onRoute', ({ url, config }) => {
       const serve = (config as RawConfig | undefined)?.fastPath;

@@ -41,14 +41,14 @@ export function readBody(request: IncomingMessage, maxBytes: number, signal?: ()
   return isHere(request) ? takeBody(request, maxBytes) : gatherBody(request, maxBytes, signal?.());
 }
 
-/** A small body has come with its head, as a rule. */
+/** A small body usually arrives together with its head. */
 function isHere({ headers, readableLength }: IncomingMessage): boolean {
   return readableLength > 0 && readableLength === Number(headers['content-length']);
 }
 
 function takeBody(request: IncomingMessage, maxBytes: number): Buffer {
   const whole: Buffer = request.read();
-  // Its end is still to be heard by the server.
+  // The server still has to see the end of the body.
   request.resume();
   if (whole.length > maxBytes) throw tooLarge(maxBytes);
   return whole;
@@ -58,7 +58,7 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSi
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
     let bytes = 0;
-    // The request lives as long as its answer: what listens to it is taken off, so that the body is not kept.
+    // The request lives as long as its answer: the listeners are removed, so that they do not keep the body.
     const finish = (): void => {
       request.off('data', take).off('end', end).off('close', fail);
       signal?.removeEventListener('abort', fail);
@@ -83,7 +83,7 @@ function gatherBody(request: IncomingMessage, maxBytes: number, signal?: AbortSi
   });
 }
 
-/** The pieces joined, and their memory given back: it would wait for the collector. */
+/** Joins the pieces and frees their memory at once, before the garbage collector would. */
 function toWhole(pieces: readonly Buffer[], bytes: number): Buffer {
   const [first] = pieces;
   if (first?.length === bytes) return first;
@@ -92,7 +92,7 @@ function toWhole(pieces: readonly Buffer[], bytes: number): Buffer {
   return whole;
 }
 
-/** A request whose caller leaves later emits an error that nobody waits for. */
+/** A request whose caller leaves later emits an error; it is ignored. */
 function ignore(): void {}
 
 function tooLarge(maxBytes: number): ParleyError {

@@ -120,7 +120,7 @@ export class RequestContext {
     this.#following?.answer.resume();
   }
 
-  /** Ends what is under way: the reply is told the reason. */
+  /** Cancels the work under way; the reply fails with the reason. */
   cancel(reason: unknown): void {
     if (this.#cancelled !== undefined) return;
     this.#cancelled = { reason };
@@ -128,7 +128,7 @@ export class RequestContext {
     this.#cancelReply(reason);
   }
 
-  /** Notes what the caller is told; gives the error as it may be shown. */
+  /** Keeps the error for the record; returns it as it may be shown. */
   failed(thrown: unknown): ParleyError {
     this.#error = toParleyError(thrown);
     return this.#error;
@@ -173,7 +173,7 @@ export class RequestContext {
     this.#endIfOver();
   }
 
-  /** Behind the answer: no caller waits for the books. */
+  /** Runs after the answer is sent, so that no caller waits for the accounting. */
   #endIfOver(): void {
     if (!this.#isClosed || this.#unfinished > 0) return;
     const { prompt_tokens, completion_tokens } = addUp(this.#answer?.used() ?? []);
@@ -189,7 +189,7 @@ export class RequestContext {
     this.#onOver(this);
   }
 
-  /** A caller in the middle of a long body reads the answer only if the connection outlives it: what comes is let run for a moment. */
+  /** A caller that is still sending a long body reads the answer only if the connection stays open: the body is drained for up to 1 s. */
   #sendBeforeBodyEnds(status: number, bytes: string, headers: Record<string, string>): void {
     const { request, response } = this;
     response.writeHead(status, {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, HTTPMethods } from 'fastify';
 
-/** A request as the server has it, under the id that every line of the log knows it by. */
+/** A request as the server has it, with the id that its log lines carry. */
 export interface RawRequest {
   readonly id: string;
   readonly request: IncomingMessage;
@@ -18,7 +18,7 @@ export interface RawConfig {
   readonly fastPath?: ServeRaw;
 }
 
-/** Registers a route that works on the raw request and response: nothing of the framework stands in its way. */
+/** Registers a route that works on the raw request and response: the framework neither parses the body nor sends the answer. */
 export function serveRaw(app: FastifyInstance, method: HTTPMethods, url: string, serve: ServeRaw, config: RawConfig = {}): void {
   app.route({
     method,

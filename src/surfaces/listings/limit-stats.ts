@@ -1,4 +1,4 @@
-import type { LimitStatus } from '#domain/limits/limit-status.ts';
+import type { LimitStatus } from '#domain/limits/limit-refusal.ts';
 import { unitsPerUsd } from '#domain/limits/limits.ts';
 import { periodEnds, toStatsName, windows } from '#domain/limits/windows.ts';
 

@@ -15,7 +15,7 @@ export interface JournalWriterDeps {
 
 const defaults = { waitMs: 1000, maxWaiting: 50_000 };
 
-/** Writes records in batches, off the way of the calls that they tell of: to note one neither waits nor throws. */
+/** Writes records in batches, off the path of the calls: adding a record neither waits nor throws. */
 export class JournalWriter {
   readonly #usage: RecordQueue<UsageRecord>;
   readonly #audit: RecordQueue<AuditRecord>;

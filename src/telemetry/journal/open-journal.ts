@@ -3,7 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import type { CallListener } from '../measured-call.ts';
 import { JournalWriter, type JournalWriterDeps } from './journal-writer.ts';
-import { RefusalTally } from './refusal-tally.ts';
+import { RefusalCounter } from './refusal-counter.ts';
 import { UsageRecorder } from './usage-recorder.ts';
 
 /** How a node keeps records of what happens. */
@@ -24,7 +24,7 @@ export function openJournal({ clock, ...parts }: JournalWriterDeps & { readonly 
   const writer = new JournalWriter(parts);
   const write: NoteAudit = (event) =>
     writer.audit({ id: randomUUID(), atMs: clock.epochMs(), requestId: undefined, details: {}, ...event });
-  const refusals = new RefusalTally((code, count) =>
+  const refusals = new RefusalCounter((code, count) =>
     write({ action: refused, subject: undefined, object: undefined, details: { code, count } }),
   );
   return {

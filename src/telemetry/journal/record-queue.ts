@@ -25,7 +25,7 @@ export class RecordQueue<Record> {
     this.#options = options;
   }
 
-  /** How many are lost in the outage that is now, where some are. */
+  /** What the current outage has lost, in words; undefined if nothing. */
   get loss(): string | undefined {
     return this.#lost === 0
       ? undefined
@@ -87,7 +87,7 @@ export class RecordQueue<Record> {
     this.#lost = 0;
   }
 
-  /** Told once an outage. */
+  /** Reported once per outage. */
   #isRefused(thrown: unknown): void {
     const { maxWaiting, noteFault, what } = this.#options;
     if (!this.#isOut) noteFault(`${what} cannot be written; up to ${maxWaiting} wait for the store`, thrown);

@@ -10,7 +10,7 @@ export interface Credentials {
 }
 
 export interface Authorizer {
-  /** Rejects with ToolFault where a token cannot be had, or with the signal's reason. */
+  /** Rejects with ToolFault if a token cannot be had, or with the signal's reason. */
   credentials(signal: AbortSignal): Promise<Credentials>;
   /** To be told when a server answered 401; gives whether other credentials may be had by asking again. */
   refused(credentials: Credentials): boolean;

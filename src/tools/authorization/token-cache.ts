@@ -107,7 +107,7 @@ function toClientBasic({ client_id, client_secret }: ClientCredentials): string 
   return `Basic ${Buffer.from(`${encode(client_id)}:${encode(client_secret)}`).toString('base64')}`;
 }
 
-/** The server's error code where it has the form of one: its free text could hold anything. */
+/** The server's error code if it has the form of one: its free text could hold anything. */
 function explain({ status, body }: TokenReply): string {
   const code = typeof body.error === 'string' && /^[\w.-]{1,64}$/.test(body.error) ? ` ${body.error}` : '';
   return `the token address answered ${status}${code}`;
@@ -118,7 +118,7 @@ function toLifeMs(expiresIn: unknown): number {
   return expiresIn !== null && Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : defaultLifeMs;
 }
 
-/** The settings as one hash: no secret rests as a key, and no setting can be left out of it. */
+/** The settings as one hash: no secret is kept as a key, and no setting can be left out of it. */
 function keyOf({ client_id, client_secret, token_url, scope, aud }: ClientCredentials): string {
   const settings = JSON.stringify([client_id, client_secret, token_url, scope ?? null, aud ?? null]);
   return createHash('sha256').update(settings).digest('base64');

@@ -80,7 +80,7 @@ export class CallUnderWay {
 
   answer(params: ElicitRequest['params']): ElicitResult {
     if (this.ended.aborted) return cancelled;
-    // By its place and its words: where a server asks otherwise this time, the user is asked anew.
+    // Matched by position and wording: if the server asks differently this time, the user is asked again.
     const key = `${this.#asked} ${hashOf([params])}`;
     this.#asked += 1;
     const given = Object.hasOwn(this.#given, key) ? this.#given[key] : undefined;

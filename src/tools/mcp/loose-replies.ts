@@ -55,7 +55,7 @@ function toReadableTool(listed: unknown): JsonObject {
   };
 }
 
-/** The schema of an object, where it is one; null is absence. */
+/** The schema if it is one of an object; null counts as absent. */
 function toObjectSchema(written: unknown): JsonObject | undefined {
   if (!isJsonObject(written)) return undefined;
   const schema = Object.fromEntries(Object.entries(written).filter(([, value]) => value !== null));

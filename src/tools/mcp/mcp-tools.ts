@@ -62,7 +62,7 @@ export class McpTools {
     this.#lists = new ExpiringCache({ clock, maxEntries: maxSessions, failureFreshMs });
   }
 
-  /** The allowed tools of a server, by name, and what of them was left out. Rejects with ToolFault where they cannot be had, or with the signal's reason. */
+  /** The allowed tools of a server, by name, and what of them was left out. Rejects with ToolFault if they cannot be had, or with the signal's reason. */
   async load(settings: McpToolsetSettings, network: McpNetwork, { signal, subject, application }: McpUser): Promise<LoadedTools> {
     const key = hashOf([subject, application, settings, network.rules]);
     const session = (): Session => this.#session(key, settings, network);

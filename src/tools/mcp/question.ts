@@ -28,7 +28,7 @@ export interface Answers {
 }
 
 /**
- * What the user is to be asked for the server; undefined where it only wants to be called again. Throws ToolFault for what it
+ * What the user is to be asked for the server; undefined if it only wants to be called again. Throws ToolFault for what it
  * cannot be given.
  */
 export function toQuestion(server: string, { inputRequests = {}, requestState }: InputRequiredResult): ToolQuestion | undefined {

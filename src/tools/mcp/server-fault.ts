@@ -23,7 +23,7 @@ export function toServerFault(server: string, thrown: unknown, otherwise = 'does
   return told ?? serverFault(server, causes.map(explain).find((what) => what !== undefined) ?? otherwise, thrown);
 }
 
-/** The server's own words, where it answered a request with an error. */
+/** The server's own words, if it answered a request with an error. */
 export function refusalOf(thrown: unknown): string | undefined {
   const { code, message } = thrown as { code?: unknown; message?: unknown };
   const isRefusal =

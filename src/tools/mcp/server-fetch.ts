@@ -30,7 +30,7 @@ export class ServerFetch {
     this.#secrets = secretsOf(options.settings.authorization);
   }
 
-  /** A 401 is asked again once, where new credentials may be had. Credentials go to the origin of the configured address only. */
+  /** A 401 is asked again once, if new credentials may be had. Credentials go to the origin of the configured address only. */
   readonly fetch: Fetch = async (url, init = {}) => {
     if (new URL(url).origin !== this.#origin) return this.#bounded(await this.#send(url, init));
     const { authorizer } = this.#options;

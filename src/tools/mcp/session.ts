@@ -37,7 +37,7 @@ export class Session {
     return this.#uses > 0;
   }
 
-  /** Rejects with the signal's reason, with ToolFault where there is no connection, or with what `work` throws. */
+  /** Rejects with the signal's reason, with ToolFault if there is no connection, or with what `work` throws. */
   async use<Value>(signal: AbortSignal, work: (connection: Connection) => Promise<Value>): Promise<Value> {
     this.#uses += 1;
     this.#resting.abort();

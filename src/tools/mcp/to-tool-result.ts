@@ -56,7 +56,7 @@ function toMedia(what: string, { data, mimeType }: { data: string; mimeType: str
   return { text: `[${what} (${type}): the user was shown it.]`, attachment: { type, title: what, data }, isBytes: true };
 }
 
-/** An attachment has data or a url, and a link has neither: it is told in words, and where it leads stands beside them. */
+/** An attachment has data or a url, and a link has neither: the link becomes text, with its address as the reference. */
 function toLink({ uri, name, title = name, description, mimeType }: ResourceLink): Part {
   const shown = shorten(title);
   const data = description === undefined ? shown : `${shown}\n\n${description}`;

@@ -60,7 +60,7 @@ function withoutDroppedNames(schema: JsonObject): JsonObject {
   return names.length === 0 ? rest : { ...rest, required: names };
 }
 
-/** Objects that `allOf` puts together, as one object where each part is one. */
+/** Objects that `allOf` puts together, as one object if each part is one. */
 export function mergeAllOf(schema: JsonObject, depth = maxDepth): JsonObject {
   const parts = objectsOf(schema.allOf);
   if (parts.length === 0 || depth === 0) return schema;

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 
-/** The value where it is an object, else an empty one: documents are read loosely. */
+/** The value if it is an object, else an empty one: documents are read loosely. */
 export function objectOf(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }

@@ -16,7 +16,7 @@ export async function readOpenApi(text: string, url: URL): Promise<OpenApiTools>
   return toRestTools(await withoutReferences(document), url);
 }
 
-/** Where a plugin manifest (`ai-plugin.json`) says its OpenAPI document is; undefined where the text is no manifest. */
+/** Where a plugin manifest (`ai-plugin.json`) says its OpenAPI document is; undefined if the text is no manifest. */
 export function manifestTarget(text: string, url: URL): URL | undefined {
   const manifest = parseDocument(text);
   const api = objectOf(manifest.api);
@@ -48,7 +48,7 @@ function parseAsYaml(text: string): unknown {
   }
 }
 
-/** As OpenAPI 3.1 with every local `$ref` in place, circular where the document is; one that leaves the document is refused. */
+/** As OpenAPI 3.1 with every local `$ref` in place, circular if the document is; one that leaves the document is refused. */
 async function withoutReferences(document: JsonObject): Promise<JsonObject> {
   const { dereference, upgrade } = await import('@scalar/openapi-parser');
   try {

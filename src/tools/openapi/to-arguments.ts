@@ -90,7 +90,7 @@ class ArgumentList {
   }
 }
 
-/** What joins an array's items where the parameter is not repeated. */
+/** What joins an array's items if the parameter is not repeated. */
 function separatorOf({ in: place, style, explode }: JsonObject): string | undefined {
   if (place !== 'query' || explode !== false) return undefined;
   if (style === 'spaceDelimited') return ' ';

@@ -57,7 +57,7 @@ function* wanted({ tools }: OpenApiTools, { include, exclude = [] }: Choice, not
   for (const tool of tools) if ((include === undefined || isIn(include, tool)) && !isIn(exclude, tool)) yield tool;
 }
 
-/** The first scheme that stands alone in a requirement and that the form has words for; undefined where none is needed, or none can be had. */
+/** The first scheme that stands alone in a requirement and that the form has words for; undefined if none is needed, or none can be had. */
 function chooseScheme(
   { security, schemes, title }: OpenApiTools,
   tool: RestToolDefinition,

@@ -42,7 +42,7 @@ class RestCall {
     this.#signal = signal;
   }
 
-  /** A 401 is asked again once, where new credentials may be had. */
+  /** A 401 is asked again once, if new credentials may be had. */
   async run(args: JsonObject): Promise<ToolResult> {
     let credentials = await this.#credentials();
     let reply = await this.#send(args, credentials);

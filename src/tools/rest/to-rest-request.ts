@@ -16,7 +16,7 @@ const notInHeader = /[^\t -~\u0080-\uffff]/;
 
 /**
  * The request that a tool's arguments make. What the definition does not name is left out; constants win over arguments, and
- * credentials over both. Throws ToolFault where an argument is missing or may not be sent.
+ * credentials over both. Throws ToolFault if an argument is missing or may not be sent.
  */
 export function toRestRequest(
   definition: RestToolDefinition,
@@ -52,7 +52,7 @@ export function toRestRequest(
 const idempotent: ReadonlySet<HttpRequest['method']> = new Set(['GET', 'PUT', 'DELETE']);
 const contentTypes = { json: 'application/json', form: 'application/x-www-form-urlencoded' };
 
-/** Constants first; arguments only where nothing fixed has their place. */
+/** Constants first; arguments only if nothing fixed has their place. */
 function placedValues(
   { method, constants, arguments: places }: RestToolDefinition,
   args: JsonObject,

@@ -59,7 +59,7 @@ async function readContent({ headers, body }: HttpReply, maxBytes: number): Prom
 const textTypes =
   /^text\/|[/+](json|xml|yaml|x-yaml|javascript|csv|graphql)$|^application\/(x-www-form-urlencoded|json[\w-]*|x-ndjson|jsonl)$/;
 
-/** Undefined where it is not text. What came without a type is text where it is UTF-8. */
+/** Undefined if it is not text. What came without a type is text if it is UTF-8. */
 function toText({ bytes, type, charset, isWhole }: Content): string | undefined {
   if (textTypes.test(type)) return decoder(charset).decode(bytes, { stream: !isWhole });
   if (type !== 'application/octet-stream' || bytes.includes(0)) return undefined;

@@ -7,7 +7,7 @@ export class UrlTemplate {
   readonly #template: string;
   readonly #shape: URL;
 
-  /** Throws ToolFault where it is no http(s) address, or has a placeholder before its path. */
+  /** Throws ToolFault if it is no http(s) address, or has a placeholder before its path. */
   constructor(template: string) {
     const [origin = ''] = /^https?:\/\/[^/?#\\]*/i.exec(template) ?? [];
     const example = template.replace(placeholder, 'x');
@@ -22,7 +22,7 @@ export class UrlTemplate {
     return new Set(this.#shape.searchParams.keys());
   }
 
-  /** Throws ToolFault where a value is missing or would change the path. */
+  /** Throws ToolFault if a value is missing or would change the path. */
   fill(values: ReadonlyMap<string, string>): URL {
     const filled = this.#template.replace(placeholder, (_whole, name: string) => {
       const value = values.get(name);

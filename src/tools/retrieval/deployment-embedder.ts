@@ -6,7 +6,7 @@ import type { TextEmbedder } from './text-embedder.ts';
 /** Sends an embeddings request to the deployment; rejects with a ParleyError. */
 export type AskEmbeddings = (request: EmbeddingsRequest, signal: AbortSignal) => Promise<JsonObject>;
 
-/** Vectors made by a deployment of type `embedding` (`retrieval.embeddingModel`). `model` must be another where it makes other vectors. */
+/** Vectors made by a deployment of type `embedding` (`retrieval.embeddingModel`). `model` must change whenever the vectors do. */
 export class DeploymentEmbedder implements TextEmbedder {
   readonly model: string;
   readonly #ask: AskEmbeddings;
@@ -31,7 +31,7 @@ export class DeploymentEmbedder implements TextEmbedder {
   }
 }
 
-/** Of length 1; undefined where it is no vector. */
+/** Of length 1; undefined if it is no vector. */
 function toVector(embedding: unknown): Float32Array | undefined {
   if (!Array.isArray(embedding) || embedding.length === 0 || !embedding.every(Number.isFinite)) return undefined;
   const length = Math.sqrt(embedding.reduce((sum: number, value: number) => sum + value * value, 0)) || 1;

@@ -8,7 +8,7 @@ export interface DocumentSourceDeps extends QueryDocumentDeps {
   readonly files: FileIndex;
 }
 
-/** The tool that looks things up in an application's files, and what of them could not be had; they are brought into the index meanwhile. Throws ToolFault where it cannot be known. */
+/** The tool that looks things up in an application's files, and what of them could not be had; they are brought into the index meanwhile. Throws ToolFault if the file index cannot be read. */
 export async function loadDocumentTools(
   references: readonly string[],
   owner: string | null,

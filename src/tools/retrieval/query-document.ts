@@ -12,7 +12,7 @@ import { toAnswer } from './to-answer.ts';
 
 const longestQuery = 2000;
 const mostNamed = 40;
-/** Documents that together have no more tokens and passages are shown whole, where there is room for so many bytes. */
+/** Documents that together have no more tokens and passages are shown whole, if there is room for so many bytes. */
 const wholeTokens = 8000;
 const wholePassages = 100;
 const bytesPerToken = 5;

@@ -55,7 +55,7 @@ const dial: Dialect = {
 
 const dialects = { openai, azure, application, dial };
 
-/** What of a request to one upstream is always the same. */
+/** The part of a request that is the same for every call to one upstream. */
 interface RequestBase {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;

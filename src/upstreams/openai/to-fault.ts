@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { UpstreamFault, type UpstreamFaultDetails } from '#domain/upstreams/upstream.ts';
 import { isSaid } from '../reply-text.ts';
 
-/** What types and codes of errors mean if no number says it. */
+/** The status of error types and codes, for errors without a number. */
 const statuses: ReadonlyMap<unknown, number> = new Map([
   ['invalid_request_error', 400],
   ['authentication_error', 401],
@@ -43,7 +43,7 @@ function firstOf(list: unknown): JsonObject | undefined {
   return isJsonObject(first) ? first : undefined;
 }
 
-/** Whether an event, or a reply that calls itself good, has an error; some upstreams send `choices` beside it. */
+/** Whether an event, or a reply with status 200, has an error; some upstreams send `choices` beside it. */
 export function tellsOfError({ error, choices }: JsonObject): boolean {
   if (!Array.isArray(choices)) return (error ?? null) !== null;
   return isSaid(error) || (isJsonObject(error) && Object.keys(error).length > 0);

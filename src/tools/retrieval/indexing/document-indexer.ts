@@ -21,7 +21,7 @@ export interface DocumentIndexerDeps {
   readonly index: PassageIndex;
   readonly blobs: BlobStore;
   readonly clock: Clock;
-  /** Of this node, unlike that of any other; where no other node has the index, alike after a restart. */
+  /** Of this node, unlike that of any other; if no other node has the index, alike after a restart. */
   readonly owner: string;
   readonly bounds?: DocumentBounds;
   /** Called with faults of the work in the background. */

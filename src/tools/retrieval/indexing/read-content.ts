@@ -14,7 +14,7 @@ export interface Content {
   readonly name: string;
 }
 
-/** The bytes of a stored file. Throws DocumentFault where there are too many or none, StoreFault. */
+/** The bytes of a stored file. Throws DocumentFault if there are too many or none, StoreFault. */
 export async function readContent(blobs: BlobStore, file: IndexedFile, maxBytes: number): Promise<Content> {
   const stream = await blobs.read(file.blob, undefined);
   if (stream === undefined) throw new DocumentFault('It was deleted or replaced while it was to be read.', { isPassing: true });

@@ -4,7 +4,7 @@ import type { IndexedDocument } from '#domain/tools/passage-index.ts';
 /** A file on its way into the index. */
 export class Reading {
   readonly file: IndexedFile;
-  /** What came of it; undefined as long as it is not over. Rejects where the stores failed. */
+  /** What came of it; undefined as long as it is not over. Rejects if the stores failed. */
   readonly done: Promise<IndexedDocument>;
   /** Models whose vectors are asked for already. */
   readonly models = new Set<string>();

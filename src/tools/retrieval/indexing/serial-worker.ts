@@ -3,7 +3,7 @@ export class SerialWorker {
   readonly #next: () => Promise<void> | undefined;
   #work: Promise<void> | undefined;
 
-  /** `next` begins the next thing, which never rejects; undefined where there is none. */
+  /** `next` begins the next thing, which never rejects; undefined if there is none. */
   constructor(next: () => Promise<void> | undefined) {
     this.#next = next;
   }

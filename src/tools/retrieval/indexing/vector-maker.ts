@@ -27,7 +27,7 @@ export class VectorMaker {
     this.#deps = deps;
   }
 
-  /** One step. `elsewhere` where another node is at it. Throws StoreFault, what the embedder throws, the signal's reason. */
+  /** One step. `elsewhere` if another node is doing it. Throws StoreFault, what the embedder throws, the signal's reason. */
   async step({ document, embedder }: VectorRequest, signal: AbortSignal): Promise<'more' | 'done' | 'elsewhere'> {
     const { index, clock, owner } = this.#deps;
     const key = { document: document.id, model: embedder.model };

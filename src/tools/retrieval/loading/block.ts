@@ -1,4 +1,4 @@
-/** A part of a document as a loader finds it; `page` is from 1, null where the format has none. */
+/** A part of a document as a loader finds it; `page` is from 1, null if the format has none. */
 export type Block =
   | { readonly kind: 'heading'; readonly level: number; readonly text: string; readonly page: number | null }
   | { readonly kind: 'text'; readonly text: string; readonly page: number | null }

@@ -6,7 +6,7 @@ const marks = [
   { bytes: [0xfe, 0xff], encoding: 'utf-16be' },
 ];
 
-/** The text of bytes: by their byte order mark, else UTF-8, else Windows-1252, which every byte means something in. Throws DocumentFault where they are no text. */
+/** The text of bytes: by their byte order mark, else UTF-8, else Windows-1252, which every byte means something in. Throws DocumentFault if they are no text. */
 export function decodeText(bytes: Uint8Array): string {
   const mark = marks.find((each) => each.bytes.every((byte, index) => bytes[index] === byte));
   if (mark !== undefined) return new TextDecoder(mark.encoding).decode(bytes);

@@ -54,7 +54,7 @@ export async function loadDocument(
     workerData: task,
     transferList: [bytes.buffer],
     execArgv: [],
-    // What libraries have to say of a document is nobody's log.
+    // Messages of the libraries about a document are not logged.
     stdout: true,
     stderr: true,
     env: {},

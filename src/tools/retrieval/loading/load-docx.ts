@@ -10,7 +10,7 @@ const shownBreak = /<w:lastRenderedPageBreak\s*\/>/g;
 const askedBreak = /<w:br\s[^>]*w:type="page"[^>]*\/>/g;
 const styleMap = ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => h2:fresh"];
 
-/** A Word document: pages as they were when it was saved last, or as breaks ask for them; none where it has neither. */
+/** A Word document: pages as they were when it was saved last, or as breaks ask for them; none if it has neither. */
 export async function loadDocx(bytes: Uint8Array, { maxUnpackedBytes }: LoadBounds): Promise<LoadedBlocks> {
   const parts = readZip(bytes, maxUnpackedBytes, (name) => /\.(xml|rels)$/.test(name));
   const text = parts.get(mainPart)?.toString('utf8') ?? '';

@@ -19,7 +19,7 @@ interface Entry {
 
 /**
  * The parts of an archive. What they come to is counted while they are unpacked, whatever the archive says of itself; a part
- * that `isWanted` refuses is not unpacked. Throws DocumentFault where it is broken, encrypted or too large.
+ * that `isWanted` refuses is not unpacked. Throws DocumentFault if it is broken, encrypted or too large.
  */
 export function readZip(bytes: Uint8Array, maxBytes: number, isWanted: (name: string) => boolean): Map<string, Buffer> {
   const archive = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -54,7 +54,7 @@ export class PassageSearch {
     );
   }
 
-  /** None where there are no vectors yet, or the question gets none. */
+  /** None if there are no vectors yet, or the question gets none. */
   async byMeaning({ text, documents, embedder, signal }: PassageQuery): Promise<{ hits: readonly NearHit[]; isWhole: boolean }> {
     const sets = await Promise.all(
       documents.map(async (document) => {

@@ -1,5 +1,5 @@
-/** Sums up refused credentials, so that strangers who try many of them fill no audit log: one record for each reason and period. */
-export class RefusalTally {
+/** Sums up refused credentials, so that someone who tries many keys cannot fill the audit log: one record for each reason and period. */
+export class RefusalCounter {
   readonly #note: (code: string, count: number) => void;
   readonly #periodMs: number;
   readonly #counts = new Map<string, number>();

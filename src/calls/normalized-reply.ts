@@ -18,7 +18,7 @@ import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { charsSaid } from '#domain/usage/estimate-tokens.ts';
 import type { UsageTotals } from './usage-totals.ts';
 
-/** Of what waits for the first choice. */
+/** Bound of what is held back until the first choice. */
 const maxEarlyBytes = 1024 * 1024;
 /** Choices, and open stages, of one reply. */
 const maxItems = 10_000;
@@ -41,7 +41,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   readonly #totals: UsageTotals;
   #identity: ReplyIdentity;
   #hasBegun = false;
-  /** What comes ahead of the first choice waits for it: the role is first, and all go by the name that the reply will have. */
+  /** Frames held back until the first choice comes: the role goes first, and all chunks carry the same id. */
   #early: RawFrame[] = [];
   #earlyBytes = 0;
   #isWhole = false;
@@ -78,10 +78,10 @@ export class NormalizedReply implements Sink<RawFrame> {
     if (this.#early.length > 0) for (const early of this.#takeEarly()) this.#next.frame(this.#named(early));
   }
 
-  /** The upstream has ended well: what is still owed goes ahead of the end. */
+  /** The upstream ended without a fault: pushes the missing finish reasons and the totals, then the end. */
   end(): void {
     if (this.#isRelayed) this.#passEarly();
-    else if (this.#isStreamed || !this.#isWhole) this.#next.frame(this.#owed());
+    else if (this.#isStreamed || !this.#isWhole) this.#next.frame(this.#closingFrame());
     this.#next.end();
   }
 
@@ -101,7 +101,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     if (this.#earlyBytes > maxEarlyBytes) throw tooMuch(`${maxEarlyBytes} bytes ahead of a first choice`);
   }
 
-  /** Whether there is more in it than totals. */
+  /** Notes the totals and the id of a chunk; true if it has more than totals. */
   #noteEarly(chunk: RawChunk): boolean {
     this.#totals.note(chunk);
     this.#identity = identityOf(chunk, this.#identity);
@@ -118,7 +118,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     for (const early of this.#takeEarly()) this.#next.frame(early as Frame);
   }
 
-  #owed(): Frame {
+  #closingFrame(): Frame {
     const owed: Chunk[] = [];
     const open = [...this.#choices].filter(([, isFinished]) => !isFinished).map(([index]) => index);
     if (open.length > 0)
@@ -147,7 +147,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     if (!isLast) this.#passEarly();
   }
 
-  /** What came ahead of the first choice is of the same reply. */
+  /** Gives a frame that was held back the id of the reply. */
   #named(frame: RawFrame): Frame {
     const chunks = frame.chunks.map((chunk) => toWellFormedChunk(chunk, this.#identity));
     return chunks.every((chunk, at) => chunk === frame.chunks[at]) ? (frame as Frame) : Frame.ofChunks(...chunks);

@@ -3,7 +3,7 @@ import { eventData } from '#base/event-splitter.ts';
 import { fromLatin1, toLatin1 } from '#base/latin1.ts';
 import type { Chunk } from '#contract/chunk.ts';
 import { Frame, type RawFrame } from '#contract/frame.ts';
-import { NormalizedReply } from './normalize-reply.ts';
+import { NormalizedReply } from './normalized-reply.ts';
 import { type TotalsFacts, UsageTotals } from './usage-totals.ts';
 
 interface Facts extends TotalsFacts {

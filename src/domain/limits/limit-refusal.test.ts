@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { afterRequest, type LimitStatus, toLimitHeaders, toRefusal } from './limit-status.ts';
+import { afterRequest, type LimitStatus, toLimitHeaders, toRefusal } from './limit-refusal.ts';
 import { costWindows, deploymentWindows, type Window } from './windows.ts';
 
 const nowMs = Date.parse('2026-07-15T10:20:30.400Z');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Tally } from './usage-sum.ts';
+import { UsageCollector } from './usage-collector.ts';
 
 it('calls are added up: the sum, and an item for each model', () => {
   const used = (model: string, prompt_tokens: number, completion_tokens: number) => ({
@@ -10,7 +10,7 @@ it('calls are added up: the sum, and an item for each model', () => {
     completion_tokens,
     total_tokens: prompt_tokens + completion_tokens,
   });
-  const tally = new Tally();
+  const tally = new UsageCollector();
   expect(tally.items).toEqual([]);
   tally.add([used('small', 1, 2), used('large', 10, 20)]);
   tally.add([used('small', 3, 4)]);

@@ -2,7 +2,7 @@ import type { ModelUsage, Statistics, Usage } from '#contract/chunk.ts';
 import { addUp, toModelUsages } from './usage.ts';
 
 /** Adds up the tokens of calls that belong together: those of a run, or those that an application makes while it answers one. */
-export class Tally {
+export class UsageCollector {
   #items: readonly ModelUsage[] = [];
 
   add(items: readonly ModelUsage[]): void {
