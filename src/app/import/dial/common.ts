@@ -1,6 +1,4 @@
 import type { JsonObject } from '#base/json.ts';
-import { Configuration } from '#contract/configuration/configuration.ts';
-import { childOf, schemaAt } from '#contract/configuration/schema-node.ts';
 import type { Fates, ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../tools.ts';
 
@@ -87,16 +85,11 @@ interface Putting {
 
 function putForwarding(entry: ForeignObject, section: 'models' | 'applications', { put, notes }: Putting): void {
   if (!entry.flag('forwardAuthToken')) return;
-  if (isKnown(section, 'forwardAuthToken')) put('forwardAuthToken', true);
+  if (section === 'applications') put('forwardAuthToken', true);
   else
     notes.lose(
       entry.at('forwardAuthToken'),
-      'is not carried: the token of a user is never handed on',
+      'is not carried: the token of a user is handed on to applications alone',
       'use the per-request key that Parley sends in `Api-Key`',
     );
-}
-
-/** Whether an entry of a section can have a key. */
-export function isKnown(section: 'models' | 'applications', key: string): boolean {
-  return Object.keys(childOf(schemaAt(Configuration, [section]), 'any').properties ?? {}).includes(key);
 }

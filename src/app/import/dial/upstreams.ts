@@ -1,8 +1,7 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json.ts';
 import { trimEndSlashes } from '#base/url-path.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../tools.ts';
-import { isKnown } from './common.ts';
 
 interface ModelParts {
   readonly id: string;
@@ -15,8 +14,6 @@ type Service = JsonObject & { readonly upstreams: readonly JsonObject[] };
 
 const operation = /\/(chat\/completions|embeddings)\/?(?=\?|$)/;
 const deployment = /\/openai\/deployments\/([^/?]+)(?=\?|$)/;
-/** Adapters want one named. */
-const apiVersion = '2024-10-21';
 
 /** A plain server of OpenAI's API is called as one; an adapter is called as DIAL calls it. Undefined, and told, if nothing can be called. */
 export function toService(model: ForeignObject, parts: ModelParts): Service | undefined {
@@ -32,44 +29,13 @@ export function toService(model: ForeignObject, parts: ModelParts): Service | un
     return { upstreams: [tools.result.from(model.path, { endpoint: base, model: name })] };
   const upstreams = entries.map((entry) => toUpstream(entry, parts));
   if (upstreams.length === 0) upstreams.push(tools.result.from(model.path, {}));
-  if (isKnown('models', 'protocol')) {
-    if (override !== undefined)
-      tools.notes.lose(
-        model.at('overrideName'),
-        'is not carried: the adapter is sent the `model` of the request',
-        'name it in the address if the adapter goes by that',
-      );
-    return { protocol: 'dial', endpoint: address, upstreams };
-  }
-  return asAzure(model, upstreams, { base, name, tools });
-}
-
-/** An adapter speaks as Azure does, and is told of its upstream in header fields. */
-function asAzure(
-  model: ForeignObject,
-  upstreams: readonly JsonObject[],
-  { base, name, tools }: { readonly base: string; readonly name: string; readonly tools: ImportTools },
-): Service {
-  tools.notes.lose(
-    model.at('endpoint'),
-    'is called as Azure is: attachments, stages and state do not pass it as they do in DIAL',
-    'if it is an application, move the entry to `applications`',
-  );
-  for (const upstream of upstreams) {
-    const { endpoint, key, extraData } = upstream;
-    const headers = {
-      ...(endpoint !== undefined && { 'X-UPSTREAM-ENDPOINT': endpoint }),
-      ...(key !== undefined && { 'X-UPSTREAM-KEY': key }),
-      ...(extraData !== undefined && {
-        'X-UPSTREAM-EXTRA-DATA': isJsonObject(extraData) ? JSON.stringify(extraData) : extraData,
-      }),
-    };
-    delete upstream.key;
-    delete upstream.extraData;
-    Object.assign(upstream, { protocol: 'azure', apiVersion, endpoint: base, model: name });
-    if (Object.keys(headers).length > 0) upstream.headers = headers;
-  }
-  return { upstreams };
+  if (override !== undefined)
+    tools.notes.lose(
+      model.at('overrideName'),
+      'is not carried: the adapter is sent the `model` of the request',
+      'name it in the address if the adapter goes by that',
+    );
+  return { protocol: 'dial', endpoint: address, upstreams };
 }
 
 const fates = {
@@ -114,7 +80,7 @@ function toAddress(model: ForeignObject, { id, type, tools }: ModelParts): strin
   );
   const endpoint = model.text('endpoint');
   const address = base === undefined ? endpoint : `${trimEndSlashes(base)}/openai/deployments/${encodeURIComponent(id)}/${path}`;
-  if (address !== undefined && (isKnown('models', 'protocol') || operation.test(address)) && address !== '')
+  if (address !== undefined && address !== '')
     return variables.address(address, model.at(base === undefined ? 'endpoint' : 'interfaces'), id);
   notes.lose(model.path, 'is left out: it has no endpoint that Parley could call', model.whatIsMeant('endpoint'));
   return undefined;
