@@ -14,7 +14,12 @@ describe('the roles of a caller', () => {
     expect(await admitted({ default: requests(2), staff: requests(5) }, 'both')).toBe(5);
     expect(await admitted({ default: requests(5), staff: requests(2) }, 'both')).toBe(5);
     expect(await admitted({ default: requests(5), staff: requests(2) }, 'staff')).toBe(2);
-    expect(await admitted({ default: requests(2), staff: { limits: {} } }, 'both')).toBe(8);
+    expect(await admitted({ default: requests(2), staff: { limits: { '*': {} } } }, 'both')).toBe(8);
+  });
+
+  it('are those of default where a role has no entry of its own', async () => {
+    expect(await admitted({ default: requests(2), staff: { limits: {} } }, 'both')).toBe(2);
+    expect(await admitted({ default: requests(2), staff: { limits: { other: { requestMinute: 5 } } } }, 'staff')).toBe(2);
   });
 
   it('stand for default where they are not configured', async () => {

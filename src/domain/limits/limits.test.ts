@@ -34,6 +34,18 @@ describe('the limits of a caller', () => {
     expect(held(roles, ['user', 'unknown'])).toEqual({ dayTokenStats: 7 });
   });
 
+  it('are those of default, entry by entry, where the role has none', () => {
+    const roles: Roles = {
+      default: { limits: { m: { requestDay: 1 }, '*': { requestDay: 9 } }, costLimit: { day: 3 } },
+      guest: { limits: { c: { requestDay: 2 } } },
+      host: { limits: { '*': {} }, costLimit: {} },
+    };
+    expect(held(roles, ['guest'], 'm')).toEqual({ dayRequestStats: 1, dayCostStats: 3e9 });
+    expect(held(roles, ['guest'], 'c')).toEqual({ dayRequestStats: 2, dayCostStats: 3e9 });
+    expect(held(roles, ['guest'], 'x')).toEqual({ dayRequestStats: 9, dayCostStats: 3e9 });
+    expect(held(roles, ['host'], 'm')).toEqual({});
+  });
+
   it('do not grow by a role that is not configured where there is no default', () => {
     expect(held({ user: { limits: { m: { day: 3 } } } }, ['unknown', 'user', 'constructor', '__proto__'])).toEqual({
       dayTokenStats: 3,

@@ -19,12 +19,14 @@ export class RoleLimits {
   readonly #roles: ReadonlyMap<string, LimitsOfRole>;
 
   constructor(roles: Configuration['roles']) {
-    this.#roles = new Map(Object.entries(roles).map(([name, entry]) => [name, toLimitsOfRole(entry)]));
+    const fallback = roles[defaultRole];
+    this.#roles = new Map(Object.entries(roles).map(([name, entry]) => [name, toLimitsOfRole(entry, fallback)]));
   }
 
   /**
    * The limits that hold for the bearer of these roles on a deployment, the most generous of each window; none: unlimited.
-   * A role that is not configured stands for `default`; if that is not configured either, it says nothing.
+   * A role that is not configured stands for `default`, and so does one without an entry for the deployment, or without a limit of
+   * money; if that is not configured either, it says nothing.
    */
   of(roles: readonly string[], deployment: string): readonly Limit[] {
     let held: readonly Limit[] | undefined;
@@ -51,10 +53,12 @@ interface LimitsOfRole {
   readonly ofOthers: readonly Limit[];
 }
 
-function toLimitsOfRole({ limits, costLimit = {} }: RoleEntry): LimitsOfRole {
-  const cost = toLimits(costWindows, costLimit, unitsPerUsd);
+/** An entry of the role itself comes first, then its `*`, then those of the fallback. */
+function toLimitsOfRole(own: RoleEntry, fallback: RoleEntry | undefined): LimitsOfRole {
+  const cost = toLimits(costWindows, own.costLimit ?? fallback?.costLimit ?? {}, unitsPerUsd);
+  const entries = own.limits[everyDeployment] === undefined ? { ...fallback?.limits, ...own.limits } : own.limits;
   const byDeployment = new Map(
-    Object.entries(limits).map(([id, limit]) => [id, [...toLimits(deploymentWindows, limit, 1), ...cost]]),
+    Object.entries(entries).map(([id, limit]) => [id, [...toLimits(deploymentWindows, limit, 1), ...cost]]),
   );
   return { byDeployment, ofOthers: byDeployment.get(everyDeployment) ?? cost };
 }
