@@ -38,6 +38,18 @@ describe('an application that is saved', () => {
     expect([answer.status, answer.completion.choices[0]?.finish_reason]).toEqual([200, 'stop']);
   });
 
+  it('may come with the names that clients of the family write', async () => {
+    const { applicationTypeSchemaId, applicationProperties } = quickApp() as Record<string, unknown>;
+    const common = { display_name: 'Kind', input_attachment_types: ['image/*'], features: { seed_supported: true, my_own: 1 } };
+    const app = { ...common, application_type_schema_id: applicationTypeSchemaId, application_properties: applicationProperties };
+    const { status, json } = await save(service, pathOf('snake'), app);
+    expect(status).toBe(201);
+    expect(json).toMatchObject({ displayName: 'Kind', inputAttachmentTypes: ['image/*'], applicationTypeSchemaId });
+    expect((json as { features: object }).features).toMatchObject({ seedSupported: true, my_own: 1 });
+    const twice = await save(service, pathOf('twice'), { ...quickApp(), display_name: 'a', displayName: 'b' });
+    expect([twice.status, twice.error.param]).toEqual([400, 'display_name']);
+  });
+
   it('has nothing of optional fields that are null', async () => {
     const nothing = {
       ...{ starters: null, applications_as_tools: null, client_toolset: null, web_api_toolset: null, mcp_toolset: null },

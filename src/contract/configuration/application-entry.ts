@@ -1,11 +1,13 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { QuickAppForm } from '../quick-app/form.ts';
 import { keepSecrets } from '../quick-app/secrets.ts';
+import { withCamelNames } from './camel-names.ts';
 import { complete } from './complete.ts';
 import { applicationFaults } from './deployment-rules.ts';
 import { ApplicationEntry } from './deployments.ts';
 import { explain } from './explain.ts';
 import type { Fault } from './fault.ts';
+import { readSchema } from './schema-node.ts';
 import { withoutNullFields } from './without-null-fields.ts';
 
 /** What an application is measured against. */
@@ -21,6 +23,11 @@ export interface ReadEntry {
   /** As it was written, with its secrets; to be used only if there are no faults. */
   readonly entry: ApplicationEntry;
   readonly faults: readonly Fault[];
+}
+
+/** An entry whose keys may have come in snake_case, with those of the schema. */
+export function withEntryNames(written: unknown): unknown {
+  return withCamelNames(readSchema(ApplicationEntry), written);
 }
 
 /** Reads an entry of `applications`; takes any value. */

@@ -1,6 +1,6 @@
 import { isJsonObject } from '#base/json.ts';
 import { AddressRefused, NetGuard } from '#base/net-guard.ts';
-import { readApplicationEntry } from '#contract/configuration/application-entry.ts';
+import { readApplicationEntry, withEntryNames } from '#contract/configuration/application-entry.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import { type Fault, formatPath } from '#contract/configuration/fault.ts';
 import { ParleyError } from '#contract/errors.ts';
@@ -27,11 +27,11 @@ export interface Saving {
 const mostRoles = 100;
 const mostToldFaults = 5;
 const longestPath = 200;
-const answerFields = new Set(['id', 'etag', 'createdAt', 'updatedAt']);
+const answerFields = new Set(['id', 'etag', 'createdAt', 'updatedAt', 'created_at', 'updated_at']);
 
 /** The entry in a body, which may also be what a GET answered. Throws invalid_request, which names the faults. */
 export async function readApplication(body: unknown, saving: Saving): Promise<ApplicationEntry> {
-  const written = isJsonObject(body) ? withoutAnswerFields(body) : body;
+  const written = withEntryNames(isJsonObject(body) ? withoutAnswerFields(body) : body);
   const ids = await possibleModels(written, saving);
   const storedProperties = saving.stored?.entry.applicationProperties;
   const { entry, faults } = readApplicationEntry(written, { ids, storedProperties });
