@@ -73,7 +73,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
 }
 
 /** Counts in the text what would be made of it: to make it can take thirty times the room of the text. */
-function requireFew(text: string, { maxDepth, maxNodes }: JsonBounds): void {
+function requireFew(text: string, bounds: JsonBounds): void {
+  const { maxDepth, maxNodes } = bounds;
   let nodes = 0;
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -94,20 +95,20 @@ function requireFew(text: string, { maxDepth, maxNodes }: JsonBounds): void {
       case ':':
         nodes += 1;
     }
-    if (depth > maxDepth) throw tooDeep();
-    if (nodes > maxNodes) throw new JsonFault('the JSON has too many keys and items');
+    if (depth > maxDepth) throw tooDeep(bounds);
+    if (nodes > maxNodes) throw new JsonFault(`the JSON has more than ${maxNodes} keys and items`);
   }
 }
 
-function tooDeep(): JsonFault {
-  return new JsonFault('the JSON is nested too deeply');
+function tooDeep({ maxDepth }: Pick<JsonBounds, 'maxDepth'>): JsonFault {
+  return new JsonFault(`the JSON is nested deeper than ${maxDepth} levels`);
 }
 
 /** Whether a parsed value has a number that JavaScript has none for. Throws JsonFault if it breaks a bound. */
 function hasUnheld(value: unknown, bounds: JsonBounds, depth = 0): boolean {
   if (typeof value === 'number') return !isHeld(value);
   if (typeof value !== 'object' || value === null) return false;
-  if (depth === bounds.maxDepth) throw tooDeep();
+  if (depth === bounds.maxDepth) throw tooDeep(bounds);
   let isFound = false;
   if (Array.isArray(value)) {
     for (const item of value) if (hasUnheld(item, bounds, depth + 1)) isFound = true;

@@ -40,12 +40,12 @@ describe('an application that is saved', () => {
 
   it('may come with the names that clients of the family write', async () => {
     const { applicationTypeSchemaId, applicationProperties } = quickApp() as Record<string, unknown>;
-    const common = { display_name: 'Kind', input_attachment_types: ['image/*'], features: { seed_supported: true, my_own: 1 } };
+    const common = { display_name: 'Kind', input_attachment_types: ['image/*'], features: { seed_supported: true } };
     const app = { ...common, application_type_schema_id: applicationTypeSchemaId, application_properties: applicationProperties };
     const { status, json } = await save(service, pathOf('snake'), app);
     expect(status).toBe(201);
     expect(json).toMatchObject({ displayName: 'Kind', inputAttachmentTypes: ['image/*'], applicationTypeSchemaId });
-    expect((json as { features: object }).features).toMatchObject({ seedSupported: true, my_own: 1 });
+    expect((json as { features: object }).features).toMatchObject({ seedSupported: true });
     const twice = await save(service, pathOf('twice'), { ...quickApp(), display_name: 'a', displayName: 'b' });
     expect([twice.status, twice.error.param]).toEqual([400, 'display_name']);
   });

@@ -61,6 +61,18 @@ describe('a configuration that is allowed, but hardly meant', () => {
     ]);
   });
 
+  it('is no role that a key is given in a slip', () => {
+    const ofKeys = {
+      one: { project: 'p', role: 'staf' },
+      two: { project: 'q', roles: ['staff', 'Stafff'] },
+      far: { project: 'r', role: 'lab' },
+    };
+    expect(doubtsOf({ models: { m: demo }, roles, keys: ofKeys })).toEqual([
+      expect.stringMatching(/role: names a role that is not configured; did you mean staff\?$/),
+      expect.stringMatching(/roles\[1\]: names a role that is not configured; did you mean staff\?$/),
+    ]);
+  });
+
   it.each([
     ['that tokens may bring, but that looks misspelt', { rolesClaim: 'roles' }, []],
     ['that tokens cannot bring either', {}, [`models.m.userRoles[1]: ${message}`]],

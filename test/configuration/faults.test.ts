@@ -18,6 +18,16 @@ const authorization = (entry: unknown) => ({ addons: { a: { url: 'https://a.exam
 
 const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string[]])[] = [
   ['an unknown key of the top', { modles: {} }, 'modles: is not a known key; did you mean models?'],
+  [
+    'a feature with a letter left out',
+    { models: { m: { ...demo, features: { toolSupported: true } } } },
+    'models.m.features.toolSupported: is not a known key; did you mean toolsSupported?',
+  ],
+  [
+    'an origin that any page can have',
+    { security: { allowedOrigins: ['null'] } },
+    'security.allowedOrigins[0]: must be scheme, host and port as browsers send them, such as https://app.example, or *',
+  ],
   ['an unknown key that is near none', { zzz: 1 }, 'zzz: is not a known key'],
   [
     'an unknown key in the spelling of another convention',

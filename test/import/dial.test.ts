@@ -121,6 +121,18 @@ describe('keys of DIAL', () => {
   });
 });
 
+describe('a key of DIAL that has expired', () => {
+  it.each([1_577_836_800_000, '2020-01-01T00:00:00Z'])('is not brought to life again: %s', async (expiresAt) => {
+    const keys = {
+      'a-key-of-long-ago-0123': { project: 'old', role: 'default', expiresAt },
+      'a-key-of-today-012345': { project: 'new', role: 'default' },
+    };
+    const { text, lines } = await runImport({ from: 'dial', files: { 'core.json': JSON.stringify({ keys }) } });
+    expect(Object.keys((JSON.parse(text) as { keys: object }).keys)).toEqual(['new']);
+    expect(lines.join('\n')).toMatch(/is left out: it has expired/);
+  });
+});
+
 describe('an adapter of DIAL', () => {
   it('is told which upstream it stands before', async () => {
     await using adapter = await startScriptedUpstream(jsonReply(plainCompletion('hi')));

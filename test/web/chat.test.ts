@@ -145,7 +145,10 @@ describe('a conversation with the demo', () => {
     await say('Count to 4');
     expect(await answer()).toBe('1 2 3 4');
     await page.getByRole('link', { name: 'Count to 60' }).click();
-    await page.locator('.markdown').getByText(/59 60$/).waitFor();
+    await page
+      .locator('.markdown')
+      .getByText(/59 60$/)
+      .waitFor();
     expect(await answer()).toMatch(/^1 2 3 .*59 60$/);
   });
 

@@ -25,7 +25,7 @@ export async function importCommand({ from, files, settings, isStrict }: ImportF
     const notes = new Notes();
     const settingsNotes = new Notes();
     const result = new Result();
-    const tools = { result, notes, variables: new Variables(notes) };
+    const tools = { result, notes, variables: new Variables(notes), nowMs: Date.now() };
     tools.variables.reserve(JSON.stringify(sources.map(({ value }) => value)), providerVariables);
     if (from === 'dial') importDial({ sources, settings: settingsSource, settingsNotes }, tools);
     else importLitellm(sources, tools);

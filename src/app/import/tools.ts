@@ -7,4 +7,6 @@ export interface ImportTools {
   readonly result: Result;
   readonly notes: Notes;
   readonly variables: Variables;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: number;
 }

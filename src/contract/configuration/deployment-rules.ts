@@ -113,16 +113,29 @@ function* keyFaults(protocol: unknown, { key, region }: JsonObject): Iterable<Fa
 }
 
 /** The features that the service itself acts upon: those that end in `Supported` are told to callers alone, and other gateways know more of them. */
-const ownFeatures = Object.keys(childOf(readSchema(ModelEntry), 'features').properties ?? {}).filter(
-  (key) => !key.endsWith('Supported'),
-);
+const ownFeatures = Object.keys(childOf(readSchema(ModelEntry), 'features').properties ?? {});
 
 /** Any key may stand among the features, but a misspelt one of these would silently do nothing. */
 function* featureFaults({ features }: JsonObject): Iterable<Fault> {
   for (const key of Object.keys(isJsonObject(features) ? features : {})) {
-    const meant = ownFeatures.includes(key) || key.endsWith('Supported') ? {} : didYouMean(key, ownFeatures);
+    const meant = ownFeatures.includes(key) || isOfOthers(key) ? {} : didYouMean(key, ownFeatures);
     if (meant.hint !== undefined) yield { path: ['features', key], message: 'is not a known key', ...meant };
   }
+}
+
+/** Other gateways of the family have many more flags of that form; only a slip of a letter is one of ours. */
+function isOfOthers(key: string): boolean {
+  const isNear = ownFeatures.some(
+    (own) => own.toLowerCase() === key.toLowerCase() || (own.length - 1 === key.length && isWithoutOne(own, key)),
+  );
+  return key.endsWith('Supported') && !isNear;
+}
+
+/** Whether the word is the other with one letter left out. */
+function isWithoutOne(own: string, key: string): boolean {
+  let at = 0;
+  while (own[at] === key[at]) at += 1;
+  return own.slice(at + 1) === key.slice(at);
 }
 
 /** What the schema cannot say of one application; paths begin at its entry. `ids` are those of all deployments. */

@@ -13,6 +13,7 @@ export function* doubts(configuration: Configuration): Iterable<Fault> {
   yield* danglingTools(configuration, ids);
   yield* typesNotRun(configuration);
   yield* rolesOfNobody(configuration);
+  yield* misspeltRolesOfKeys(configuration);
   yield* limitsOfNothing(configuration, ids);
   for (const [index, { id }] of configuration.addin.models.entries()) {
     if (!mayExist(id, ids)) yield { path: ['addin', 'models', index, 'id'], ...notConfigured(id, ids) };
@@ -86,6 +87,21 @@ function* rolesOfNobody(configuration: Configuration): Iterable<Fault> {
         if (known.has(role) || (isOpen && meant.hint === undefined)) continue;
         yield { path: [section, id, 'userRoles', index], message: 'names a role that neither roles nor a key has', ...meant };
       }
+    }
+  }
+}
+
+/** A role that is not configured has the limits of `default`, or none: a slip would open the door. */
+function* misspeltRolesOfKeys({ roles, keys }: Configuration): Iterable<Fault> {
+  const known = new Set([defaultRole, ...Object.keys(roles)]);
+  for (const [name, key] of Object.entries(keys)) {
+    const told = [
+      ...(key.role === undefined ? [] : [{ role: key.role, path: ['keys', name, 'role'] }]),
+      ...(key.roles ?? []).map((role, index) => ({ role, path: ['keys', name, 'roles', index] })),
+    ];
+    for (const { role, path } of told) {
+      const meant = known.has(role) ? {} : didYouMean(role, known);
+      if (meant.hint !== undefined) yield { path, message: 'names a role that is not configured', ...meant };
     }
   }
 }

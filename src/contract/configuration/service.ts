@@ -23,7 +23,7 @@ const origin = Type.Refine(
 
 const originOrAny = Type.Refine(
   text('Scheme, host and port, such as `https://app.example`; or `*`.'),
-  (value) => value === '*' || isOrigin(value),
+  (value) => value === '*' || (value !== 'null' && isOrigin(value)),
   () => 'must be scheme, host and port as browsers send them, such as https://app.example, or *',
 );
 

@@ -4,6 +4,7 @@ import { ParleyError } from '#contract/errors.ts';
 
 /** The value of a JSON body; keys named `__proto__` are refused unless the reader keeps such keys. Throws `invalid_json`. */
 export function parseBody(bytes: Buffer, { allowsProto = false } = {}): unknown {
+  if (bytes.length === 0) throw new ParleyError('invalid_json', 'The body is empty; it must be JSON.');
   try {
     return parseJsonBytes(bytes, { ...defaultJsonBounds, allowsProto });
   } catch (cause) {

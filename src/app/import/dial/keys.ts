@@ -16,6 +16,7 @@ export function importKeys(root: ForeignObject, tools: ImportTools): void {
       ...new Set([...(entry.texts('roles') ?? []), ...(entry.text('role') === undefined ? [] : [entry.text('role')])]),
     ];
     const ranges = entry.value('allowedIpAddressRanges');
+    const isOver = toMs(entry.value('expiresAt')) <= tools.nowMs;
     entry.leave(
       {
         secured: null,
@@ -30,7 +31,7 @@ export function importKeys(root: ForeignObject, tools: ImportTools): void {
       },
       'a key of DIAL',
     );
-    const why = whyLeftOut({ project, roles, ranges });
+    const why = whyLeftOut({ project, roles, ranges, isOver });
     if (why !== undefined || project === undefined) {
       tools.notes.lose(entry.path, `is left out: ${why}`);
       continue;
@@ -48,16 +49,25 @@ function whyLeftOut({
   project,
   roles,
   ranges,
+  isOver,
 }: {
   project: unknown;
   roles: readonly unknown[];
   ranges: unknown;
+  isOver: boolean;
 }): string | undefined {
   if (project === undefined || project === '') return 'it has no project';
+  if (isOver) return 'it has expired';
   if (roles.length === 0) return 'it has no role, and DIAL refuses such keys';
   if (ranges !== undefined)
     return 'it counts from some addresses only, which Parley cannot tell; add it if a proxy before Parley can';
   return undefined;
+}
+
+/** A time as a number of milliseconds or as a date; one that cannot be read is never over. */
+function toMs(time: unknown): number {
+  const ms = typeof time === 'number' ? time : Date.parse(String(time));
+  return Number.isNaN(ms) ? Number.POSITIVE_INFINITY : ms;
 }
 
 function toSecret(key: string, entry: ForeignObject, { notes }: ImportTools): JsonObject {
