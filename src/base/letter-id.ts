@@ -1,5 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 
+/** How an id of this kind looks. */
+export const letterId = /^[a-p]{8}(-[a-p]{4}){3}-[a-p]{12}$/;
 const idBytes = 16;
 /** So many ids are made of one read of random bytes. */
 const idsAtOnce = 128;

@@ -11,7 +11,7 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import { withAttachedFiles } from './attached-files.ts';
 import { callUpstreams, type ForPrograms, type UpstreamDeps } from './call-upstream.ts';
 import type { PreparedCall } from './prepared-call.ts';
-import { toInnerCaller } from './to-holder.ts';
+import { toInnerCaller } from './to-inner-caller.ts';
 
 export interface ApplicationDeps extends UpstreamDeps {
   readonly perRequestKeys: PerRequestKeys;

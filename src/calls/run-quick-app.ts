@@ -23,7 +23,7 @@ import { fanOut } from '#upstreams/with-choices.ts';
 import { withAttachedFiles } from './attached-files.ts';
 import { callInside, type InnerCallDeps } from './inner-call.ts';
 import type { PreparedCall } from './prepared-call.ts';
-import { toInnerCaller } from './to-holder.ts';
+import { toInnerCaller } from './to-inner-caller.ts';
 
 export interface QuickAppDeps extends InnerCallDeps {
   readonly catalog: Catalog;

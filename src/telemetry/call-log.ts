@@ -1,10 +1,9 @@
+import { letterId } from '#base/letter-id.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { CallEnd } from '#domain/telemetry.ts';
 import type { CallListener, MeasuredCall } from './measured-call.ts';
 
 const maxCallers = 10_000;
-/** Made by the service, as a rule. */
-const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 /** JSON text of these needs no escapes. */
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
@@ -35,7 +34,7 @@ export class CallLog implements CallListener {
   callEnded(call: MeasuredCall, end: CallEnd): void {
     const { start, lastAttempt, firstByteMs } = call;
     const { redact } = this.#options;
-    const requestId = uuid.test(start.requestId) ? start.requestId : redact(start.requestId);
+    const requestId = letterId.test(start.requestId) ? start.requestId : redact(start.requestId);
     const isUnknown = end.error?.code === 'deployment_not_found' && call.deploymentId !== undefined;
     const deployment = isUnknown ? redact(call.deploymentId ?? '') : call.deploymentId;
     this.#options.sink.write(

@@ -2,7 +2,7 @@ import { HttpFault, type HttpRequest } from './client.ts';
 import { nameEnd, valueEnd } from './field-chars.ts';
 
 /** What the client writes itself. */
-const own: ReadonlySet<string> = new Set(['host', 'content-length', 'connection', 'transfer-encoding']);
+export const ownFields: ReadonlySet<string> = new Set(['host', 'content-length', 'connection', 'transfer-encoding']);
 
 /** Why the request may not be written to a socket, or null. Guards against header injection and a second framing. */
 export function unsendableFault(request: HttpRequest): HttpFault | null {
@@ -10,7 +10,7 @@ export function unsendableFault(request: HttpRequest): HttpFault | null {
   if (protocol !== 'http:' && protocol !== 'https:') return new HttpFault('unsendable', `cannot speak ${protocol}`);
   const { headers } = request;
   for (const name in headers) {
-    if (name === '' || nameEnd(name, 0) < name.length || own.has(name.toLowerCase()))
+    if (name === '' || nameEnd(name, 0) < name.length || ownFields.has(name.toLowerCase()))
       return new HttpFault('unsendable', `header name may not be sent: ${JSON.stringify(name.slice(0, 80))}`);
     const value = headers[name] ?? '';
     if (valueEnd(value, 0) < value.length)

@@ -2,10 +2,9 @@ import { type Fetch, withinBytes } from '../guarded-fetch.ts';
 import { toLatin1 } from '../latin1.ts';
 import { type HttpClient, HttpFault, type HttpRequest, type HttpTimeouts } from './client.ts';
 import { type HttpReply, openReply } from './read-reply.ts';
+import { ownFields } from './sendable.ts';
 
 const methods: ReadonlySet<string> = new Set<HttpRequest['method']>(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
-/** Fields that the client sets itself. */
-const ownFields: ReadonlySet<string> = new Set(['host', 'content-length', 'connection', 'transfer-encoding']);
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);
 const maxJoinedChars = 12 * 1024;
 const never = new AbortController().signal;

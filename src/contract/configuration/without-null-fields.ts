@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { mapItems } from '../without-nulls.ts';
 import { childOf, formOf, readSchema, type SchemaNode } from './schema-node.ts';
 
 /** The value without optional fields of the schema that are null, unless null is one of their values; the same value if there are none. */
@@ -10,8 +11,8 @@ export function withoutNullFields(schema: TSchema, value: unknown): unknown {
 function withoutNulls(given: SchemaNode, value: unknown): unknown {
   const node = formOf(given, value);
   if (Array.isArray(value)) {
-    const items = value.map((item, index) => withoutNulls(childOf(node, index), item));
-    return items.some((item, index) => item !== value[index]) ? items : value;
+    const item = childOf(node, 0);
+    return mapItems(value, (each) => withoutNulls(item, each));
   }
   return isJsonObject(value) ? ofObject(node, value) : value;
 }
