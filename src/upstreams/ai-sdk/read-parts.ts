@@ -2,6 +2,7 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { isJsonObject } from '#base/json.ts';
 import { Frame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { faultIn } from '../error-in-reply.ts';
 import type { PartReader } from './part-reader.ts';
 
 export interface ReadPartsDeps {
@@ -19,6 +20,11 @@ export async function* readParts(
 ): AsyncIterable<Frame> {
   try {
     for await (const part of parts) {
+      if (part.type === 'raw') {
+        const fault = isJsonObject(part.rawValue) ? faultIn(part.rawValue) : undefined;
+        if (fault !== undefined) throw fault;
+        continue;
+      }
       if (part.type === 'error') throw part.error;
       if (part.type === 'stream-start') for (const warning of part.warnings) noteLost(toWords(warning), toField(warning));
       const chunks = reader.take(part);

@@ -78,7 +78,9 @@ async function open(name: VendorName, { ask, signal, deps, provider, toThrown }:
   };
   const options = toCallOptions(request, dialect, model);
   for (const field of lostFields(request, name)) noteLost(field, field);
-  const { stream } = await provider.languageModel(model).doStream({ ...options, headers: { ...headers }, abortSignal: signal });
+  const { stream } = await provider
+    .languageModel(model)
+    .doStream({ ...options, headers: { ...headers }, abortSignal: signal, includeRawChunks: true });
   const reader = new PartReader(dialect, Math.floor(deps.clock.epochMs() / 1000), model);
   return readParts(stream, { reader, toThrown, noteLost });
 }

@@ -4,8 +4,10 @@ import { Frame } from '#contract/frame.ts';
 import type { Relayed } from '#contract/messages/relayed.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toCount } from '#domain/usage/usage.ts';
+import { faultIn } from '../error-in-reply.ts';
 import { toJsonObject } from '../reply-text.ts';
 import type { ReplyDialect } from '../upstream-reply.ts';
+import { faultOfEnd } from './event-value.ts';
 import { MessageReader } from './message-reader.ts';
 import { RelayedEvents } from './relayed-events.ts';
 import { toCompletion } from './to-completion.ts';
@@ -53,6 +55,8 @@ export const countReply: ReplyDialect<number> = {
 
 function toMessage(bytes: string): JsonObject {
   const value = toJsonObject(bytes);
+  const fault = faultIn(value) ?? faultOfEnd(value);
+  if (fault !== undefined) throw fault;
   if (Array.isArray(value.content)) return value;
   throw new UpstreamFault('broken', 'The upstream answered with JSON that is no message.');
 }

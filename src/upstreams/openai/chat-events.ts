@@ -4,9 +4,9 @@ import { fromLatin1 } from '#base/latin1.ts';
 import type { Sink } from '#base/sink.ts';
 import { Frame, type RawFrame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { faultIn, faultOfNamed } from '../error-in-reply.ts';
 import type { EventReader } from '../upstream-reply.ts';
 import { TextEvents } from './text-events.ts';
-import { tellsOfError, toErrorFault } from './to-fault.ts';
 
 const endMark = '[DONE]';
 
@@ -39,9 +39,11 @@ export class ChatEvents implements EventReader {
   }
 }
 
-/** One event without comments and fields other than data; nothing of the end mark, and of one without data. */
+/** One event without comments and fields other than data; nothing of the end mark, and of one without data. Throws the fault that its name means. */
 function toDataOnly(event: string): { bytes: string; isLast: boolean } {
   if (event.startsWith('data: {') && event.indexOf('\n') === event.length - 2) return { bytes: event, isLast: false };
+  const named = faultOfNamed(event);
+  if (named !== undefined) throw named;
   const [data] = eventData(event);
   if (data?.trim() === endMark) return { bytes: '', isLast: true };
   return { bytes: data === undefined || data.trim() === '' ? '' : toBytes(data), isLast: false };
@@ -56,6 +58,7 @@ function toBytes(data: string): string {
 function toFrame(event: string): RawFrame {
   const value = tryParseJson(fromLatin1(eventData(event)[0] ?? ''));
   if (!isJsonObject(value)) throw new UpstreamFault('broken', 'The upstream sent an event that is not a JSON object.');
-  if (tellsOfError(value)) throw toErrorFault(value);
+  const fault = faultIn(value);
+  if (fault !== undefined) throw fault;
   return Frame.ofEvent(event, value);
 }

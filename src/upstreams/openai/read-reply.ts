@@ -3,10 +3,10 @@ import { fromLatin1 } from '#base/latin1.ts';
 import type { RawCompletion } from '#contract/chunk.ts';
 import { Frame, type RawFrame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { faultIn, toSaid } from '../error-in-reply.ts';
 import { retryAfterOf, toJsonObject } from '../reply-text.ts';
 import type { Refusal, ReplyDialect } from '../upstream-reply.ts';
 import { ChatEvents } from './chat-events.ts';
-import { tellsOfError, toErrorFault, toSaid } from './to-fault.ts';
 
 /** Thousands of vectors of thousands of numbers. */
 const embeddingBounds = { ...defaultJsonBounds, maxNodes: 10_000_000 };
@@ -22,7 +22,8 @@ export const embeddingsReply: ReplyDialect<JsonObject> = {
 
 function toCompletionFrame(bytes: string): RawFrame {
   const completion = toJsonObject(bytes);
-  if (tellsOfError(completion)) throw toErrorFault(completion);
+  const fault = faultIn(completion);
+  if (fault !== undefined) throw fault;
   if (!Array.isArray(completion.choices) || !completion.choices.every(isJsonObject))
     throw new UpstreamFault('broken', 'The upstream answered with JSON that is no chat completion.');
   return Frame.ofRawCompletion(completion as RawCompletion, bytes);
