@@ -10,6 +10,7 @@ import { UsageCollector } from '#domain/usage/usage-collector.ts';
 import { asParagraph } from './as-paragraph.ts';
 import { toControls } from './ask-user.ts';
 import { Citations } from './citations.ts';
+import { type HandsOut, toHandedOut } from './handed-out.ts';
 import { inOrderAsked } from './in-order-asked.ts';
 import { Renumbering, Reply } from './reply.ts';
 import { type AcceptedMedia, askShowing, isMediaMessage, type ToolMedia, toMediaMessages } from './shown-media.ts';
@@ -44,8 +45,8 @@ export interface LoopOptions {
   readonly added?: readonly Message[];
   /** What the run stopped for, if it goes on with the user's answer; default none. */
   readonly answered?: AnsweredQuestion | undefined;
-  /** How the caller is handed calls of its own tools: all at once as tool calls, which is the default, or the first as a function call. */
-  readonly handsOut?: 'all tools' | 'one function';
+  /** Default: all tools. */
+  readonly handsOut?: HandsOut;
   /** Makes the reply's `state`, asked once, at the end; with it, the state of the model's own reply does not reach the caller. */
   readonly toState?: (memory: RunMemory) => Promise<JsonObject | undefined> | JsonObject | undefined;
   /** What of its tools' images and documents the model can be shown; default none. */
@@ -247,14 +248,9 @@ class Loop {
   }
 
   async *#handOut(calls: readonly ToolCall[]): AsyncGenerator<Chunk, void> {
-    const [first] = calls;
-    if (this.#options.handsOut === 'one function' && first !== undefined) {
-      const { name, arguments: args } = first.function;
-      yield this.#reply.chunk({ function_call: { name, arguments: args } });
-      return yield* this.#end(this.#reply.chunk({}, 'function_call'), calls);
-    }
-    yield this.#reply.chunk({ tool_calls: calls.map((call, index) => ({ ...call, index })) });
-    yield* this.#end(this.#reply.chunk({}, 'tool_calls'), calls);
+    const { delta, finishReason } = toHandedOut(calls, this.#options.handsOut ?? 'all tools');
+    yield this.#reply.chunk(delta);
+    yield* this.#end(this.#reply.chunk({}, finishReason), calls);
   }
 
   async *#askUser(questions: readonly AskedQuestion[], pending: readonly ToolCall[]): AsyncGenerator<Chunk, void> {

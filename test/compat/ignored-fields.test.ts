@@ -59,12 +59,14 @@ const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'o
 const force = (name: string) => ({ type: 'function', function: { name } });
 
 describe('Parley-Ignored', () => {
-  it('names the tools of a caller that a quick app drops, on every path, streamed or not', async () => {
+  it('names the tools of a caller that are no functions, which a quick app drops, on every path, streamed or not', async () => {
     gpt.script(eventsReply(...plainReply('hi')));
+    const custom = { type: 'custom', custom: { name: 'c' } };
     for (const path of paths('app'))
       for (const stream of [false, true]) {
-        expect(await toldOf('app', { tools, tool_choice: force('f'), stream }, path)).toBe('tools, tool_choice');
-        expect(gpt.requests.at(-1)?.text).not.toContain('"f"');
+        const told = await toldOf('app', { tools: [...tools, custom], tool_choice: custom, stream }, path);
+        expect(told).toBe('tools, tool_choice');
+        expect(gpt.requests.at(-1)?.text).not.toContain('"c"');
       }
   });
 
@@ -76,6 +78,8 @@ describe('Parley-Ignored', () => {
     expect(gpt.requests.at(-1)?.body.tool_choice).toEqual(force('own'));
     expect(await toldOf('app', { tools: [], tool_choice: 'auto', seed: 1, functions: [{ name: 'g' }] })).toBeUndefined();
     expect(gpt.requests.at(-1)?.text).toContain('"g"');
+    expect(await toldOf('app', { tools, tool_choice: 'required' })).toBeUndefined();
+    expect(gpt.requests.at(-1)?.body.tool_choice).toBe('required');
   });
 
   it('names the temperature that a quick app has of its own', async () => {
@@ -117,7 +121,7 @@ describe('Parley-Ignored', () => {
       tools: [{ name: 'f', input_schema: { type: 'object' } }],
     };
     const answer = await service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body });
-    expect([answer.status, answer.headers['parley-ignored']]).toEqual([200, 'top_k, tools, temperature']);
+    expect([answer.status, answer.headers['parley-ignored']]).toEqual([200, 'top_k, temperature']);
   });
 });
 

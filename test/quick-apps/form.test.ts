@@ -240,13 +240,6 @@ describe('a quick app with nothing but what is required', () => {
     expect(completion.usage).toMatchObject({ prompt_tokens: 20, completion_tokens: 4, total_tokens: 24 });
   });
 
-  it('keeps tools of its caller from its model', async () => {
-    await using rig = await startRig({ app: {}, replies: [says('Hello.')] });
-    await rig.chat('Hello', { tools: [{ type: 'function', function: { name: 'f', parameters: {} } }], tool_choice: 'auto' });
-    expect(rig.model.requests[0]?.body).not.toHaveProperty('tools');
-    expect(rig.model.requests[0]?.body).not.toHaveProperty('tool_choice');
-  });
-
   it('tells why where its model cannot be reached', async () => {
     await using rig = await startRig({ app: {}, replies: [says('x')], configuration: { applications: { other: quickApp() } } });
     await rig.model.close();

@@ -69,7 +69,9 @@ class ConversationReader {
     const { state, ...custom } = message.custom_content ?? {};
     if (message.role === 'assistant') this.#controls = [];
     if (message.role === 'function' && this.#run !== undefined) {
-      this.#takeResult(message, this.#run, at);
+      this.#takeFunctionResult(message, this.#run, at);
+    } else if (message.role === 'tool' && this.#run !== undefined) {
+      this.#takeToolResult(message, this.#run, at);
     } else if (message.role === 'user' && this.#takeAnswer(custom.completed_control)) {
       return;
     } else if (message.role === 'assistant' && state !== undefined) {
@@ -125,7 +127,20 @@ class ConversationReader {
     if (offloaded !== undefined) this.#offloaded.push(offloaded);
   }
 
-  #takeResult({ name = '', content }: Message, { state, results }: OpenRun, at: string): void {
+  #takeToolResult({ tool_call_id: id, content }: Message, { state, results }: OpenRun, at: string): void {
+    const call = state.pending.find((pending) => pending.id === id && !Object.hasOwn(results, pending.id));
+    if (call === undefined) {
+      const param = `${at}.tool_call_id`;
+      const open = state.pending.filter((pending) => !Object.hasOwn(results, pending.id)).map((pending) => pending.id);
+      const wanted = open.length === 0 ? 'no call waits for a result here' : `those that wait are ${open.join(', ')}`;
+      throw new ParleyError('invalid_request', `${param} must be the id of a call that waits for its result: ${wanted}.`, {
+        param,
+      });
+    }
+    results[call.id] = textOf(content);
+  }
+
+  #takeFunctionResult({ name = '', content }: Message, { state, results }: OpenRun, at: string): void {
     const isAsking = questionsOf(state).length > 0;
     const call = isAsking ? undefined : state.pending.find(({ id }) => !Object.hasOwn(results, id));
     if (call === undefined || !isNamed(call, name)) {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
@@ -6,11 +6,12 @@ import type { InnerReply } from '#domain/call.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
 import type { LoadedTools } from '#domain/tools/tool.ts';
 import { Citations } from '../citations.ts';
+import { toHandedOut } from '../handed-out.ts';
 import { type RunMemory, runLoop } from '../loop.ts';
 import { Reply, type ReplyHead } from '../reply.ts';
 import type { AcceptedMedia } from '../shown-media.ts';
-import type { ToolDefinition } from '../toolset.ts';
 import type { ToolCall } from '../turn.ts';
+import { type CallersTools, toCallersTools } from './callers-tools.ts';
 import type { Conversation } from './conversation.ts';
 import { rehydrate } from './rehydrate.ts';
 import type { RunState } from './run-state.ts';
@@ -37,16 +38,17 @@ export interface QuickAppRun extends ReplyHead {
 export async function* runQuickApp(given: QuickAppRun): AsyncIterable<Frame> {
   const { conversation } = given;
   const run = conversation.offloaded.length === 0 ? given : { ...given, conversation: await rehydrate(conversation) };
-  const [next] = run.conversation.waiting;
-  yield* next === undefined ? runModel(run) : handOutNext(run, next);
+  const { waiting } = run.conversation;
+  yield* waiting.length === 0 ? runModel(run) : handOut(run, waiting);
 }
 
 function runModel(run: QuickAppRun): AsyncIterable<Frame> {
   const { app, conversation, tools, limits } = run;
+  const callersTools = toCallersTools(app, run.request);
   const citations = new Citations(conversation.citations, conversation.state?.citations);
   return runLoop({
     ask: (request) => askModel(run, request),
-    request: toModelRequest(run),
+    request: toModelRequest(run, callersTools),
     tools: tools.tools,
     missing: conversation.state === undefined ? tools.missing : [],
     model: app.model,
@@ -57,7 +59,7 @@ function runModel(run: QuickAppRun): AsyncIterable<Frame> {
     ...limits,
     added: conversation.added,
     answered: conversation.answered,
-    handsOut: 'one function',
+    handsOut: callersTools.handsOut,
     takes: run.takes,
     citations,
     toState: (memory) => toState(run, memory, citations),
@@ -77,52 +79,30 @@ async function toState(run: QuickAppRun, memory: RunMemory, citations: Citations
   return run.toState({ ...memory, results: {}, citations: citations.toRemember(isOver) });
 }
 
-/** Each reply hands out one call of a batch; the model is asked when all results are there. */
-async function* handOutNext(run: QuickAppRun, { function: { name, arguments: args } }: ToolCall): AsyncIterable<Frame> {
+/** Hands out what is left of a batch: one function call with each reply, or all tool calls. The model is asked when all results are there. */
+async function* handOut(run: QuickAppRun, waiting: readonly ToolCall[]): AsyncIterable<Frame> {
   const reply = new Reply(run);
   const { state } = run.conversation;
+  const { delta, finishReason } = toHandedOut(waiting, toCallersTools(run.app, run.request).handsOut);
   yield Frame.ofChunks(
     reply.chunk({ role: 'assistant' }),
-    reply.chunk({ function_call: { name, arguments: args } }),
+    reply.chunk(delta),
     ...(state === undefined ? [] : [reply.chunk({ custom_content: { state: await run.toState(state) } })]),
-    reply.chunk({}, 'function_call'),
+    reply.chunk({}, finishReason),
   );
 }
 
-/** What the model is asked: the app decides on instructions, temperature and tools, the caller on the rest. */
-function toModelRequest({ app, request, conversation }: QuickAppRun): ChatRequest {
-  const { functions, function_call: choice, tools: _tools, tool_choice, addons: _addons, ...rest } = request;
+/** What the model is asked: the app decides on instructions, temperature and its own tools, the caller on the rest. */
+function toModelRequest({ app, request, conversation }: QuickAppRun, { offered, choice }: CallersTools): ChatRequest {
+  const { functions: _functions, function_call: _call, tools: _tools, tool_choice: _choice, addons: _addons, ...rest } = request;
   const instructions: Message[] = app.instructions === '' ? [] : [{ role: 'system', content: app.instructions }];
-  const offered = choice === 'none' ? [] : (functions ?? []);
-  const tools = [...toClientTools(app), ...offered.map(toToolDefinition)];
-  const forced = typeof choice === 'object' ? choice : isJsonObject(tool_choice) ? tool_choice.function : undefined;
   return {
     ...rest,
     model: app.model,
     temperature: app.temperature,
     messages: [...instructions, ...conversation.messages],
     stream: true,
-    ...(tools.length > 0 && { tools }),
-    ...toForcedChoice(forced, tools),
+    ...(offered.length > 0 && { tools: offered }),
+    ...(choice !== undefined && { tool_choice: choice }),
   };
-}
-
-/** A caller can force a tool that it is handed, and none of those that the app runs. */
-function toForcedChoice(forced: unknown, tools: readonly ToolDefinition[]): { tool_choice?: object } {
-  const tool = tools.find(({ function: { name } }) => isJsonObject(forced) && forced.name === name);
-  return tool === undefined ? {} : { tool_choice: { type: 'function', function: { name: tool.function.name } } };
-}
-
-function toClientTools({ toolsets }: QuickApp): ToolDefinition[] {
-  return toolsets.flatMap((toolset) => {
-    if (toolset.kind !== 'client') return [];
-    return [toToolDefinition(toolset)];
-  });
-}
-
-type Offer = NonNullable<ChatRequest['functions']>[number];
-
-/** Functions of the caller are client tools as well: it is handed their calls in the same way. */
-function toToolDefinition({ name, description = '', parameters = { type: 'object', properties: {} } }: Offer): ToolDefinition {
-  return { type: 'function', function: { name, description, parameters } };
 }

@@ -33,7 +33,7 @@ export function toChatRequest(body: CountRequest, translation: Translation): Cha
     ...toBound(body.max_tokens, effort),
     ...(effort !== undefined && { reasoning_effort: effort }),
     ...toFormat(body.output_config?.format),
-    ...(capabilities.takesTools && toTools(body, names)),
+    ...toTools(body, names),
     ...(capabilities.takesThinking && toOwnFields(body, effort)),
   };
 }

@@ -39,8 +39,6 @@ class Search {
     if ((body as JsonObject).max_tokens === 0) this.#refuse('max_tokens', 'max_tokens', 'is 0');
     if (Array.isArray(body.mcp_servers) && body.mcp_servers.length > 0)
       this.#refuse('mcp_servers', 'mcp_servers', 'names servers for the model');
-    if (!this.#capabilities.takesTools && body.tools?.length)
-      for (const part of ['tools', 'tool_choice']) if (body[part] !== undefined) this.#ignore(part);
     body.tools?.forEach((tool, index) => {
       this.#tool(tool, `tools[${index}]`);
     });

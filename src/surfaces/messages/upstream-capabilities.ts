@@ -11,17 +11,14 @@ export interface UpstreamCapabilities {
   readonly takesCacheMarks: boolean;
   /** All of them know `top_k` and thinking as the dialect has them. */
   readonly takesThinking: boolean;
-  /** Tools of the caller reach a model: a quick app gives its own the tools that it is made with. */
-  readonly takesTools: boolean;
 }
 
-export function capabilitiesOf({ kind, upstreams: all, quickApp }: Deployment): UpstreamCapabilities {
+export function capabilitiesOf({ kind, upstreams: all }: Deployment): UpstreamCapabilities {
   const upstreams = kind === 'model' ? all : [];
   const every = (is: (upstream: Upstream) => boolean): boolean => upstreams.length > 0 && upstreams.every(is);
   return {
     isNative: upstreams.some(speaksMessages),
     takesCacheMarks: every((upstream) => speaksMessages(upstream) || protocols[upstream.protocol].takesCacheMarks),
     takesThinking: every(({ protocol }) => protocols[protocol].takesThinking),
-    takesTools: quickApp === undefined,
   };
 }

@@ -23,17 +23,6 @@ export const knownFailures: readonly KnownFailure[] = [
     cells: ['tools', 'parallel'],
     why: 'litellm gives messages back with `provider_specific_fields`, and applications written with aidial-sdk refuse fields they do not know',
   },
-  {
-    deployments: ['quick'],
-    cells: ['tools', 'parallel'],
-    why: 'a quick app takes `functions` of its caller, and no `tools`',
-  },
-  {
-    clients: ['instructor tools', 'langchain Anthropic', 'llama-index OpenAILike', 'pydantic-ai Anthropic'],
-    deployments: ['quick'],
-    cells: ['stream', 'structured', 'image', 'usage'],
-    why: 'the client makes structured output with a forced tool, and a quick app takes no `tools` of its caller',
-  },
 ];
 
 export function isKnown(known: KnownFailure, { client, deployment, cell }: Outcome): boolean {
