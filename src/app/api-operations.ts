@@ -16,6 +16,7 @@ import { schemaOperations } from '#surfaces/listings/schema-operations.ts';
 import { mcpOperations } from '#surfaces/mcp/operations.ts';
 import { messagesOperations } from '#surfaces/messages/operations.ts';
 import { opsOperations } from '#surfaces/ops/operations.ts';
+import { responsesOperations } from '#surfaces/responses/operations.ts';
 import { signInOperations } from '#surfaces/ui/sign-in-operations.ts';
 
 /** What `/openapi.json` lists for a configuration. */
@@ -24,6 +25,7 @@ export function apiOperations({ aliases }: Pick<Configuration, 'aliases'>): read
   return [
     ...compatOperations(prefixes),
     ...messagesOperations(aliases.msgapi),
+    ...responsesOperations(aliases.compat),
     ...mcpOperations,
     ...listingOperations(prefixes),
     ...addonOperations(prefixes),

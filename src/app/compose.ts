@@ -39,6 +39,7 @@ import { schemaRoutes } from '#surfaces/listings/schema-routes.ts';
 import { mcpRoutes } from '#surfaces/mcp/routes.ts';
 import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
 import { messagesRoutes } from '#surfaces/messages/routes.ts';
+import { responsesRoutes } from '#surfaces/responses/routes.ts';
 import { uiRoutes } from '#surfaces/ui/routes.ts';
 import { mountedAddin } from './addin/mounted.ts';
 import { apiOperations } from './api-operations.ts';
@@ -139,6 +140,7 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
   const createdSeconds = Math.floor(clock.epochMs() / 1000);
   compatRoutes(app, { handler, calls, aliases: compat });
   messagesRoutes(app, { handler, calls, snapshot, catalog, identify, aliases: aliases.msgapi, createdSeconds });
+  responsesRoutes(app, { handler, calls, seal: parts.stores.seal, newId: createLetterIds(), aliases: compat });
   const others = featureRoutes({ handler, calls, snapshot, catalog, noteAudit: parts.noteAudit });
   mcpRoutes(app, { handler, calls, snapshot, catalog, others });
   listingRoutes(app, { snapshot, catalog, identify, prefixes: ['compat', ...compat], modelPaths, createdSeconds });

@@ -68,6 +68,26 @@ export const errorKinds = {
     type: 'invalid_request_error',
     says: 'The addon is not configured; names are listed under `addons` of the configuration.',
   },
+  invalid_encrypted_content: {
+    status: 400,
+    type: 'invalid_request_error',
+    says: 'What was sealed for the next turn was changed, was given to another user, or comes from another kind of model.',
+  },
+  previous_response_not_found: {
+    status: 400,
+    type: 'invalid_request_error',
+    says: '`previous_response_id` names a response that is not stored, is deleted, or is of another user.',
+  },
+  conversation_not_found: {
+    status: 400,
+    type: 'invalid_request_error',
+    says: '`conversation` names a conversation that is not stored, is deleted, or is of another user.',
+  },
+  context_length_exceeded: {
+    status: 400,
+    type: 'invalid_request_error',
+    says: 'The input is longer than the model takes; `truncation: "auto"` drops the oldest of it.',
+  },
   operation_not_supported: {
     status: 400,
     type: 'invalid_request_error',

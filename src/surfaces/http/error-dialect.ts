@@ -12,3 +12,17 @@ export interface ErrorDialect {
 }
 
 export const compatErrorDialect = { takesXApiKey: false, idHeaders: ['x-request-id'], toErrorBody } satisfies ErrorDialect;
+
+/** On paths where `model` of the body names the deployment, as OpenAI's API says it. */
+export const modelErrorDialect = withNotFound('model_not_found');
+
+/** Clients tell by this code that a deployment does not exist. */
+export function withNotFound(code: string): ErrorDialect {
+  return {
+    ...compatErrorDialect,
+    toErrorBody(told) {
+      const body = compatErrorDialect.toErrorBody(told);
+      return told.shownCode === 'deployment_not_found' ? { error: { ...body.error, code } } : body;
+    },
+  };
+}

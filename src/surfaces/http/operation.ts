@@ -52,6 +52,7 @@ export const chapters = {
   Chat: 'Replies of models and applications, in the form of the OpenAI API.',
   Embeddings: 'Vectors of texts, in the form of the OpenAI API.',
   Messages: 'Replies of the same deployments, in the Messages dialect of the Anthropic API.',
+  Responses: 'Replies of the same deployments, in the form of the Responses API.',
   MCP: 'The same deployments as servers of the Model Context Protocol.',
   Listings: 'The deployments that the caller may use.',
   Limits: 'Who the caller is, and what it has used.',

@@ -1,6 +1,6 @@
+import { CallArguments } from '#contract/call-arguments.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { ContentBlock } from '#contract/messages/dialect.ts';
-import { CallArguments } from './call-arguments.ts';
 import type { MessageEvent } from './message-event.ts';
 import { toBlock, toDeltas } from './to-block.ts';
 import type { Piece } from './to-pieces.ts';

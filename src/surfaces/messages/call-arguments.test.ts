@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import '#test/same-cases.ts';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { CallArguments } from '#contract/call-arguments.ts';
 import { delta } from '#test/chunks.ts';
-import { CallArguments } from './call-arguments.ts';
 import { ReplyEvents } from './reply-events.ts';
 
 afterEach(() => {

@@ -1,6 +1,6 @@
 import { ParleyError } from '#contract/errors.ts';
 import { readModel } from '#contract/named-model.ts';
-import { parseBody } from '../http/parse-body.ts';
+import { parseBody } from './parse-body.ts';
 
 /** A JSON body: parsed when it is asked for, and forgotten once it is taken, since a stream may outlive it by hours. */
 export class Body {

@@ -1,0 +1,165 @@
+import { type Static, type TSchema, Type } from 'typebox';
+
+const text = Type.String();
+const count = Type.Integer({ minimum: 0 });
+const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
+
+const itemStatuses = ['in_progress', 'completed', 'incomplete'] as const;
+export type ItemStatus = (typeof itemStatuses)[number];
+const status = Type.Enum([...itemStatuses]);
+
+/** A source that a stretch of text is taken from; the indexes count UTF-16 units of the text. */
+export const UrlCitation = Type.Object({
+  type: Type.Literal('url_citation'),
+  url: text,
+  title: text,
+  start_index: Type.Integer({ minimum: 0, description: 'The first character that the citation is for.' }),
+  end_index: Type.Integer({ minimum: 0, description: 'The character behind the last one.' }),
+});
+export type UrlCitation = Static<typeof UrlCitation>;
+
+export const OutputText = Type.Object({
+  type: Type.Literal('output_text'),
+  text,
+  annotations: Type.Array(UrlCitation),
+  logprobs: Type.Array(anyObject('The likelihood of a token.')),
+});
+export type OutputText = Static<typeof OutputText>;
+
+export const RefusalPart = Type.Object({ type: Type.Literal('refusal'), refusal: text });
+export type RefusalPart = Static<typeof RefusalPart>;
+
+export const SummaryText = Type.Object({ type: Type.Literal('summary_text'), text });
+export type SummaryText = Static<typeof SummaryText>;
+
+export const OutputMessage = Type.Object({
+  type: Type.Literal('message'),
+  id: text,
+  status,
+  role: Type.Literal('assistant'),
+  content: Type.Array(Type.Union([OutputText, RefusalPart])),
+});
+export type OutputMessage = Static<typeof OutputMessage>;
+
+const called = { id: text, call_id: text, name: text, namespace: Type.Optional(text), status };
+
+export const FunctionCallItem = Type.Object({
+  type: Type.Literal('function_call'),
+  ...called,
+  arguments: Type.String({ description: 'JSON text.' }),
+});
+export type FunctionCallItem = Static<typeof FunctionCallItem>;
+
+export const CustomCallItem = Type.Object({ type: Type.Literal('custom_tool_call'), ...called, input: text });
+export type CustomCallItem = Static<typeof CustomCallItem>;
+
+export const ReasoningItem = Type.Object({
+  type: Type.Literal('reasoning'),
+  id: text,
+  status: Type.Optional(status),
+  summary: Type.Array(SummaryText),
+  encrypted_content: Type.Optional(
+    Type.String({ description: 'Sealed for the user: what the model needs to think on from here. Send it back as it came.' }),
+  ),
+});
+export type ReasoningItem = Static<typeof ReasoningItem>;
+
+const CompactionItem = Type.Object({
+  type: Type.Literal('compaction'),
+  id: text,
+  encrypted_content: Type.String({ description: 'Sealed for the user: stands for the items that it replaces.' }),
+});
+
+/** A step of the answer, only with `include: ["parley:stages"]`. */
+export const StageItem = Type.Object({
+  type: Type.Literal('parley:stage'),
+  id: text,
+  status: Type.Enum(['in_progress', 'completed', 'failed', 'incomplete']),
+  name: text,
+  content: text,
+  attachments: Type.Array(anyObject('As `parley:attachment`, without id and type.')),
+});
+export type StageItem = Static<typeof StageItem>;
+
+/** Output beside the text, only with `include: ["parley:attachments"]`. */
+export const AttachmentItem = Type.Object({
+  type: Type.Literal('parley:attachment'),
+  id: text,
+  content_type: Type.Optional(Type.String({ description: 'MIME type; absent: text/markdown.' })),
+  title: Type.Optional(text),
+  data: Type.Optional(text),
+  url: Type.Optional(text),
+  reference_type: Type.Optional(text),
+  reference_url: Type.Optional(text),
+});
+export type AttachmentItem = Static<typeof AttachmentItem>;
+
+/** An element that the answer offers to the user, only with `include: ["parley:controls"]`. */
+export const ControlItem = Type.Object({
+  type: Type.Literal('parley:control'),
+  id: text,
+  label: text,
+  schema: Type.Optional(anyObject('A JSON Schema of the value.')),
+});
+export type ControlItem = Static<typeof ControlItem>;
+
+const mcpTool = Type.Object({
+  name: text,
+  description: Type.Optional(orNull(text)),
+  input_schema: anyObject('A JSON Schema.'),
+  annotations: Type.Optional(orNull(anyObject('What the server says of the tool.'))),
+});
+
+const McpListToolsItem = Type.Object({
+  type: Type.Literal('mcp_list_tools'),
+  id: text,
+  server_label: text,
+  tools: Type.Array(mcpTool),
+  error: Type.Optional(orNull(text)),
+});
+
+const McpCallItem = Type.Object({
+  type: Type.Literal('mcp_call'),
+  id: text,
+  server_label: text,
+  name: text,
+  arguments: text,
+  status: Type.Enum(['in_progress', 'completed', 'incomplete', 'calling', 'failed']),
+  approval_request_id: orNull(text),
+  output: orNull(text),
+  error: orNull(text),
+});
+
+const McpApprovalRequestItem = Type.Object({
+  type: Type.Literal('mcp_approval_request'),
+  id: text,
+  server_label: text,
+  name: text,
+  arguments: text,
+});
+
+/** Everything that Parley itself puts into `output`; an upstream of the dialect may send further types. */
+export const OutputItem = Type.Union([
+  OutputMessage,
+  FunctionCallItem,
+  CustomCallItem,
+  ReasoningItem,
+  CompactionItem,
+  StageItem,
+  AttachmentItem,
+  ControlItem,
+  McpListToolsItem,
+  McpCallItem,
+  McpApprovalRequestItem,
+]);
+export type OutputItem = Static<typeof OutputItem>;
+
+export const ResponseUsage = Type.Object({
+  input_tokens: count,
+  input_tokens_details: Type.Object({ cached_tokens: count, cache_write_tokens: Type.Optional(count) }),
+  output_tokens: count,
+  output_tokens_details: Type.Object({ reasoning_tokens: count }),
+  total_tokens: count,
+});
+export type ResponseUsage = Static<typeof ResponseUsage>;

@@ -1,0 +1,60 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import type { Statistics } from '../chunk.ts';
+import { OutputItem, ResponseUsage } from './output-items.ts';
+
+const text = Type.String();
+const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+const anyObject = (description: string) => Type.Unsafe<{ [key: string]: unknown }>({ type: 'object', description });
+
+const responseStatuses = ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'] as const;
+
+/** Why an answer ends before its own end. */
+const incompleteReasons = ['max_output_tokens', 'content_filter'] as const;
+
+const ResponseError = Type.Object({ code: text, message: text });
+
+/** A response as Parley writes it (docs/responses.md). All fields that the specification requires are always there. */
+export const ResponseObject = Type.Object({
+  id: text,
+  object: Type.Literal('response'),
+  created_at: Type.Integer({ description: 'Seconds since the epoch.' }),
+  completed_at: orNull(Type.Integer()),
+  status: Type.Enum([...responseStatuses]),
+  background: Type.Boolean(),
+  error: orNull(ResponseError),
+  incomplete_details: orNull(Type.Object({ reason: Type.Enum([...incompleteReasons]) })),
+  instructions: orNull(text),
+  max_output_tokens: orNull(Type.Integer()),
+  max_tool_calls: orNull(Type.Integer()),
+  model: Type.String({ description: 'Id of the deployment.' }),
+  output: Type.Array(OutputItem),
+  parallel_tool_calls: Type.Boolean(),
+  previous_response_id: orNull(text),
+  conversation: Type.Optional(orNull(Type.Object({ id: text }))),
+  prompt_cache_key: orNull(text),
+  reasoning: Type.Object({ effort: orNull(text), summary: orNull(text) }),
+  safety_identifier: orNull(text),
+  service_tier: text,
+  store: Type.Boolean({ description: 'Whether it can be read later.' }),
+  temperature: Type.Number(),
+  top_p: Type.Number(),
+  presence_penalty: Type.Number(),
+  frequency_penalty: Type.Number(),
+  text: Type.Object({
+    format: anyObject('`{"type": "text"}`, `{"type": "json_object"}`, or a `json_schema`.'),
+    verbosity: Type.Optional(text),
+  }),
+  tool_choice: Type.Union([text, anyObject('The tool that must be called, or those that may be.')]),
+  tools: Type.Array(anyObject('A tool as it was offered.')),
+  top_logprobs: Type.Integer(),
+  truncation: Type.Enum(['auto', 'disabled']),
+  usage: orNull(ResponseUsage),
+  user: orNull(text),
+  metadata: Type.Unsafe<{ [key: string]: string }>({ type: 'object', additionalProperties: text }),
+  parley: Type.Optional(
+    Type.Object({
+      statistics: Type.Optional(Type.Unsafe<Statistics>(anyObject('Tokens of each deployment that took part.'))),
+    }),
+  ),
+});
+export type ResponseObject = Static<typeof ResponseObject>;

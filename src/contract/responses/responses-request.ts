@@ -1,0 +1,149 @@
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { refuseOtherCase, requestFault, requireShape } from '../request-fault.ts';
+import { withoutNulls } from '../without-nulls.ts';
+import type { AnyItem } from './input-items.ts';
+import { parseItems } from './parse-items.ts';
+import { parseTools, type ResponsesTool } from './tools.ts';
+
+const text = Type.String();
+const anyObject = (description: string) => Type.Unsafe<JsonObject>({ type: 'object', description });
+const optional = Type.Optional(text);
+
+/** What an answer can be asked to hold beside the usual. Others of OpenAI's API are sent on, and mean nothing elsewhere. */
+export const includables = {
+  encryptedReasoning: 'reasoning.encrypted_content',
+  stages: 'parley:stages',
+  attachments: 'parley:attachments',
+  controls: 'parley:controls',
+  statistics: 'parley:statistics',
+} as const;
+
+const input = Type.Optional(
+  Type.Union([text, Type.Array(Type.Unsafe<JsonObject>({ type: 'object' }))], {
+    description: 'A text of the user, or items: messages, calls and their outputs, reasoning (docs/responses.md).',
+  }),
+);
+
+/** What the model is given to read, in requests of every kind. */
+const common = {
+  model: Type.String({ description: 'Id of the deployment.' }),
+  input,
+  instructions: Type.Optional(Type.String({ description: 'A message of the developer ahead of everything else.' })),
+  previous_response_id: Type.Optional(Type.String({ description: 'A stored response whose conversation goes on.' })),
+};
+
+const counted = {
+  ...common,
+  conversation: Type.Optional(Type.Union([text, Type.Object({ id: text })])),
+  tools: Type.Optional(Type.Array(anyObject('A tool: `function`, `custom`, `namespace`, `mcp`, or one that the upstream runs.'))),
+  tool_choice: Type.Optional(
+    Type.Union([Type.Enum(['none', 'auto', 'required']), Type.Unsafe<ToolChoiceObject>({ type: 'object' })]),
+  ),
+  parallel_tool_calls: Type.Optional(Type.Boolean()),
+  reasoning: Type.Optional(
+    Type.Object({ effort: optional, summary: optional }, { description: 'How much the model thinks ahead of its answer.' }),
+  ),
+  text: Type.Optional(
+    Type.Object({
+      format: Type.Optional(
+        Type.Object({
+          type: Type.Enum(['text', 'json_object', 'json_schema']),
+          name: optional,
+          description: optional,
+          schema: Type.Optional(anyObject('A JSON Schema.')),
+          strict: Type.Optional(Type.Boolean()),
+        }),
+      ),
+      verbosity: optional,
+    }),
+  ),
+  truncation: Type.Optional(Type.Enum(['auto', 'disabled'])),
+};
+
+interface ToolChoiceObject extends JsonObject {
+  type: string;
+}
+
+const metadata = Type.Record(Type.String(), Type.String({ maxLength: 512 }), {
+  maxProperties: 16,
+  description: 'Up to 16 texts of up to 512 characters.',
+});
+
+/** The body of `POST /v1/responses`, for documents; `parseResponsesRequest` checks it. Further fields are kept for upstreams of the dialect. */
+export const ResponsesBody = Type.Object({
+  ...counted,
+  include: Type.Optional(Type.Array(text)),
+  stream: Type.Optional(Type.Boolean({ default: false })),
+  stream_options: Type.Optional(anyObject('Options of a stream.')),
+  store: Type.Optional(Type.Boolean({ default: true })),
+  background: Type.Optional(Type.Boolean({ default: false })),
+  max_output_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
+  max_tool_calls: Type.Optional(Type.Integer({ minimum: 1 })),
+  metadata: Type.Optional(metadata),
+  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+  top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+  frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+  top_logprobs: Type.Optional(Type.Integer({ minimum: 0, maximum: 20 })),
+  user: optional,
+  safety_identifier: optional,
+  prompt_cache_key: optional,
+  prompt_cache_retention: optional,
+  service_tier: optional,
+});
+
+/** The body of `POST /v1/responses/input_tokens`, for documents. */
+export const InputTokensBody = Type.Object(counted);
+
+type Body = Static<typeof ResponsesBody>;
+
+/** A request of the dialect: items and tools are checked, nulls that stand for absence are gone. */
+export type ResponsesRequest = { [Key in keyof Body as Key extends 'input' | 'tools' ? never : Key]: Body[Key] } & {
+  readonly input: readonly AnyItem[];
+  readonly tools?: readonly ResponsesTool[];
+  readonly [key: string]: unknown;
+};
+
+const bodyShape = Compile(ResponsesBody);
+const known: ReadonlySet<string> = new Set(Object.keys(ResponsesBody.properties));
+/** Where null stands for absence. */
+const nullable: ReadonlySet<string> = new Set(
+  [...known, 'prompt', 'context_management', 'moderation', 'client_metadata'].filter((field) => field !== 'model'),
+);
+const nullableInReasoning = new Set(['effort', 'summary', 'generate_summary']);
+const nullableInText = new Set(['format', 'verbosity']);
+const nullableInFormat = new Set(['description', 'strict', 'schema', 'name']);
+const formatName = /^[a-zA-Z0-9_-]{1,64}$/;
+
+/** A request as its caller sent it, checked (docs/responses.md). Throws invalid_request with the path of the first fault. */
+export function parseResponsesRequest(value: unknown): ResponsesRequest {
+  if (isJsonObject(value)) refuseOtherCase(value, known);
+  const { input: given = [], tools, ...body } = requireShape(bodyShape, isJsonObject(value) ? withoutAbsent(value) : value);
+  checkFormat(body.text?.format);
+  if (body.conversation !== undefined && body.previous_response_id !== undefined)
+    throw requestFault('previous_response_id', 'cannot be sent together with conversation');
+  const items: readonly AnyItem[] =
+    typeof given === 'string' ? [{ type: 'message', role: 'user', content: given }] : parseItems(given, 'input');
+  return { ...body, input: items, ...(tools && tools.length > 0 && { tools: parseTools(tools, 'tools') }) };
+}
+
+function withoutAbsent(value: JsonObject): JsonObject {
+  const body = { ...withoutNulls(value, nullable) };
+  const { reasoning, text: asked } = body;
+  if (isJsonObject(reasoning)) body.reasoning = withoutNulls(reasoning, nullableInReasoning);
+  if (isJsonObject(asked)) {
+    const texts = withoutNulls(asked, nullableInText);
+    const { format } = texts;
+    body.text = isJsonObject(format) ? { ...texts, format: withoutNulls(format, nullableInFormat) } : texts;
+  }
+  return body;
+}
+
+function checkFormat(format: { type: string; name?: string; schema?: JsonObject } | undefined): void {
+  if (format?.type !== 'json_schema') return;
+  if (format.name === undefined) throw requestFault('text.format.name', 'is required');
+  if (!formatName.test(format.name)) throw requestFault('text.format.name', `must match ${formatName.source}`);
+  if (format.schema === undefined) throw requestFault('text.format.schema', 'is required');
+}

@@ -1,0 +1,159 @@
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { requestFault, requireShape } from '../request-fault.ts';
+import { cleaned, withoutNulls } from '../without-nulls.ts';
+
+const text = Type.String();
+const toolName = Type.String({ pattern: '^[a-zA-Z0-9_-]{1,128}$' });
+const anyObject = Type.Unsafe<JsonObject>({ type: 'object' });
+
+const FunctionTool = Type.Object({
+  type: Type.Literal('function'),
+  name: toolName,
+  description: Type.Optional(text),
+  parameters: Type.Optional(anyObject),
+  strict: Type.Optional(Type.Boolean()),
+});
+export type FunctionTool = Static<typeof FunctionTool>;
+
+const CustomTool = Type.Object({
+  type: Type.Literal('custom'),
+  name: toolName,
+  description: Type.Optional(text),
+  format: Type.Optional(
+    Type.Object({ type: Type.Enum(['text', 'grammar']), syntax: Type.Optional(text), definition: Type.Optional(text) }),
+  ),
+});
+export type CustomTool = Static<typeof CustomTool>;
+
+export interface NamespaceTool {
+  type: 'namespace';
+  name: string;
+  description?: string;
+  tools: (FunctionTool | CustomTool)[];
+}
+
+const namespaceShape = Type.Object({
+  type: Type.Literal('namespace'),
+  name: toolName,
+  description: Type.Optional(text),
+  tools: Type.Array(Type.Unknown()),
+});
+
+const McpTool = Type.Object({
+  type: Type.Literal('mcp'),
+  server_label: Type.String({ minLength: 1 }),
+  server_url: Type.Optional(text),
+  connector_id: Type.Optional(text),
+  server_description: Type.Optional(text),
+  authorization: Type.Optional(text),
+  headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+  allowed_tools: Type.Optional(Type.Union([Type.Array(text), anyObject])),
+  require_approval: Type.Optional(Type.Union([text, anyObject])),
+});
+export type McpTool = Static<typeof McpTool>;
+
+/** A tool that the upstream runs, or one that only clients and models of OpenAI's API know. */
+export interface OtherTool {
+  type: string;
+  [key: string]: unknown;
+}
+
+export type ResponsesTool = FunctionTool | CustomTool | NamespaceTool | McpTool | OtherTool;
+
+/** How the types of other tools begin; some end in a date. */
+const others = [
+  ...['apply_patch', 'code_interpreter', 'computer', 'file_search', 'image_generation', 'local_shell'],
+  ...['programmatic_tool_calling', 'shell', 'tool_search', 'web_search'],
+];
+
+const shapes = {
+  function: Compile(FunctionTool),
+  custom: Compile(CustomTool),
+  namespace: Compile(namespaceShape),
+  mcp: Compile(McpTool),
+};
+
+const nullable = new Set([
+  ...['description', 'parameters', 'strict', 'format', 'server_url', 'connector_id', 'server_description', 'authorization'],
+  ...['headers', 'allowed_tools', 'require_approval', 'defer_loading', 'output_schema', 'allowed_callers'],
+]);
+
+export function isOtherTool(tool: ResponsesTool): tool is OtherTool {
+  return !Object.hasOwn(shapes, tool.type);
+}
+
+export function isFunctionTool(tool: ResponsesTool): tool is FunctionTool {
+  return tool.type === 'function';
+}
+
+export function isCustomTool(tool: ResponsesTool): tool is CustomTool {
+  return tool.type === 'custom';
+}
+
+export function isNamespaceTool(tool: ResponsesTool): tool is NamespaceTool {
+  return tool.type === 'namespace';
+}
+
+export function isMcpTool(tool: ResponsesTool): tool is McpTool {
+  return tool.type === 'mcp';
+}
+
+/** The tools at a path such as `tools`, without fields that are null. Throws invalid_request with the path of the first fault. */
+export function parseTools(tools: readonly unknown[], at: string): ResponsesTool[] {
+  const parsed = tools.map((tool, index) => parseTool(tool, `${at}[${index}]`));
+  refuseTwins(parsed, at);
+  return parsed;
+}
+
+function parseTool(value: unknown, at: string): ResponsesTool {
+  if (!isJsonObject(value)) throw requestFault(at, 'must be an object');
+  const { type } = value;
+  if (typeof type !== 'string') throw requestFault(`${at}.type`, type === undefined ? 'is required' : 'must be a string');
+  const tool = withoutNulls(value, nullable);
+  switch (type) {
+    case 'function':
+      return requireShape(shapes.function, tool, at);
+    case 'custom':
+      return requireShape(shapes.custom, tool, at);
+    case 'namespace':
+      return parseNamespace(tool, at);
+    case 'mcp': {
+      const server = requireShape(shapes.mcp, tool, at);
+      if (server.server_url === undefined && server.connector_id === undefined)
+        throw requestFault(`${at}.server_url`, 'is required');
+      return server;
+    }
+  }
+  if (others.some((other) => type === other || type.startsWith(`${other}_`))) return { ...tool, type };
+  throw requestFault(`${at}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is no tool of this API`);
+}
+
+function parseNamespace(value: JsonObject, at: string): NamespaceTool {
+  const { tools: given, ...rest } = requireShape(shapes.namespace, value, at);
+  const tools = given.map((tool, index) => {
+    const place = `${at}.tools[${index}]`;
+    const inner = parseTool(cleaned(tool, nullable), place);
+    if (isFunctionTool(inner) || isCustomTool(inner)) return inner;
+    throw requestFault(`${place}.type`, 'must be "function" or "custom"');
+  });
+  refuseTwins(tools, `${at}.tools`);
+  return { ...rest, tools };
+}
+
+/** Two tools of one name could not be told apart in a call. */
+function refuseTwins(tools: readonly ResponsesTool[], at: string): void {
+  const names = new Set<string>();
+  tools.forEach((tool, index) => {
+    const name = isMcpTool(tool) ? `mcp ${tool.server_label}` : isOtherTool(tool) ? undefined : `tool ${toName(tool)}`;
+    if (name === undefined) return;
+    if (names.has(name))
+      throw requestFault(`${at}[${index}].${isMcpTool(tool) ? 'server_label' : 'name'}`, 'is the name of another tool already');
+    names.add(name);
+  });
+}
+
+function toName(tool: ResponsesTool): string {
+  return 'name' in tool && typeof tool.name === 'string' ? tool.name : '';
+}

@@ -1,0 +1,27 @@
+import { requestFault } from '#contract/request-fault.ts';
+import type { AnyItem } from '#contract/responses/input-items.ts';
+
+const outputs: Readonly<Record<string, string>> = {
+  function_call_output: 'function_call',
+  custom_tool_call_output: 'custom_tool_call',
+};
+const calls: ReadonlySet<string> = new Set(Object.values(outputs));
+
+/** Every call has its output behind it, and every output its call ahead of it. Throws invalid_request with the place of the first that has not. */
+export function checkCalls(items: readonly AnyItem[], pathOf: (index: number) => string): void {
+  const waiting = new Map<string, number>();
+  items.forEach((item, index) => {
+    const { type, call_id: id } = item as { type: string; call_id?: string };
+    if (id === undefined) return;
+    const asked = outputs[type];
+    if (calls.has(type)) waiting.set(id, index);
+    else if (asked !== undefined && !waiting.delete(id))
+      throw requestFault(`${pathOf(index)}.call_id`, `is ${shown(id)}, and no ${asked} ahead of it has that id`);
+  });
+  for (const [id, index] of waiting)
+    throw requestFault(`${pathOf(index)}.call_id`, `is ${shown(id)}, and no output of that call follows`);
+}
+
+function shown(id: string): string {
+  return JSON.stringify(id.length > 64 ? `${id.slice(0, 64)}…` : id);
+}

@@ -1,0 +1,100 @@
+import type { ErrorCode } from '#contract/errors.ts';
+import { ResponseEvent } from '#contract/responses/events.ts';
+import { ResponseObject } from '#contract/responses/response.ts';
+import { InputTokensBody, ResponsesBody } from '#contract/responses/responses-request.ts';
+import { type ApiOperation, type Content, json, type NamedSchema } from '../http/operation.ts';
+import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/operation-errors.ts';
+import { exampleNames } from '../http/operation-examples.ts';
+
+const responsesRequest: NamedSchema = { name: 'ResponsesRequest', schema: ResponsesBody };
+const inputTokensRequest: NamedSchema = { name: 'InputTokensRequest', schema: InputTokensBody };
+const response: NamedSchema = { name: 'Response', schema: ResponseObject };
+const event: NamedSchema = { name: 'ResponseEvent', schema: ResponseEvent };
+
+const inputTokens: NamedSchema = {
+  name: 'InputTokens',
+  schema: {
+    type: 'object',
+    required: ['object', 'input_tokens'],
+    properties: { object: { const: 'response.input_tokens' }, input_tokens: { type: 'integer', minimum: 0 } },
+  },
+};
+
+const countErrors: readonly ErrorCode[] = [
+  ...keyErrors,
+  ...bodyErrors,
+  'call_depth_exceeded',
+  'invalid_encrypted_content',
+  'previous_response_not_found',
+  'conversation_not_found',
+  ...callErrors,
+];
+const createErrors: readonly ErrorCode[] = [...countErrors, 'control_not_offered', 'context_length_exceeded', ...limitErrors];
+
+const description =
+  'Every deployment that chats answers: an upstream that speaks this API is relayed, for all others request and reply are translated, and the header field `parley-ignored` names what was left out. ' +
+  'With `stream: true` the answer is a stream of events, and then `data: [DONE]`.';
+
+/** The Responses surface below `/v1`, and below each alias. */
+export function responsesOperations(aliases: readonly string[]): ApiOperation[] {
+  return ['', ...aliases].flatMap((alias) => toOperations(alias));
+}
+
+function toOperations(alias: string): ApiOperation[] {
+  const path = `${alias === '' ? '' : `/${alias}`}/v1/responses`;
+  const suffix = alias === '' ? 'V1' : alias.replace(/[^a-z0-9]+/gi, '_');
+  const common = { method: 'post', tag: 'Responses', errorShape: compatErrorShape } as const;
+  return [
+    {
+      ...common,
+      path,
+      id: `createResponse_${suffix}`,
+      summary: 'Asks a deployment for a response',
+      description,
+      body: json(responsesRequest, toExamples()),
+      answers: [
+        {
+          status: 200,
+          description: 'The response, or its events.',
+          content: [...json(response), { type: 'text/event-stream', schema: event }],
+        },
+      ],
+      errors: createErrors,
+    },
+    {
+      ...common,
+      path: `${path}/input_tokens`,
+      id: `countInputTokens_${suffix}`,
+      summary: 'Counts the tokens of a request',
+      description: 'The count is an estimate unless the upstream counts. Nothing is charged.',
+      body: json(inputTokensRequest, { text: { summary: 'A text', value: { model: exampleNames.chat, input: 'Hello' } } }),
+      answers: [{ status: 200, description: 'The count.', content: json(inputTokens) }],
+      errors: countErrors,
+    },
+  ];
+}
+
+function toExamples(): Content['examples'] {
+  const ask = (input: unknown, more: object = {}) => ({ model: exampleNames.chat, input, store: false, ...more });
+  const weather = {
+    type: 'function',
+    name: 'get_weather',
+    description: 'Gives the weather of a city',
+    parameters: {
+      type: 'object',
+      properties: { city: { type: 'string', description: 'Name of the city' } },
+      required: ['city'],
+    },
+  };
+  return {
+    text: { summary: 'A response as one JSON text', value: ask('Hello') },
+    stream: { summary: 'A response as a stream', value: ask('Count to 3', { stream: true }) },
+    extensions: {
+      summary: 'With stages, attachments, controls and statistics',
+      value: ask('Show me everything', {
+        include: ['parley:stages', 'parley:attachments', 'parley:controls', 'parley:statistics'],
+      }),
+    },
+    tool: { summary: 'A tool that the caller runs', value: ask('What is the weather in the city Oslo?', { tools: [weather] }) },
+  };
+}

@@ -1,0 +1,46 @@
+import { ParleyError } from '#contract/errors.ts';
+import { requestFault } from '#contract/request-fault.ts';
+import type { AnyItem } from '#contract/responses/input-items.ts';
+import type { ResponseObject } from '#contract/responses/response.ts';
+import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
+import type { Target } from '#domain/call.ts';
+
+/** A response as it ended. */
+export interface KeptResponse {
+  readonly response: ResponseObject;
+  /** Its output as it is to come back with the next turn: with what is sealed, and with what no caller sees. */
+  readonly items: readonly (object & { readonly type: string })[];
+}
+
+/** A response that begins: what it goes on from, and what becomes of it. */
+export interface OpenedResponse {
+  /** What was said before the input of the request, in order. */
+  readonly earlier: readonly AnyItem[];
+  /** The input of the request; references are the items themselves. */
+  readonly input: readonly AnyItem[];
+  readonly isStored: boolean;
+  readonly conversation: { readonly id: string } | undefined;
+  /** Called once, when the response ends, however it ends; undefined if nobody was told of it. */
+  ended(kept: KeptResponse | undefined): void;
+}
+
+/** What keeps responses beyond their call. */
+export interface ResponseKeeper {
+  /** Throws 400 for what is not stored, or of somebody else. */
+  open(target: Target, request: ResponsesRequest): Promise<OpenedResponse> | OpenedResponse;
+}
+
+/** Keeps nothing: whoever goes on sends everything again. */
+export const keepsNothing: ResponseKeeper = {
+  open(_target, request) {
+    const { previous_response_id: previous, conversation, background, input } = request;
+    if (previous !== undefined)
+      throw new ParleyError('previous_response_not_found', `previous_response_id ${notKept}`, { param: 'previous_response_id' });
+    if (conversation !== undefined)
+      throw new ParleyError('conversation_not_found', `conversation ${notKept}`, { param: 'conversation' });
+    if (background === true) throw requestFault('background', 'must be false: no response is stored here');
+    return { earlier: [], input, isStored: false, conversation: undefined, ended: () => undefined };
+  },
+};
+
+const notKept = 'names what is not stored here; send the whole conversation as input.';

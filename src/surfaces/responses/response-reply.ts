@@ -1,0 +1,105 @@
+import { toLatin1 } from '#base/latin1.ts';
+import type { ParleyError } from '#contract/errors.ts';
+import { answerBound, tooLarge } from '#contract/fold-frames.ts';
+import type { Frame } from '#contract/frame.ts';
+import type { ResponseEvent } from '#contract/responses/events.ts';
+import type { ReplySink } from '#domain/call.ts';
+import type { EventStream } from '../http/event-stream.ts';
+import { ignoredHeader, toIgnoredNames } from '../http/ignored-header.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import { sendJson } from '../http/send-json.ts';
+import { type EventWriter, StreamedReply } from '../http/streamed-reply.ts';
+import type { ResponseRun } from './response-run.ts';
+import { toOwnName } from './to-chat-request.ts';
+
+const comment = ': ping\n\n';
+const endMark = 'data: [DONE]\n\n';
+
+/** Sends a response as one JSON text: what its events fold to. */
+export class JsonResponse implements ReplySink {
+  readonly #context: RequestContext;
+  readonly #run: ResponseRun;
+  readonly #ignored: readonly string[];
+  #bytes = 0;
+
+  /** `ignored` are the fields that the translation of the request left out. */
+  constructor(context: RequestContext, run: ResponseRun, ignored: readonly string[]) {
+    this.#context = context;
+    this.#run = run;
+    this.#ignored = ignored;
+  }
+
+  /** Throws upstream_failed for a reply that is too large. */
+  frame(frame: Frame): void {
+    this.#bytes += frame.bytes.length;
+    if (this.#bytes > answerBound.maxBytes) throw tooLarge(answerBound);
+    this.#run.take(frame);
+  }
+
+  end(): void {
+    const context = this.#context;
+    this.#run.end();
+    const bytes = toLatin1(JSON.stringify(this.#run.response));
+    sendJson(context.response, 200, bytes, headersOf(context, this.#ignored));
+    context.replyEnded();
+  }
+
+  fail(thrown: unknown): void {
+    const context = this.#context;
+    context.sendError(thrown);
+    this.#run.abandon();
+    context.replyEnded();
+  }
+}
+
+/** Writes a response as events. */
+class ResponseWriter implements EventWriter {
+  readonly #run: ResponseRun;
+  readonly #ignored: readonly string[];
+
+  constructor(run: ResponseRun, ignored: readonly string[]) {
+    this.#run = run;
+    this.#ignored = ignored;
+  }
+
+  begin(stream: EventStream, context: RequestContext): void {
+    stream.start(headersOf(context, this.#ignored), comment);
+  }
+
+  toBytes(frame: Frame): string {
+    return toBytes(this.#run.take(frame));
+  }
+
+  end(): string {
+    return toBytes(this.#run.end()) + endMark;
+  }
+
+  toFault(error: ParleyError): string {
+    return toBytes(this.#run.fail(error)) + endMark;
+  }
+}
+
+/** Sends a response as events; a run whose reader leaves is cancelled. */
+export function streamed(context: RequestContext, run: ResponseRun, ignored: readonly string[]): ReplySink {
+  const reply = new StreamedReply(context, new ResponseWriter(run, ignored));
+  return {
+    frame: (frame) => reply.frame(frame),
+    end: () => reply.end(),
+    fail(thrown) {
+      reply.fail(thrown);
+      run.cancel();
+    },
+  };
+}
+
+/** Events of the dialect as latin1 bytes. */
+function toBytes(events: readonly ResponseEvent[]): string {
+  return events.map((event) => `event: ${event.type}\ndata: ${toLatin1(JSON.stringify(event))}\n\n`).join('');
+}
+
+function headersOf(context: RequestContext, ignored: readonly string[]): Record<string, string> {
+  const { headers } = context;
+  const all = [...new Set([...ignored, ...[...context.ignored].map(toOwnName)])];
+  if (all.length > 0) headers[ignoredHeader] = toIgnoredNames(all);
+  return headers;
+}

@@ -1,0 +1,226 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { Attachment, ContentPart, CustomContent, Message } from '#contract/message.ts';
+import { requestFault } from '#contract/request-fault.ts';
+import type { AnyItem, CallOutputInput, CustomCallInput, FunctionCallInput, InputItem } from '#contract/responses/input-items.ts';
+import { isOwnItem } from '#contract/responses/parse-items.ts';
+import { type OfferedTools, toArguments } from './offered-tools.ts';
+import type { Thoughts } from './sealed-thoughts.ts';
+import { isTextPart, textPart, toContent, toSaid, toText } from './to-parts.ts';
+
+/** Texts of one message are paragraphs. */
+const paragraph = '\n\n';
+
+/** What the translation of a conversation goes by. */
+export interface Conversing {
+  readonly tools: OfferedTools;
+  /** Reads what was sealed for the caller; `at` is its path. Throws invalid_encrypted_content. */
+  readonly open: (sealed: string, at: string) => Thoughts;
+  /** Where an item stands, by its place in the list: those that were stored stand nowhere. */
+  readonly pathOf: (index: number) => string;
+}
+
+/** The items of a conversation as messages of the compat wire. Throws invalid_request for what cannot be told there. */
+export function toMessages(items: readonly AnyItem[], conversing: Conversing): Message[] {
+  const messages = new Messages(conversing);
+  items.forEach((item, index) => {
+    messages.add(item, conversing.pathOf(index));
+  });
+  return messages.all.filter(
+    ({ role, content, tool_calls: calls, custom_content: custom }) =>
+      role !== 'assistant' || content !== undefined || calls !== undefined || custom !== undefined,
+  );
+}
+
+/** A reply of the assistant as it comes together. */
+interface Reply extends Message {
+  role: 'assistant';
+}
+
+class Messages {
+  readonly all: Message[] = [];
+  readonly #conversing: Conversing;
+  /** Names of called tools, by the id of the call. */
+  readonly #called = new Map<string, string>();
+  /** The reply that goes on with the next item of the assistant. */
+  #reply: Reply | undefined;
+  /** What vendors signed of calls, by the id of the call. */
+  readonly #signed = new Map<string, unknown>();
+
+  constructor(conversing: Conversing) {
+    this.#conversing = conversing;
+  }
+
+  add(item: AnyItem, at: string): void {
+    if (!isOwnItem(item)) throw requestFault(`${at}.type`, `is ${item.type}, ${wayOut}`);
+    switch (item.type) {
+      case 'message':
+        if (item.role === 'assistant') this.#say(toSaid(item.content, `${at}.content`).parts);
+        else this.#hear(item.role, toSaid(item.content, `${at}.content`));
+        return;
+      case 'function_call':
+        this.#call(item, item.arguments);
+        return;
+      case 'custom_tool_call':
+        this.#call(item, toArguments(item.input));
+        return;
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        this.#result(item, at);
+        return;
+      case 'reasoning':
+        if (item.encrypted_content !== undefined)
+          this.#recall(this.#conversing.open(item.encrypted_content, `${at}.encrypted_content`));
+        return;
+      case 'compaction':
+        this.#recall(this.#conversing.open(item.encrypted_content, `${at}.encrypted_content`));
+        return;
+      case 'parley:completed_control':
+        this.#complete(item);
+        return;
+      default:
+        this.#addOther(item, at);
+    }
+  }
+
+  #addOther(item: InputItem, at: string): void {
+    switch (item.type) {
+      case 'item_reference':
+        throw requestFault(`${at}.id`, 'names an item that is not stored; send the item itself');
+      case 'parley:state':
+        if (isJsonObject(item.state)) this.#remember({ state: item.state });
+        return;
+      case 'parley:attachment':
+        this.#remember({ attachments: [toAttachment(item)] });
+        return;
+      case 'parley:control':
+        this.#remember({ controls: [{ label: item.label, ...(isJsonObject(item.schema) && { schema: item.schema }) }] });
+        return;
+    }
+  }
+
+  #hear(
+    role: 'user' | 'system' | 'developer',
+    { parts, attachments }: { parts: ContentPart[]; attachments: Attachment[] },
+  ): void {
+    this.#reply = undefined;
+    if (role === 'user')
+      this.all.push({
+        role,
+        content: toContent(parts, paragraph),
+        ...(attachments.length > 0 && { custom_content: { attachments } }),
+      });
+    else this.all.push({ role: 'system', content: toText(parts, paragraph) });
+  }
+
+  /** Every message of the assistant is one, but what it says beside calls stays with them: their results follow. */
+  #say(parts: readonly ContentPart[]): void {
+    const text = toText(parts, paragraph);
+    const reply = this.#reply;
+    if (reply === undefined || (isSaid(reply) && reply.tool_calls === undefined)) this.#begin().content = text;
+    else reply.content = isSaid(reply) ? `${reply.content}${paragraph}${text}` : text;
+  }
+
+  #call({ call_id: id, name, namespace }: FunctionCallInput | CustomCallInput, args: string): void {
+    const flatName = this.#conversing.tools.flatNameOf(name, namespace);
+    this.#called.set(id, flatName);
+    const reply = this.#reply ?? this.#begin();
+    const signed = this.#signed.get(id);
+    const call = {
+      id,
+      type: 'function',
+      function: { name: flatName, arguments: args },
+      ...(signed !== undefined && { extra_content: signed }),
+    };
+    reply.tool_calls = [...((reply.tool_calls as unknown[] | undefined) ?? []), call];
+    reply.content ??= null;
+  }
+
+  /** What of a result is no text follows as words of the user. */
+  #result({ call_id: id, output }: CallOutputInput, at: string): void {
+    this.#reply = undefined;
+    const { parts, attachments } = toSaid(output, `${at}.output`);
+    this.#tell({ role: 'tool', tool_call_id: id, content: toText(parts, paragraph) });
+    const others = parts.filter((part) => !isTextPart(part));
+    if (others.length === 0 && attachments.length === 0) return;
+    const heading = textPart(`From the result of ${this.#called.get(id) ?? 'a tool'}:`);
+    this.all.push({
+      role: 'user',
+      content: [heading, ...others],
+      ...(attachments.length > 0 && { custom_content: { attachments } }),
+    });
+  }
+
+  /** Results stand directly behind the calls they answer. */
+  #tell(result: Message): void {
+    const last = this.all.at(-1);
+    const isShown = last?.role === 'user' && this.all.at(-2)?.role === 'tool';
+    if (isShown && last !== undefined) this.all.splice(-1, 0, result);
+    else this.all.push(result);
+  }
+
+  #recall({ thinking_blocks, reasoning_content, extra_content, calls = {}, state, summary }: Thoughts): void {
+    for (const [id, signed] of Object.entries(calls)) this.#sign(id, signed);
+    if (summary !== undefined) {
+      this.#reply = undefined;
+      this.all.push({ role: 'user', content: `${summaryHeading}\n\n${summary}` });
+    }
+    if (state !== undefined) this.#remember({ state });
+    if (thinking_blocks === undefined && reasoning_content === undefined && extra_content === undefined) return;
+    const current = this.#reply;
+    const reply =
+      current === undefined || (isSaid(current) && current.tool_calls === undefined && extra_content === undefined)
+        ? this.#begin()
+        : current;
+    if (thinking_blocks !== undefined)
+      reply.thinking_blocks = [...((reply.thinking_blocks as unknown[] | undefined) ?? []), ...thinking_blocks];
+    if (reasoning_content !== undefined) reply.reasoning_content = reasoning_content;
+    if (extra_content !== undefined) reply.extra_content = extra_content;
+  }
+
+  /** The signature of a call may come behind it, or ahead of it. */
+  #sign(id: string, signed: unknown): void {
+    this.#signed.set(id, signed);
+    for (const call of (this.#reply?.tool_calls as JsonObject[] | undefined) ?? [])
+      if (call.id === id) call.extra_content = signed;
+  }
+
+  /** What belongs to the last thing that the assistant said. */
+  #remember(custom: CustomContent): void {
+    const reply = this.#reply ?? this.all.findLast(({ role }) => role === 'assistant') ?? this.#begin();
+    const { attachments = [], controls = [], ...rest } = reply.custom_content ?? {};
+    const merged = { ...rest, ...custom };
+    const allAttachments = [...attachments, ...(custom.attachments ?? [])];
+    const allControls = [...(controls as unknown[]), ...((custom.controls as unknown[] | undefined) ?? [])];
+    reply.custom_content = {
+      ...merged,
+      ...(allAttachments.length > 0 && { attachments: allAttachments }),
+      ...(allControls.length > 0 && { controls: allControls }),
+    };
+    reply.content ??= '';
+  }
+
+  #complete({ label, value }: { label: string; value?: JsonObject }): void {
+    this.#reply = undefined;
+    const completed_control = { label, ...(value !== undefined && { value }) };
+    this.all.push({ role: 'user', content: '', custom_content: { completed_control } });
+  }
+
+  #begin(): Reply {
+    const reply: Reply = { role: 'assistant' };
+    this.all.push(reply);
+    this.#reply = reply;
+    return reply;
+  }
+}
+
+const wayOut = 'which this deployment cannot be told; leave it out, or ask one whose upstream speaks this API';
+const summaryHeading = 'What was said so far, in short:';
+
+function isSaid({ content }: Message): boolean {
+  return typeof content === 'string' && content !== '';
+}
+
+function toAttachment({ content_type: type, title, data, url, reference_type, reference_url }: JsonObject): Attachment {
+  const fields = { type, title, data, url, reference_type, reference_url };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => typeof value === 'string')) as Attachment;
+}

@@ -1,0 +1,162 @@
+import { LLMock } from '@copilotkit/aimock';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import OpenAI from 'openai';
+import { expect } from 'vitest';
+import { isJsonObject } from '#base/json.ts';
+import { ResponseEvent } from '#contract/responses/events.ts';
+import { ResponseObject } from '#contract/responses/response.ts';
+import type { Answered } from '#test/ask.ts';
+import { type MockedService, startBefore } from '#test/mocked-service.ts';
+import { callerKey, type TestService, withKey } from '#test/start-service.ts';
+
+export const hello = 'Hello! Grüße, 你好 😀, from the mock.';
+
+/**
+ * The service before a third party's mock: `gpt` goes to it in the dialect of OpenAI, `claude` in that of Anthropic, `gemini` in
+ * that of Google, `app` is an application behind it. `quick` is a quick app on the demo; `staff` is for others.
+ */
+export async function startResponsesService(): Promise<MockedService> {
+  const mock = new LLMock({ port: 0, host: '127.0.0.1', chunkSize: 4 });
+  mock.on({ userMessage: /weather/i, hasToolResult: true }, { content: 'It is sunny in Paris and rainy in Oslo.' });
+  mock.on(
+    { userMessage: /weather/i, hasToolResult: false },
+    {
+      toolCalls: [
+        { name: 'get_weather', arguments: '{"city":"Paris"}', id: 'call_paris' },
+        { name: 'get_weather', arguments: '{"city":"Oslo"}', id: 'call_oslo' },
+      ],
+    },
+  );
+  for (const [words, status] of [
+    [/too fast/i, 429],
+    [/too long/i, 400],
+    [/overloaded/i, 503],
+    [/broken/i, 500],
+  ] as const)
+    mock.onMessage(words, { error: { message: `The mock says ${status}.`, type: 'mocked' }, status });
+  mock.onMessage(/person/i, { content: '{"name":"Ada","age":36}' });
+  mock.onMessage(/think/i, { content: 'So it is.', reasoning: 'Let me think.', reasoningSignature: 'c2lnbmVk' });
+  mock.onMessage(/.*/, {
+    content: hello,
+    usage: { prompt_tokens: 11, completion_tokens: 13, input_tokens: 11, output_tokens: 13 },
+  });
+  await mock.start();
+  const once = { maxRetryAttempts: 1 };
+  const openai = [{ endpoint: `${mock.url}/v1`, key: 'upstream-key', model: 'gpt-4o' }];
+  const google = { protocol: 'gemini', endpoint: `${mock.url}/v1beta`, key: 'upstream-key', model: 'gemini-3-pro' };
+  return startBefore(mock, {
+    models: {
+      gpt: { upstreams: openai, ...once },
+      claude: {
+        upstreams: [{ protocol: 'anthropic', endpoint: `${mock.url}/v1`, key: 'upstream-key', model: 'claude-sonnet-4-5' }],
+        ...once,
+      },
+      gemini: { upstreams: [google], ...once },
+      staff: { upstreams: openai, userRoles: ['staff'] },
+      vectors: { type: 'embedding', upstreams: openai },
+      demo: { upstreams: [{ protocol: 'demo' }], displayName: 'The demo' },
+    },
+    applications: {
+      app: { endpoint: `${mock.url}/v1/chat/completions` },
+      quick: {
+        applicationTypeSchemaId: 'https://parley.example/custom_application_schemas/quickapps',
+        applicationProperties: { temperature: 0, instructions: 'Be kind.', model: 'demo' },
+      },
+    },
+    keys: { [callerKey]: { project: 'clients' }, 'other-key': { project: 'others' } },
+  });
+}
+
+/** A stock client as its users set it up. */
+export function clientOf(service: TestService, base = '/v1', apiKey = callerKey): OpenAI {
+  return new OpenAI({ apiKey, baseURL: `${service.url}${base}`, maxRetries: 0 });
+}
+
+export function post(service: TestService, body: object, path = '/v1/responses'): Promise<Answered> {
+  return service.ask({ path, headers: withKey(callerKey), body });
+}
+
+export interface Told {
+  readonly type: string;
+  readonly sequence_number: number;
+  readonly [key: string]: unknown;
+}
+
+/** The events of a streamed answer, which must be as every stream is. */
+export async function eventsOf(service: TestService, body: object, path?: string): Promise<Told[]> {
+  const { status, text } = await post(service, { stream: true, store: false, ...body }, path);
+  expect(status, text).toBe(200);
+  return requireOrder(text);
+}
+
+/** The events of the bytes of a stream of Parley's own. Fails for one that breaks an order. */
+function requireOrder(text: string): Told[] {
+  const blocks = text.split('\n\n').filter((block) => block !== '' && !block.startsWith(':'));
+  expect(blocks.pop()).toBe('data: [DONE]');
+  const events = blocks.map((block) => {
+    const [, name, data = ''] = /^event: (.*)\ndata: (.*)$/.exec(block) ?? [];
+    const event = JSON.parse(data) as Told;
+    expect(event.type).toBe(name);
+    return event;
+  });
+  expect(events.map((event) => event.sequence_number)).toEqual(events.map((_event, index) => index));
+  for (const event of events) expect(faultsOf(event), JSON.stringify(event)).toEqual([]);
+  expect(events.slice(0, 2).map(({ type }) => type)).toEqual(['response.created', 'response.in_progress']);
+  const ends = events.filter(({ type }) => /^response\.(completed|incomplete|failed)$/.test(type));
+  expect(ends).toHaveLength(1);
+  expect(events.at(-1)).toBe(ends[0]);
+  requireNesting(events);
+  return events;
+}
+
+/** Every item is opened once and closed once, every part within it, in the order of their indexes. */
+function requireNesting(events: readonly Told[]): void {
+  const added = events.filter(({ type }) => type === 'response.output_item.added');
+  expect(added.map(({ output_index }) => output_index)).toEqual(added.map((_event, index) => index));
+  for (const { item, output_index } of added) {
+    const { id } = item as { id: string };
+    const own = events.filter((event) => event.output_index === output_index);
+    expect(own[0]?.type).toBe('response.output_item.added');
+    expect(own.every((event) => (event.item_id ?? (event.item as { id: string }).id) === id)).toBe(true);
+    if (events.some(({ type }) => type === 'error')) continue;
+    expect(own.at(-1)?.type).toBe('response.output_item.done');
+    const open: string[] = [];
+    for (const { type, content_index, summary_index } of own) {
+      const part = `${content_index ?? summary_index}`;
+      if (type.endsWith('_part.added')) open.push(part);
+      else if (type.endsWith('_part.done')) expect(open.pop()).toBe(part);
+      else if (part !== 'undefined') expect(open).toContain(part);
+    }
+    expect(open).toEqual([]);
+  }
+}
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+const checkEvent = ajv.compile(closed(ResponseEvent) as object);
+const checkResponse = ajv.compile(closed(ResponseObject) as object);
+
+function faultsOf(event: unknown): readonly unknown[] {
+  return checkEvent(event) ? [] : (checkEvent.errors ?? []).filter(({ keyword }) => keyword !== 'const');
+}
+
+/** A response in one JSON text. Fails for one that has not all that is promised, or more. */
+export function responseOf({ status, text }: Answered): ReturnType<typeof toAny> {
+  expect(status, text).toBe(200);
+  const response: unknown = JSON.parse(text);
+  expect(checkResponse(response) ? [] : checkResponse.errors, text).toEqual([]);
+  return toAny(response);
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers
+function toAny(value: unknown): any {
+  return value;
+}
+
+/** The same schema, whose objects have no fields but those that are described, wherever any are. */
+function closed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (!isJsonObject(schema)) return schema;
+  const copy = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
+  const isClosed = 'additionalProperties' in copy;
+  return isJsonObject(copy.properties) && copy.type === 'object' && !isClosed ? { ...copy, additionalProperties: false } : copy;
+}
