@@ -49,9 +49,7 @@ describe.each(everywhere)('the OpenAI SDK on %s, with %s', (base, model) => {
     const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'How is the weather?' }];
     const ask = { model, input, tools: [weather], store: false };
     const response = streamed ? await client().responses.stream(ask).finalResponse() : await client().responses.create(ask);
-    const calls = response.output.filter(
-      (item): item is OpenAI.Responses.ResponseFunctionToolCall => item.type === 'function_call',
-    );
+    const calls = response.output.filter(({ type }) => type === 'function_call') as OpenAI.Responses.ResponseFunctionToolCall[];
     expect(calls.map(({ name, arguments: args }) => [name, JSON.parse(args)])).toEqual([
       ['get_weather', { city: 'Paris' }],
       ['get_weather', { city: 'Oslo' }],
