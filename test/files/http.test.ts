@@ -184,7 +184,15 @@ describe('the type of a file', () => {
     expect([headers['content-type'], text]).toEqual([kept, '{"a":']);
   });
 
-  it.each(['nonsense', 'a/b/c', 'text/', `text/${'x'.repeat(300)}`, 'text/plain; é'])('is not %s', async (type) => {
+  it.each([
+    'nonsense',
+    'a/b/c',
+    'text/',
+    `text/${'x'.repeat(300)}`,
+    'text/plain; é',
+    'application/pdf,text/html',
+    'a/b;x=,text/html',
+  ])('is not %s', async (type) => {
     const { status, error } = await files.put('x', 'x', { 'content-type': type });
     expect([status, error.code]).toEqual([415, 'unsupported_media_type']);
   });

@@ -69,6 +69,24 @@ describe('attachments', () => {
     expect(await page.evaluate("[...document.querySelectorAll('iframe')][0].contentDocument")).toBeNull();
   });
 
+  it.each(['application/pdf,text/html', 'image/png,text/html', 'audio/mpeg;x=,text/html'])(
+    'of a type such as %s are files that are shown nowhere: no HTML in the origin of the page',
+    async (type) => {
+      const { page, troubles } = await hear([{ index: 0, type, title: 'Report', data: btoa('<h1>Trap</h1>') }]);
+      await page.getByRole('button', { name: 'Download: Report' }).waitFor();
+      expect(await page.getByRole('button', { name: 'Report', exact: true }).count()).toBe(0);
+      expect(await page.locator('iframe, .attachment img, audio').count()).toBe(0);
+      expect(troubles).toEqual({ outside: [], faults: [] });
+    },
+  );
+
+  it('that are called PDF and are none are shown nowhere', async () => {
+    const { page } = await hear([{ index: 0, type: 'application/pdf', title: 'Report', data: btoa('<h1>Trap</h1>') }]);
+    await page.getByRole('button', { name: 'Report', exact: true }).click();
+    await page.locator('.attachment .trouble').waitFor();
+    expect(await page.locator('iframe').count()).toBe(0);
+  });
+
   it('elsewhere are named and not loaded, whatever their type', async () => {
     const { page, troubles } = await hear([
       { index: 0, type: 'image/png', title: 'Spy', url: 'https://evil.example/spy.png' },

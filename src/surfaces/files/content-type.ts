@@ -1,9 +1,8 @@
+import { toEssence } from '#base/media-type.ts';
 import { ParleyError } from '#contract/errors.ts';
 
-const wellFormed = /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(\s*;[\x20-\x7e]*)?$/;
-const longest = 255;
 /** What programs say that were not told: of a file it is never true. */
-const unmeant = /^application\/x-www-form-urlencoded\b/i;
+const unmeant = 'application/x-www-form-urlencoded';
 
 const byExtension: ReadonlyMap<string, string> = new Map([
   ['txt', 'text/plain'],
@@ -36,10 +35,11 @@ const byExtension: ReadonlyMap<string, string> = new Map([
 /** The media type a file is stored with: the one it was sent with, else the one its name stands for. Throws `unsupported_media_type`. */
 export function toContentType(sent: string | undefined, path: string): string {
   const type = sent?.trim() ?? '';
-  if (type === '' || unmeant.test(type)) {
+  const essence = toEssence(type);
+  if (type === '' || essence === unmeant) {
     const [, extension = ''] = /\.([^./]+)$/.exec(path) ?? [];
     return byExtension.get(extension.toLowerCase()) ?? 'application/octet-stream';
   }
-  if (type.length <= longest && wellFormed.test(type)) return type;
+  if (essence !== undefined) return type;
   throw new ParleyError('unsupported_media_type', 'The Content-Type of the file is no media type.', { param: 'content-type' });
 }

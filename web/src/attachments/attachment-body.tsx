@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import { toEssence } from '#base/media-type.ts';
 import { CodeBlock } from '../markdown/code-block.tsx';
 import { Markdown } from '../markdown/markdown.tsx';
 import { usePage } from '../page/page.tsx';
@@ -45,6 +46,7 @@ function BlobView({ attachment, kind, blob }: AttachmentBodyProps & { readonly b
   if (kind === 'image') return <img className="attachment-image" src={url} alt={title} />;
   // biome-ignore lint/a11y/useMediaCaption: what an assistant sends has no captions
   if (kind === 'audio') return <audio controls src={url} />;
+  // A PDF, which browsers show in no sandbox; nothing else comes here, and under no other type.
   return <iframe className="attachment-frame" src={url} title={title} />;
 }
 
@@ -88,5 +90,5 @@ function useAddress(blob: Blob): string | undefined {
 
 function languageOf({ type = '', title = '' }: ShownAttachment): string {
   const ending = /\.(\w{1,5})$/.exec(title)?.[1];
-  return ending ?? /([a-z]+)$/.exec(type.split(';')[0] ?? '')?.[1] ?? '';
+  return ending ?? /([a-z]+)$/.exec(toEssence(type) ?? '')?.[1] ?? '';
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { kindOf } from './kind-of.ts';
+import { kindOf, toBlobType } from './kind-of.ts';
 import { readChart } from './read-chart.ts';
 import { readTable } from './read-table.ts';
 
@@ -85,5 +85,33 @@ describe('chart data', () => {
 
   it.each(['', '[]', '{}', '{"data": {}}', '{"data": [{"y": "x"}, null]}', '{"data": [{"y": []}]}'])('%s gives none', (text) => {
     expect(readChart(text)).toBeUndefined();
+  });
+});
+
+describe('an attachment whose type a browser may read in two ways', () => {
+  it.each([
+    'application/pdf,text/html',
+    'application/pdf, text/html',
+    'application/pdf;x=,text/html',
+    'application/pdfx',
+    'image/png,text/html',
+    'image/png text/html',
+    'audio/mpeg,text/html',
+    'text/html,application/pdf',
+  ])('%s is a file, and of no type', (type) => {
+    const kind = kindOf({ data: 'PGI+', type });
+    expect(kind).toBe('file');
+    expect(toBlobType(kind, type)).toBe('application/octet-stream');
+  });
+
+  it.each([
+    ['application/pdf; x=y', 'application/pdf'],
+    ['Image/PNG', 'image/png'],
+    ['text/html', 'application/octet-stream'],
+    ['application/xhtml+xml', 'application/octet-stream'],
+    ['text/xml', 'application/octet-stream'],
+    ['application/zip', 'application/octet-stream'],
+  ])('%s is told as %s', (type, told) => {
+    expect(toBlobType(kindOf({ data: 'x', type }), type)).toBe(told);
   });
 });

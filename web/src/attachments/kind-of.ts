@@ -1,3 +1,4 @@
+import { toEssence } from '#base/media-type.ts';
 import type { ResponseAttachment } from '#contract/chunk.ts';
 
 /** An attachment of a reply, or of a question. */
@@ -7,26 +8,41 @@ export type ShownAttachment = Omit<ResponseAttachment, 'index'> & { readonly ind
 export type AttachmentKind = 'markdown' | 'image' | 'table' | 'chart' | 'pdf' | 'html' | 'audio' | 'text' | 'link' | 'file';
 
 const byType: readonly (readonly [RegExp, AttachmentKind])[] = [
-  [/^text\/(markdown|x-markdown)/, 'markdown'],
-  [/^image\/(png|jpe?g|gif|webp|avif|bmp|svg\+xml)/, 'image'],
-  [/^text\/(csv|tab-separated-values)/, 'table'],
-  [/^application\/vnd\.plotly/, 'chart'],
-  [/^application\/pdf/, 'pdf'],
-  [/^(text\/html|application\/xhtml\+xml)/, 'html'],
+  [/^text\/(?:x-)?markdown$/, 'markdown'],
+  [/^image\/(?:png|jpe?g|gif|webp|avif|bmp|svg\+xml)$/, 'image'],
+  [/^text\/(?:csv|tab-separated-values)$/, 'table'],
+  [/^application\/vnd\.plotly(?:\.|$)/, 'chart'],
+  [/^application\/pdf$/, 'pdf'],
+  [/^(?:text\/html|application\/xhtml\+xml)$/, 'html'],
   [/^audio\//, 'audio'],
-  [/^(text\/|application\/(json|xml|yaml|x-yaml|sql|javascript|typescript|[^;]*\+json|[^;]*\+xml))/, 'text'],
+  [/^(?:text\/.+|application\/(?:json|xml|yaml|x-yaml|sql|javascript|typescript|.+\+json|.+\+xml))$/, 'text'],
 ];
 
-/** By where it is and by its type; what names neither content nor place is a link to its reference. */
+/** By where it is and by its type; what names neither content nor place is a link to its reference, what has no good type a file. */
 export function kindOf({ type, data, url }: ShownAttachment): AttachmentKind {
   if (data === undefined && (url === undefined || isElsewhere(url))) return 'link';
-  const known = byType.find(([pattern]) => pattern.test((type ?? 'text/markdown').toLowerCase()));
-  return known?.[1] ?? 'file';
+  const essence = toEssence(type ?? 'text/markdown');
+  if (essence === undefined) return 'file';
+  return byType.find(([pattern]) => pattern.test(essence))?.[1] ?? 'file';
 }
 
 /** Whether `data` is text as it stands, and not base64. */
 export function isTextKind(kind: AttachmentKind, type: string | undefined): boolean {
-  return ['markdown', 'table', 'chart', 'html', 'text'].includes(kind) || /svg\+xml/i.test(type ?? '');
+  return ['markdown', 'table', 'chart', 'html', 'text'].includes(kind) || isDrawing(type);
+}
+
+/** Whether it is an image in XML. */
+export function isDrawing(type = ''): boolean {
+  return toEssence(type) === 'image/svg+xml';
+}
+
+/**
+ * The type that a browser is told of the content: never one that it would show as a page of this service, whatever an assistant
+ * says it is.
+ */
+export function toBlobType(kind: AttachmentKind, type = ''): string {
+  const isShown = kind === 'image' || kind === 'audio' || kind === 'pdf';
+  return (isShown ? toEssence(type) : undefined) ?? 'application/octet-stream';
 }
 
 /** Whether an address leads beyond this service: such content is never loaded by the page. */
@@ -48,6 +64,5 @@ const extensions: Readonly<Record<string, string>> = {
 
 /** The ending of a file of this type. */
 export function extensionOf(type: string): string {
-  const [plain = ''] = type.toLowerCase().split(';');
-  return extensions[plain.trim()] ?? 'bin';
+  return extensions[toEssence(type) ?? ''] ?? 'bin';
 }

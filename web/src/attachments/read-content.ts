@@ -1,22 +1,29 @@
 import type { Service } from '../service/service.ts';
-import { isTextKind, kindOf, type ShownAttachment } from './kind-of.ts';
+import { isDrawing, isTextKind, kindOf, type ShownAttachment, toBlobType } from './kind-of.ts';
 
-/** The content of an attachment, out of itself or out of the stored files. Throws where it cannot be read. */
+/** The content of an attachment, out of itself or out of the stored files. Throws if it cannot be read, or is not what a browser would be told. */
 export async function readContent(service: Service, attachment: ShownAttachment): Promise<Blob> {
-  const { type = 'text/markdown', data, url = '' } = attachment;
-  if (data !== undefined) {
-    const isText = isTextKind(kindOf(attachment), type) && !(/svg\+xml/i.test(type) && !data.trimStart().startsWith('<'));
-    return new Blob([isText ? data : fromBase64(data)], { type });
-  }
-  if (/^data:/i.test(url)) return fromDataUrl(url, type);
-  const response = await service.send(`v1/${url}`);
-  return new Blob([await response.arrayBuffer()], { type });
+  const kind = kindOf(attachment);
+  const content = new Blob([await contentOf(service, attachment)], { type: toBlobType(kind, attachment.type) });
+  if (kind === 'pdf' && !(await content.slice(0, 1024).text()).includes('%PDF-')) throw new Error('The content is no PDF.');
+  return content;
 }
 
-function fromDataUrl(url: string, type: string): Blob {
+async function contentOf(service: Service, attachment: ShownAttachment): Promise<BlobPart> {
+  const { type = 'text/markdown', data, url = '' } = attachment;
+  if (data !== undefined) {
+    const isText = isTextKind(kindOf(attachment), type) && !(isDrawing(type) && !data.trimStart().startsWith('<'));
+    return isText ? data : fromBase64(data);
+  }
+  if (/^data:/i.test(url)) return fromDataUrl(url);
+  const response = await service.send(`v1/${url}`);
+  return response.arrayBuffer();
+}
+
+function fromDataUrl(url: string): BlobPart {
   const comma = url.indexOf(',');
   const [head, body] = [url.slice(0, comma), url.slice(comma + 1)];
-  return new Blob([/;base64$/i.test(head) ? fromBase64(body) : decodeURIComponent(body)], { type });
+  return /;base64$/i.test(head) ? fromBase64(body) : decodeURIComponent(body);
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> {
