@@ -243,6 +243,17 @@ export class ParleyError extends Error {
   }
 }
 
+/** The same failure with further members. */
+export function withMembers(error: ParleyError, members: Readonly<Record<string, unknown>>): ParleyError {
+  const { code, message, status, type, param, shownCode, displayMessage, retryAfterSeconds, headers } = error;
+  return new ParleyError(code, message, {
+    ...{ cause: error, status, upstreamType: type, upstreamCode: shownCode, param, displayMessage },
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...(headers !== undefined && { headers }),
+    members: { ...error.members, ...members },
+  });
+}
+
 /** `invalid_request` with the status that HTTP has for it. */
 export function httpRefusal(status: HttpRefusal, message: string, details: ErrorDetails = {}): ParleyError {
   return new ParleyError('invalid_request', message, { ...details, status });

@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { Chunk, Delta, ResponseCustomContent } from '#contract/chunk.ts';
 import type { OfferedControl } from '#contract/completed-control.ts';
+import { ParleyError, withMembers } from '#contract/errors.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
 import type { MissingToolset, Tool, ToolAnswer } from '#domain/tools/tool.ts';
@@ -79,6 +80,8 @@ export interface RunMemory {
   readonly controls: readonly OfferedControl[];
   /** State of the model's own last reply. */
   readonly inner: JsonObject | undefined;
+  /** The run failed behind what is remembered, and can be gone on with from there; absent: it did not. */
+  readonly isBroken?: true;
 }
 
 const lastTurnNote = '\n\n[No more tools can be called in this run: answer now with what is known.]';
@@ -126,7 +129,21 @@ class Loop {
     };
   }
 
+  /** What of a run that fails is done is not lost: its state goes before the error and with it. */
   async *run(): AsyncGenerator<Chunk, void> {
+    try {
+      yield* this.#run();
+    } catch (thrown) {
+      if (this.#added.length === 0 || this.#options.signal.aborted) throw thrown;
+      const memory = { added: this.#added, pending: [], controls: [], inner: undefined, isBroken: true as const };
+      const state = await this.#options.toState?.(memory);
+      if (state === undefined) throw thrown;
+      yield this.#reply.chunk({ custom_content: { state } });
+      throw thrown instanceof ParleyError ? withMembers(thrown, { custom_content: { state }, ...this.#tally.totals() }) : thrown;
+    }
+  }
+
+  async *#run(): AsyncGenerator<Chunk, void> {
     const { answered } = this.#options;
     if (answered !== undefined && (yield* this.#goOn(answered))) return;
     for (let nth = 1 + turnsIn(this.#added); ; nth += 1) {

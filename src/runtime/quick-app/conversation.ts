@@ -45,7 +45,7 @@ export function readConversation(messages: readonly Message[], open: OpenState):
   return reader.done();
 }
 
-/** A run that waits for its caller. */
+/** A run that waits for its caller, or broke off. */
 interface OpenRun {
   readonly state: RunState;
   readonly results: Record<string, string>;
@@ -115,7 +115,7 @@ class ConversationReader {
     this.#citations.push(...(state.citations ?? []));
     // The newest state of a run holds all of it.
     this.#run = undefined;
-    if (state.pending.length > 0 || questionsOf(state).length > 0) {
+    if (state.pending.length > 0 || questionsOf(state).length > 0 || state.isBroken) {
       this.#run = { state, results: { ...state.results }, answer: undefined };
       return;
     }

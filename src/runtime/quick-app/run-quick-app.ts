@@ -75,7 +75,7 @@ async function* askModel(run: QuickAppRun, request: ChatRequest): AsyncIterable<
 /** Nothing is to be remembered of a reply without tools, controls and a state of the model's own. */
 async function toState(run: QuickAppRun, memory: RunMemory, citations: Citations): Promise<JsonObject | undefined> {
   if (memory.added.length === 0 && memory.controls.length === 0 && memory.inner === undefined) return undefined;
-  const isOver = memory.pending.length === 0 && (memory.questions ?? []).length === 0;
+  const isOver = memory.pending.length === 0 && (memory.questions ?? []).length === 0 && !memory.isBroken;
   return run.toState({ ...memory, results: {}, citations: citations.toRemember(isOver) });
 }
 

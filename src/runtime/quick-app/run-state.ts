@@ -98,7 +98,7 @@ function shortened(state: RunState, tooLong: number): RunState {
 
 /** A run that waits needs all of the rest to go on. */
 function answerAlone(state: RunState): RunState {
-  const isOver = state.pending.length === 0 && (state.questions ?? []).length === 0;
+  const isOver = state.pending.length === 0 && (state.questions ?? []).length === 0 && !state.isBroken;
   return isOver ? { ...state, added: [], citations: [] } : state;
 }
 

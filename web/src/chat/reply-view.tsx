@@ -93,7 +93,7 @@ function Remarks({ reply: { state, finish, functionCall } }: { readonly reply: R
 
 function Actions({ reply, branches, conversationId }: Pick<ReplyViewProps, 'reply' | 'branches' | 'conversationId'>) {
   const { asking } = usePage();
-  const retry = (): void => void asking.answer(conversationId, reply.parent);
+  const retry = (): void => void asking.answer(conversationId, reply.parent, reply);
   return (
     <div className="actions">
       <BranchSwitch {...{ conversationId, branches }} turnId={reply.id} />

@@ -31,8 +31,8 @@ export class Asking {
     return this.answer(conversationId, question.id);
   }
 
-  /** Has a question answered, once more where it was before. */
-  async answer(conversationId: string, questionId: string): Promise<void> {
+  /** Has a question answered, once more where it was before; behind what `last` has done, if that failed and can be gone on with. */
+  async answer(conversationId: string, questionId: string, last?: Reply): Promise<void> {
     const { library, service, headers = {} } = this.#parts;
     const conversation = library.find(conversationId);
     if (conversation === undefined) return;
@@ -43,7 +43,8 @@ export class Asking {
     const leaving = new AbortController();
     this.#running.set(start.id, { conversationId, leaving });
     library.put(withTurn(conversation, start), 'now');
-    const fold = new ReplyFold(start);
+    const failed = last?.state === 'failed' && last.custom.state !== undefined ? last : undefined;
+    const fold = new ReplyFold(start, failed);
     const end = (last: Partial<Reply>): void => {
       this.#running.delete(start.id);
       const reply: Reply = { ...fold.reply(), endedAtMs: Date.now(), ...last };
@@ -53,7 +54,8 @@ export class Asking {
       if (this.#running.has(start.id)) library.change(conversationId, (now) => withReply(now, fold.reply()));
     });
     try {
-      const messages = toMessages(turnsUpTo(conversation, questionId));
+      const turns = turnsUpTo(conversation, questionId);
+      const messages = toMessages(failed === undefined ? turns : [...turns, failed]);
       const { signal } = leaving;
       for await (const chunk of streamReply(service, { deployment: start.deployment, messages, signal, headers })) {
         fold.add(chunk, Date.now());

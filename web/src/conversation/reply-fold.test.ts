@@ -46,3 +46,25 @@ it('Steps have their times, and stand inside the only one under way when they be
     3: { startedAtMs: 50, within: 2 },
   });
 });
+
+it('A reply that goes on behind one that failed shows the steps and the text of both', () => {
+  const stage = { name: 'one', status: 'completed' as const };
+  const failed: Reply = {
+    ...{ ...start, state: 'failed', text: 'First.', stageTimes: { 0: { startedAtMs: 1, endedAtMs: 2 } } },
+    custom: { stages: [{ index: 0, ...stage }], state: { run: 'broken' } },
+  };
+  const fold = new ReplyFold(start, failed);
+  fold.add(part({ stages: [{ index: 0, ...stage, name: 'two' }] }), 5);
+  fold.add(part({ state: { run: 'over' } }, 'Then.'), 6);
+  expect(fold.reply()).toMatchObject({
+    text: 'First.\n\nThen.',
+    custom: {
+      stages: [
+        { index: 0, name: 'one' },
+        { index: 1, name: 'two' },
+      ],
+      state: { run: 'over' },
+    },
+    stageTimes: { 0: { startedAtMs: 1 }, 1: { startedAtMs: 5, endedAtMs: 5 } },
+  });
+});

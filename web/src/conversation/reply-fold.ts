@@ -1,16 +1,18 @@
 import { Accumulator } from '#contract/accumulate.ts';
-import type { Chunk, StageDelta } from '#contract/chunk.ts';
+import type { Chunk, ResponseCustomContent, StageDelta } from '#contract/chunk.ts';
 import type { Reply, StageTime } from './conversation.ts';
 
-/** Folds the chunks of one reply, and notes when its steps began and ended. */
+/** Folds the chunks of one reply, and notes when its steps began and ended. A reply that goes on behind one that failed has the parts of both. */
 export class ReplyFold {
   readonly #start: Reply;
   readonly #chunks = new Accumulator();
   readonly #running = new Set<number>();
+  readonly #failed: Reply | undefined;
   #stageTimes: Readonly<Record<number, StageTime>> = {};
 
-  constructor(start: Reply) {
+  constructor(start: Reply, failed?: Reply) {
     this.#start = start;
+    this.#failed = failed;
   }
 
   add(chunk: Chunk, nowMs: number): void {
@@ -26,11 +28,16 @@ export class ReplyFold {
     const { choices, usage, statistics } = this.#chunks.completion();
     const [choice] = choices;
     const { content, custom_content: custom = {}, function_call: call } = choice?.message ?? { role: 'assistant' };
+    const { text: said = '', custom: shown = {}, stageTimes: before = {} } = this.#failed ?? {};
+    const steps = shown.stages?.length ?? 0;
     return {
       ...this.#start,
-      text: content ?? '',
-      custom,
-      stageTimes: this.#stageTimes,
+      text: [said, content ?? ''].filter((part) => part !== '').join('\n\n'),
+      custom: behind(shown, custom),
+      stageTimes: {
+        ...before,
+        ...Object.fromEntries(Object.entries(this.#stageTimes).map(([at, time]) => later(at, time, steps))),
+      },
       ...(choice?.finish_reason != null && { finish: choice.finish_reason }),
       ...(call !== undefined && { functionCall: call as NonNullable<Reply['functionCall']> }),
       ...(usage != null && { usage }),
@@ -51,4 +58,20 @@ export class ReplyFold {
     }
     this.#stageTimes = { ...this.#stageTimes, [index]: time };
   }
+}
+
+/** Parts that are numbered go on behind those that were there; of anything else the newer counts. */
+function behind(before: ResponseCustomContent, custom: ResponseCustomContent): ResponseCustomContent {
+  const joined = { ...before, ...custom };
+  for (const key of ['stages', 'attachments'] as const) {
+    const [first, second] = [before[key] ?? [], custom[key] ?? []];
+    const items = [...first, ...second.map((item) => ({ ...item, index: item.index + first.length }))];
+    if (items.length > 0) Object.assign(joined, { [key]: items });
+  }
+  return joined;
+}
+
+function later(at: string, time: StageTime, steps: number): [number, StageTime] {
+  const { within } = time;
+  return [Number(at) + steps, within === undefined ? time : { ...time, within: within + steps }];
 }
