@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Log } from '#telemetry/log.ts';
 import { type Closing, closeInOrder } from './close-in-order.ts';
+import type { KeptConnections } from './kept-connections.ts';
 
 /** The part of an HTTP server that a stop needs; Node's has it. */
 interface StoppableServer {
@@ -20,6 +21,7 @@ interface StoppableCalls {
 
 export interface DrainDeps {
   readonly server: StoppableServer;
+  readonly connections: Pick<KeptConnections, 'closeBehindAnswers'>;
   readonly calls: StoppableCalls;
   readonly clock: Clock;
   readonly log: Log;
@@ -40,7 +42,7 @@ const closeMs = 5_000;
 const interrupted = 130;
 
 /**
- * Stops a node without breaking what it does: it is not ready, and a moment later takes no new connection and no new call; open calls end in peace, up to a bound;
+ * Stops a node without breaking what it does: it is not ready, each answer closes its connection, and a moment later takes no new connection and no new call; open calls end in peace, up to a bound;
  * those left get `shutting_down` as their last event. A second signal ends the process at once.
  */
 export class Drain {
@@ -64,8 +66,9 @@ export class Drain {
   };
 
   async #leave(lameDuckMs: number): Promise<void> {
-    const { clock, drainMs, log } = this.#parts;
+    const { clock, connections, drainMs, log } = this.#parts;
     this.#isDraining = true;
+    connections.closeBehindAnswers();
     if (lameDuckMs > 0) {
       log.info('not ready any more, calls are taken a moment longer', { lame_duck_ms: lameDuckMs });
       await clock.sleep(lameDuckMs, new AbortController().signal);

@@ -20,6 +20,7 @@ import type { Closable, Closing } from './close-in-order.ts';
 import { composeService, type Service } from './compose.ts';
 import { Drain } from './drain.ts';
 import { firstConfiguration } from './first-configuration.ts';
+import { KeptConnections } from './kept-connections.ts';
 import { addressOnce } from './listening.ts';
 import { measureHttp } from './measure-http.ts';
 import { serveMetrics } from './metrics-server.ts';
@@ -60,10 +61,11 @@ async function startNode(flags: ServeFlags, environment: Environment): Promise<v
   await sample?.prepare({ files: node.stores.files, clock, log: node.log });
   const service = composeNode(node, http);
   const reload = await keepConfiguration(node, environment, accepted);
+  const connections = new KeptConnections(service.app.server);
   const address = await addressOnce(() => service.app.listen({ host, port }), service.app.server, settings);
   const beside = await openSideListeners(node, service.app);
   const serving = [http, reload, service.embedder, service.app, ...beside, ...(sample?.server ? [sample.server] : [])];
-  const drain = drainOf(node, service, [serving, ...node.closing]);
+  const drain = drainOf(node, { ...service, connections }, [serving, ...node.closing]);
   const hear = withoutEchoes(drain.signalled, environment, clock);
   process.on('SIGTERM', hear).on('SIGINT', hear);
   node.state.started(() => drain.isDraining);
@@ -150,11 +152,16 @@ async function openSideListeners({ settings, log, telemetry }: NodeDeps, app: Fa
   return opened;
 }
 
-function drainOf({ settings, log }: NodeDeps, { app, inFlightCalls }: Service, closing: Closing): Drain {
+interface Stoppable extends Pick<Service, 'app' | 'inFlightCalls'> {
+  readonly connections: KeptConnections;
+}
+
+function drainOf({ settings, log }: NodeDeps, { app, inFlightCalls, connections }: Stoppable, closing: Closing): Drain {
   const exit = (code: number): void => process.exit(code);
   const { drainMs, lameDuckMs } = settings;
   process.on('unhandledRejection', (reason) => log.error('a promise failed unheard', reason));
-  return new Drain({ server: app.server, calls: inFlightCalls, clock, log, drainMs, lameDuckMs, closing, exit });
+  const { server } = app;
+  return new Drain({ server, connections, calls: inFlightCalls, clock, log, drainMs, lameDuckMs, closing, exit });
 }
 
 /** The configuration to start with. Throws SettingFault with every fault of it. */

@@ -3,6 +3,7 @@ import { createServer, request, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Drain } from '#app/drain.ts';
+import { KeptConnections } from '#app/kept-connections.ts';
 import { systemClock } from '#base/clock.ts';
 import type { ParleyError } from '#contract/errors.ts';
 import { InFlightCalls } from '#surfaces/http/in-flight-calls.ts';
@@ -38,6 +39,7 @@ async function open(drainMs: number, closeDoor: () => Promise<void> = async () =
   const exited = Promise.withResolvers<void>();
   const drain = new Drain({
     server,
+    connections: new KeptConnections(server),
     calls,
     clock: systemClock,
     log,
@@ -108,6 +110,7 @@ describe('a node that is told to stop', () => {
     const never = new Promise<void>(() => {});
     const drain = new Drain({
       server: { close() {}, closeIdleConnections() {}, closeAllConnections() {} },
+      connections: { closeBehindAnswers() {} },
       calls: { size: 1, close: () => never, abort() {} },
       clock: systemClock,
       log,

@@ -36,14 +36,18 @@ function askOver(
   agent: Agent,
   node: TestProcess,
   path: string,
+  body?: unknown,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<{ status: number; text: string; connection: string | undefined }> {
   return new Promise((resolve, reject) => {
-    const asking = request(`${node.url}${path}`, { agent, headers: { 'api-key': 'caller-key' } }, async (response) => {
-      let body = '';
-      for await (const piece of response) body += String(piece);
-      resolve({ status: response.statusCode ?? 0, text: body, connection: response.headers.connection });
+    const headers = { 'api-key': 'caller-key', ...(body !== undefined && { 'content-type': 'application/json' }), ...more };
+    const method = body === undefined ? 'GET' : 'POST';
+    const asking = request(`${node.url}${path}`, { method, agent, headers }, async (response) => {
+      let text = '';
+      for await (const piece of response) text += String(piece);
+      resolve({ status: response.statusCode ?? 0, text, connection: response.headers.connection });
     });
-    asking.on('error', reject).end();
+    asking.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
   });
 }
 
@@ -83,6 +87,42 @@ describe('a node that is told to stop', () => {
     expect((await (await node.stream('demo', { messages: [{ role: 'user', content: 'Count to 1' }] })).rest()).isDone).toBe(true);
     node.kill('SIGINT');
     expect((await node.ended).code).toBe(130);
+  });
+
+  it('says with every answer that the connection closes, so that nobody sends on one that is reset', async () => {
+    const late = Promise.withResolvers<void>();
+    await using upstream = await startScriptedUpstream(async (answering) => {
+      await late.promise;
+      await jsonReply(plainCompletion('late'))(answering);
+    });
+    const models = { ...demo.models, m: { upstreams: [{ endpoint: upstream.endpoint }] } };
+    await using node = await startProcess({ configuration: { models }, environment: { PARLEY_LAME_DUCK_MS: '60000' } });
+    const agents = Array.from({ length: 8 }, () => new Agent({ keepAlive: true, maxSockets: 1 }));
+    for (const agent of agents) expect((await askOver(agent, node, '/v1/models')).connection).toBe('keep-alive');
+    const [waiting, ...others] = agents as [Agent, ...Agent[]];
+    const chat = (model: string, more = {}) => ({ model, messages: hello, ...more });
+    const underWay = askOver(waiting, node, '/v1/chat/completions', chat('m'));
+    await upstream.request(0);
+    node.kill('SIGTERM');
+    await node.said(/"lame_duck_ms":/);
+    const asked: readonly (readonly [status: number, path: string, body?: unknown, headers?: Record<string, string>])[] = [
+      [200, '/v1/models'],
+      [503, '/ready'],
+      [404, '/nowhere'],
+      [200, '/v1/chat/completions', chat('demo')],
+      [200, '/v1/chat/completions', chat('demo', { stream: true })],
+      [404, '/v1/chat/completions', chat('nobody')],
+      [200, '/v1/chat/completions', chat('demo'), { expect: '100-continue' }],
+    ];
+    for (const [at, [status, path, body, headers]] of asked.entries()) {
+      const answer = await askOver(others[at] as Agent, node, path, body, headers);
+      expect([path, answer.status, answer.connection]).toEqual([path, status, 'close']);
+    }
+    late.resolve();
+    expect(await underWay).toMatchObject({ status: 200, connection: 'close' });
+    for (const agent of agents) agent.destroy();
+    node.kill('SIGINT');
+    await node.ended;
   });
 
   it('then takes none any more, while open streams go on', async () => {

@@ -10,6 +10,7 @@ import { openLog } from '#telemetry/open-log.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { AddinFlags } from '../cli.ts';
 import { Drain } from '../drain.ts';
+import { KeptConnections } from '../kept-connections.ts';
 import { addressOnce } from '../listening.ts';
 import { SettingFault } from '../settings.ts';
 import { readTls, watchTls } from '../tls.ts';
@@ -48,10 +49,12 @@ async function startGateway(flags: AddinFlags, environment: Environment): Promis
     },
   });
   const server = createAddinServer(gateway.handle, tls && readTls(tls));
+  const connections = new KeptConnections(server as Server);
   const address = await addressOnce(() => once(server.listen(port, host), 'listening'), server, settings);
   const certificate = tls && (await watchTls(tls, server as Server, log));
   const closing = [[upstream, ...(certificate ? [certificate] : [])], [lines]];
-  const drain = new Drain({ server, calls: gateway, clock, log, drainMs, closing, exit: (code) => process.exit(code) });
+  const exit = (code: number): void => process.exit(code);
+  const drain = new Drain({ server, connections, calls: gateway, clock, log, drainMs, closing, exit });
   const hear = withoutEchoes(drain.signalled, environment, clock);
   process.on('SIGTERM', hear).on('SIGINT', hear);
   log.info('listening', { address, version: packageJson.version, upstream: settings.upstream.origin });
