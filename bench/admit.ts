@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { openRedisStores } from '#app/open-redis-stores.ts';
+import { Caches } from '#base/caches.ts';
 import { systemClock } from '#base/clock.ts';
 import { Secret } from '#base/secret.ts';
 import { authorize } from '#calls/authorize.ts';
@@ -119,6 +120,7 @@ async function measureShared(): Promise<{ roundTrips: number; sharedMicros: numb
   const note = (message: string, thrown?: unknown): void => console.error(message, thrown);
   const stores = await openRedisStores(new Secret(server.url), {
     clock: systemClock,
+    caches: new Caches(),
     newKey: () => 'x'.repeat(43),
     note,
     noteFault: note,

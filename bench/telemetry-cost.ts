@@ -1,4 +1,5 @@
 /** What telemetry costs one call: `node bench/telemetry-cost.ts`. Numbers go to stderr, the log's lines to stdout: send them to /dev/null. */
+
 import { metrics as otel } from '@opentelemetry/api';
 import {
   AggregationTemporality,
@@ -7,6 +8,7 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import { pino } from 'pino';
+import { Caches } from '#base/caches.ts';
 import { systemClock } from '#base/clock.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { Telemetry } from '#domain/telemetry.ts';
@@ -63,6 +65,7 @@ function say(what: string, nanoseconds: number): void {
 async function open(level: 'info' | 'silent'): Promise<Telemetry> {
   const { log, lines } = openLog(level, () => []);
   const telemetry = await openTelemetry({
+    caches: new Caches(),
     env: {},
     clock: systemClock,
     log,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { BoundedCache } from '#base/bounded-cache.ts';
 import { systemClock } from '#base/clock.ts';
 import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
 import { Secret } from '#base/secret.ts';
@@ -22,7 +23,7 @@ export async function openLibrary(postgresUrl: string | undefined) {
     : openPostgres(new Secret(postgresUrl)));
   const index = new SqlPassageIndex(database);
   const blobs = await DiskBlobStore.open(folder);
-  const embedder = new LocalEmbedder({ maxRecentVectors: 1 });
+  const embedder = new LocalEmbedder({ recent: new BoundedCache({ maxBytes: 0, bytesOf: () => 0 }) });
   const noteFault = (message: string, thrown: unknown): void => console.error(message, thrown);
   const indexer = new DocumentIndexer({ index, blobs, clock: systemClock, owner: 'bench', noteFault });
 

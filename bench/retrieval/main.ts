@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { BoundedCache } from '#base/bounded-cache.ts';
 import type { IndexedDocument, PassageHit } from '#domain/tools/passage-index.ts';
 import { type PassageQuery, PassageSearch } from '#tools/retrieval/searching/passage-search.ts';
 import { makeCorpus } from './corpus/corpus.ts';
@@ -50,7 +51,10 @@ async function measureQuality(library: Library): Promise<void> {
     if (passage === undefined) throw new Error('a passage that was found is not there');
     return { file: fileOf.get(document) ?? '', passage };
   };
-  const search = new PassageSearch(index);
+  const search = new PassageSearch(
+    index,
+    new BoundedCache({ maxBytes: 256 * 1024 ** 2, bytesOf: ({ byteLength }) => byteLength }),
+  );
   for (const [name, way] of Object.entries(ways)) {
     const verdicts: Verdict[] = [];
     for (const golden of questions as GoldenQuestion[]) {
@@ -98,7 +102,10 @@ function toLine(name: string, verdicts: readonly Verdict[]): string {
 
 async function measureSpeed({ index, embedder }: Library, chunks: number): Promise<void> {
   const documents: IndexedDocument[] = await fillIndex(index, embedder, chunks);
-  const search = new PassageSearch(index);
+  const search = new PassageSearch(
+    index,
+    new BoundedCache({ maxBytes: 256 * 1024 ** 2, bytesOf: ({ byteLength }) => byteLength }),
+  );
   for (const [name, way] of Object.entries(ways)) {
     const times: number[] = [];
     for (const [nth, { question }] of questions.entries()) {

@@ -32,24 +32,24 @@ import { createToolSources } from './tool-sources.ts';
 
 /** Parts with everything that may be left out. */
 export type CompleteServiceDeps = ServiceDeps &
-  Required<Pick<ServiceDeps, 'loadBalancer' | 'noteFault' | 'noteGraph' | 'noteAudit'>>;
+  Required<Pick<ServiceDeps, 'caches' | 'loadBalancer' | 'noteFault' | 'noteGraph' | 'noteAudit'>>;
 
 /** The way of every call, and what of it surfaces look at. */
 export type Line = ReturnType<typeof composeLine>;
 
 /** Builds what stands behind the surfaces: finding, consent, limits, upstreams and tools. */
 export function composeLine(deps: CompleteServiceDeps) {
-  const { snapshot, clock, telemetry, loadBalancer, noteFault, noteGraph } = deps;
+  const { snapshot, clock, caches, telemetry, loadBalancer, noteFault, noteGraph } = deps;
   const { perRequestKeys, applications, limits, seal } = deps.stores;
   const catalog = new Catalog(applications);
   const texts = deps.files && new KeptTexts({ ...defaultFileLimits, ...deps.files, clock, newId: randomUUID, noteFault });
   const states = new RunStates(toStateSigner(seal), texts);
-  const mcp = new McpTools(clock);
+  const mcp = new McpTools(clock, caches);
   const documents = new DocumentTools({
-    ...{ files: deps.files, passages: deps.passages, embedder: deps.embedder, snapshot, clock, noteFault },
+    ...{ files: deps.files, passages: deps.passages, embedder: deps.embedder, snapshot, clock, caches, noteFault },
     serviceEmbed: { calls: () => calls, telemetry, clock, newId: createLetterIds() },
   });
-  const toolSources = createToolSources(clock, { mcp, documents });
+  const toolSources = createToolSources(clock, { mcp, documents, caches });
   const guarded: HttpClient = {
     send: (request, listener) => toolSources(snapshot().configuration).sources.http.send(request, listener),
     close: () => undefined,

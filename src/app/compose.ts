@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import fastify, { type FastifyInstance } from 'fastify';
+import { Caches } from '#base/caches.ts';
 import { createLetterIds } from '#base/letter-id.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { createIdentify, type Identify } from '#domain/callers/identify.ts';
@@ -68,7 +69,14 @@ export interface Service {
 export function composeService(given: ServiceDeps): Service {
   const nothing = (): void => undefined;
   const loadBalancer = given.loadBalancer ?? new LoadBalancer();
-  const parts: CompleteServiceDeps = { noteFault: nothing, noteGraph: nothing, noteAudit: nothing, ...given, loadBalancer };
+  const parts: CompleteServiceDeps = {
+    noteFault: nothing,
+    noteGraph: nothing,
+    noteAudit: nothing,
+    caches: new Caches(),
+    ...given,
+    loadBalancer,
+  };
   const { snapshot } = parts;
   const inFlightCalls = new InFlightCalls();
   const line = composeLine(parts);
@@ -119,10 +127,10 @@ function pathsOf(aliases: Configuration['aliases']): readonly MethodOfPath[] {
   return [...apiOperations({ aliases }), ...otherFormsOfCalls(['compat', ...aliases.compat])];
 }
 
-function composeIdentify({ snapshot, http, clock, stores, noteFault, noteAudit }: CompleteServiceDeps): Identify {
+function composeIdentify({ snapshot, http, clock, caches, stores, noteFault, noteAudit }: CompleteServiceDeps): Identify {
   const noteRefusal = (code: string): void =>
     noteAudit({ action: 'credentials.refused', subject: undefined, object: undefined, details: { code } });
-  const verifyToken = createTokenVerifier({ snapshot, http, clock, noteFault });
+  const verifyToken = createTokenVerifier({ snapshot, http, clock, caches, noteFault });
   return createIdentify(snapshot, stores.perRequestKeys, { verifyToken, noteRefusal });
 }
 
@@ -172,7 +180,7 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
   }
   if (parts.admin !== undefined) adminRoutes(app, { ...parts.admin, identify, clock });
   consentRoutes(app, { ...consent, snapshot, catalog, identify, clock, noteAudit });
-  const listWays = createSignInWays({ snapshot, http: parts.http, clock, noteFault });
+  const listWays = createSignInWays({ snapshot, http: parts.http, clock, caches: parts.caches, noteFault });
   uiRoutes(app, { listWays });
 }
 

@@ -1,3 +1,4 @@
+import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
 import { embedForService, type ServiceEmbedDeps } from '#calls/embed-for-service.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
@@ -18,6 +19,8 @@ import { PassageSearch } from '#tools/retrieval/searching/passage-search.ts';
 import { openShelf } from '#tools/retrieval/shelf.ts';
 import type { TextEmbedder } from '#tools/retrieval/text-embedder.ts';
 
+import { memoryOfProcess, vectorBytes } from './memory-shares.ts';
+
 /** The index of what stands in stored files. */
 export interface PassageStore {
   readonly index: PassageIndex;
@@ -33,6 +36,7 @@ export interface DocumentToolsDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly serviceEmbed: ServiceEmbedDeps;
   readonly clock: Clock;
+  readonly caches: Caches;
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
 
@@ -55,11 +59,13 @@ export class DocumentTools {
 
   constructor(parts: DocumentToolsDeps) {
     this.#parts = parts;
-    const { files, passages, clock, noteFault } = parts;
+    const { files, passages, clock, caches, noteFault } = parts;
     if (files === undefined || passages === undefined) return;
     const { index, owner } = passages;
+    const bytesOf = ({ byteLength }: Float32Array): number => byteLength;
+    const vectors = caches.open('document_vectors', { maxBytes: vectorBytes(memoryOfProcess()), bytesOf });
     const indexer = new DocumentIndexer({ index, blobs: files.blobs, clock, owner, noteFault });
-    this.#shelves = { clock, files: files.index, index, indexer, search: new PassageSearch(index) };
+    this.#shelves = { clock, files: files.index, index, indexer, search: new PassageSearch(index, vectors) };
   }
 
   /** The tools over these references, for an application under a configuration. Rejects with ToolFault, StoreFault. */

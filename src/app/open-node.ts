@@ -1,3 +1,4 @@
+import { Caches } from '#base/caches.ts';
 import { systemClock } from '#base/clock.ts';
 import { parseJson } from '#base/json.ts';
 import { type Accepted, checkConfiguration } from '#configuration/check.ts';
@@ -25,6 +26,7 @@ export interface NodeDeps {
   readonly settings: Settings;
   readonly snapshot: LiveConfig;
   readonly loadBalancer: LoadBalancer;
+  readonly caches: Caches;
   readonly state: NodeState;
   readonly stores: Stores;
   readonly telemetry: NodeTelemetry;
@@ -42,17 +44,19 @@ export interface NodeDeps {
 export async function openNode(settings: Settings, environment: Environment, accepted: Accepted): Promise<NodeDeps> {
   const snapshot = new LiveConfig(accepted.configuration);
   const loadBalancer = new LoadBalancer();
+  const caches = new Caches();
   const state = new NodeState({ snapshot: snapshot.current, loadBalancer, clock });
   const { log, lines } = openLog(settings.logLevel, () => [...snapshot.secrets(), ...secretsIn(settings)]);
   const noteFault = (message: string, thrown: unknown): void => log.error(message, thrown);
   const note = (message: string): void => log.info(message);
   for (const warning of warningsOf(settings)) log.warn(warning);
-  const stores = await openStores(settings, { clock, note, noteFault });
+  const stores = await openStores(settings, { clock, caches, note, noteFault });
   const { listener, noteAudit, losses, close: closeJournal } = openJournal({ journal: stores.journal, clock, note, noteFault });
   state.storesOpened({ shared: stores.shared, losses, takesWrites: stores.takesWrites });
   const telemetry = await openTelemetry({
     env: environment,
     clock,
+    caches,
     log,
     lines,
     listeners: [listener],
@@ -64,7 +68,7 @@ export async function openNode(settings: Settings, environment: Environment, acc
   put(accepted);
   const tell = shareConfiguration({ stores, put, log, snapshot });
   const closing = [[telemetry, { close: closeJournal }], [stores], [lines]];
-  return { settings, snapshot, loadBalancer, state, stores, telemetry, log, noteAudit, put, tell, closing };
+  return { settings, snapshot, loadBalancer, caches, state, stores, telemetry, log, noteAudit, put, tell, closing };
 }
 
 /** What is likely a mistake in settings that can be used all the same. */

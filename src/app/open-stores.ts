@@ -78,7 +78,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
     await closeDatabase();
     throw thrown;
   });
-  const applications = new SqlApplicationStore(database, seal);
+  const applications = new SqlApplicationStore(database, seal, tools.caches);
   const index = new SqlFileIndex(database);
   const passages = new SqlPassageIndex(database);
   void reached.then(() => sealAnew(applications, tools));

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:https';
 import type { FastifyInstance } from 'fastify';
 import { systemClock } from '#base/clock.ts';
-import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
+import { LocalEmbedder, recentVectorBounds } from '#base/embedding/local-embedder.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import type { Accepted } from '#configuration/check.ts';
@@ -80,16 +80,17 @@ function newSecret(): string {
 }
 
 function composeNode(
-  { settings, snapshot, loadBalancer, state, stores, telemetry, log, noteAudit }: NodeDeps,
+  { settings, snapshot, loadBalancer, caches, state, stores, telemetry, log, noteAudit }: NodeDeps,
   http: HttpClient,
 ): Service & { embedder: LocalEmbedder } {
-  const embedder = new LocalEmbedder();
+  const embedder = new LocalEmbedder({ recent: caches.open('recent_vectors', recentVectorBounds) });
   const service: Service = composeService({
     snapshot: snapshot.current,
     loadBalancer,
     http,
     embedder,
     clock,
+    caches,
     telemetry,
     stores,
     files: stores.files,

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
@@ -19,6 +20,8 @@ export interface ServiceDeps {
   readonly http: HttpClient;
   readonly embedder: Embedder;
   readonly clock: Clock;
+  /** Absent: nobody looks at the sizes of caches. */
+  readonly caches?: Caches;
   readonly telemetry: Telemetry;
   /** Health of the upstreams, where others look at it too. */
   readonly loadBalancer?: LoadBalancer;

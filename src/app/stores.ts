@@ -1,3 +1,4 @@
+import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { ConsentStore } from '#domain/consent/consent-store.ts';
@@ -40,6 +41,7 @@ export interface SharedStore {
 
 export interface StoreDeps {
   readonly clock: Clock;
+  readonly caches: Caches;
   /** Makes per-request keys. */
   readonly newKey: () => string;
   readonly note: (message: string) => void;

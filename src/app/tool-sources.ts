@@ -1,3 +1,4 @@
+import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
 import { guardClient } from '#base/guarded-client.ts';
 import { createGuardedFetch } from '#base/guarded-fetch.ts';
@@ -24,6 +25,7 @@ export interface ConfiguredTools {
 interface LastingSources {
   readonly mcp: McpTools;
   readonly documents: DocumentTools;
+  readonly caches: Caches;
 }
 
 /** Gives the tools of the configuration in force, made once for each. */
@@ -45,11 +47,17 @@ function toTools(configuration: Configuration, clock: Clock, lasting: LastingSou
   const { allowPrivateNetworks } = security;
   const guard = new NetGuard(allowPrivateNetworks);
   const http: HttpClient = guardClient(guard, (lookup) => new LeanClient({ lookup }));
-  const tokens = new TokenCache({ http, clock, timeouts: { connectMs, firstByteMs: tokenReplyMs, idleMs: tokenReplyMs } });
+  const { caches } = lasting;
+  const tokens = new TokenCache({
+    http,
+    clock,
+    caches,
+    timeouts: { connectMs, firstByteMs: tokenReplyMs, idleMs: tokenReplyMs },
+  });
   const rules = JSON.stringify([allowPrivateNetworks, connectMs, timeoutMs]);
   const network = { fetch: createGuardedFetch(guard, connectMs), tokens, timeoutMs, loadingMs: mcpLoadingMs, rules };
   return {
-    addons: new AddonTools({ http, tokens, clock, limits }),
+    addons: new AddonTools({ http, tokens, clock, caches, limits }),
     sources: {
       http,
       tokens,

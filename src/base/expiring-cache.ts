@@ -1,3 +1,4 @@
+import type { BoundedCache } from './bounded-cache.ts';
 import type { Clock } from './clock.ts';
 
 /** What was made, and how many milliseconds from now it may be used. */
@@ -6,14 +7,16 @@ export interface ExpiringValue<Value> {
   readonly freshMs: number;
 }
 
-export interface ExpiringCacheOptions {
+export interface ExpiringCacheOptions<Value> {
   readonly clock: Clock;
-  readonly maxEntries: number;
+  /** Where they are kept, as `expiringBytes` counts them. */
+  readonly kept: BoundedCache<Expiring<Value>>;
   /** Milliseconds a failure is given again instead of a new try; 0: not at all. */
   readonly failureFreshMs: number;
 }
 
-interface Entry<Value> {
+/** What is being made, or came or failed. */
+export interface Expiring<Value> {
   readonly made: Promise<Value>;
   /** Set once it came. */
   value: Value | undefined;
@@ -21,30 +24,39 @@ interface Entry<Value> {
   freshUntilMs: number;
 }
 
+/** Of a promise and its end. */
+const expiringEntryBytes = 300;
+
+/** How many bytes an entry takes, for a cache of those whose values take as many as `bytesOf` says. */
+export function expiringBytes<Value>(bytesOf: (value: Value) => number): (entry: Expiring<Value>) => number {
+  return ({ value }) => expiringEntryBytes + (value === undefined ? 0 : bytesOf(value));
+}
+
 /** Keeps what is costly to get: one making at a time for a key, everyone who asks meanwhile waits for the same. */
 export class ExpiringCache<Value> {
-  readonly #options: ExpiringCacheOptions;
-  readonly #entries = new Map<string, Entry<Value>>();
+  readonly #options: ExpiringCacheOptions<Value>;
 
-  constructor(options: ExpiringCacheOptions) {
+  constructor(options: ExpiringCacheOptions<Value>) {
     this.#options = options;
   }
 
   get(key: string, make: () => Promise<ExpiringValue<Value>>): Promise<Value> {
-    const known = this.#entries.get(key);
-    if (known !== undefined && known.freshUntilMs > this.#options.clock.nowMs()) return known.made;
+    const { clock, kept } = this.#options;
+    const known = kept.find(key);
+    if (known !== undefined && known.freshUntilMs > clock.nowMs()) return known.made;
     return this.#start(key, make).made;
   }
 
   /** Drops the value of the key if it is the one meant: a newer one stays. */
   forget(key: string, value: Value): void {
-    if (this.#entries.get(key)?.value === value) this.#entries.delete(key);
+    const { kept } = this.#options;
+    if (kept.find(key)?.value === value) kept.delete(key);
   }
 
-  #start(key: string, make: () => Promise<ExpiringValue<Value>>): Entry<Value> {
-    const { clock, failureFreshMs, maxEntries } = this.#options;
+  #start(key: string, make: () => Promise<ExpiringValue<Value>>): Expiring<Value> {
+    const { clock, failureFreshMs, kept } = this.#options;
     const making = make();
-    const entry: Entry<Value> = {
+    const entry: Expiring<Value> = {
       made: making.then(({ value }) => value),
       value: undefined,
       freshUntilMs: Number.POSITIVE_INFINITY,
@@ -53,15 +65,14 @@ export class ExpiringCache<Value> {
       ({ value, freshMs }) => {
         entry.value = value;
         entry.freshUntilMs = clock.nowMs() + freshMs;
+        // Only now it is known how much it takes.
+        if (kept.find(key) === entry) kept.set(key, entry);
       },
       () => {
         entry.freshUntilMs = clock.nowMs() + failureFreshMs;
       },
     );
-    this.#entries.delete(key);
-    this.#entries.set(key, entry);
-    const [oldest] = this.#entries.keys();
-    if (this.#entries.size > maxEntries && oldest !== undefined) this.#entries.delete(oldest);
+    kept.set(key, entry);
     return entry;
   }
 }

@@ -1,5 +1,6 @@
+import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
-import { ExpiringCache } from '#base/expiring-cache.ts';
+import { ExpiringCache, expiringBytes } from '#base/expiring-cache.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import type { IdentityProviderEntry, SignInEntry } from '#contract/configuration/access.ts';
 import type { ListSignInWays, SignInEndpoints, SignInWay } from '#contract/sign-in-way.ts';
@@ -11,12 +12,13 @@ const totalMs = 10_000;
 const patienceMs = 2_000;
 const freshMs = 600_000;
 const failureFreshMs = 10_000;
-const maxProviders = 100;
+const maxBytes = 256 * 1024;
 
 export interface SignInWaysDeps {
   readonly snapshot: () => Pick<ConfigSnapshot, 'configuration'>;
   readonly http: HttpClient;
   readonly clock: Clock;
+  readonly caches: Caches;
   /** Called once when a provider cannot be asked, until it can be asked again. */
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
@@ -33,8 +35,9 @@ interface Provider {
  * Lists the providers that people may sign in with. Endpoints that are not configured are found through the OpenID
  * configuration of the issuer, which is asked for every ten minutes at most. One for the process.
  */
-export function createSignInWays({ snapshot, http, clock, noteFault }: SignInWaysDeps): ListSignInWays {
-  const known = new ExpiringCache<Discovered>({ clock, maxEntries: maxProviders, failureFreshMs });
+export function createSignInWays({ snapshot, http, clock, caches, noteFault }: SignInWaysDeps): ListSignInWays {
+  const kept = caches.open('sign_in_ways', { maxBytes, bytesOf: expiringBytes<Discovered>((way) => JSON.stringify(way).length) });
+  const known = new ExpiringCache<Discovered>({ clock, kept, failureFreshMs });
   const failing = new Set<string>();
   const discoverNow = async ({ name, entry: { issuer }, signIn }: Provider): Promise<{ value: Discovered; freshMs: number }> => {
     try {

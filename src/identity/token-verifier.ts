@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import type { IdentityProviderEntry } from '#contract/configuration/access.ts';
@@ -7,7 +8,7 @@ import { unauthorized, type VerifyToken } from '#domain/callers/identify.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { ProviderKeys } from './provider-keys.ts';
 import { toCaller } from './to-caller.ts';
-import { VerifiedTokens } from './verified-tokens.ts';
+import { VerifiedTokens, verifiedTokenBounds } from './verified-tokens.ts';
 
 const maxTokenLength = 16_384;
 
@@ -15,6 +16,7 @@ export interface TokenVerifierDeps {
   readonly snapshot: () => Pick<ConfigSnapshot, 'configuration'>;
   readonly http: HttpClient;
   readonly clock: Clock;
+  readonly caches: Caches;
   /** Called once when keys cannot be had, until they can be had again. */
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
@@ -77,7 +79,8 @@ function toKnown(configuration: Configuration, deps: TokenVerifierDeps, last: Kn
       keys: keys ?? toProviderKeys(name, entry, deps),
     });
   }
-  return { configuration, providers, tokens: new VerifiedTokens(deps.clock) };
+  const kept = deps.caches.open('verified_tokens', verifiedTokenBounds);
+  return { configuration, providers, tokens: new VerifiedTokens(kept, deps.clock) };
 }
 
 function toProviderKeys(name: string, entry: IdentityProviderEntry, { http, clock, noteFault }: TokenVerifierDeps): ProviderKeys {

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { BoundedCache } from '#base/bounded-cache.ts';
 import type { Clock } from '#base/clock.ts';
-import { VerifiedTokens } from './verified-tokens.ts';
+import { VerifiedTokens, verifiedTokenBounds } from './verified-tokens.ts';
 
 const ada = { subject: 'ada', project: 'p', roles: ['default'], chain: null };
 
-function openTokens() {
+function openTokens(bounds = verifiedTokenBounds) {
   const time = { nowMs: 1_000 };
   const clock: Clock = { nowMs: () => time.nowMs, epochMs: () => 0, sleep: () => Promise.resolve() };
-  return { tokens: new VerifiedTokens(clock), time };
+  return { tokens: new VerifiedTokens(new BoundedCache(bounds), clock), time };
 }
 
 describe('a verified token', () => {
@@ -38,8 +39,8 @@ describe('a verified token', () => {
   });
 
   it('gives way to others when there are too many, the one asked for last staying', () => {
-    const { tokens } = openTokens();
-    for (let index = 0; index < 10_000; index += 1) tokens.keep(`digest ${index}`, ada, 1_000);
+    const { tokens } = openTokens({ maxBytes: 5_500, bytesOf: () => 400 });
+    for (let index = 0; index < 10; index += 1) tokens.keep(`digest ${index}`, ada, 1_000);
     expect(tokens.find('digest 0')).toBe(ada);
     tokens.keep('one more', ada, 1_000);
     expect(tokens.find('digest 0')).toBe(ada);

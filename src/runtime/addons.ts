@@ -1,5 +1,6 @@
+import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
-import { ExpiringCache } from '#base/expiring-cache.ts';
+import { ExpiringCache, expiringBytes } from '#base/expiring-cache.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { AddonEntry } from '#contract/configuration/service.ts';
 import { ParleyError } from '#contract/errors.ts';
@@ -10,12 +11,15 @@ import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools
 const documentFreshMs = 300_000;
 const failureFreshMs = 10_000;
 const longestLoadMs = 30_000;
-const maxDocuments = 200;
+const maxBytes = 16 * 1024 ** 2;
+/** Objects take more than their text. */
+const bytesPerChar = 3;
 /** More than this, vendors refuse a request. */
 const maxTools = 128;
 
 export interface AddonToolsDeps extends RestSources {
   readonly clock: Clock;
+  readonly caches: Caches;
 }
 
 /** One of a request's `addons`: a name or an address (docs/wire.md, Chat request). */
@@ -34,7 +38,8 @@ export class AddonTools {
 
   constructor(deps: AddonToolsDeps) {
     this.#deps = deps;
-    this.#documents = new ExpiringCache({ clock: deps.clock, maxEntries: maxDocuments, failureFreshMs });
+    const kept = deps.caches.open('addon_documents', { maxBytes, bytesOf: expiringBytes(bytesOfDocument) });
+    this.#documents = new ExpiringCache({ clock: deps.clock, kept, failureFreshMs });
   }
 
   /** To be given what `findAddons` found. Rejects with the signal's reason only. */
@@ -68,6 +73,10 @@ export class AddonTools {
       return { value: await loadOpenApi(new URL(url), source), freshMs: documentFreshMs };
     });
   }
+}
+
+function bytesOfDocument({ tools, schemes, security }: OpenApiTools): number {
+  return bytesPerChar * JSON.stringify([tools, schemes, [...security.values()]]).length;
 }
 
 export interface NamedAddon {

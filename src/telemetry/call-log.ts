@@ -1,9 +1,9 @@
+import type { BoundedCache, BoundedCacheOptions } from '#base/bounded-cache.ts';
 import { letterId } from '#base/letter-id.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { CallEnd } from '#domain/telemetry.ts';
 import type { CallListener, MeasuredCall } from './measured-call.ts';
 
-const maxCallers = 10_000;
 /** JSON text of these needs no escapes. */
 const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
@@ -13,8 +13,22 @@ export interface LineSink {
   write(line: string): void;
 }
 
+/** What lines say of a caller. */
+export interface CallerText {
+  readonly project: string;
+  readonly text: string;
+}
+
+/** The cache that texts of callers lie in. */
+export const callerTextBounds: BoundedCacheOptions<CallerText> = {
+  maxBytes: 4 * 1024 ** 2,
+  bytesOf: ({ project, text }) => project.length + text.length,
+};
+
 export interface CallLogOptions {
   readonly sink: LineSink;
+  /** By subject. */
+  readonly callers: BoundedCache<CallerText>;
   readonly epochMs: () => number;
   /** A short keyed digest of a user subject: tells users apart and names none. */
   readonly toPseudonym: (subject: string) => string;
@@ -25,7 +39,6 @@ export interface CallLogOptions {
 /** Writes one line of JSON for each call: who, what, how long; never content, keys or header fields. */
 export class CallLog implements CallListener {
   readonly #options: CallLogOptions;
-  readonly #callers = new Map<string, { project: string; text: string }>();
 
   constructor(options: CallLogOptions) {
     this.#options = options;
@@ -48,11 +61,11 @@ export class CallLog implements CallListener {
   }
 
   #callerText(caller: Caller): string {
-    const known = this.#callers.get(caller.subject);
+    const { callers, toPseudonym } = this.#options;
+    const known = callers.find(caller.subject);
     if (known !== undefined && known.project === caller.project) return known.text;
-    const text = `,"project":${quote(caller.project)},"user":"${this.#options.toPseudonym(caller.subject)}"`;
-    if (this.#callers.size >= maxCallers) this.#callers.clear();
-    this.#callers.set(caller.subject, { project: caller.project, text });
+    const text = `,"project":${quote(caller.project)},"user":"${toPseudonym(caller.subject)}"`;
+    callers.set(caller.subject, { project: caller.project, text });
     return text;
   }
 }

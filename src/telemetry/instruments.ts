@@ -82,6 +82,13 @@ export const gauges = {
   },
   memory: { name: 'process.memory.usage', unit: 'By', description: 'Resident memory.' },
   heap: { name: 'v8js.memory.heap.used', unit: 'By', description: 'Heap in use.' },
+  processMemory: {
+    name: 'parley.process.memory',
+    unit: 'By',
+    description:
+      'What of the resident memory the main thread holds: its heap with room to grow, array buffers, other memory outside of the heap.',
+  },
+  cacheSize: { name: 'parley.cache.size', unit: 'By', description: 'About how much a cache keeps; each has a bound.' },
   eventLoopDelay: {
     name: 'nodejs.eventloop.delay.p99',
     unit: 's',

@@ -1,3 +1,4 @@
+import type { Caches } from '#base/caches.ts';
 import { counters, gauges, histograms, type Instrument } from './instruments.ts';
 import { type Metric, type Reading, toCounter, toGauge, toHistogram } from './metric.ts';
 import type { ProcessReadings } from './process-readings.ts';
@@ -15,11 +16,12 @@ export interface NodeMetricsDeps {
   readonly series: SeriesStore;
   readonly live: LiveState;
   readonly readProcess: () => ProcessReadings;
+  readonly caches: Caches;
 }
 
 /** Every metric of the node as it stands; those without a series are left out. */
-export function readMetrics({ live, readProcess, series }: NodeMetricsDeps): Metric[] {
-  const metrics = [...readSeries(series), ...readLive(live), ...readNode(readProcess())];
+export function readMetrics({ caches, live, readProcess, series }: NodeMetricsDeps): Metric[] {
+  const metrics = [...readSeries(series), ...readLive(live), ...readNode(readProcess()), readCaches(caches)];
   return metrics.filter((metric) => (metric.kind === 'histogram' ? metric.series : metric.readings).length > 0);
 }
 
@@ -63,13 +65,24 @@ function readNode(node: ProcessReadings): Metric[] {
     { value: node.cpuUserSeconds, attributes: { 'cpu.mode': 'user' } },
     { value: node.cpuSystemSeconds, attributes: { 'cpu.mode': 'system' } },
   ];
+  const memory = [
+    { value: node.heapBytes, attributes: { 'parley.memory': 'heap' } },
+    { value: node.arrayBuffersBytes, attributes: { 'parley.memory': 'array_buffers' } },
+    { value: node.externalBytes, attributes: { 'parley.memory': 'external' } },
+  ];
   return [
     toCounter(counters.cpu, cpu),
     gauge(gauges.memory, node.residentBytes),
     gauge(gauges.heap, node.heapUsedBytes),
+    toGauge(gauges.processMemory, memory),
     gauge(gauges.eventLoopDelay, node.eventLoopDelaySeconds),
     gauge(gauges.uptime, node.uptimeSeconds),
   ];
+}
+
+function readCaches(caches: Caches): Metric {
+  const sizes = caches.sizes().map(({ name, bytes }) => ({ value: bytes, attributes: { 'parley.cache': name } }));
+  return toGauge(gauges.cacheSize, sizes);
 }
 
 function plain(value: number): Reading {

@@ -1,9 +1,10 @@
 import { createHmac, randomFillSync, randomUUID } from 'node:crypto';
+import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
 import { TraceIds } from '#base/trace-context.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { CallStart, Telemetry } from '#domain/telemetry.ts';
-import { CallLog, type LineSink } from './call-log.ts';
+import { CallLog, callerTextBounds, type LineSink } from './call-log.ts';
 import { FaultLog } from './fault-log.ts';
 import type { Log } from './log.ts';
 import { type CallListener, MeasuredCall, type MeasuredCallDeps } from './measured-call.ts';
@@ -18,6 +19,7 @@ import { SeriesStore } from './series-store.ts';
 export interface TelemetryOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
+  readonly caches: Caches;
   readonly log: Log;
   /** Takes the line of each call; the same place the log writes to. */
   readonly lines: LineSink;
@@ -46,12 +48,12 @@ const pseudonymLength = 12;
 
 /** Opens the telemetry of a node. */
 export async function openTelemetry(options: TelemetryOptions): Promise<NodeTelemetry> {
-  const { clock, env, live, log, version } = options;
+  const { caches, clock, env, live, log, version } = options;
   const settings = readOtlpSettings(env);
   const resource = toResource(env, { version, instanceId: randomUUID() });
   const series = new SeriesStore();
   const watch = watchProcess();
-  const read = (): Metric[] => readMetrics({ series, live, readProcess: watch.read });
+  const read = (): Metric[] => readMetrics({ series, live, readProcess: watch.read, caches });
   const exporting =
     settings.metrics || settings.traces ? await loadExport({ settings, resource, clock, log, readMetrics: read }) : undefined;
   const listeners = toListeners(options);
@@ -75,11 +77,14 @@ async function loadExport(parts: ExportDeps): Promise<Export> {
   return startExport(parts);
 }
 
-function toListeners({ clock, lines, listeners: others, log, secret }: TelemetryOptions): CallListener[] {
+function toListeners({ caches, clock, lines, listeners: others, log, secret }: TelemetryOptions): CallListener[] {
   const toPseudonym = (subject: string): string =>
     createHmac('sha256', secret).update(`log ${subject}`).digest('hex').slice(0, pseudonymLength);
   const listeners = [...others];
-  if (log.isLevelOn('info')) listeners.push(new CallLog({ sink: lines, epochMs: clock.epochMs, toPseudonym, redact: log.clean }));
+  if (log.isLevelOn('info')) {
+    const callers = caches.open('log_callers', callerTextBounds);
+    listeners.push(new CallLog({ sink: lines, callers, epochMs: clock.epochMs, toPseudonym, redact: log.clean }));
+  }
   if (log.isLevelOn('error')) listeners.push(new FaultLog(log));
   return listeners;
 }

@@ -6,6 +6,11 @@ export interface ProcessReadings {
   readonly cpuSystemSeconds: number;
   readonly residentBytes: number;
   readonly heapUsedBytes: number;
+  /** With the room it keeps to grow. */
+  readonly heapBytes: number;
+  readonly arrayBuffersBytes: number;
+  /** Outside of the heap, array buffers left out. */
+  readonly externalBytes: number;
   /** 99th percentile since the reading before. */
   readonly eventLoopDelaySeconds: number;
   readonly uptimeSeconds: number;
@@ -28,6 +33,9 @@ export function watchProcess(): { read: () => ProcessReadings; stop: () => void 
         cpuSystemSeconds: cpu.system / 1e6,
         residentBytes: memory.rss,
         heapUsedBytes: memory.heapUsed,
+        heapBytes: memory.heapTotal,
+        arrayBuffersBytes: memory.arrayBuffers,
+        externalBytes: memory.external - memory.arrayBuffers,
         eventLoopDelaySeconds: p99Ms / 1000,
         uptimeSeconds: process.uptime(),
       };

@@ -1,6 +1,7 @@
 import fastifySwagger from '@fastify/swagger';
 import Fastify from 'fastify';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { Caches } from '#base/caches.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { LoadedTools } from '#domain/tools/tool.ts';
 import { type Addons, AddonTools, findAddons } from '#runtime/addons.ts';
@@ -17,7 +18,7 @@ function run(options: Pick<LoopOptions, 'ask' | 'tools'> & Partial<LoopOptions>)
 }
 
 function addonTools(clock: Clock = systemClock, allowed?: readonly string[]) {
-  return new AddonTools({ http: guardedClient(allowed), tokens: tokenCache(), clock, limits });
+  return new AddonTools({ http: guardedClient(allowed), tokens: tokenCache(), clock, caches: new Caches(), limits });
 }
 
 /** A service that describes itself, and wants a key. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
 import { createAuthorizer } from '#tools/authorization/authorizer.ts';
 import { type ClientCredentials, TokenCache } from '#tools/authorization/token-cache.ts';
@@ -163,7 +164,7 @@ describe('a client’s token', () => {
     const server = await startTokenServer();
     const timeouts = { connectMs: 1000, firstByteMs: 1000, idleMs: 1000 };
     const clock: Clock = { nowMs: () => 0, epochMs: () => 0, sleep: () => Promise.resolve() };
-    const tokens = new TokenCache({ http: guardedClient([]), clock, timeouts });
+    const tokens = new TokenCache({ http: guardedClient([]), clock, caches: new Caches(), timeouts });
     await expect(tokens.token(clientOf(server), never)).rejects.toThrow('allowPrivateNetworks');
     expect(server.seen).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { Caches } from '#base/caches.ts';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { guardClient } from '#base/guarded-client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
@@ -53,7 +54,7 @@ export function guardedClient(allowed: readonly string[] = ['127.0.0.1']) {
 }
 
 export function tokenCache(clock: Clock = systemClock) {
-  return new TokenCache({ http: guardedClient(), clock, timeouts });
+  return new TokenCache({ http: guardedClient(), clock, caches: new Caches(), timeouts });
 }
 
 /** Runs a tool of this definition once. */

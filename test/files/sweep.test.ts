@@ -4,6 +4,7 @@ import { openStores } from '#app/open-stores.ts';
 import { openSweeper } from '#app/open-sweeper.ts';
 import { readSettings } from '#app/settings.ts';
 import { sweepContents } from '#app/sweep-contents.ts';
+import { Caches } from '#base/caches.ts';
 import { systemClock } from '#base/clock.ts';
 import { toS3Address } from '#stores/files/s3-address.ts';
 import { S3BlobStore } from '#stores/files/s3-blob-store.ts';
@@ -44,7 +45,7 @@ async function sweepOnce(database: SqlDatabase, laterMs: number): Promise<readon
   const clock = { ...systemClock, epochMs: () => Date.now() + laterMs, sleep: async () => sweeper.stop() };
   const say = (message: string): void => void said.push(message);
   const parts = { store: blobs, index: new SqlFileIndex(database), leases: new SqlPassageIndex(database), isShared: true };
-  const sweeper = openSweeper(parts, { clock, newKey: () => '', note: say, noteFault: say });
+  const sweeper = openSweeper(parts, { clock, caches: new Caches(), newKey: () => '', note: say, noteFault: say });
   await sweeper.run();
   return said;
 }
@@ -155,6 +156,7 @@ describe('a sweep', () => {
     const noteFault = (message: string): void => void faults.push(message);
     const stores = await openStores(readSettings({ ...none, data: folder.path }, environment), {
       clock: systemClock,
+      caches: new Caches(),
       note: noteFault,
       noteFault,
     });

@@ -1,3 +1,4 @@
+import { Caches } from '#base/caches.ts';
 import { systemClock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { Tool, ToolContext } from '#domain/tools/tool.ts';
@@ -21,7 +22,7 @@ async function run(tool: Tool, args: JsonObject, context: ToolContext): Promise<
 /** The client that the conformance suite runs: the scenario is in its environment, the server's address its last argument. */
 async function main(): Promise<void> {
   const { signal } = new AbortController();
-  const tools = new McpTools(systemClock);
+  const tools = new McpTools(systemClock, new Caches());
   const user = { signal, subject: 'user', application: 'app' };
   const { tools: offered } = await tools.load(toSettings(process.argv.at(-1) ?? ''), openNetwork(systemClock), user);
   const [name, args] = calls.get(process.env.MCP_CONFORMANCE_SCENARIO ?? '') ?? [];

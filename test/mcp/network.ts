@@ -1,3 +1,4 @@
+import { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
 import { guardClient } from '#base/guarded-client.ts';
 import { createGuardedFetch } from '#base/guarded-fetch.ts';
@@ -14,7 +15,7 @@ export function openNetwork(clock: Clock): McpNetwork {
   const timeouts = { connectMs: 1000, firstByteMs: 1000, idleMs: 1000 };
   return {
     fetch: createGuardedFetch(guard, 1000),
-    tokens: new TokenCache({ http, clock, timeouts }),
+    tokens: new TokenCache({ http, clock, caches: new Caches(), timeouts }),
     timeoutMs: 5000,
     loadingMs: 5000,
     rules: '',

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Answered } from '#test/ask.ts';
 import { eventsReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
@@ -258,7 +259,7 @@ export function loadMcpTools(url: string, limits: { timeoutMs?: number; loadingM
   const clock = manualClock();
   const network = { ...openNetwork(clock), ...limits };
   const settings = toSettings(url);
-  const tools = new McpTools(clock);
+  const tools = new McpTools(clock, new Caches());
   onTestFinished(() => tools.close());
   const load = async (signal = new AbortController().signal) =>
     (await tools.load(settings, network, { signal, subject: 'user', application: 'app' })).tools;

@@ -3,6 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { NodeState } from '#app/node-state.ts';
 import { openDatabase } from '#app/open-database.ts';
 import { readSettings } from '#app/settings.ts';
+import { Caches } from '#base/caches.ts';
 import { systemClock } from '#base/clock.ts';
 import { checkConfiguration } from '#configuration/check.ts';
 import { toSnapshot } from '#domain/deployments/config-snapshot.ts';
@@ -18,6 +19,7 @@ it('a node whose database finds no room says so in its log and its health, until
   const noted: string[] = [];
   const opened = await openDatabase(readSettings({ ...noFlags, data: folder.path }, {}), {
     clock: systemClock,
+    caches: new Caches(),
     newKey: () => '',
     note: (message) => noted.push(message),
     noteFault: (message, thrown) => noted.push(`${message}: ${thrown instanceof Error ? thrown.message : ''}`),

@@ -56,6 +56,13 @@ describe('a node tells operators', () => {
     expect(text).not.toMatch(/canary|caller-key|no-such-deployment/);
   });
 
+  it('how much each of its caches keeps', async () => {
+    const { text } = await get(node, '/metrics');
+    const names = [...text.matchAll(/^parley_cache_size_bytes\{parley_cache="(\w+)"\} \d+$/gm)].map(([, name]) => name);
+    const some = ['applications', 'document_vectors', 'log_callers', 'mcp_tools', 'recent_vectors', 'sign_in_ways'];
+    expect(names).toEqual(expect.arrayContaining(some));
+  });
+
   it('measures on a port of its own where one is set', async () => {
     const port = await freePort();
     await using node = await startProcess({ configuration: demo, environment: { PARLEY_METRICS_PORT: String(port) } });

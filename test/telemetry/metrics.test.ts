@@ -108,6 +108,20 @@ describe('metrics of the node', () => {
     expect(readValue(samples, 'target_info', { service_name: 'parley', service_version: '0.1.0' })).toBe(1);
   });
 
+  test('say how much each cache keeps, and what the main thread holds of memory', async () => {
+    const bench = await openBench();
+    const sizeOf = (cache: string) =>
+      readValue(readPrometheus(bench.telemetry.toPrometheus()), 'parley_cache_size_bytes', { parley_cache: cache });
+    expect(sizeOf('log_callers')).toBe(0);
+    const record = begin(bench);
+    record.caller({ subject: 'ada', project: 'lab', roles: [], chain: null });
+    record.end(ended(bench));
+    expect(sizeOf('log_callers')).toBeGreaterThan(50);
+    const samples = readPrometheus(bench.telemetry.toPrometheus());
+    for (const memory of ['heap', 'array_buffers', 'external'])
+      expect(readValue(samples, 'parley_process_memory_bytes', { parley_memory: memory })).toBeGreaterThan(0);
+  });
+
   test('are readable where ids hold quotes, backslashes and line ends', async () => {
     const odd = 'a"b\\c\nd,e="f"}';
     const bench = await openBench({ deployments: [deployment(odd)] });

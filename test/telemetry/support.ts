@@ -1,3 +1,4 @@
+import { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
 import { Secret } from '#base/secret.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
@@ -60,6 +61,7 @@ export async function openBench({
   const telemetry = await openTelemetry({
     env,
     clock,
+    caches: new Caches(),
     log,
     lines: sink,
     live,

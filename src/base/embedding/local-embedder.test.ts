@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
+import { BoundedCache } from '#base/bounded-cache.ts';
 import { LocalEmbedder } from './local-embedder.ts';
 
 const never = new AbortController().signal;
@@ -96,7 +97,10 @@ describe('a request', () => {
   });
 
   it('that comes again is answered from memory, as far as that reaches', async () => {
-    const embedder = new LocalEmbedder({ worker: standIn, maxRecentVectors: 2 });
+    const embedder = new LocalEmbedder({
+      worker: standIn,
+      recent: new BoundedCache({ maxBytes: 280, bytesOf: ({ byteLength }) => byteLength }),
+    });
     expect((await embedder.embed(['a', 'b', 'a'], never)).map(([value]) => value)).toEqual([1, 2, 1]);
     expect((await embedder.embed(['c'], never)).map(([value]) => value)).toEqual([3]);
     expect((await embedder.embed(['a', 'b'], never)).map(([value]) => value)).toEqual([1, 4]);

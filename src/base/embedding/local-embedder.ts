@@ -1,15 +1,21 @@
 import { Worker } from 'node:worker_threads';
+import { BoundedCache, type BoundedCacheOptions } from '../bounded-cache.ts';
 import { EmbeddingFault } from './embedding-fault.ts';
-import { RecentVectors } from './recent-vectors.ts';
 
 export interface LocalEmbedderOptions {
   /** How many texts may wait at once; default 4096. */
   readonly maxWaitingTexts?: number;
-  /** How many vectors are kept for texts that come again; default 2000, 1.5 kB each. */
-  readonly maxRecentVectors?: number;
+  /** Where vectors are kept for texts that come again; default one of `recentVectorBounds`. */
+  readonly recent?: BoundedCache<Float32Array>;
   /** The code of the thread; default the model's. */
   readonly worker?: URL;
 }
+
+/** The cache that vectors of texts lie in: some two thousand. */
+export const recentVectorBounds: BoundedCacheOptions<Float32Array> = {
+  maxBytes: 4 * 1024 ** 2,
+  bytesOf: ({ byteLength }) => byteLength,
+};
 
 /** Texts of one request that are still to be embedded. */
 interface Job {
@@ -33,7 +39,7 @@ export class LocalEmbedder {
   readonly model = 'local:minilm-l6-v2';
   readonly dimensions = 384;
   readonly #maxWaitingTexts: number;
-  readonly #recent: RecentVectors;
+  readonly #recent: BoundedCache<Float32Array>;
   readonly #workerCode: URL;
   /** In the order of their turns; the one whose text the worker has is last or was aborted. */
   #jobs: Job[] = [];
@@ -44,7 +50,7 @@ export class LocalEmbedder {
 
   constructor(options: LocalEmbedderOptions = {}) {
     this.#maxWaitingTexts = options.maxWaitingTexts ?? 4096;
-    this.#recent = new RecentVectors(options.maxRecentVectors ?? 2000);
+    this.#recent = options.recent ?? new BoundedCache(recentVectorBounds);
     this.#workerCode = options.worker ?? new URL('./embedding-worker.ts', import.meta.url);
   }
 
@@ -115,7 +121,7 @@ export class LocalEmbedder {
     if (this.#underWay === undefined) return;
     const { job, text } = this.#underWay;
     this.#underWay = undefined;
-    this.#recent.add(text, vector);
+    this.#recent.set(text, vector);
     job.vectors.push(vector);
     if (this.#takeKnown(job) === undefined) {
       this.#jobs = this.#jobs.filter((other) => other !== job);

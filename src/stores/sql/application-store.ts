@@ -1,4 +1,6 @@
 import type { Kysely } from 'kysely';
+import type { BoundedCache } from '#base/bounded-cache.ts';
+import { Caches } from '#base/caches.ts';
 import { defaultJsonBounds, parseJson } from '#base/json.ts';
 import type { Seal } from '#base/seal.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
@@ -16,7 +18,7 @@ import { moveRows } from './application-move.ts';
 import { noteRoles, writeRoles } from './application-roles.ts';
 import { findRow, findRows, type HeadRow, openHeads, rowsOfUnknownRoles, type WrittenRow, writeRow } from './application-rows.ts';
 import { findVersionRow, listVersions } from './application-versions.ts';
-import { KnownApplications } from './known-applications.ts';
+import { type KnownApplication, knownApplicationBounds } from './known-applications.ts';
 import { requireStorable } from './require-storable.ts';
 import type { Schema, SealedRow } from './schema.ts';
 import { openEntry, sealApplicationsAnew } from './seal-applications.ts';
@@ -29,16 +31,18 @@ const storedBounds = { ...defaultJsonBounds, maxNodes: Number.POSITIVE_INFINITY,
 export class SqlApplicationStore implements ApplicationStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
-  readonly #known = new KnownApplications();
+  /** By id. */
+  readonly #known: BoundedCache<KnownApplication>;
 
-  constructor(database: SqlDatabase, seal: Seal) {
+  constructor(database: SqlDatabase, seal: Seal, caches = new Caches()) {
     this.#database = database;
     this.#seal = seal;
+    this.#known = caches.open('applications', knownApplicationBounds);
   }
 
   async find(id: string): Promise<StoredApplication | undefined> {
     if (!isStorableKey(id)) return undefined;
-    const known = this.#known.find(id);
+    const known = this.#known.find(id)?.application;
     const row = await this.#database.run((kysely) => findRow(kysely, id, known?.etag));
     if (row === undefined) return undefined;
     const { sealed_entry } = row;
@@ -118,7 +122,7 @@ export class SqlApplicationStore implements ApplicationStore {
       const heads = await find(kysely);
       const byId = new Map<string, StoredApplication>();
       for (const { id, etag } of heads) {
-        const known = this.#known.find(id);
+        const known = this.#known.find(id)?.application;
         if (known?.etag === etag) byId.set(id, known);
       }
       const others = heads.filter(({ id }) => !byId.has(id)).map(({ id }) => id);
@@ -150,7 +154,7 @@ export class SqlApplicationStore implements ApplicationStore {
 
   #learn(row: SealedRow): StoredApplication {
     const application = this.#toApplication(row);
-    this.#known.add(application, row.sealed_entry.length);
+    this.#known.set(application.id, { application, chars: row.sealed_entry.length });
     return application;
   }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
-import { ExpiringCache, type ExpiringValue } from '#base/expiring-cache.ts';
+import { ExpiringCache, type ExpiringValue, expiringBytes } from '#base/expiring-cache.ts';
 import { type HttpClient, HttpFault, type HttpTimeouts } from '#base/http/client.ts';
 import { openReply, readText } from '#base/http/read-reply.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
@@ -13,12 +14,13 @@ export type ClientCredentials = Extract<Authorization, { type: 'client_id_secret
 const maxReplyBytes = 256 * 1024;
 const defaultLifeMs = 300_000;
 const longestMarginMs = 60_000;
-const maxTokens = 1000;
+const maxBytes = 4 * 1024 ** 2;
 
 export interface TokenCacheOptions {
   /** Guarded. */
   readonly http: HttpClient;
   readonly clock: Clock;
+  readonly caches: Caches;
   readonly timeouts: HttpTimeouts;
 }
 
@@ -32,7 +34,8 @@ export class TokenCache {
 
   constructor(options: TokenCacheOptions) {
     this.#options = options;
-    this.#tokens = new ExpiringCache({ clock: options.clock, maxEntries: maxTokens, failureFreshMs: 0 });
+    const kept = options.caches.open('client_tokens', { maxBytes, bytesOf: expiringBytes<string>((token) => token.length) });
+    this.#tokens = new ExpiringCache({ clock: options.clock, kept, failureFreshMs: 0 });
   }
 
   /** Rejects with ToolFault. A waiter that leaves does not end the fetch for the others. */

@@ -1,6 +1,7 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/client';
+import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
-import { ExpiringCache, type ExpiringValue } from '#base/expiring-cache.ts';
+import { ExpiringCache, type ExpiringValue, expiringBytes } from '#base/expiring-cache.ts';
 import type { Fetch } from '#base/guarded-fetch.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
@@ -10,7 +11,7 @@ import type { TokenCache } from '../authorization/token-cache.ts';
 import { hashOf } from './hash-of.ts';
 import { isLeftOut } from './loose-replies.ts';
 import { createMcpTool, isAllowed } from './mcp-tool.ts';
-import { Revisions } from './revisions.ts';
+import { Revisions, revisionBounds } from './revisions.ts';
 import { serverFault, toServerFault } from './server-fault.ts';
 import { Session } from './session.ts';
 
@@ -19,6 +20,9 @@ const listFreshMs = 60_000;
 const longestFreshMs = 3_600_000;
 const failureFreshMs = 10_000;
 const maxSessions = 1000;
+const maxListBytes = 16 * 1024 ** 2;
+/** Objects take more than their text. */
+const bytesPerChar = 3;
 const maxTools = 512;
 /** Of tools that were left out. */
 const maxNamed = 10;
@@ -56,10 +60,12 @@ export class McpTools {
   readonly #lists: ExpiringCache<readonly ListedTool[]>;
   readonly #sessions = new Map<string, Session>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, caches: Caches) {
     this.#clock = clock;
-    this.#revisions = new Revisions(clock);
-    this.#lists = new ExpiringCache({ clock, maxEntries: maxSessions, failureFreshMs });
+    this.#revisions = new Revisions(caches.open('mcp_revisions', revisionBounds), clock);
+    const bytesOf = expiringBytes((tools: readonly ListedTool[]) => bytesPerChar * JSON.stringify(tools).length);
+    const kept = caches.open('mcp_tools', { maxBytes: maxListBytes, bytesOf });
+    this.#lists = new ExpiringCache({ clock, kept, failureFreshMs });
   }
 
   /** The allowed tools of a server, by name, and what of them was left out. Rejects with ToolFault if they cannot be had, or with the signal's reason. */

@@ -1,32 +1,39 @@
 import type { PriorDiscovery } from '@modelcontextprotocol/client';
+import type { BoundedCache, BoundedCacheOptions } from '#base/bounded-cache.ts';
 import type { Clock } from '#base/clock.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import { hashOf } from './hash-of.ts';
 
 const freshMs = 600_000;
-const maxServers = 1000;
+
+interface KnownRevision {
+  readonly revision: PriorDiscovery;
+  readonly untilMs: number;
+}
+
+/** The cache that revisions lie in. */
+export const revisionBounds: BoundedCacheOptions<KnownRevision> = {
+  maxBytes: 1024 ** 2,
+  bytesOf: ({ revision }) => JSON.stringify(revision).length,
+};
 
 /** Which revision of the protocol a server speaks to these credentials, so that it is not asked by every session. */
 export class Revisions {
+  readonly #known: BoundedCache<KnownRevision>;
   readonly #clock: Clock;
-  readonly #known = new Map<string, { readonly revision: PriorDiscovery; readonly untilMs: number }>();
 
-  constructor(clock: Clock) {
+  constructor(known: BoundedCache<KnownRevision>, clock: Clock) {
+    this.#known = known;
     this.#clock = clock;
   }
 
   find(settings: McpToolsetSettings): PriorDiscovery | undefined {
-    const known = this.#known.get(keyOf(settings));
+    const known = this.#known.find(keyOf(settings));
     return known !== undefined && known.untilMs > this.#clock.nowMs() ? known.revision : undefined;
   }
 
   put(settings: McpToolsetSettings, revision: PriorDiscovery): void {
-    const key = keyOf(settings);
-    if (this.find(settings) !== undefined) return;
-    this.#known.delete(key);
-    this.#known.set(key, { revision, untilMs: this.#clock.nowMs() + freshMs });
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > maxServers && oldest !== undefined) this.#known.delete(oldest);
+    if (this.find(settings) === undefined) this.#known.set(keyOf(settings), { revision, untilMs: this.#clock.nowMs() + freshMs });
   }
 
   forget(settings: McpToolsetSettings): void {

@@ -1,10 +1,10 @@
+import type { BoundedCache } from '#base/bounded-cache.ts';
 import type { IndexedDocument, PassageHit, PassageIndex, WordHit } from '#domain/tools/passage-index.ts';
 import type { TextEmbedder } from '../text-embedder.ts';
 import { fuse } from './fuse.ts';
 import { type NearHit, nearest } from './nearest.ts';
 import { VectorCache } from './vector-cache.ts';
 
-const maxVectorBytes = 256 * 1024 ** 2;
 /** Of each list, before they are joined. */
 const listed = 30;
 /** A question's vector that takes longer is done without. */
@@ -33,9 +33,10 @@ export class PassageSearch {
   readonly #index: PassageIndex;
   readonly #vectors: VectorCache;
 
-  constructor(index: PassageIndex) {
+  /** `vectors`: of the documents asked for last. */
+  constructor(index: PassageIndex, vectors: BoundedCache<Float32Array>) {
     this.#index = index;
-    this.#vectors = new VectorCache(index, maxVectorBytes);
+    this.#vectors = new VectorCache(index, vectors);
   }
 
   /** Both ways at once, joined: what words find counts by the share of the question's words that it has. Throws StoreFault, the signal's reason. */

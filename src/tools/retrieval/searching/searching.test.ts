@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BoundedCache } from '#base/bounded-cache.ts';
 import type { IndexedDocument, PassageIndex, VectorRun } from '#domain/tools/passage-index.ts';
 import { fuse } from './fuse.ts';
 import { nearest } from './nearest.ts';
@@ -67,6 +68,8 @@ describe('the cache of vectors', () => {
     return { id, title: '', format: 'txt', passages, tokens: 0, note: undefined, failure: undefined };
   };
 
+  const boundedTo = (maxBytes: number) => new BoundedCache<Float32Array>({ maxBytes, bytesOf: ({ byteLength }) => byteLength });
+
   function counted(runs: Record<string, VectorRun[]>) {
     const asked: string[] = [];
     const index = {
@@ -87,7 +90,7 @@ describe('the cache of vectors', () => {
   it('puts runs together and asks for them once, as soon as they are whole', async () => {
     const runs = { d: [run(0, 1, 2)] };
     const { asked, index } = counted(runs);
-    const cache = new VectorCache(index, 1000);
+    const cache = new VectorCache(index, boundedTo(1000));
     expect([...(await cache.get(documentOf('d', 3), 'm'))]).toEqual([1, 2]);
     runs.d.push(run(2, 3));
     for (let times = 0; times < 3; times += 1) expect([...(await cache.get(documentOf('d', 3), 'm'))]).toEqual([1, 2, 3]);
@@ -98,7 +101,7 @@ describe('the cache of vectors', () => {
 
   it('lets go of what was not used for longest when it is full', async () => {
     const { asked, index } = counted({ a: [run(0, 1, 2)], b: [run(0, 3, 4)], c: [run(0, 5, 6)] });
-    const cache = new VectorCache(index, 16);
+    const cache = new VectorCache(index, boundedTo(300));
     for (const id of ['a', 'b', 'a', 'c', 'a', 'b']) await cache.get(documentOf(id, 2), 'm');
     expect(asked).toEqual(['a', 'b', 'c', 'b']);
   });

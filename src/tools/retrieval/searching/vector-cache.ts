@@ -1,28 +1,23 @@
+import type { BoundedCache } from '#base/bounded-cache.ts';
 import type { IndexedDocument, PassageIndex, VectorKey } from '#domain/tools/passage-index.ts';
 
-/** Vectors of the documents asked for last, up to so many bytes; the one not used for longest goes first. */
+/** Vectors of the documents asked for last. */
 export class VectorCache {
   readonly #index: PassageIndex;
-  readonly #maxBytes: number;
-  readonly #whole = new Map<string, Float32Array>();
-  #bytes = 0;
+  readonly #whole: BoundedCache<Float32Array>;
 
-  constructor(index: PassageIndex, maxBytes: number) {
+  constructor(index: PassageIndex, whole: BoundedCache<Float32Array>) {
     this.#index = index;
-    this.#maxBytes = maxBytes;
+    this.#whole = whole;
   }
 
   /** The vectors of a document, one behind the other from its first passage on; fewer than it has passages while they are being made. */
   async get({ id, passages }: IndexedDocument, model: string): Promise<Float32Array> {
     const name = `${id} ${model}`;
-    const kept = this.#whole.get(name);
-    if (kept !== undefined) {
-      this.#whole.delete(name);
-      this.#whole.set(name, kept);
-      return kept;
-    }
+    const kept = this.#whole.find(name);
+    if (kept !== undefined) return kept;
     const { vectors, count } = await this.#read({ document: id, model });
-    if (count === passages) this.#keep(name, vectors);
+    if (count === passages) this.#whole.set(name, vectors);
     return vectors;
   }
 
@@ -35,16 +30,5 @@ export class VectorCache {
       at += run.vectors.length;
     }
     return { vectors, count: runs.reduce((sum, run) => sum + run.count, 0) };
-  }
-
-  #keep(name: string, vectors: Float32Array): void {
-    if (this.#whole.has(name)) return;
-    this.#whole.set(name, vectors);
-    this.#bytes += vectors.byteLength;
-    for (const [oldest, { byteLength }] of this.#whole) {
-      if (this.#bytes <= this.#maxBytes) return;
-      this.#whole.delete(oldest);
-      this.#bytes -= byteLength;
-    }
   }
 }

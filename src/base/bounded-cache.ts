@@ -1,0 +1,72 @@
+/** What an entry takes beside its key and its value: places in a map, headers of objects. */
+const entryBytes = 120;
+
+export interface BoundedCacheOptions<Value> {
+  /** Of all entries together; what alone is more is not kept. */
+  readonly maxBytes: number;
+  /** About how many bytes a value takes. */
+  readonly bytesOf: (value: Value) => number;
+}
+
+interface Entry<Value> {
+  readonly value: Value;
+  readonly bytes: number;
+  /** Since room was last made for others at its place. */
+  wasUsed: boolean;
+}
+
+/** Keeps values up to so many bytes. Those go first that are oldest and were not used since others went: to find one costs no more than a look. */
+export class BoundedCache<Value> {
+  readonly #options: BoundedCacheOptions<Value>;
+  /** The oldest stand first. */
+  readonly #entries = new Map<string, Entry<Value>>();
+  #bytes = 0;
+
+  constructor(options: BoundedCacheOptions<Value>) {
+    this.#options = options;
+  }
+
+  /** About how much is kept, keys included. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  find(key: string): Value | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    entry.wasUsed = true;
+    return entry.value;
+  }
+
+  /** In the place of what was kept for the key. */
+  set(key: string, value: Value): void {
+    const { bytesOf, maxBytes } = this.#options;
+    this.delete(key);
+    const bytes = entryBytes + key.length + bytesOf(value);
+    if (bytes > maxBytes) return;
+    if (this.#bytes + bytes > maxBytes) this.#leave(maxBytes - bytes);
+    this.#entries.set(key, { value, bytes, wasUsed: false });
+    this.#bytes += bytes;
+  }
+
+  delete(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#bytes -= entry.bytes;
+  }
+
+  /** Lets go until no more bytes are left. */
+  #leave(maxBytes: number): void {
+    for (const [oldest, entry] of this.#entries) {
+      this.#entries.delete(oldest);
+      if (entry.wasUsed) {
+        entry.wasUsed = false;
+        this.#entries.set(oldest, entry);
+        continue;
+      }
+      this.#bytes -= entry.bytes;
+      if (this.#bytes <= maxBytes) return;
+    }
+  }
+}
