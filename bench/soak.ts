@@ -1,0 +1,112 @@
+/**
+ * Memory of a node under a mixed load, minute by minute: `npm run soak -- --minutes 20 --rate 30`. It ends with 1 if memory
+ * goes on growing, or is more than it may be. `--help` says the rest.
+ */
+import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { toConfiguration } from './soak/configuration.ts';
+import { ruler, toCacheLines, toChart, toRow } from './soak/curve.ts';
+import { mix } from './soak/mix.ts';
+import { MixedLoad } from './soak/mixed-load.ts';
+import { NodeClient } from './soak/node-client.ts';
+import { parseMetrics, type Reading, toReading } from './soak/readings.ts';
+import { type SoakedNode, startNode } from './soak/soaked-node.ts';
+import { startWorld } from './soak/world.ts';
+
+const help = `npm run soak -- [options]
+
+Runs the built service under a mixed load and prints what it holds of memory each minute.
+
+  --minutes N   how long, default 60
+  --rest N      seconds of rest that follow, default 60
+  --rate N      runs a second, default 30; some take several requests
+  --most N      MB of RSS that it may hold, default 260
+  --growth N    percent that it may end above its fifth minute, default 10
+  --with A=B    a variable of the node's environment; may be given several times
+  --root PATH   another checkout, whose service is built
+`;
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '60' },
+    rest: { type: 'string', default: '60' },
+    rate: { type: 'string', default: '30' },
+    most: { type: 'string', default: '260' },
+    growth: { type: 'string', default: '10' },
+    with: { type: 'string', multiple: true, default: [] },
+    root: { type: 'string', default: dirname(dirname(fileURLToPath(import.meta.url))) },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+const settledMinute = 5;
+
+async function read(node: SoakedNode, client: NodeClient, minute: number): Promise<Reading> {
+  const { text } = await client.ask({ path: '/metrics' });
+  const reading = toReading(minute, node.pid, parseMetrics(text));
+  console.log(toRow(reading));
+  return reading;
+}
+
+/** Reads once a minute until the end, then once more after a minute of rest. */
+async function soak(node: SoakedNode, client: NodeClient): Promise<readonly Reading[]> {
+  console.log(`${toRow(undefined)}\n${ruler}`);
+  const readings = [await read(node, client, 0)];
+  const load = new MixedLoad(client, mix, Number(values.rate));
+  for (let minute = 1; minute <= Number(values.minutes); minute += 1) {
+    await sleep(60_000);
+    readings.push(await read(node, client, minute));
+  }
+  await load.stop();
+  await sleep(Number(values.rest) * 1000);
+  readings.push(await read(node, client, Number(values.minutes) + 1));
+  console.log(
+    `\nMB of RSS; the last line is after ${values.rest} s of rest\n${toChart(readings)}\n\n${toCacheLines(readings)}\n`,
+  );
+  for (const [name, { runs, wrong, statuses }] of load.tallies)
+    console.log(
+      `${name}: ${runs} runs, ${wrong} answered otherwise than they should${wrong > 0 ? `: ${[...statuses].join(', ')}` : ''}`,
+    );
+  console.log(`${load.left} runs left out, since too many were under way`);
+  return readings;
+}
+
+/** What of the goal is missed, in words. */
+function judge(readings: readonly Reading[]): readonly string[] {
+  const under = readings.slice(0, -1);
+  const inMegabytes = ({ rss }: Reading): number => rss / 1e6;
+  const settled = under[settledMinute];
+  const last = under.at(-1);
+  const most = Math.max(...under.map(inMegabytes));
+  const missed = most > Number(values.most) ? [`it held ${most.toFixed(0)} MB, and may hold ${values.most}`] : [];
+  if (settled === undefined || last === undefined || last.minute <= settledMinute) return missed;
+  const growth = (inMegabytes(last) / inMegabytes(settled) - 1) * 100;
+  console.log(`${growth.toFixed(1)} % from minute ${settledMinute} to ${last.minute}; at most ${most.toFixed(0)} MB`);
+  return growth > Number(values.growth) ? [...missed, `it grew by ${growth.toFixed(1)} %, and may by ${values.growth}`] : missed;
+}
+
+async function run(): Promise<boolean> {
+  const world = await startWorld();
+  const environment = Object.fromEntries(values.with.map((pair) => pair.split(/=(.*)/s, 2) as [string, string]));
+  const node = await startNode({ root: values.root, configuration: toConfiguration(world.url), environment });
+  const client = new NodeClient(node.port, world.token);
+  const leave = (): void => void node.stop().then(() => process.exit(1));
+  process.on('SIGINT', leave).on('SIGTERM', leave);
+  try {
+    const readings = await soak(node, client);
+    const seconds = (readings.at(-2)?.cpuSeconds ?? 0) / Number(values.minutes) / 60;
+    console.log(`${(seconds * 100).toFixed(0)} % of a core used by the node`);
+    const missed = judge(readings);
+    for (const each of missed) console.log(`missed: ${each}`);
+    return missed.length === 0;
+  } finally {
+    client.close();
+    await node.stop();
+    world.close();
+  }
+}
+
+if (values.help) console.log(help);
+else process.exit((await run()) ? 0 : 1);

@@ -1,0 +1,71 @@
+import type { Kind } from './mix.ts';
+import type { NodeClient } from './node-client.ts';
+
+/** How often a kind was run, and went wrong. */
+export interface Tally {
+  runs: number;
+  wrong: number;
+  /** What it was answered with then; 0 for a connection that broke. */
+  readonly statuses: Set<number>;
+}
+
+const mostAtOnce = 200;
+const newTally = (): Tally => ({ runs: 0, wrong: 0, statuses: new Set() });
+
+/** Runs kinds of calls at a steady rate, the same ones in the same order each time. */
+export class MixedLoad {
+  readonly tallies: ReadonlyMap<string, Tally>;
+  /** Runs that were due while too many were under way. */
+  left = 0;
+  readonly #client: NodeClient;
+  readonly #order: readonly Kind[];
+  readonly #timer: NodeJS.Timeout;
+  readonly #underWay = new Set<Promise<void>>();
+  readonly #beganMs = performance.now();
+  #nth = 0;
+
+  constructor(client: NodeClient, kinds: readonly Kind[], rate: number) {
+    this.#client = client;
+    this.#order = interleave(kinds);
+    this.tallies = new Map(kinds.map(({ name }) => [name, newTally()]));
+    this.#timer = setInterval(() => this.#startDue(rate), 10);
+  }
+
+  /** Starts no more, and waits for what is under way. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all(this.#underWay);
+  }
+
+  #startDue(rate: number): void {
+    const due = Math.floor(((performance.now() - this.#beganMs) * rate) / 1000);
+    while (this.#nth < due) {
+      const nth = this.#nth++;
+      const kind = this.#order[nth % this.#order.length];
+      if (kind === undefined || this.#underWay.size >= mostAtOnce) this.left += 1;
+      else this.#start(kind, Math.floor(nth / this.#order.length) * kind.weight + (nth % kind.weight));
+    }
+  }
+
+  #start(kind: Kind, nth: number): void {
+    const tally = this.tallies.get(kind.name) ?? newTally();
+    tally.runs += 1;
+    const running = kind
+      .run(this.#client, nth)
+      .catch(() => [0])
+      .then((wrong) => {
+        if (wrong.length > 0) tally.wrong += 1;
+        for (const status of wrong) tally.statuses.add(status);
+        this.#underWay.delete(running);
+      });
+    this.#underWay.add(running);
+  }
+}
+
+/** Each kind as often as its weight says, spread evenly over the round. */
+function interleave(kinds: readonly Kind[]): readonly Kind[] {
+  const placed = kinds.flatMap((kind) =>
+    Array.from({ length: kind.weight }, (_, nth) => ({ kind, at: (nth + 0.5) / kind.weight })),
+  );
+  return placed.toSorted((one, other) => one.at - other.at).map(({ kind }) => kind);
+}
