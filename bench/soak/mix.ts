@@ -46,10 +46,10 @@ async function putAndGet(client: NodeClient, nth: number): Promise<readonly numb
 async function consent(client: NodeClient, nth: number): Promise<readonly number[]> {
   const headers = asKey(nth);
   const path = '/v1/consent/assistant';
-  const form = await client.ask({ path, headers });
-  const accepted = await client.ask({ method: 'POST', path, headers, body: form.json() as object });
+  const form = (await client.ask({ path, headers })).json() as { accepted: boolean };
+  const posted = form.accepted ? [] : [(await client.ask({ method: 'POST', path, headers, body: form })).status];
   if (nth % 2 === 0) await client.ask({ method: 'DELETE', path, headers });
-  return unlike([200], accepted.status);
+  return unlike([200], ...posted);
 }
 
 async function limits(client: NodeClient, nth: number): Promise<readonly number[]> {
