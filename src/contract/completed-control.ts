@@ -1,10 +1,7 @@
-import { Ajv } from 'ajv';
-import addFormats from 'ajv-formats';
-import { RE2JS } from 're2js';
 import { isJsonObject } from '#base/json.ts';
-import { runWithin } from '#base/run-within.ts';
 import { ParleyError } from './errors.ts';
 import type { Message } from './message.ts';
+import { schemaFault } from './schema-fault.ts';
 
 /** A control as the state of the reply that offered it recorded it, under `parley_controls`. */
 export interface OfferedControl {
@@ -12,12 +9,6 @@ export interface OfferedControl {
   /** JSON Schema of the value. */
   readonly schema?: object;
 }
-
-const maxSchemaChars = 16 * 1024;
-const maxValueChars = 256 * 1024;
-/** The schema came back from the caller, so it may be anything: checking it may take this long, and nobody else is served meanwhile. */
-const maxMs = 250;
-const unusable = 'the schema cannot be used';
 
 /**
  * Checks that the control which the last message completes was offered by the last reply, and that its value follows the schema
@@ -33,7 +24,7 @@ export function checkCompletedControl(messages: readonly Message[], recorded?: r
   const control = offered?.find(({ label }) => label === completed.label);
   if (control === undefined) throw notOffered(`${at}.label`, 'is not the label of a control of the last reply');
   if (control.schema === undefined) return;
-  const fault = faultOf(completed.value ?? {}, control.schema);
+  const fault = schemaFault(completed.value ?? {}, control.schema);
   if (fault !== undefined) throw notOffered(`${at}.value`, `does not follow the schema of the control: ${fault}`);
 }
 
@@ -53,29 +44,6 @@ export function controlsSentBack(messages: readonly Message[]): readonly Offered
 function isOfferedControl(value: unknown): value is OfferedControl {
   return isJsonObject(value) && typeof value.label === 'string' && (value.schema === undefined || isJsonObject(value.schema));
 }
-
-/** What keeps a value from following a schema, in words; undefined if it does follow. */
-function faultOf(value: object, schema: object): string | undefined {
-  if (JSON.stringify(value).length > maxValueChars) return 'it is too large';
-  if (JSON.stringify(schema).length > maxSchemaChars || '$async' in schema) return unusable;
-  const ajv = new Ajv({ strict: false, meta: false, validateSchema: false, logger: false, code: { regExp: toLinear } });
-  addFormats.default(ajv);
-  try {
-    const follows = runWithin(maxMs, () => ajv.validate(schema, value));
-    return follows ? undefined : ajv.errorsText(ajv.errors, { dataVar: 'value' });
-  } catch {
-    return unusable;
-  }
-}
-
-/** A pattern whose time grows with the text alone. Throws if it has what RE2 leaves out. */
-const toLinear = Object.assign(
-  (pattern: string) => {
-    const expression = RE2JS.compile(pattern);
-    return { test: (text: string) => expression.matcher(text).find() };
-  },
-  { code: 'toLinear' },
-);
 
 function notOffered(param: string, claim: string): ParleyError {
   return new ParleyError('control_not_offered', `${param} ${claim}.`, { param });

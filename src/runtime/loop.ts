@@ -15,7 +15,7 @@ import { type HandsOut, toHandedOut } from './handed-out.ts';
 import { inOrderAsked } from './in-order-asked.ts';
 import { Renumbering, Reply } from './reply.ts';
 import { type AcceptedMedia, askShowing, isMediaMessage, type ToolMedia, toMediaMessages } from './shown-media.ts';
-import { type AskedQuestion, runTools, type ToolMessage, type ToolRuns } from './tool-run.ts';
+import { type AskedQuestion, type RefusedCall, runTools, type ToolMessage, type ToolRuns } from './tool-run.ts';
 import { Toolset } from './toolset.ts';
 import { type ToolCall, Turn } from './turn.ts';
 import { TurnUsage } from './turn-usage.ts';
@@ -56,6 +56,8 @@ export interface LoopOptions {
   readonly citations?: Citations;
   /** Called with tool faults whose reason is shown to nobody. */
   readonly onToolFault?: (tool: string, thrown: unknown) => void;
+  /** Called with calls that no tool was run for. */
+  readonly onRefusedCall?: ((call: RefusedCall) => void) | undefined;
 }
 
 /** A run that stopped for a question of a tool, and the user's answer. */
@@ -126,6 +128,7 @@ class Loop {
       timeoutMs: options.timeoutMs,
       maxResultBytes: options.maxResultBytes,
       onFault: options.onToolFault ?? (() => undefined),
+      onRefused: options.onRefusedCall,
     };
   }
 
@@ -199,6 +202,8 @@ class Loop {
       }
     }
     this.#options.signal.throwIfAborted();
+    const closing = inner.closing('completed');
+    if (closing.length > 0) yield this.#reply.chunk({ custom_content: { stages: closing } });
     this.#tally.add(usage.items());
     if (turn.text !== '') this.#text += this.#asParagraph(turn.text);
     return turn;

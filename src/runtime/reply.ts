@@ -55,6 +55,7 @@ export class Renumbering {
   readonly #stages = new Map<unknown, number>();
   readonly #attachments = new Map<unknown, number>();
   readonly #controls = new Map<unknown, number>();
+  readonly #openStages = new Set<number>();
 
   constructor(reply: Reply) {
     this.#reply = reply;
@@ -81,9 +82,20 @@ export class Renumbering {
   }
 
   stages(inner: readonly StageDelta[]): StageDelta[] {
-    return inner
-      .filter(isJsonObject)
-      .map((stage) => ({ ...stage, index: known(this.#stages, stage.index, () => this.#reply.nextStage()) }));
+    return inner.filter(isJsonObject).map((stage) => {
+      const isNew = !this.#stages.has(stage.index);
+      const index = known(this.#stages, stage.index, () => this.#reply.nextStage());
+      if (stage.status) this.#openStages.delete(index);
+      else if (isNew) this.#openStages.add(index);
+      return { ...stage, index };
+    });
+  }
+
+  /** The ends of stages that the inner reply, which is over, left open. */
+  closing(status: 'completed' | 'failed'): StageDelta[] {
+    const open = [...this.#openStages];
+    this.#openStages.clear();
+    return open.map((index) => ({ index, status }));
   }
 }
 

@@ -1,6 +1,6 @@
 import { Channel } from '#base/channel.ts';
 import type { Clock } from '#base/clock.ts';
-import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import type { JsonObject } from '#base/json.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { Chunk, ResponseCustomContent } from '#contract/chunk.ts';
 import type {
@@ -17,6 +17,7 @@ import type { UsageCollector } from '#domain/usage/usage-collector.ts';
 import type { Citations } from './citations.ts';
 import { Renumbering, type Reply } from './reply.ts';
 import type { ToolMedia } from './shown-media.ts';
+import { readArguments } from './tool-arguments.ts';
 import { reasonOf, withheldReason } from './tool-failure.ts';
 import { toArgumentsMarkdown, toQuestionMarkdown, toResultMarkdown, toShownResult } from './tool-stage.ts';
 import type { Toolset } from './toolset.ts';
@@ -36,8 +37,18 @@ export interface ToolRuns {
   readonly maxResultBytes: number;
   /** Called with faults whose reason is shown to nobody. */
   readonly onFault: (tool: string, thrown: unknown) => void;
+  /** Called with calls that no tool was run for. */
+  readonly onRefused?: ((call: RefusedCall) => void) | undefined;
   /** By id of the call, what the user answered to the question of an earlier run of it; absent: nothing. */
   readonly userAnswers?: ReadonlyMap<string, ToolAnswer>;
+}
+
+/** A call of a tool that does not exist, or with arguments that it does not take. */
+export interface RefusedCall {
+  readonly name: string;
+  readonly args: JsonObject;
+  /** What the model is told. */
+  readonly reason: string;
 }
 
 /** A tool's answer as the model reads it. */
@@ -132,7 +143,10 @@ class ToolRun {
     }));
     const status = result.failed ? ('failed' as const) : ('completed' as const);
     await this.#put({
-      stages: [{ index: this.#stage, content, ...(attachments.length > 0 && { attachments }), status }],
+      stages: [
+        ...this.#inner.closing(status),
+        { index: this.#stage, content, ...(attachments.length > 0 && { attachments }), status },
+      ],
       ...(result.attachments.length > 0 && { attachments: reply.attach(result.attachments) }),
     });
     return {
@@ -143,10 +157,13 @@ class ToolRun {
 
   async #perform(): Promise<ToolResult> {
     const tool = this.#tool;
-    if (tool === undefined) return failure(`There is no tool named ${this.#call.function.name}.`);
-    const args = toArguments(this.#call.function.arguments);
-    if (args === undefined) return failure('The arguments are not a JSON object; call the tool again with one.');
     const { timeoutMs } = this.#runs;
+    const { args, fault } = readArguments(this.#call.function.arguments, tool?.parameters);
+    if (tool === undefined || fault !== undefined) {
+      const reason = fault ?? `There is no tool named ${this.#call.function.name}.`;
+      this.#runs.onRefused?.({ name: this.#call.function.name, args, reason });
+      return failure(reason);
+    }
     const signal = AbortSignal.any([this.#runs.signal, AbortSignal.timeout(timeoutMs)]);
     try {
       return await untilAborted(run(tool, args, this.#context(signal)), signal);
@@ -187,12 +204,6 @@ function isAnswered(outcome: AnsweredCall | AskedQuestion): outcome is AnsweredC
 
 async function run(tool: Tool, args: JsonObject, context: ToolContext): Promise<ToolResult> {
   return tool.run(args, context);
-}
-
-function toArguments(text: string): JsonObject | undefined {
-  if (text.trim() === '') return {};
-  const value = tryParseJson(text);
-  return isJsonObject(value) ? value : undefined;
 }
 
 function failure(text: string): ToolResult {

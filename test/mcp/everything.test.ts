@@ -56,10 +56,10 @@ describe.each(transports)('the reference server over %s', (transport, protocol) 
     expect(stage?.content).toMatch(/1 of 3[\s\S]*2 of 3[\s\S]*Result/);
   });
 
-  it('has its refusal of bad arguments told to the model', async () => {
+  it('is not sent bad arguments: the model is told what is wrong', async () => {
     const { service, model } = await start(['get-sum', { a: 'two' }]);
     const { message } = choiceOf(await service.chat('app', ask));
-    expect(toolTexts(model)[0]).toContain('Input validation error');
+    expect(toolTexts(model)[0]).toContain('arguments must have required property');
     expect(message.custom_content.stages).toMatchObject([{ name: 'get-sum', status: 'failed' }]);
   });
 

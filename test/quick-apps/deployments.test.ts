@@ -43,6 +43,17 @@ describe('a deployment that is a tool', () => {
     expect(stagesOf(answered)).toMatchObject([{ name: 'other', status: 'completed' }]);
   });
 
+  it('that leaves a stage open has it closed where its reply ended well', async () => {
+    const left = { index: 0, name: 'Looking', status: null };
+    host.script(eventsReply(delta({ custom_content: { stages: [left] } }), text('Found it.'), finish()));
+    const replies = [calls(['other', { query: 'a' }]), says('Done.')];
+    await using rig = await rigOf(asks('other'), replies, { applications: { other: other() } });
+    expect(stagesOf(await rig.chat('Ask.')).map(({ name, status }) => [name, status])).toEqual([
+      ['other', 'completed'],
+      ['Looking', 'completed'],
+    ]);
+  });
+
   it('brings its stages and attachments up, each once, under indices of their own', async () => {
     const stage = (fields: Partial<StageDelta>) => delta({ custom_content: { stages: [{ index: 0, ...fields } as StageDelta] } });
     host.script(
@@ -78,7 +89,7 @@ describe('a deployment that is a tool', () => {
     await rig.chat('Ask.');
     const custom_content = { attachments: [{ index: 0, ...attachments[0] }] };
     expect(host.requests.at(-1)?.body.messages).toEqual([{ ...user('Read it.'), custom_content }]);
-    expect(toldTo(rig)[1]).toContain('must have a url');
+    expect(toldTo(rig)[1]).toContain("arguments/attachments/0 must have required property 'url'");
   });
 
   it('may be a model, or another quick app with tools of its own', async () => {
@@ -102,7 +113,10 @@ describe('a deployment that is a tool', () => {
     });
     const before = host.requests.length;
     await rig.chat('Ask.');
-    expect(toldTo(rig)).toEqual(Array(2).fill('The tool failed: The argument query is missing: it must be a text.'));
+    expect(toldTo(rig)).toEqual([
+      expect.stringContaining("arguments must have required property 'query'"),
+      expect.stringContaining('arguments/query must be string'),
+    ]);
     expect(host.requests).toHaveLength(before);
   });
 

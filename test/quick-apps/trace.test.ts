@@ -84,6 +84,15 @@ describe('the trace of a run', () => {
     expect(parsed(second?.received)).toEqual({ content: 'Done.', finish_reason: 'stop' });
   });
 
+  it('has calls that no tool was run for', async () => {
+    await using rig = await rigOf(operationsOf(api, 'one'), [calls(['two', {}], ['one', 'no JSON']), says('Sorry.')]);
+    const trace = traceOf(await rig.chat());
+    expect(trace.flatMap(({ kind, name, error }) => (kind === 'tool' ? [[name, error]] : []))).toEqual([
+      ['two', 'There is no tool named two.'],
+      ['one', 'The arguments are not a JSON object; call the tool again with one.'],
+    ]);
+  });
+
   it('has times, tokens and costs', async () => {
     await using rig = await rigOf(operationsOf(api, 'one'), [calls(['one', {}]), says('Done.')]);
     const [first, tool, second] = traceOf(await rig.chat());

@@ -10,6 +10,7 @@ import { toHandedOut } from '../handed-out.ts';
 import { type RunMemory, runLoop } from '../loop.ts';
 import { Reply, type ReplyHead } from '../reply.ts';
 import type { AcceptedMedia } from '../shown-media.ts';
+import type { RefusedCall } from '../tool-run.ts';
 import type { ToolCall } from '../turn.ts';
 import { type CallersTools, toCallersTools } from './callers-tools.ts';
 import type { Conversation } from './conversation.ts';
@@ -32,6 +33,8 @@ export interface QuickAppRun extends ReplyHead {
   readonly signal: AbortSignal;
   readonly limits: { readonly maxTurns: number; readonly timeoutMs: number; readonly maxResultBytes: number };
   readonly onToolFault: (tool: string, thrown: unknown) => void;
+  /** Called with calls that no tool was run for. */
+  readonly onRefusedCall?: (call: RefusedCall) => void;
 }
 
 /** Answers with a quick app (docs/quick-apps.md, A run): goes on where the conversation stands. */
@@ -64,6 +67,7 @@ function runModel(run: QuickAppRun): AsyncIterable<Frame> {
     citations,
     toState: (memory) => toState(run, memory, citations),
     onToolFault: run.onToolFault,
+    onRefusedCall: run.onRefusedCall,
   });
 }
 

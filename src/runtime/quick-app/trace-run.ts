@@ -73,6 +73,8 @@ class Trace {
       ...run,
       askModel: (request) => this.#ask(run, request),
       tools: { ...run.tools, tools: tools.map((tool) => this.#tracedTool(tool)) },
+      onRefusedCall: ({ name, args, reason }) =>
+        this.#end(this.#begin('tool', name, this.#text.ofJson(args)), { received: '', error: reason }),
     };
     this.#price = price;
     this.#text = new TraceText(run.app);

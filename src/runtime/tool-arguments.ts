@@ -1,0 +1,30 @@
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { schemaFault, unusableSchema } from '#contract/schema-fault.ts';
+
+/** The arguments of a call; `fault` tells the model what to mend, if they are not what the tool takes. */
+interface ReadArguments {
+  readonly args: JsonObject;
+  readonly fault?: string;
+}
+
+/** Reads what a model gave a tool, without optional arguments that are null. A schema that nobody can use allows anything; so does none. */
+export function readArguments(text: string, schema: JsonObject = {}): ReadArguments {
+  const given = text.trim() === '' ? {} : tryParseJson(text);
+  if (!isJsonObject(given)) return { args: {}, fault: 'The arguments are not a JSON object; call the tool again with one.' };
+  const args = withoutIdleNulls(given, schema);
+  const wrong = schemaFault(args, schema, 'arguments');
+  if (wrong === undefined || wrong === unusableSchema) return { args };
+  return { args, fault: `The tool was not run: ${wrong}. Call it again with arguments that follow its schema.` };
+}
+
+/** Models that have to say something for each argument say null for those they leave out. */
+function withoutIdleNulls(given: JsonObject, { properties, required }: JsonObject): JsonObject {
+  const known = isJsonObject(properties) ? properties : {};
+  const needed = Array.isArray(required) ? required : [];
+  const kept = Object.entries(given).filter(([name, value]) => value !== null || needed.includes(name) || takesNull(known[name]));
+  return kept.length === Object.keys(given).length ? given : Object.fromEntries(kept);
+}
+
+function takesNull(schema: unknown): boolean {
+  return schemaFault({ value: null }, { properties: { value: schema ?? {} } }) === undefined;
+}
