@@ -41,7 +41,7 @@ describe('without allowed origins', () => {
       await preflight(closed, page),
       await closed.chat('m', { messages: hello }, { origin: page }),
     ])
-      expect([corsNames(answer), answer.headers.vary]).toEqual([[], undefined]);
+      expect([corsNames(answer), answer.headers.vary ?? '']).toEqual([[], expect.not.stringContaining('Origin')]);
     expect((await preflight(closed, page)).status).toBe(204);
   });
 });
@@ -102,7 +102,7 @@ describe('an origin that is not', () => {
       await get(listed, undefined),
       await get(listed, 'null'),
     ])
-      expect([corsNames(answer), answer.headers.vary]).toEqual([[], 'Origin']);
+      expect([corsNames(answer), answer.headers.vary]).toEqual([[], expect.stringMatching(/^Origin(,|$)/)]);
     expect((await get(listed, other)).status).toBe(200);
   });
 

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { urlBelow } from '#base/url-path.ts';
-import { setFields, toVary } from '../http/response-head.ts';
+import { setFields } from '../http/response-head.ts';
 import { clientAddress, peerOf } from './client-address.ts';
 import { corsFields } from './cors.ts';
 import { judge, type Verdict } from './judge.ts';
 import { ownAnswer, sendOwn } from './own-answer.ts';
-import { isPassedDown } from './reply-fields.ts';
+import { isPassedDown, toGatewayVary } from './reply-fields.ts';
 import { callerKey, isWithheld, ownUpstreamFields } from './request-fields.ts';
 import type { AddinRules } from './rules.ts';
 
@@ -93,7 +93,7 @@ function rewriteHead(response: ServerResponse, cors: readonly string[]): void {
     const vary = response.getHeader('vary');
     for (const name of response.getHeaderNames()) if (!isPassedDown(name)) response.removeHeader(name);
     for (let at = 0; at + 1 < cors.length; at += 2) response.setHeader(cors[at] ?? '', cors[at + 1] ?? '');
-    response.setHeader('Vary', toVary(vary?.toString()));
+    response.setHeader('Vary', toGatewayVary(vary?.toString()));
     return writeHead.call(response, status);
   };
 }

@@ -13,6 +13,7 @@ import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import { endResponse } from '../http/end-response.ts';
 import { parseBody } from '../http/parse-body.ts';
+import { privateFields } from '../http/private-answer.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';
@@ -91,7 +92,12 @@ async function serveFeature(deps: FeatureRoutesDeps, context: RequestContext, { 
   const body = { bytes, type: request.headers['content-type'] ?? 'application/json' };
   const ask = { endpoint, caller, deployment, snapshot, origin: request, requestId: context.id, body };
   const reply = await calls.askFeature(ask, context.signal);
-  response.writeHead(reply.status, { ...reply.headers, ...context.headers, 'content-length': reply.bytes.length });
+  response.writeHead(reply.status, {
+    ...reply.headers,
+    ...privateFields,
+    ...context.headers,
+    'content-length': reply.bytes.length,
+  });
   setImmediate(endResponse, response, reply.bytes.toString('latin1'));
 }
 

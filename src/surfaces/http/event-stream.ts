@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { endResponse, stalledMs } from './end-response.ts';
+import { privateFields } from './private-answer.ts';
 
 const pingMs = 15_000;
 const fullBytes = 64 * 1024;
@@ -29,7 +30,8 @@ export class EventStream {
     const response = this.#response;
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache, no-transform',
+      ...privateFields,
+      'cache-control': 'private, no-store, no-cache, no-transform',
       'x-accel-buffering': 'no',
       // HTTP/1.0 knows no chunks: there the end of the connection is the end.
       ...(response.useChunkedEncodingByDefault && { 'transfer-encoding': 'chunked' }),

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ParleyError, toErrorBody, toParleyError } from '#contract/errors.ts';
 import { compatErrorDialect, type ErrorDialect } from './error-dialect.ts';
+import { keepPrivate } from './private-answer.ts';
 
 export interface ErrorDeps {
   readonly noteFault: (error: ParleyError, requestId: string) => void;
@@ -8,11 +9,12 @@ export interface ErrorDeps {
   readonly errorDialectAt?: (path: string) => ErrorDialect;
 }
 
-/** Answers of a Fastify application to what is thrown. Every answer gets its `X-Request-Id`. */
+/** Answers of a Fastify application to what is thrown. Every answer gets its `X-Request-Id`, and what says who may keep it. */
 export function answerErrors(app: FastifyInstance, { noteFault, errorDialectAt = () => compatErrorDialect }: ErrorDeps): void {
   const send = ({ url, id }: FastifyRequest, reply: FastifyReply, error: ParleyError): FastifyReply =>
     sendError(reply, error, errorDialectAt(url).toErrorBody(error, id));
-  app.addHook('onSend', ({ url, id }, reply, _payload, done) => {
+  app.addHook('onSend', ({ method, url, id }, reply, _payload, done) => {
+    if (method !== 'OPTIONS') keepPrivate(reply);
     for (const name of errorDialectAt(url).idHeaders) reply.header(name, id);
     done();
   });

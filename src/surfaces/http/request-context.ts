@@ -7,6 +7,7 @@ import { type CallRecord, toCallOutcome } from '#domain/telemetry.ts';
 import { addUp } from '#domain/usage/usage.ts';
 import type { ErrorDialect } from './error-dialect.ts';
 import { ignoredHeader, toIgnoredNames } from './ignored-header.ts';
+import { privateFields } from './private-answer.ts';
 import { sendJson } from './send-json.ts';
 
 /** The reason of a signal whose caller closed the connection. */
@@ -196,6 +197,7 @@ export class RequestContext {
       'content-type': 'application/json; charset=utf-8',
       'content-length': bytes.length,
       connection: 'close',
+      ...privateFields,
       ...headers,
     });
     response.write(bytes, 'latin1');

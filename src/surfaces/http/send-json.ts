@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { endResponse } from './end-response.ts';
+import { privateFields } from './private-answer.ts';
 
 /** Answers with JSON text given as latin1 bytes: head and body in one write, at the end of this turn of the event loop. */
 export function sendJson(
@@ -8,6 +9,11 @@ export function sendJson(
   bytes: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'content-length': bytes.length, ...headers });
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': bytes.length,
+    ...privateFields,
+    ...headers,
+  });
   setImmediate(endResponse, response, bytes);
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import { toLatin1 } from '#base/latin1.ts';
 import { EventStream } from '../http/event-stream.ts';
+import { privateFields } from '../http/private-answer.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { sendJson } from '../http/send-json.ts';
 import type { Accepted } from './accepted.ts';
@@ -66,7 +67,7 @@ export class Outlet {
   /** Nothing is said to what was taken. */
   accept(): void {
     const { response, headers } = this.#context;
-    response.writeHead(202, { 'content-length': 0, ...headers }).end();
+    response.writeHead(202, { 'content-length': 0, ...privateFields, ...headers }).end();
   }
 
   /** Lets go of a stream that has no answer. */

@@ -52,11 +52,11 @@ export function docsRoutes(app: FastifyInstance): void {
   app.get('/docs', (_request, reply) =>
     reply
       .type('text/html; charset=utf-8')
-      .header('content-security-policy', policy)
+      .headers({ 'cache-control': 'no-cache', 'content-security-policy': policy })
       .header('referrer-policy', 'no-referrer')
       .send(page),
   );
-  app.get('/docs/start.js', (_request, reply) => reply.type(script).header('x-content-type-options', 'nosniff').send(start));
+  app.get('/docs/start.js', (_request, reply) => reply.type(script).header('cache-control', 'no-cache').send(start));
   app.get('/docs/scalar.js', async (_request, reply) => {
     scalar ??= readScalar().catch((thrown: unknown) => {
       scalar = undefined;

@@ -49,7 +49,10 @@ export function opsRoutes(app: FastifyInstance, deps: OpsDeps): void {
   let description: string | undefined;
   app.get('/openapi.json', (_request, reply) => {
     description ??= JSON.stringify(toOpenApi(deps.operations));
-    return reply.type('application/json; charset=utf-8').header('access-control-allow-origin', '*').send(description);
+    return reply
+      .type('application/json; charset=utf-8')
+      .headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-cache' })
+      .send(description);
   });
   docsRoutes(app);
 }

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answered, Asking } from '#test/ask.ts';
+import { hello, plainCompletion } from '#test/chunks.ts';
+import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+
+let upstream: ScriptedUpstream;
+let service: TestService;
+let open: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream(jsonReply(plainCompletion('hi')));
+  const configuration = {
+    models: {
+      m: { upstreams: [{ endpoint: upstream.endpoint }] },
+      demo: { upstreams: [{ protocol: 'demo' }] },
+      vectors: { type: 'embedding', upstreams: [{ protocol: 'demo' }] },
+    },
+  };
+  service = await startService(configuration);
+  open = await startService({ ...configuration, security: { allowedOrigins: ['https://page.example'], maxBodyBytes: 5000 } });
+});
+
+afterAll(async () => {
+  await service.close();
+  await open.close();
+  await upstream.close();
+});
+
+const post = (path: string, body: unknown, more = {}): Asking => ({ path, headers: { ...withKey(), ...more }, body });
+const get = (path: string, headers: Readonly<Record<string, string>> = { 'api-key': 'caller-key' }): Asking => ({
+  method: 'GET',
+  path,
+  headers,
+});
+const chat = (model: string, more: object = {}) => ({ model, max_tokens: 9, messages: hello, ...more });
+
+const asked: readonly (readonly [status: number, asking: Asking])[] = [
+  [200, get('/v1/user/info')],
+  [200, get('/v1/models')],
+  [200, get('/v1/consent')],
+  [200, get('/v1/deployments/demo/limits')],
+  [401, get('/v1/models', {})],
+  [401, get('/v1/models', { 'api-key': 'nobody' })],
+  [404, get('/v1/models/none')],
+  [404, get('/nowhere')],
+  [405, { ...get('/v1/models'), method: 'DELETE' }],
+  [200, post('/v1/chat/completions', chat('m'))],
+  [200, post('/v1/chat/completions?x=%20', chat('m'))],
+  [200, post('/v1/chat/completions', chat('demo', { stream: true }))],
+  [404, post('/v1/chat/completions', chat('none'))],
+  [400, post('/v1/chat/completions', '{')],
+  [415, post('/v1/chat/completions', '{}', { 'content-type': 'text/plain' })],
+  [401, post('/v1/chat/completions', chat('m'), { 'api-key': 'nobody' })],
+  [200, post('/anthropic/v1/messages', chat('m'))],
+  [200, post('/anthropic/v1/messages', chat('demo', { stream: true }))],
+  [200, post('/v1/embeddings', { model: 'vectors', input: 'x' })],
+  [200, post('/v1/deployments/demo/tokenize', { inputs: [{ type: 'string', value: 'x' }] })],
+  [202, post('/v1/deployments/demo/mcp', { jsonrpc: '2.0', method: 'notifications/initialized' })],
+];
+
+function fieldsOf({ headers }: Answered): unknown {
+  return [headers['cache-control'], headers.vary, headers['x-content-type-options']];
+}
+
+describe('an answer that depends on who asks', () => {
+  it.each(asked.map(([status, asking]) => [asking.method ?? 'POST', asking.path, status, asking] as const))(
+    'is kept by nobody for others, and taken for nothing else: %s %s %i',
+    async (_method, _path, status, asking) => {
+      const answer = await service.ask(asking);
+      expect(answer.status).toBe(status);
+      const caching = expect.stringMatching(/^private, no-store/);
+      expect(fieldsOf(answer)).toEqual([caching, 'Authorization, Api-Key, X-Api-Key', 'nosniff']);
+    },
+  );
+
+  it('varies by the origin too as long as any is allowed', async () => {
+    const origin = { origin: 'https://page.example' };
+    const large = post('/v1/chat/completions', chat('m', { user: 'x'.repeat(6000) }), origin);
+    for (const asking of [get('/v1/models', { ...withKey(), ...origin }), post('/v1/chat/completions', chat('m'), origin), large])
+      expect(fieldsOf(await open.ask(asking))).toEqual([
+        'private, no-store',
+        'Origin, Authorization, Api-Key, X-Api-Key',
+        'nosniff',
+      ]);
+  });
+});
+
+describe('an answer that is the same for all', () => {
+  it('says so', async () => {
+    for (const path of ['/v1/sign-in']) {
+      const { headers } = await service.ask(get(path, {}));
+      expect([path, headers['cache-control'], headers['x-content-type-options']]).toEqual([
+        path,
+        expect.not.stringContaining('private'),
+        'nosniff',
+      ]);
+    }
+  });
+});
