@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createAuthorizer } from '#tools/authorization/authorizer.ts';
@@ -81,12 +82,21 @@ describe('what a web API answers', () => {
     expect(await callTool({ url: server.url }, {})).toMatchObject({ failed: true, attachments: [] });
   });
 
-  it('is refused where it is compressed, however small it looks', async () => {
+  it('is unpacked where it comes as gzip unasked, and bounded by what comes out', async () => {
+    const packed = (text: string) => (_request: unknown, response: ServerResponse) =>
+      void response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end(gzipSync(text));
+    const small = await startServer(packed('Grüße'));
+    expect(await callTool({ url: small.url }, {})).toMatchObject({ text: 'Grüße', failed: false });
+    expect(small.seen[0]?.headers['accept-encoding']).toBe('identity');
+    const large = await startServer(packed('a'.repeat(1_000_000)));
+    expect((await callTool({ url: large.url }, {})).text).toMatch(/^a{10000}\n\n\[The reply is longer/);
+  });
+
+  it('is refused where it is packed in another way', async () => {
     const server = await startServer((_request, response) =>
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(1_000_000))),
+      response.writeHead(200, { 'content-encoding': 'compress' }).end(Buffer.alloc(10)),
     );
-    await expect(callTool({ url: server.url }, {})).rejects.toThrow('gzip');
-    expect(server.seen[0]?.headers['accept-encoding']).toBe('identity');
+    await expect(callTool({ url: server.url }, {})).rejects.toThrow('compress');
   });
 
   it('does not show the credentials that the server echoes', async () => {

@@ -27,6 +27,8 @@ export interface HttpRequest {
   readonly timeouts: HttpTimeouts;
   /** Whether it does harm to send it twice. Else it is sent anew if a kept connection closes before a byte of a reply. */
   readonly isOnce?: boolean;
+  /** Whether content that comes packed is passed on packed; default no. */
+  readonly keepsEncoding?: boolean;
 }
 
 /**
@@ -50,7 +52,7 @@ export interface Exchange extends Handle {
   endWithin(ms: number): void;
 }
 
-/** An HTTP/1.1 client with kept-alive connections. One for the process. Follows no redirects, decompresses nothing. */
+/** An HTTP/1.1 client with kept-alive connections. One for the process. Follows no redirects. Content that came as gzip, br or deflate is unpacked; the header fields then say neither its encoding nor its length. */
 export interface HttpClient {
   send(request: HttpRequest, listener: ReplyListener): Exchange;
   /** Closes idle connections, waits for no one. Running exchanges go on; nothing may be sent afterwards. */

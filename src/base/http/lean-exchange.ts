@@ -8,6 +8,7 @@ import {
   type ReplyListener,
 } from './client.ts';
 import type { Sweep, Swept } from './sweep.ts';
+import { isPacked, Unpacker } from './unpacker.ts';
 
 const noBody = '';
 
@@ -25,7 +26,7 @@ export interface Carrier {
  * A limit counts whole sweeps after it was armed, so it fires up to 100 ms late and never early.
  */
 export class LeanExchange implements Exchange, Swept {
-  readonly listener: ReplyListener;
+  listener: ReplyListener;
   stage: ExchangeStage = 'connecting';
   slot = -1;
   /** Request line and fields with the empty line, as latin1 text. */
@@ -33,7 +34,10 @@ export class LeanExchange implements Exchange, Swept {
   body: HttpBody;
   mayBeResent: boolean;
   #carrier: Carrier | null = null;
+  /** Of a reply that came packed. */
+  #unpacker: Unpacker | undefined;
   #paused = false;
+  readonly #keepsEncoding: boolean;
   readonly #timeouts: HttpTimeouts;
   readonly #sweep: Sweep;
   #limit: keyof HttpTimeouts = 'connectMs';
@@ -47,6 +51,7 @@ export class LeanExchange implements Exchange, Swept {
     this.requestHead = requestHead;
     this.body = request.body ?? noBody;
     this.mayBeResent = request.isOnce !== true;
+    this.#keepsEncoding = request.keepsEncoding === true;
     this.#timeouts = request.timeouts;
     this.#sweep = sweep;
     sweep.add(this);
@@ -69,6 +74,7 @@ export class LeanExchange implements Exchange, Swept {
     this.#forgetRequest();
     this.stage = 'body';
     if (this.#paused) this.#carrier?.setPaused(true);
+    if (isPacked(headers) && !this.#keepsEncoding) this.#unpack();
     this.listener.head(status, headers);
   }
 
@@ -96,6 +102,7 @@ export class LeanExchange implements Exchange, Swept {
   }
 
   cancel(): void {
+    this.#unpacker?.cancel();
     if (this.stage === 'over') return;
     this.#finish();
     this.#carrier?.destroy();
@@ -104,12 +111,22 @@ export class LeanExchange implements Exchange, Swept {
   }
 
   pause(): void {
+    if (this.#unpacker === undefined) this.pauseReading();
+    else this.#unpacker.pause();
+  }
+
+  resume(): void {
+    if (this.#unpacker === undefined) this.resumeReading();
+    else this.#unpacker.resume();
+  }
+
+  pauseReading(): void {
     if (this.#paused || this.stage === 'over') return;
     this.#paused = true;
     if (this.stage === 'body') this.#carrier?.setPaused(true);
   }
 
-  resume(): void {
+  resumeReading(): void {
     if (!this.#paused || this.stage === 'over') return;
     this.#paused = false;
     this.#rearmed = true;
@@ -134,6 +151,14 @@ export class LeanExchange implements Exchange, Swept {
     }
     this.#leftMs -= elapsedMs;
     if (this.#leftMs <= 0) this.fail(this.#timeoutFault());
+  }
+
+  #unpack(): void {
+    this.#unpacker = new Unpacker(this.listener, this);
+    this.listener = this.#unpacker;
+    if (!this.#paused) return;
+    this.#unpacker.pause();
+    this.resumeReading();
   }
 
   #arm(limit: keyof HttpTimeouts): void {

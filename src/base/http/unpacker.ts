@@ -1,0 +1,102 @@
+import type { Transform } from 'node:stream';
+import { createBrotliDecompress, createInflateRaw, createUnzip } from 'node:zlib';
+import { HttpFault, type ReplyHeaders, type ReplyListener } from './client.ts';
+
+/** Reading from the socket, as the one who unpacks steers it. */
+interface Reading {
+  pauseReading(): void;
+  resumeReading(): void;
+  cancel(): void;
+}
+
+const packed: ReadonlySet<string> = new Set(['gzip', 'x-gzip', 'br', 'deflate']);
+
+/** Whether an `Unpacker` can unpack a reply with these header fields; few servers send what nobody asked for (RFC 9110, 8.4). */
+export function isPacked(headers: ReplyHeaders): boolean {
+  const encoding = headers['content-encoding'];
+  return encoding !== undefined && packed.has(encoding.trim().toLowerCase());
+}
+
+/**
+ * Stands between a connection and the listener of a reply, and unpacks its content: gzip, br or deflate. How much comes out is for the
+ * listener to bound: a pause of it holds back what is not unpacked yet, and the socket.
+ */
+export class Unpacker implements ReplyListener {
+  readonly #next: ReplyListener;
+  readonly #reading: Reading;
+  #encoding = '';
+  #stream: Transform | undefined;
+  #isPaused = false;
+  #isOver = false;
+
+  constructor(next: ReplyListener, reading: Reading) {
+    this.#next = next;
+    this.#reading = reading;
+  }
+
+  head(status: number, given: ReplyHeaders): void {
+    const headers: Record<string, string> = Object.assign(Object.create(null), given);
+    this.#encoding = (given['content-encoding'] ?? '').trim().toLowerCase();
+    delete headers['content-encoding'];
+    delete headers['content-length'];
+    this.#next.head(status, headers);
+  }
+
+  bytes(text: string): void {
+    if (this.#isOver) return;
+    const piece = Buffer.from(text, 'latin1');
+    this.#stream ??= this.#open(piece);
+    if (!this.#stream.write(piece)) this.#reading.pauseReading();
+  }
+
+  end(): void {
+    if (this.#stream !== undefined) this.#stream.end();
+    else if (!this.#isOver) this.#next.end();
+  }
+
+  fail(fault: HttpFault): void {
+    if (this.#isOver) return;
+    this.cancel();
+    this.#next.fail(fault);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#stream?.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#stream?.resume();
+  }
+
+  /** Nothing more reaches the listener. */
+  cancel(): void {
+    this.#isOver = true;
+    this.#stream?.destroy();
+  }
+
+  #open(first: Buffer): Transform {
+    const stream = createStream(this.#encoding, first);
+    stream.on('data', (piece: Buffer) => this.#isOver || this.#next.bytes(piece.toString('latin1')));
+    stream.on('drain', () => this.#reading.resumeReading());
+    stream.on('end', () => {
+      if (this.#isOver) return;
+      this.#isOver = true;
+      this.#next.end();
+    });
+    stream.on('error', (cause) => {
+      if (this.#isOver) return;
+      this.#reading.cancel();
+      this.#next.fail(new HttpFault('malformed', `the reply is not the ${this.#encoding} that it says it is`, cause));
+    });
+    if (this.#isPaused) stream.pause();
+    return stream;
+  }
+}
+
+/** Some servers send `deflate` without the frame of zlib that it should have (RFC 9110, 8.4.1.2). */
+function createStream(encoding: string, [first = 0]: Buffer): Transform {
+  if (encoding === 'br') return createBrotliDecompress();
+  return encoding === 'deflate' && (first & 0x0f) !== 8 ? createInflateRaw() : createUnzip();
+}
