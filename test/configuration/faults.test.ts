@@ -447,6 +447,49 @@ describe('parley check', () => {
     expect(await checkCommand([], {})).toEqual({ exitCode: 1, lines: ['parley check: name at least one file'] });
   });
 
+  it('tells what it doubts beside faults, and nothing that only follows from these', async () => {
+    const azure = { upstreams: [{ protocol: 'azure', endpoint: 'http://x' }] };
+    const value = {
+      models: { m: { ...demo, dependencies: ['faulty'] }, faulty: { upstreams: [{ protocol: 'nobody' }] }, z: azure },
+      keys: { k: { project: 'p' } },
+    };
+    expect(await checkValue(value)).toEqual([
+      expect.stringMatching(/^parley\.json: models\.faulty\.upstreams\[0\]\.protocol: /),
+      'warning: parley.json: models.z.upstreams[0].apiVersion: is missing; most azure upstreams answer 404 without it',
+    ]);
+  });
+
+  it.each([
+    ['openai', 'https://x.example/v1/chat/completions', 'chat/completions'],
+    ['openai', 'https://x.example/v1/embeddings/', 'embeddings'],
+    ['anthropic', 'https://x.example/v1/messages', 'messages'],
+  ])('doubts an endpoint of %s that is the whole address of an operation: %s', async (protocol, endpoint, name) => {
+    const [warning = ''] = await checkValue({
+      models: { m: { upstreams: [{ protocol, endpoint }] } },
+      keys: { k: { project: 'p' } },
+    });
+    expect(warning).toBe(
+      `warning: parley.json: models.m.upstreams[0].endpoint: ends in /${name}, which is put behind it with each call, and most upstreams answer 404; write the address without /${name}, such as https://api.example/v1`,
+    );
+  });
+
+  it('does not doubt the whole address of an adapter, nor a deployment of such a name', async () => {
+    const whole = 'http://a.example/openai/deployments/x/chat/completions';
+    const lines = await checkValue({
+      models: {
+        adapted: { endpoint: whole, upstreams: [{ protocol: 'dial', endpoint: whole }] },
+        named: {
+          upstreams: [
+            { protocol: 'azure', endpoint: 'http://a.example/openai/deployments/embeddings', apiVersion: '2024-10-21' },
+          ],
+        },
+      },
+      applications: { app: { endpoint: whole } },
+      keys: { k: { project: 'p' } },
+    });
+    expect(lines).toEqual([expect.stringContaining('no faults')]);
+  });
+
   it('sums up a good configuration, with what it doubts', async () => {
     const value = {
       models: {

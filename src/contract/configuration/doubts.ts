@@ -5,10 +5,10 @@ import type { Fault } from './fault.ts';
 import { didYouMean } from './nearest.ts';
 import { protocolFor, protocols } from './protocols.ts';
 
-/** What can be meant but seldom is; it keeps no configuration from being used. */
-export function* doubts(configuration: Configuration): Iterable<Fault> {
-  const ids = new Set([...Object.keys(configuration.models), ...Object.keys(configuration.applications)]);
-  yield* nothingServed(configuration, ids);
+/** What can be meant but seldom is; it keeps no configuration from being used. `others` are ids of deployments that were taken out of it. */
+export function* doubts(configuration: Configuration, others: readonly string[] = []): Iterable<Fault> {
+  const ids = new Set([...Object.keys(configuration.models), ...Object.keys(configuration.applications), ...others]);
+  if (others.length === 0) yield* nothingServed(configuration, ids);
   yield* danglingDependencies(configuration, ids);
   yield* danglingTools(configuration, ids);
   yield* typesNotRun(configuration);
@@ -25,15 +25,34 @@ export function* doubts(configuration: Configuration): Iterable<Fault> {
     else if (signIn?.token === 'id_token' && signIn.clientId !== audience)
       yield { path, message: 'is not the clientId of signIn, whom its id_token is made for; who signs in may be refused' };
   }
-  for (const [id, model] of Object.entries(configuration.models)) {
+  yield* upstreamDoubts(configuration);
+}
+
+function* upstreamDoubts({ models }: Configuration): Iterable<Fault> {
+  for (const [id, model] of Object.entries(models)) {
     for (const [index, upstream] of model.upstreams.entries()) {
-      const { apiVersion } = upstream;
+      const { apiVersion, endpoint } = upstream;
       const protocol = protocolFor(upstream, model);
-      const path = ['models', id, 'upstreams', index, 'apiVersion'];
+      const path = ['models', id, 'upstreams', index];
       if (protocols[protocol].needsApiVersion && apiVersion === undefined)
-        yield { path, message: `is missing; most ${protocol} upstreams answer 404 without it` };
+        yield { path: [...path, 'apiVersion'], message: `is missing; most ${protocol} upstreams answer 404 without it` };
+      if (protocols[protocol].needsEndpoint && endpoint !== undefined) yield* wholeAddress(endpoint, [...path, 'endpoint']);
     }
   }
+}
+
+/** What the service puts behind the base address of a model's upstream; a deployment of Azure may have such a name. */
+const operation = /(?<!\/deployments)\/(chat\/completions|completions|embeddings|messages|responses)\/*$/;
+
+/** Other gateways are given the whole address of one operation. The address is not repeated: it may have secrets. */
+function* wholeAddress(endpoint: string, path: Fault['path']): Iterable<Fault> {
+  const [, name] = operation.exec(URL.parse(endpoint)?.pathname ?? '') ?? [];
+  if (name === undefined) return;
+  yield {
+    path,
+    message: `ends in /${name}, which is put behind it with each call, and most upstreams answer 404`,
+    hint: `write the address without /${name}, such as https://api.example/v1`,
+  };
 }
 
 function* nothingServed({ keys, identityProviders, models }: Configuration, ids: ReadonlySet<string>): Iterable<Fault> {
