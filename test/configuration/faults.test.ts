@@ -200,7 +200,7 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'a misspelt model of a quick app',
     { models: { demo }, ...quick({ model: 'dmeo', instructions: '', temperature: 0 }) },
-    'applications.a.applicationProperties.model: names a deployment that is not configured; did you mean demo?',
+    'applications.a.applicationProperties.model: names "dmeo", a deployment that is not configured; did you mean demo?',
   ],
   [
     'dependencies that are no list',
@@ -339,12 +339,12 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'an unknown embedding model',
     { retrieval: { embeddingModel: 'x' } },
-    'retrieval.embeddingModel: names a model that is not configured',
+    'retrieval.embeddingModel: names "x", a model that is not configured',
   ],
   [
     'a misspelt embedding model',
     { models: { m: demo, vectors: { ...demo, type: 'embedding' } }, retrieval: { embeddingModel: 'vetcors' } },
-    'retrieval.embeddingModel: names a model that is not configured; did you mean vectors?',
+    'retrieval.embeddingModel: names "vetcors", a model that is not configured; did you mean vectors?',
   ],
   [
     'an embedding model that chats',
@@ -501,9 +501,9 @@ describe('parley check', () => {
       identityProviders: { p: { issuer: 'https://x', jwksUrl: 'https://x/keys' } },
     };
     expect(await checkValue(value)).toEqual([
-      'warning: parley.json: models.m.dependencies[0]: names a deployment that is not configured',
-      'warning: parley.json: roles.r.limits.mm: names a deployment that is not configured',
-      'warning: parley.json: addin.models[0].id: names a deployment that is not configured',
+      'warning: parley.json: models.m.dependencies[0]: names "n", a deployment that is not configured',
+      'warning: parley.json: roles.r.limits.mm: names "mm", a deployment that is not configured',
+      'warning: parley.json: addin.models[0].id: names "gone", a deployment that is not configured',
       'warning: parley.json: identityProviders.p.audience: is missing; tokens that the issuer made for other services are accepted too',
       'warning: parley.json: models.z.upstreams[0].apiVersion: is missing; most azure upstreams answer 404 without it',
       'parley.json: no faults; 2 models, 0 applications, 0 addons, 0 keys, 1 role, 1 identity provider',

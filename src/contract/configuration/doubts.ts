@@ -2,7 +2,7 @@ import { isQuickAppSchemaId } from '../quick-app/schema-id.ts';
 import { defaultRole } from '../roles.ts';
 import type { Configuration } from './configuration.ts';
 import type { Fault } from './fault.ts';
-import { didYouMean } from './nearest.ts';
+import { didYouMean, notConfigured } from './nearest.ts';
 import { protocolFor, protocols } from './protocols.ts';
 
 /** What can be meant but seldom is; it keeps no configuration from being used. `others` are ids of deployments that were taken out of it. */
@@ -16,7 +16,7 @@ export function* doubts(configuration: Configuration, others: readonly string[] 
   yield* misspeltRolesOfKeys(configuration);
   yield* limitsOfNothing(configuration, ids);
   for (const [index, { id }] of configuration.addin.models.entries()) {
-    if (!mayExist(id, ids)) yield { path: ['addin', 'models', index, 'id'], ...notConfigured(id, ids) };
+    if (!mayExist(id, ids)) yield { path: ['addin', 'models', index, 'id'], ...notConfigured('a deployment', id, ids) };
   }
   for (const [name, { audience, signIn }] of Object.entries(configuration.identityProviders)) {
     const path = ['identityProviders', name, 'audience'];
@@ -69,7 +69,8 @@ function* danglingDependencies(configuration: Configuration, ids: ReadonlySet<st
   for (const section of ['models', 'applications'] as const) {
     for (const [id, { dependencies }] of Object.entries(configuration[section])) {
       for (const [index, dependency] of dependencies.entries()) {
-        if (!mayExist(dependency, ids)) yield { path: [section, id, 'dependencies', index], ...notConfigured(dependency, ids) };
+        if (!mayExist(dependency, ids))
+          yield { path: [section, id, 'dependencies', index], ...notConfigured('a deployment', dependency, ids) };
       }
     }
   }
@@ -88,7 +89,7 @@ function* danglingTools({ applications }: Configuration, ids: ReadonlySet<string
     const tools = applicationProperties?.applications_as_tools;
     for (const [index, id] of (Array.isArray(tools) ? tools : []).entries()) {
       const path = ['applications', application, 'applicationProperties', 'applications_as_tools', index];
-      if (typeof id === 'string' && !mayExist(id, ids)) yield { path, ...notConfigured(id, ids) };
+      if (typeof id === 'string' && !mayExist(id, ids)) yield { path, ...notConfigured('a deployment', id, ids) };
     }
   }
 }
@@ -104,7 +105,11 @@ function* rolesOfNobody(configuration: Configuration): Iterable<Fault> {
       for (const [index, role] of userRoles.entries()) {
         const meant = didYouMean(role, known);
         if (known.has(role) || (isOpen && meant.hint === undefined)) continue;
-        yield { path: [section, id, 'userRoles', index], message: 'names a role that neither roles nor a key has', ...meant };
+        yield {
+          path: [section, id, 'userRoles', index],
+          message: `names ${JSON.stringify(role)}, a role that neither roles nor a key has`,
+          ...meant,
+        };
       }
     }
   }
@@ -119,8 +124,8 @@ function* misspeltRolesOfKeys({ roles, keys }: Configuration): Iterable<Fault> {
       ...(key.roles ?? []).map((role, index) => ({ role, path: ['keys', name, 'roles', index] })),
     ];
     for (const { role, path } of told) {
-      const meant = known.has(role) ? {} : didYouMean(role, known);
-      if (meant.hint !== undefined) yield { path, message: 'names a role that is not configured', ...meant };
+      const doubt = notConfigured('a role', role, known);
+      if (!known.has(role) && doubt.hint !== undefined) yield { path, ...doubt };
     }
   }
 }
@@ -128,7 +133,8 @@ function* misspeltRolesOfKeys({ roles, keys }: Configuration): Iterable<Fault> {
 function* limitsOfNothing(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Fault> {
   for (const [role, { limits }] of Object.entries(configuration.roles)) {
     for (const id of Object.keys(limits)) {
-      if (id !== '*' && !mayExist(id, ids)) yield { path: ['roles', role, 'limits', id], ...notConfigured(id, ids) };
+      if (id !== '*' && !mayExist(id, ids))
+        yield { path: ['roles', role, 'limits', id], ...notConfigured('a deployment', id, ids) };
     }
   }
 }
@@ -136,8 +142,4 @@ function* limitsOfNothing(configuration: Configuration, ids: ReadonlySet<string>
 /** Applications made through the API come and go without the configuration. */
 function mayExist(id: string, ids: ReadonlySet<string>): boolean {
   return ids.has(id) || id.startsWith('applications/');
-}
-
-function notConfigured(id: string, ids: ReadonlySet<string>): Omit<Fault, 'path'> {
-  return { message: 'names a deployment that is not configured', ...didYouMean(id, ids) };
 }
