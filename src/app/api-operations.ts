@@ -17,6 +17,7 @@ import { mcpOperations } from '#surfaces/mcp/operations.ts';
 import { messagesOperations } from '#surfaces/messages/operations.ts';
 import { opsOperations } from '#surfaces/ops/operations.ts';
 import { responsesOperations } from '#surfaces/responses/operations.ts';
+import { storedOperations } from '#surfaces/responses/stored-operations.ts';
 import { signInOperations } from '#surfaces/ui/sign-in-operations.ts';
 
 /** What `/openapi.json` lists for a configuration. */
@@ -26,6 +27,7 @@ export function apiOperations({ aliases }: Pick<Configuration, 'aliases'>): read
     ...compatOperations(prefixes),
     ...messagesOperations(aliases.msgapi),
     ...responsesOperations(aliases.compat),
+    ...storedOperations(aliases.compat),
     ...mcpOperations,
     ...listingOperations(prefixes),
     ...addonOperations(prefixes),

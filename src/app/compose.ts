@@ -45,6 +45,7 @@ import { uiRoutes } from '#surfaces/ui/routes.ts';
 import { mountedAddin } from './addin/mounted.ts';
 import { apiOperations } from './api-operations.ts';
 import { type CompleteServiceDeps, composeLine, type Line } from './compose-line.ts';
+import { composeResponses } from './compose-responses.ts';
 import { createImportDocument } from './import-document.ts';
 import type { ServiceDeps } from './service-parts.ts';
 
@@ -148,7 +149,16 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
   const createdSeconds = Math.floor(clock.epochMs() / 1000);
   compatRoutes(app, { handler, calls, aliases: compat });
   messagesRoutes(app, { handler, calls, snapshot, catalog, identify, aliases: aliases.msgapi, createdSeconds });
-  responsesRoutes(app, { handler, calls, seal: parts.stores.seal, newId: createLetterIds(), aliases: compat });
+  const stored = composeResponses(parts, { identify, calls, inFlightCalls });
+  stored?.addRoutes(app, compat);
+  responsesRoutes(app, {
+    ...stored?.surface,
+    handler,
+    calls,
+    seal: parts.stores.seal,
+    newId: createLetterIds(),
+    aliases: compat,
+  });
   const others = featureRoutes({ handler, calls, snapshot, catalog, noteAudit: parts.noteAudit });
   mcpRoutes(app, { handler, calls, snapshot, catalog, others });
   listingRoutes(app, { snapshot, catalog, identify, prefixes: ['compat', ...compat], modelPaths, createdSeconds });

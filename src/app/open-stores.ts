@@ -8,9 +8,11 @@ import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlApplicationStore } from '#stores/sql/application-store.ts';
 import { SqlConsentStore } from '#stores/sql/consent-store.ts';
+import { SqlConversationStore } from '#stores/sql/conversation-store.ts';
 import { SqlFileIndex } from '#stores/sql/file-index.ts';
 import { SqlJournal } from '#stores/sql/journal.ts';
 import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
+import { SqlResponseStore } from '#stores/sql/response-store.ts';
 import { openDataFolder } from './data-folder.ts';
 import { openDatabase, reasonOf } from './open-database.ts';
 import { openOwnSecret } from './open-secrets.ts';
@@ -90,6 +92,11 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
     applications,
     files: { index, blobs: new BoundedBlobStore(blobs, maxUploads) },
     passages: { index: passages, owner: shared.length === 0 ? 'this node' : randomUUID() },
+    responses: {
+      responses: new SqlResponseStore(database, seal),
+      conversations: new SqlConversationStore(database, seal),
+      isShared: shared.length > 0,
+    },
     journal: new SqlJournal(database),
     shared,
     takesWrites,

@@ -95,6 +95,7 @@ function composeNode(
     stores,
     files: stores.files,
     passages: stores.passages,
+    responses: stores.responses,
     admin: { journal: stores.journal, readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }) },
     noteFault: (message, thrown) => log.error(message, thrown),
     noteLost: ({ id }, what) => log.debug('left out: the dialect of the upstream has nothing for it', { upstream: id, what }),

@@ -13,6 +13,7 @@ import type { NoteAudit } from '#domain/usage/journal.ts';
 import type { AdminDeps } from '#surfaces/admin/routes.ts';
 import type { PassageStore } from './document-tools.ts';
 import type { Stores } from './open-stores.ts';
+import type { ResponseStores } from './stores.ts';
 
 /** What a service is built of. */
 export interface ServiceDeps {
@@ -25,11 +26,13 @@ export interface ServiceDeps {
   readonly telemetry: Telemetry;
   /** Health of the upstreams, where others look at it too. */
   readonly loadBalancer?: LoadBalancer;
-  readonly stores: Omit<Stores, 'files' | 'passages' | 'journal' | 'broadcast' | 'takesWrites'>;
+  readonly stores: Omit<Stores, 'files' | 'passages' | 'responses' | 'journal' | 'broadcast' | 'takesWrites'>;
   /** Where files are stored, and how much of them. Absent: none are, and their paths are not served. */
   readonly files?: Pick<StoredResourcesDeps, 'index' | 'blobs'> & Partial<typeof defaultFileLimits>;
   /** Where it is kept what stands in them. Absent: quick apps cannot look anything up. */
   readonly passages?: PassageStore;
+  /** Where responses are kept. Absent: none are, and their paths are not served. */
+  readonly responses?: ResponseStores;
   /** Called with each dependency graph that is walked, and what dangles in it. */
   readonly noteGraph?: (graph: DependencyGraph) => void;
   /** What those with the role `admin` are shown. Absent: its paths are not served. */

@@ -7,6 +7,8 @@ import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import type { LimitStore } from '#domain/limits/limit-store.ts';
 import type { NodeBroadcast } from '#domain/node-broadcast.ts';
+import type { ConversationStore } from '#domain/responses/conversation-store.ts';
+import type { ResponseStore } from '#domain/responses/response-store.ts';
 import type { Journal } from '#domain/usage/journal.ts';
 import type { PassageStore } from './document-tools.ts';
 
@@ -16,10 +18,19 @@ export interface DurableStores {
   readonly applications: ApplicationStore;
   readonly files: { readonly index: FileIndex; readonly blobs: BlobStore };
   readonly passages: PassageStore;
+  readonly responses: ResponseStores;
   readonly journal: Journal;
   readonly shared: readonly SharedStore[];
   /** Whether the database of this node, if it has its own, can be written. */
   readonly takesWrites: () => boolean;
+}
+
+/** Where responses are kept. */
+export interface ResponseStores {
+  readonly responses: ResponseStore;
+  readonly conversations: ConversationStore;
+  /** Whether other nodes work on them too. */
+  readonly isShared: boolean;
 }
 
 /** What lives as long as a call or a window: in this process, or in Redis. */

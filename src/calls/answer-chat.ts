@@ -14,7 +14,7 @@ import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalized-reply.ts';
 import type { AnswerWith, PreparedCall } from './prepared-call.ts';
 import { ReplyFields } from './reply-fields.ts';
-import type { ReserveLimits } from './reserve-limits.ts';
+import type { LimitReservation, ReserveLimits } from './reserve-limits.ts';
 import { openConversation } from './run-quick-app.ts';
 import { UsageTotals } from './usage-totals.ts';
 
@@ -44,10 +44,15 @@ export function answerChat(deps: AnswerChatDeps, target: Target, asked: ChatAsk,
   const normalized = new NormalizedReply({ head, totals, isStreamed: request.stream === true }, reply);
   const metered = new MeteredReply({ target, totals, fields: prepared.fields, ignored: ignored.names }, normalized);
   const start = wayOf(deps.ways, prepared);
-  deps.reserveLimits(target).then(
-    (reservation) => metered.begin(reservation, (sink) => start(prepared, sink)),
-    (refused) => metered.refuse(refused),
-  );
+  const begin = (reservation: LimitReservation): void => metered.begin(reservation, (sink) => start(prepared, sink));
+  const refuse = (refused: unknown): void => metered.refuse(refused);
+  const { admitted } = asked;
+  deps
+    .reserveLimits(target)
+    .then(
+      (reservation) => (admitted === undefined ? begin(reservation) : admitted().then(() => begin(reservation), refuse)),
+      refuse,
+    );
   return metered;
 }
 

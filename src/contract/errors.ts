@@ -124,11 +124,21 @@ export const errorKinds = {
     says: 'No deployment has this id. Where `model` of the body names it the code is `model_not_found`, on paths of the Azure form `DeploymentNotFound`.',
   },
   file_not_found: { status: 404, type: 'not_found_error', says: 'No stored file, prompt, conversation or folder has this path.' },
+  response_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    says: 'No stored response, conversation or item of the caller has this id.',
+  },
   route_not_found: { status: 404, type: 'not_found_error', says: 'Nothing is served at this path; /docs lists what is.' },
   method_not_allowed: {
     status: 405,
     type: 'invalid_request_error',
     says: 'The path exists with other methods; `Allow` lists them.',
+  },
+  conversation_locked: {
+    status: 409,
+    type: 'invalid_request_error',
+    says: 'Another response is being answered on the conversation; try again when it has ended.',
   },
   consent_outdated: { status: 409, type: 'invalid_request_error', says: 'The form sent is not the form of today; get it anew.' },
   precondition_failed: {

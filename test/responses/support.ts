@@ -7,7 +7,7 @@ import { ResponseEvent } from '#contract/responses/events.ts';
 import { ResponseObject } from '#contract/responses/response.ts';
 import type { Answered } from '#test/ask.ts';
 import { type MockedService, startBefore } from '#test/mocked-service.ts';
-import { callerKey, type TestService, withKey } from '#test/start-service.ts';
+import { callerKey, type ServiceOptions, type TestService, withKey } from '#test/start-service.ts';
 
 export const hello = 'Hello! Grüße, 你好 😀, from the mock.';
 
@@ -15,7 +15,7 @@ export const hello = 'Hello! Grüße, 你好 😀, from the mock.';
  * The service before a third party's mock: `gpt` goes to it in the dialect of OpenAI, `claude` in that of Anthropic, `gemini` in
  * that of Google, `app` is an application behind it. `quick` is a quick app on the demo; `staff` is for others.
  */
-export async function startResponsesService(): Promise<MockedService> {
+export async function startResponsesService(options: ServiceOptions = {}, more: object = {}): Promise<MockedService> {
   const mock = new LLMock({ port: 0, host: '127.0.0.1', chunkSize: 4 });
   mock.on({ userMessage: /weather/i, hasToolResult: true }, { content: 'It is sunny in Paris and rainy in Oslo.' });
   mock.on(
@@ -44,7 +44,7 @@ export async function startResponsesService(): Promise<MockedService> {
   const once = { maxRetryAttempts: 1 };
   const openai = [{ endpoint: `${mock.url}/v1`, key: 'upstream-key', model: 'gpt-4o' }];
   const google = { protocol: 'gemini', endpoint: `${mock.url}/v1beta`, key: 'upstream-key', model: 'gemini-3-pro' };
-  return startBefore(mock, {
+  const configuration = {
     models: {
       gpt: { upstreams: openai, ...once },
       claude: {
@@ -64,7 +64,9 @@ export async function startResponsesService(): Promise<MockedService> {
       },
     },
     keys: { [callerKey]: { project: 'clients' }, 'other-key': { project: 'others' } },
-  });
+    ...more,
+  };
+  return startBefore(mock, configuration, options);
 }
 
 /** A stock client as its users set it up. */

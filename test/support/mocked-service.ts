@@ -1,5 +1,5 @@
 import { LLMock } from '@copilotkit/aimock';
-import { callerKey, startService, type TestService } from './start-service.ts';
+import { callerKey, type ServiceOptions, startService, type TestService } from './start-service.ts';
 
 /** Embedded as these numbers by the mock. */
 export const vector = [0.25, -0.5, 0.75];
@@ -54,8 +54,8 @@ export async function startMockedService(): Promise<MockedService> {
 }
 
 /** A service before a mock that has begun to listen; they end together. */
-export async function startBefore(mock: LLMock, configuration: object): Promise<MockedService> {
-  const service = await startService(configuration);
+export async function startBefore(mock: LLMock, configuration: object, options: ServiceOptions = {}): Promise<MockedService> {
+  const service = await startService(configuration, options);
   return {
     service,
     mock,

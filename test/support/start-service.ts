@@ -47,6 +47,7 @@ export interface ServiceOptions {
   readonly applications?: ApplicationStore;
   readonly files?: NonNullable<ServiceDeps['files']>;
   readonly passages?: NonNullable<ServiceDeps['passages']>;
+  readonly responses?: NonNullable<ServiceDeps['responses']>;
   readonly admin?: NonNullable<ServiceDeps['admin']>;
   readonly noteGraph?: (graph: DependencyGraph) => void;
   readonly noteAudit?: NoteAudit;

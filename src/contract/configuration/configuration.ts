@@ -8,6 +8,7 @@ import {
   AliasSettings,
   ConsentSettings,
   LimitSettings,
+  ResponsesSettings,
   RetrievalSettings,
   SecuritySettings,
   ToolSettings,
@@ -42,6 +43,7 @@ export const Configuration = strict(
     retrieval: RetrievalSettings,
     tools: ToolSettings,
     limits: LimitSettings,
+    responses: ResponsesSettings,
   },
   { description: 'Configuration of Parley.' },
 );

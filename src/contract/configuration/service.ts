@@ -151,3 +151,28 @@ export const LimitSettings = strict(
   },
   { default: {}, description: 'Counting of limits.' },
 );
+
+/** Responses that outlive their call. */
+export const ResponsesSettings = strict(
+  {
+    store: Type.Enum(['allow', 'never'], {
+      default: 'allow',
+      description:
+        'Whether responses are stored, which they are unless a request says `store: false`. `never`: none is, and none runs in the background.',
+    }),
+    retentionDays: Type.Integer({
+      minimum: 1,
+      maximum: 36_500,
+      default: 30,
+      description: 'Days until a stored response is deleted. Conversations stay until they are deleted by hand.',
+    }),
+    maxBytesPerUser: Type.Integer({
+      minimum: 1,
+      default: 1_073_741_824,
+      description:
+        'Bytes that the responses and conversations of one user may take. The oldest responses make room for new ones; a conversation that finds none is refused.',
+    }),
+  },
+  { default: {}, description: 'Responses and conversations that are stored.' },
+);
+export type ResponsesSettings = Static<typeof ResponsesSettings>;

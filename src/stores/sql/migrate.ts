@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import { type ColumnTypes, migrations } from './migrations.ts';
+import type { ColumnTypes } from './column-types.ts';
+import { migrations } from './migrations.ts';
 import type { Schema } from './schema.ts';
 
 /** The database was made by a later version of Parley. The message may be shown. */

@@ -1,9 +1,5 @@
-/** What differs between the engines in how tables are made. */
-export interface ColumnTypes {
-  readonly engine: 'sqlite' | 'postgres';
-  /** Text that is compared and ordered by code points, whatever the language of the database is. */
-  readonly key: string;
-}
+import type { ColumnTypes } from './column-types.ts';
+import { toResponseTables } from './response-tables.ts';
 
 /** The statements of one step of the schema. */
 export type Migration = (types: ColumnTypes) => readonly string[];
@@ -15,6 +11,7 @@ export const migrations: readonly Migration[] = [
   toApplicationVersions,
   toReservationTables,
   toUsageOfSubjects,
+  toResponseTables,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {

@@ -1,8 +1,9 @@
 import type { Generated } from 'kysely';
 import type { PassageSchema } from './passage-schema.ts';
+import type { ResponseSchema } from './response-schema.ts';
 
 /** The tables, alike in every engine; `migrations` makes them. Times are milliseconds since the epoch. */
-export interface Schema extends PassageSchema {
+export interface Schema extends PassageSchema, ResponseSchema {
   readonly consents: ConsentRow;
   readonly applications: ApplicationRow;
   readonly application_versions: ApplicationVersionRow;

@@ -9,6 +9,8 @@ export interface EventWriter {
   /** Starts the stream; what is thrown here is answered with the status of an error. */
   begin(stream: EventStream, context: RequestContext, first: Frame): void;
   toBytes(frame: Frame): string;
+  /** Called ahead of `end`, which then waits for what it gives. */
+  settle?(stream: EventStream): Promise<void> | undefined;
   /** What closes a reply that ended well. */
   end(): string;
   /** What closes a reply that broke off. */
@@ -21,6 +23,7 @@ export class StreamedReply implements ReplySink {
   readonly #writer: EventWriter;
   #stream: EventStream | undefined;
   #isPaused = false;
+  #isOver = false;
 
   constructor(context: RequestContext, writer: EventWriter) {
     this.#context = context;
@@ -41,16 +44,26 @@ export class StreamedReply implements ReplySink {
   }
 
   end(): void {
-    this.#stream?.send(this.#writer.end());
-    this.#stream?.end();
-    this.#context.replyEnded();
+    const settling = this.#stream && this.#writer.settle?.(this.#stream);
+    if (settling === undefined) this.#close();
+    else void settling.then(() => this.#close());
   }
 
   fail(thrown: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
     const context = this.#context;
     if (this.#stream === undefined) context.sendError(thrown);
     else this.#breakOff(this.#stream, context.failed(thrown));
     context.replyEnded();
+  }
+
+  #close(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#stream?.send(this.#writer.end());
+    this.#stream?.end();
+    this.#context.replyEnded();
   }
 
   #breakOff(stream: EventStream, error: ParleyError): void {

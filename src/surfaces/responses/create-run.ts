@@ -27,10 +27,12 @@ export interface ReadyRun {
 interface Creating {
   readonly request: ResponsesRequest;
   readonly opened: OpenedResponse;
+  /** Of a response that was promised before; absent: it is a new one. */
+  readonly known?: { readonly id: string; readonly createdAtSeconds: number };
 }
 
 /** Throws the 400 that the request deserves. */
-export function createRun({ seal, newId, clock }: RunDeps, target: Target, { request, opened }: Creating): ReadyRun {
+export function createRun({ seal, newId, clock }: RunDeps, target: Target, { request, opened, known }: Creating): ReadyRun {
   const { call, deployment } = target;
   const { subject } = call.caller;
   const thoughts = new ThoughtSeal(seal, subject, deployment);
@@ -42,8 +44,8 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, { req
   if (translated.request.messages.length === 0) throw requestFault('input', 'must have at least one item');
   const isIncluded = request.include?.includes(includables.encryptedReasoning) === true;
   const run = new ResponseRun({
-    id: `resp_${newId().replaceAll('-', '')}`,
-    createdAtSeconds: Math.floor(clock.epochMs() / 1000),
+    id: known?.id ?? `resp_${newId().replaceAll('-', '')}`,
+    createdAtSeconds: known?.createdAtSeconds ?? Math.floor(clock.epochMs() / 1000),
     request,
     model: call.deployment,
     isStored: opened.isStored,
@@ -53,6 +55,7 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, { req
     seal: (given) => thoughts.close(given),
     showsSealed: isIncluded,
     clock,
+    began: (response) => opened.began(response),
     ended: (kept) => opened.ended(kept),
   });
   return { run, ask: { request: translated.request, affinity: affinityOf(request, subject) }, ignored: translated.ignored };

@@ -29,7 +29,13 @@ const countErrors: readonly ErrorCode[] = [
   'conversation_not_found',
   ...callErrors,
 ];
-const createErrors: readonly ErrorCode[] = [...countErrors, 'control_not_offered', 'context_length_exceeded', ...limitErrors];
+const createErrors: readonly ErrorCode[] = [
+  ...countErrors,
+  'conversation_locked',
+  'control_not_offered',
+  'context_length_exceeded',
+  ...limitErrors,
+];
 
 const description =
   'Every deployment that chats answers: an upstream that speaks this API is relayed, for all others request and reply are translated, and the header field `parley-ignored` names what was left out. ' +

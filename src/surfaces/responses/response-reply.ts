@@ -12,8 +12,9 @@ import { type EventWriter, StreamedReply } from '../http/streamed-reply.ts';
 import type { ResponseRun } from './response-run.ts';
 import { toOwnName } from './to-chat-request.ts';
 
-const comment = ': ping\n\n';
-const endMark = 'data: [DONE]\n\n';
+/** What an idle stream gets. */
+export const comment = ': ping\n\n';
+export const endMark = 'data: [DONE]\n\n';
 
 /** Sends a response as one JSON text: what its events fold to. */
 export class JsonResponse implements ReplySink {
@@ -21,6 +22,7 @@ export class JsonResponse implements ReplySink {
   readonly #run: ResponseRun;
   readonly #ignored: readonly string[];
   #bytes = 0;
+  #isOver = false;
 
   /** `ignored` are the fields that the translation of the request left out. */
   constructor(context: RequestContext, run: ResponseRun, ignored: readonly string[]) {
@@ -37,17 +39,28 @@ export class JsonResponse implements ReplySink {
   }
 
   end(): void {
-    const context = this.#context;
     this.#run.end();
-    const bytes = toLatin1(JSON.stringify(this.#run.response));
-    sendJson(context.response, 200, bytes, headersOf(context, this.#ignored));
-    context.replyEnded();
+    const { settling } = this.#run;
+    if (settling === undefined) this.#send();
+    else void settling.then(() => this.#send());
   }
 
   fail(thrown: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
     const context = this.#context;
     context.sendError(thrown);
     this.#run.abandon();
+    context.replyEnded();
+  }
+
+  /** Whoever is sent the answer can read it again at once. */
+  #send(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const context = this.#context;
+    const bytes = toLatin1(JSON.stringify(this.#run.response));
+    sendJson(context.response, 200, bytes, headersOf(context, this.#ignored));
     context.replyEnded();
   }
 }
@@ -56,6 +69,7 @@ export class JsonResponse implements ReplySink {
 class ResponseWriter implements EventWriter {
   readonly #run: ResponseRun;
   readonly #ignored: readonly string[];
+  #last: readonly ResponseEvent[] = [];
 
   constructor(run: ResponseRun, ignored: readonly string[]) {
     this.#run = run;
@@ -70,8 +84,16 @@ class ResponseWriter implements EventWriter {
     return toBytes(this.#run.take(frame));
   }
 
+  /** The last event is told once the response can be read. */
+  settle(stream: EventStream): Promise<void> | undefined {
+    const events = this.#run.end();
+    stream.send(toBytes(events.slice(0, -1)));
+    this.#last = events.slice(-1);
+    return this.#run.settling;
+  }
+
   end(): string {
-    return toBytes(this.#run.end()) + endMark;
+    return toBytes(this.#last) + endMark;
   }
 
   toFault(error: ParleyError): string {
@@ -93,7 +115,7 @@ export function streamed(context: RequestContext, run: ResponseRun, ignored: rea
 }
 
 /** Events of the dialect as latin1 bytes. */
-function toBytes(events: readonly ResponseEvent[]): string {
+export function toBytes(events: readonly (object & { readonly type?: unknown })[]): string {
   return events.map((event) => `event: ${event.type}\ndata: ${toLatin1(JSON.stringify(event))}\n\n`).join('');
 }
 

@@ -16,8 +16,10 @@ import { toResponseUsage } from './to-response-usage.ts';
 
 export interface RunFacts extends ResponseFacts, Omit<OutputFacts, 'key'> {
   readonly clock: Pick<Clock, 'epochMs'>;
-  /** Called once, with the response as it ended; undefined if nobody was told of it. */
-  readonly ended: (kept: KeptResponse | undefined) => void;
+  /** Called once, with the first event. */
+  readonly began: (response: ResponseObject) => void;
+  /** Called once, with the response as it ended; undefined if nobody was told of it. Resolves with whether it can be read from then on. */
+  readonly ended: (kept: KeptResponse | undefined) => Promise<boolean> | undefined;
 }
 
 /**
@@ -36,12 +38,13 @@ export class ResponseRun {
   #statistics: Statistics | undefined;
   #state: JsonObject | undefined;
   #signedText: unknown;
+  #settling: Promise<void> | undefined;
 
   constructor(facts: RunFacts) {
     this.#facts = facts;
     this.#output = new Output({ ...facts, key: facts.id.slice(facts.id.indexOf('_') + 1) });
     this.#extensions = new ExtensionItems(this.#output, new Set(facts.request.include));
-    this.#response = toResponse(facts);
+    this.#response = { ...toResponse(facts), status: facts.isBackground ? 'queued' : 'in_progress' };
   }
 
   /** As far as it has come; whole once it has ended. */
@@ -49,11 +52,25 @@ export class ResponseRun {
     return this.#response;
   }
 
+  /** Resolves once the response that has ended can be read, or says that it cannot; undefined if that is so already. */
+  get settling(): Promise<void> | undefined {
+    return this.#settling;
+  }
+
   /** The events that open the response; `take` gives them first if nobody asked before. */
   begin(): ResponseEvent[] {
     if (this.#nextNumber > 0) return [];
+    this.#facts.began(this.#response);
+    const response = this.#response;
+    if (!this.#facts.isBackground)
+      return this.#numbered([
+        { type: 'response.created', response },
+        { type: 'response.in_progress', response },
+      ]);
+    this.#response = { ...response, status: 'in_progress' };
     return this.#numbered([
-      { type: 'response.created', response: this.#response },
+      { type: 'response.created', response },
+      { type: 'response.queued', response },
       { type: 'response.in_progress', response: this.#response },
     ]);
   }
@@ -114,7 +131,7 @@ export class ResponseRun {
   abandon(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#facts.ended(undefined);
+    void this.#facts.ended(undefined);
   }
 
   #takeChunk(chunk: Chunk): void {
@@ -172,7 +189,11 @@ export class ResponseRun {
       usage: this.#usage === undefined ? null : toResponseUsage(this.#usage),
       ...(statistics && { parley: { statistics } }),
     };
-    this.#facts.ended({ response: this.#response, items: [...this.#output.storedItems, ...this.#carriedItems()] });
+    const response = this.#response;
+    const settling = this.#facts.ended({ response, items: [...this.#output.storedItems, ...this.#carriedItems()] });
+    this.#settling = settling?.then((isKept) => {
+      if (!isKept) response.store = false;
+    });
   }
 
   /** What rests with a stored response. */

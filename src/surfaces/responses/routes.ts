@@ -1,17 +1,26 @@
 import type { FastifyInstance } from 'fastify';
 import { toLatin1 } from '#base/latin1.ts';
 import type { Seal } from '#base/seal.ts';
-import { parseResponsesRequest } from '#contract/responses/responses-request.ts';
+import { parseResponsesRequest, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { Calls, Target } from '#domain/call.ts';
+import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { Body } from '../http/body.ts';
 import { modelErrorDialect } from '../http/error-dialect.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';
 import { serveCalls } from '../http/serve-raw.ts';
-import { createRun } from './create-run.ts';
-import { keepsNothing, type ResponseKeeper } from './response-keeper.ts';
+import type { BackgroundRuns } from './background-runs.ts';
+import { streamRun } from './background-stream.ts';
+import { createRun, type ReadyRun } from './create-run.ts';
+import { keepsNothing, type OpenedResponse, type ResponseKeeper } from './response-keeper.ts';
 import { JsonResponse, streamed } from './response-reply.ts';
+
+/** What makes responses in the background, and gives their events. */
+interface BackgroundSurface {
+  readonly runs: BackgroundRuns;
+  readonly responses: ResponseStore;
+}
 
 export interface ResponsesDeps {
   readonly handler: RequestHandler;
@@ -22,6 +31,8 @@ export interface ResponsesDeps {
   readonly aliases: readonly string[];
   /** Absent: no response is kept. */
   readonly keeper?: ResponseKeeper;
+  /** Absent: none is made in the background. */
+  readonly background?: BackgroundSurface;
 }
 
 /** `/v1/responses` and what is below it, also below each alias (docs/responses.md). */
@@ -41,18 +52,47 @@ export function responsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void
 async function serveCreate(deps: ResponsesDeps, context: RequestContext): Promise<void> {
   const { target, value } = await authorize(deps, context);
   const request = parseResponsesRequest(value);
+  if (request.background === true && deps.background !== undefined)
+    return serveBackground(deps.background, context, { target, request, value });
   const opened = await (deps.keeper ?? keepsNothing).open(target, request);
-  const { run, ask, ignored } = createRun({ ...deps, clock: context.clock }, target, { request, opened });
+  const { run, ask, ignored } = readyRun(deps, context, { target, request, opened });
   const reply = request.stream === true ? streamed(context, run, ignored) : new JsonResponse(context, run, ignored);
   context.follow(deps.calls.answer(target, ask, reply), reply);
+}
+
+/** Answers with the response that waits, or with its events from the first on. */
+async function serveBackground(
+  background: BackgroundSurface,
+  { response, headers }: RequestContext,
+  asked: Parameters<BackgroundRuns['create']>[0],
+): Promise<void> {
+  const queued = await background.runs.create(asked);
+  if (asked.request.stream !== true) return sendJson(response, 200, toLatin1(JSON.stringify(queued)), headers);
+  const { subject } = asked.target.call.caller;
+  await streamRun(background, response, { place: { id: queued.id, subject }, after: -1, headers });
+}
+
+interface Opening {
+  readonly target: Target;
+  readonly request: ResponsesRequest;
+  readonly opened: OpenedResponse;
+}
+
+/** A request that is refused leaves nothing behind that was opened for it. */
+function readyRun(deps: ResponsesDeps, { clock }: RequestContext, { target, ...creating }: Opening): ReadyRun {
+  try {
+    return createRun({ ...deps, clock }, target, creating);
+  } catch (thrown) {
+    void creating.opened.ended(undefined);
+    throw thrown;
+  }
 }
 
 async function serveCount(deps: ResponsesDeps, context: RequestContext): Promise<void> {
   const { target, value } = await authorize(deps, context);
   const request = parseResponsesRequest(value);
-  const opened = await (deps.keeper ?? keepsNothing).open(target, request);
-  const { run, ask } = createRun({ ...deps, clock: context.clock }, target, { request, opened });
-  run.abandon();
+  const opened = await (deps.keeper ?? keepsNothing).look(target, request);
+  const { ask } = createRun({ ...deps, clock: context.clock }, target, { request, opened });
   const input_tokens = await deps.calls.countTokens(target, ask, context.signal);
   const body = { object: 'response.input_tokens', input_tokens };
   sendJson(context.response, 200, toLatin1(JSON.stringify(body)), context.headers);

@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { createLetterIds } from '#base/letter-id.ts';
+import type { Calls } from '#domain/call.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import { NodeLife } from '#domain/responses/node-life.ts';
+import type { InFlightCalls } from '#surfaces/http/in-flight-calls.ts';
+import { BackgroundRuns } from '#surfaces/responses/background-runs.ts';
+import { conversationRoutes } from '#surfaces/responses/conversation-routes.ts';
+import type { ResponsesDeps } from '#surfaces/responses/routes.ts';
+import { RunKeeper } from '#surfaces/responses/run-keeper.ts';
+import { StoredKeeper } from '#surfaces/responses/stored-keeper.ts';
+import { storedRoutes } from '#surfaces/responses/stored-routes.ts';
+import type { CompleteServiceDeps } from './compose-line.ts';
+
+interface Behind {
+  readonly identify: Identify;
+  readonly calls: Calls;
+  readonly inFlightCalls: InFlightCalls;
+}
+
+interface ComposedResponses {
+  readonly surface: Pick<ResponsesDeps, 'keeper' | 'background'>;
+  readonly addRoutes: (app: FastifyInstance, aliases: readonly string[]) => void;
+}
+
+/** Builds what keeps responses and conversations, and makes responses in the background; undefined where nothing is stored. */
+export function composeResponses(parts: CompleteServiceDeps, behind: Behind): ComposedResponses | undefined {
+  if (parts.responses === undefined) return undefined;
+  const { clock, noteFault, telemetry, snapshot, stores } = parts;
+  const { responses, conversations, isShared } = parts.responses;
+  const { identify, calls, inFlightCalls } = behind;
+  const newId = createLetterIds();
+  const life = new NodeLife({ runs: responses.runs, node: randomUUID(), clock });
+  const keeper = new StoredKeeper({ responses, conversations, life, clock, newId, noteFault });
+  const { seal } = stores;
+  const runs = new BackgroundRuns({ calls, seal, newId, telemetry, clock, keeper, responses, life, inFlightCalls });
+  return {
+    surface: { keeper, background: { runs, responses } },
+    addRoutes(app, aliases) {
+      const runKeeper = new RunKeeper({ responses, runs, life, clock, isShared, noteFault });
+      app.addHook('onClose', () => runKeeper.close());
+      storedRoutes(app, { identify, responses, runs, clock, aliases });
+      conversationRoutes(app, { identify, snapshot, conversations, responses, clock, newId, aliases });
+    },
+  };
+}

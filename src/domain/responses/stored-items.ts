@@ -1,0 +1,57 @@
+import type { JsonObject } from '#base/json.ts';
+import type { StoredResponse } from './response-store.ts';
+
+/** How ids of items begin, by type, as clients of the API know them. */
+const prefixes: Readonly<Record<string, string>> = {
+  message: 'msg',
+  function_call: 'fc',
+  function_call_output: 'fco',
+  custom_tool_call: 'ctc',
+  custom_tool_call_output: 'ctco',
+  reasoning: 'rs',
+  compaction: 'cmp',
+  mcp_list_tools: 'mcpl',
+  mcp_call: 'mcp',
+  mcp_approval_request: 'mcpr',
+  mcp_approval_response: 'mcpa',
+};
+/** What goes on with a conversation and is shown to nobody. */
+const stateType = 'parley:state';
+
+/** What the next turn goes on with: the input of a response, then its output. */
+export function itemsOf({ input, response, items }: Pick<StoredResponse, 'input' | 'response' | 'items'>): readonly JsonObject[] {
+  const { output } = response;
+  return [...input, ...(items ?? (Array.isArray(output) ? (output as JsonObject[]) : []))];
+}
+
+/** The same of a response that broke off: a call that is half would have no output. */
+export function carriedItemsOf(stored: StoredResponse): readonly JsonObject[] {
+  return itemsOf(stored).filter(({ type, status }) => status !== 'incomplete' || !String(type).endsWith('_call'));
+}
+
+export function isHiddenItem({ type }: JsonObject): boolean {
+  return type === stateType;
+}
+
+/** An item as it is stored and listed: with an id, and what is said in parts. */
+export function toStoredItem(item: JsonObject, newId: () => string): JsonObject {
+  const type = String(item.type);
+  const given = typeof item.id === 'string' && item.id !== '' ? item.id : undefined;
+  const id = given ?? `${prefixes[type] ?? 'item'}_${newId().replaceAll('-', '')}`;
+  if (type !== 'message') return { ...item, id };
+  return { ...item, id, status: item.status ?? 'completed', content: toParts(item) };
+}
+
+function toParts({ role, content }: JsonObject): unknown {
+  if (typeof content !== 'string') return content;
+  return role === 'assistant'
+    ? [{ type: 'output_text', text: content, annotations: [], logprobs: [] }]
+    : [{ type: 'input_text', text: content }];
+}
+
+/** An item as its user is shown it. */
+export function toShownItem(item: JsonObject, include: ReadonlySet<string>): JsonObject {
+  if (item.type !== 'reasoning' || include.has('reasoning.encrypted_content')) return item;
+  const { encrypted_content: _sealed, ...shown } = item;
+  return shown;
+}

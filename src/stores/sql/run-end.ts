@@ -1,0 +1,67 @@
+import { type Kysely, sql } from 'kysely';
+import type { Seal } from '#base/seal.ts';
+import type { EndedResponse, EventRun } from '#domain/responses/response-store.ts';
+import { appendNewItems } from './conversation-rows.ts';
+import { toEndedFields, toEventsPlace } from './response-rows.ts';
+import type { Schema } from './schema.ts';
+
+interface Ending {
+  readonly kysely: Kysely<Schema>;
+  readonly seal: Seal;
+}
+
+/** States of responses that have not ended. */
+export const underWay = ['queued', 'in_progress'] as const;
+
+/** Writes the end of a response, if it is still the node's; whatever became of it, its conversation is free again. */
+export async function endRun(
+  { kysely, seal }: Ending,
+  { response, turn, events }: EndedResponse,
+  node: string,
+): Promise<boolean> {
+  const { id, subject, isBackground } = response;
+  const ended = await kysely
+    .updateTable('responses')
+    .set({ ...toEndedFields(seal, response), owner: null, sealed_run: null })
+    .where('id', '=', id)
+    .where('owner', '=', node)
+    .where('status', 'in', underWay)
+    .returning('id')
+    .executeTakeFirst();
+  // The row is locked from here on: whoever else would end it waits, and finds that it has ended.
+  if (ended !== undefined && isBackground) await writeEvents({ kysely, seal }, id, events);
+  if (turn === undefined) return ended !== undefined;
+  if (ended !== undefined) await appendNewItems({ kysely, seal }, { id: turn.conversation, subject }, turn.items);
+  await releaseConversation(kysely, turn.conversation, turn.run);
+  return ended !== undefined;
+}
+
+/** Lets others run on a conversation, if this run has it. */
+export async function releaseConversation(kysely: Kysely<Schema>, conversation: string, run: string): Promise<void> {
+  await kysely
+    .updateTable('conversations')
+    .set({ run: null, run_owner: null })
+    .where('id', '=', conversation)
+    .where('run', '=', run)
+    .execute();
+}
+
+/** Adds the last events of a response, and counts the bytes of all of them. */
+async function writeEvents({ kysely, seal }: Ending, id: string, last: EventRun | undefined): Promise<void> {
+  if (last !== undefined)
+    await kysely
+      .insertInto('response_events')
+      .values(toEventRow(seal, id, last))
+      .execute();
+  const eventBytes = sql<number>`(select coalesce(sum(length(sealed_events)), 0) from response_events where response = ${id})`;
+  await kysely
+    .updateTable('responses')
+    .set({ bytes: sql<number>`bytes + ${eventBytes}` })
+    .where('id', '=', id)
+    .execute();
+}
+
+export function toEventRow(seal: Seal, id: string, { first, events }: EventRun) {
+  const sealed_events = seal.seal(JSON.stringify(events), toEventsPlace(id, first));
+  return { response: id, first, last: first + events.length - 1, sealed_events };
+}

@@ -1,0 +1,36 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { Target } from '#domain/call.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { EndedResponse, StoredResponse } from '#domain/responses/response-store.ts';
+
+/** What another node needs to answer a request. */
+interface Queued {
+  /** The body as it came. */
+  readonly value: unknown;
+  readonly caller: Caller;
+  readonly deployment: string;
+}
+
+/** As it rests in the store, sealed. */
+export function toQueued({ call }: Target, value: unknown): JsonObject {
+  const { subject, project, roles } = call.caller;
+  return { value, caller: { subject, project, roles }, deployment: call.deployment };
+}
+
+export function fromQueued({ value, caller, deployment }: JsonObject): Queued {
+  if (!isJsonObject(caller)) throw new ParleyError('internal_error', 'A queued run has no caller.');
+  const { subject, project, roles } = caller as Pick<Caller, 'subject' | 'project' | 'roles'> & JsonObject;
+  return { value, caller: { subject, project, roles, chain: null }, deployment: String(deployment) };
+}
+
+/** A response that nobody goes on with, and the event that says so. */
+export function failedResponse(
+  stored: StoredResponse,
+  error: { readonly code: string; readonly message: string },
+  sequence_number: number,
+): EndedResponse {
+  const response = { ...stored.response, status: 'failed', error };
+  const events = [{ type: 'response.failed', sequence_number, response }];
+  return { response: { ...stored, status: 'failed', response }, events: { first: sequence_number, events } };
+}

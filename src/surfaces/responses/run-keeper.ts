@@ -1,0 +1,79 @@
+import type { Clock } from '#base/clock.ts';
+import type { NodeLife } from '#domain/responses/node-life.ts';
+import type { ResponseStore } from '#domain/responses/response-store.ts';
+import type { BackgroundRuns } from './background-runs.ts';
+import { failedResponse } from './queued-run.ts';
+
+export interface RunKeeperDeps {
+  readonly responses: ResponseStore;
+  readonly runs: BackgroundRuns;
+  readonly life: NodeLife;
+  readonly clock: Clock;
+  /** Whether other nodes may cancel or delete what this one answers. */
+  readonly isShared: boolean;
+  readonly noteFault: (message: string, thrown: unknown) => void;
+}
+
+/** How soon this node learns that another one ended a run of it. */
+const lookMs = 400;
+const tendMs = 3_000;
+const sweepMs = 600_000;
+const lost = { code: 'server_error', message: 'The node that made this response is gone; send the request again.' };
+
+/** Looks after responses that have not ended, on whatever node they began, and deletes those that have expired. */
+export class RunKeeper {
+  readonly #deps: RunKeeperDeps;
+  readonly #timers: readonly NodeJS.Timeout[];
+  readonly #busy = new Set<string>();
+
+  constructor(deps: RunKeeperDeps) {
+    this.#deps = deps;
+    const every = (ms: number, what: string, work: () => Promise<void>): NodeJS.Timeout =>
+      setInterval(() => void this.#once(what, work), ms).unref();
+    this.#timers = [
+      every(tendMs, 'responses that have not ended could not be looked after', () => this.#tend()),
+      every(sweepMs, 'responses that have expired could not be deleted', () => this.#sweep()),
+      ...(deps.isShared ? [every(lookMs, 'runs of this node could not be looked up', () => this.#look())] : []),
+    ];
+    void this.#once('responses that have not ended could not be looked after', () => this.#tend());
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#deps.life.stop().catch(() => undefined);
+  }
+
+  /** Never twice at the same time. */
+  async #once(what: string, work: () => Promise<void>): Promise<void> {
+    if (this.#busy.has(what)) return;
+    this.#busy.add(what);
+    try {
+      await work();
+    } catch (thrown) {
+      this.#deps.noteFault(what, thrown);
+    }
+    this.#busy.delete(what);
+  }
+
+  /** Ends runs whose node is gone, and takes those that wait. */
+  async #tend(): Promise<void> {
+    const { responses, runs, clock } = this.#deps;
+    await responses.runs.failLost(clock.epochMs(), (stored, next) => failedResponse(stored, lost, next));
+    const { room } = runs;
+    if (room === 0) return;
+    for (const place of await responses.runs.waiting(clock.epochMs(), room)) await runs.take(place);
+  }
+
+  async #sweep(): Promise<void> {
+    await this.#deps.responses.sweep(this.#deps.clock.epochMs());
+  }
+
+  /** What began after the question was asked may be missing from its answer. */
+  async #look(): Promise<void> {
+    const { responses, runs, life } = this.#deps;
+    const here = runs.ids;
+    if (here.size === 0) return;
+    const there = await responses.runs.ofNode(life.node);
+    for (const id of here) if (!there.has(id)) runs.drop(id);
+  }
+}

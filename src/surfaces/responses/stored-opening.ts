@@ -1,0 +1,186 @@
+import type { Clock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
+import type { AnyItem } from '#contract/responses/input-items.ts';
+import type { ResponseObject } from '#contract/responses/response.ts';
+import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
+import type { Target } from '#domain/call.ts';
+import type { ConversationStore } from '#domain/responses/conversation-store.ts';
+import type { NodeLife } from '#domain/responses/node-life.ts';
+import type {
+  ConversationTurn,
+  EndedResponse,
+  EventRun,
+  ResponseStore,
+  StoredResponse,
+} from '#domain/responses/response-store.ts';
+import { toStoredItem } from '#domain/responses/stored-items.ts';
+import type { KeptResponse, OpenedResponse } from './response-keeper.ts';
+
+export interface KeeperDeps {
+  readonly responses: ResponseStore;
+  readonly conversations: ConversationStore;
+  readonly life: NodeLife;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  /** Called with faults that callers do not see. */
+  readonly noteFault: (message: string, thrown: unknown) => void;
+}
+
+const dayMs = 86_400_000;
+const retryMs = 2_000;
+const mostTries = 300;
+
+interface Opening {
+  readonly target: Target;
+  readonly request: ResponsesRequest;
+  readonly isStored: boolean;
+  readonly turn: Omit<ConversationTurn, 'items'> | undefined;
+  readonly earlier: readonly JsonObject[];
+  readonly input: readonly AnyItem[];
+}
+
+/** A response that begins, and is kept when it ends. One that can be told of before its end is kept from its beginning. */
+export class StoredOpening implements OpenedResponse {
+  readonly earlier: readonly AnyItem[];
+  readonly input: readonly AnyItem[];
+  readonly isStored: boolean;
+  readonly #deps: KeeperDeps;
+  readonly #opening: Opening;
+  #input: readonly JsonObject[] | undefined;
+  /** Resolves with whether the store has it. */
+  #begun: Promise<boolean> | undefined;
+  #isHeld: boolean;
+
+  constructor(deps: KeeperDeps, opening: Opening) {
+    this.#deps = deps;
+    this.#opening = opening;
+    this.earlier = opening.earlier as AnyItem[];
+    this.input = opening.input;
+    this.isStored = opening.isStored;
+    this.#isHeld = opening.turn !== undefined;
+  }
+
+  get conversation(): { readonly id: string } | undefined {
+    const { turn } = this.#opening;
+    return turn && { id: turn.conversation };
+  }
+
+  /** Nobody knows of a response in one JSON text before it ends, unless others have to be told of its conversation. */
+  began(response: ResponseObject): void {
+    const { request, turn } = this.#opening;
+    if (this.isStored && (request.stream === true || turn !== undefined)) this.#begun = this.#begin(response);
+  }
+
+  /** Keeps a run that another node may have to answer, as `run` tells. Throws StoreFault. */
+  async queue(response: ResponseObject, run: JsonObject): Promise<void> {
+    await this.#hold();
+    await this.#deps.responses.begin({ ...this.#toStored({ response, items: [] }), node: this.#deps.life.node }, run);
+    this.#begun = Promise.resolve(true);
+  }
+
+  /** The row is there already: this node was given it. */
+  async resume(): Promise<void> {
+    await this.#hold();
+    this.#begun = Promise.resolve(true);
+  }
+
+  ended(kept: KeptResponse | undefined, events?: EventRun): Promise<boolean> | undefined {
+    if (kept !== undefined && this.isStored) return this.#keep(kept, events).finally(() => this.#letGo());
+    const { turn } = this.#opening;
+    if (turn === undefined) {
+      this.#letGo();
+      return undefined;
+    }
+    const released = this.#deps.conversations.release(turn.conversation, turn.run).finally(() => this.#letGo());
+    return released.then(
+      () => false,
+      () => false,
+    );
+  }
+
+  async #keep(kept: KeptResponse, events: EventRun | undefined): Promise<boolean> {
+    const { responses, noteFault } = this.#deps;
+    const { target, turn } = this.#opening;
+    const stored = this.#toStored(kept);
+    const { maxBytesPerUser } = target.snapshot.configuration.responses;
+    try {
+      if (this.#begun === undefined) await responses.add(stored);
+      else if (!(await this.#begun)) return false;
+      else {
+        const items = [...stored.input, ...this.#toItems(kept)];
+        const isKept = await this.#end({ response: stored, turn: turn && { ...turn, items }, events });
+        if (!isKept) return false;
+      }
+    } catch (thrown) {
+      noteFault('a response could not be stored', thrown);
+      return false;
+    }
+    responses
+      .keepWithin(stored.subject, maxBytesPerUser)
+      .catch((thrown) => noteFault('no room could be made for responses of a user', thrown));
+    return true;
+  }
+
+  /** What began must not stay for ever as if it went on: what the store does not take now it is given again, while nobody waits. */
+  async #end(ended: EndedResponse): Promise<boolean> {
+    const { responses, life, clock } = this.#deps;
+    try {
+      return await responses.end(ended, life.node);
+    } catch (thrown) {
+      const again = async (): Promise<boolean> => {
+        for (let tries = 0; tries < mostTries; tries += 1) {
+          await clock.sleep(retryMs, new AbortController().signal);
+          const isKept = await responses.end(ended, life.node).catch(() => undefined);
+          if (isKept !== undefined) return isKept;
+        }
+        return false;
+      };
+      if (ended.response.isBackground) return again();
+      const wasHeld = this.#isHeld;
+      this.#isHeld = false;
+      void again().finally(() => wasHeld && life.release());
+      throw thrown;
+    }
+  }
+
+  async #begin(response: ResponseObject): Promise<boolean> {
+    try {
+      await this.#hold();
+      await this.#deps.responses.begin({ ...this.#toStored({ response, items: [] }), node: this.#deps.life.node });
+      return true;
+    } catch (thrown) {
+      this.#deps.noteFault('a response that begins could not be stored', thrown);
+      return false;
+    }
+  }
+
+  #toStored(kept: KeptResponse): StoredResponse {
+    const { target, request } = this.#opening;
+    const { response } = kept;
+    const { retentionDays } = target.snapshot.configuration.responses;
+    const createdAtMs = response.created_at * 1000;
+    const items = this.#toItems(kept);
+    const isShown = JSON.stringify(items) === JSON.stringify(response.output);
+    this.#input ??= this.input.map((item) => toStoredItem(item as JsonObject, this.#deps.newId));
+    return {
+      ...{ id: response.id, subject: target.call.caller.subject, status: response.status, isBackground: response.background },
+      ...{ previousId: request.previous_response_id, createdAtMs, expiresAtMs: createdAtMs + retentionDays * dayMs },
+      ...{ response, input: this.#input, ...(!isShown && { items }) },
+    };
+  }
+
+  #toItems({ items }: KeptResponse): readonly JsonObject[] {
+    return items.map((item) => toStoredItem(item as JsonObject, this.#deps.newId));
+  }
+
+  async #hold(): Promise<void> {
+    if (this.#isHeld) return;
+    await this.#deps.life.hold();
+    this.#isHeld = true;
+  }
+
+  #letGo(): void {
+    if (this.#isHeld) this.#deps.life.release();
+    this.#isHeld = false;
+  }
+}

@@ -1,0 +1,172 @@
+import type { ErrorCode } from '#contract/errors.ts';
+import { ResponseEvent } from '#contract/responses/events.ts';
+import { ResponseObject } from '#contract/responses/response.ts';
+import { type ApiOperation, inPath, inQuery, json, type NamedSchema, type Schema } from '../http/operation.ts';
+import { bodyErrors, compatErrorShape, keyErrors } from '../http/operation-errors.ts';
+
+const text: Schema = { type: 'string' };
+const response: NamedSchema = { name: 'Response', schema: ResponseObject };
+const event: NamedSchema = { name: 'ResponseEvent', schema: ResponseEvent };
+const item: NamedSchema = {
+  name: 'StoredItem',
+  schema: { type: 'object', required: ['id', 'type'], properties: { id: text, type: text } },
+};
+const orNull: Schema = { type: ['string', 'null'] };
+const itemList: NamedSchema = {
+  name: 'StoredItemList',
+  schema: {
+    type: 'object',
+    required: ['object', 'data', 'first_id', 'last_id', 'has_more'],
+    properties: {
+      object: { const: 'list' },
+      data: { type: 'array', items: item },
+      first_id: orNull,
+      last_id: orNull,
+      has_more: { type: 'boolean' },
+    },
+  },
+};
+const deletedAs = (object: string): Schema => ({
+  type: 'object',
+  required: ['id', 'object', 'deleted'],
+  properties: { id: text, object: { const: object }, deleted: { const: true } },
+});
+const conversation: NamedSchema = {
+  name: 'StoredConversation',
+  schema: {
+    type: 'object',
+    required: ['id', 'object', 'created_at', 'metadata'],
+    properties: {
+      id: text,
+      object: { const: 'conversation' },
+      created_at: { type: 'integer', description: 'Seconds since the epoch.' },
+      metadata: { type: 'object', additionalProperties: text },
+    },
+  },
+};
+const items: Schema = { type: 'array', maxItems: 20, items: { type: 'object' }, description: 'Items as in a request.' };
+const metadata: Schema = {
+  type: 'object',
+  maxProperties: 16,
+  additionalProperties: { type: 'string', maxLength: 512 },
+  description: 'Up to 16 texts of up to 512 characters.',
+};
+const made: NamedSchema = { name: 'NewConversation', schema: { type: 'object', properties: { items, metadata } } };
+const changed: NamedSchema = { name: 'ChangedConversation', schema: { type: 'object', properties: { metadata } } };
+const added: NamedSchema = { name: 'NewItems', schema: { type: 'object', required: ['items'], properties: { items } } };
+
+const errors: readonly ErrorCode[] = [...keyErrors, 'response_not_found'];
+const inBody: readonly ErrorCode[] = [...errors, ...bodyErrors];
+const include = inQuery('include', 'What else is shown, such as `reasoning.encrypted_content`; may be given again.');
+const paging = [
+  inQuery('limit', 'How many, 1 to 100; 20 if absent.', { schema: { type: 'integer', minimum: 1, maximum: 100 } }),
+  inQuery('order', '`asc`: the earliest first; `desc`, or absent: the latest first.', {
+    schema: { type: 'string', enum: ['asc', 'desc'] },
+  }),
+  inQuery('after', 'Id of an item; only those behind it.'),
+  inQuery('before', 'Id of an item; only those ahead of it.'),
+  include,
+];
+const inResponse = inPath('response', 'Id of a response.', 'resp_none');
+const inConversation = inPath('conversation', 'Id of a conversation.', 'conv_none');
+const inItem = inPath('item', 'Id of an item.', 'msg_none');
+
+type Described = Omit<ApiOperation, 'tag' | 'errorShape'>;
+
+/** Stored responses and conversations, below `/v1` and below each alias. */
+export function storedOperations(aliases: readonly string[]): ApiOperation[] {
+  return ['', ...aliases].flatMap((alias) => {
+    const base = `${alias === '' ? '' : `/${alias}`}/v1`;
+    const suffix = alias === '' ? 'V1' : alias.replace(/[^a-z0-9]+/gi, '_');
+    const own = [...responseOperations(`${base}/responses/{response}`), ...conversationOperations(`${base}/conversations`)];
+    return own.map((each) => ({ ...each, id: `${each.id}_${suffix}`, tag: 'Responses' as const, errorShape: compatErrorShape }));
+  });
+}
+
+function responseOperations(path: string): Described[] {
+  return [
+    {
+      ...{ method: 'get', path, id: 'getResponse', summary: 'Shows a stored response, or its events' },
+      description:
+        'With `stream=true` the events of a response that is made in the background, from the one behind `starting_after` on, until it ends.',
+      parameters: [
+        inResponse,
+        include,
+        inQuery('stream', 'Whether its events are sent.', { schema: { type: 'boolean' } }),
+        inQuery('starting_after', 'Number of an event.', { schema: { type: 'integer', minimum: 0 } }),
+      ],
+      answers: [
+        { status: 200, description: 'The response.', content: [...json(response), { type: 'text/event-stream', schema: event }] },
+      ],
+      errors: [...errors, 'invalid_request'],
+    },
+    {
+      ...{ method: 'delete', path, id: 'deleteResponse', summary: 'Deletes a stored response, also one that has not ended' },
+      parameters: [inResponse],
+      answers: [{ status: 200, description: 'It is gone.', content: json(deletedAs('response')) }],
+      errors,
+    },
+    {
+      ...{ method: 'post', path: `${path}/cancel`, id: 'cancelResponse' },
+      summary: 'Cancels a response that is made in the background',
+      parameters: [inResponse],
+      answers: [{ status: 200, description: 'The response, as it ended.', content: json(response) }],
+      errors: [...errors, 'invalid_request'],
+    },
+    {
+      ...{ method: 'get', path: `${path}/input_items`, id: 'listInputItems' },
+      summary: 'Lists what a response was made of, earlier responses included',
+      parameters: [inResponse, ...paging],
+      answers: [{ status: 200, description: 'A page.', content: json(itemList) }],
+      errors: [...errors, 'invalid_request'],
+    },
+  ];
+}
+
+function conversationOperations(base: string): Described[] {
+  const path = `${base}/{conversation}`;
+  const list = `${path}/items`;
+  const shown = [{ status: 200, description: 'The conversation.', content: json(conversation) }] as const;
+  const page = [{ status: 200, description: 'A page.', content: json(itemList) }] as const;
+  const hello = { items: [{ role: 'user', content: 'Hello' }] };
+  return [
+    {
+      ...{ method: 'post', path: base, id: 'createConversation', summary: 'Makes a conversation' },
+      body: json(made, { begun: { summary: 'With a first message', value: { ...hello, metadata: { topic: 'greetings' } } } }),
+      answers: shown,
+      errors: [...keyErrors, ...bodyErrors],
+    },
+    {
+      ...{ method: 'get', path, id: 'getConversation', summary: 'Shows a conversation' },
+      ...{ parameters: [inConversation], answers: shown, errors },
+    },
+    {
+      ...{ method: 'post', path, id: 'changeConversation', summary: 'Changes the metadata of a conversation' },
+      ...{ parameters: [inConversation], body: json(changed), answers: shown, errors: inBody },
+    },
+    {
+      ...{ method: 'delete', path, id: 'deleteConversation', summary: 'Deletes a conversation with its items' },
+      parameters: [inConversation],
+      answers: [{ status: 200, description: 'It is gone.', content: json(deletedAs('conversation.deleted')) }],
+      errors,
+    },
+    {
+      ...{ method: 'get', path: list, id: 'listConversationItems', summary: 'Lists the items of a conversation' },
+      ...{ parameters: [inConversation, ...paging], answers: page, errors: [...errors, 'invalid_request'] },
+    },
+    {
+      ...{ method: 'post', path: list, id: 'addConversationItems', summary: 'Adds items to a conversation' },
+      ...{ parameters: [inConversation, include], body: json(added), answers: page, errors: inBody },
+    },
+    {
+      ...{ method: 'get', path: `${list}/{item}`, id: 'getConversationItem', summary: 'Shows an item of a conversation' },
+      parameters: [inConversation, inItem, include],
+      answers: [{ status: 200, description: 'The item.', content: json(item) }],
+      errors,
+    },
+    {
+      ...{ method: 'delete', path: `${list}/{item}`, id: 'deleteConversationItem', summary: 'Deletes an item of a conversation' },
+      ...{ parameters: [inConversation, inItem], answers: shown, errors },
+    },
+  ];
+}

@@ -1,0 +1,97 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Clock } from '#base/clock.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { requestFault } from '#contract/request-fault.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import type { ResponsePlace, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
+import { isHiddenItem, itemsOf } from '#domain/responses/stored-items.ts';
+import { readCredentials } from '../http/credentials.ts';
+import { serveEarly } from '../http/serve-early.ts';
+import type { BackgroundRuns } from './background-runs.ts';
+import { streamRun } from './background-stream.ts';
+import { pageOf, type Query, queryFault, readFlag, readInclude, readItemQuery, readNumber, toItemList } from './stored-pages.ts';
+
+export interface StoredRoutesDeps {
+  readonly identify: Identify;
+  readonly responses: ResponseStore;
+  readonly runs: BackgroundRuns;
+  readonly clock: Clock;
+  /** Prefixes such as `openai`. */
+  readonly aliases: readonly string[];
+}
+
+/** Chains are read as a whole: as much of them as a request may hold. */
+const maxChainBytes = 256 * 1024 ** 2;
+
+/** `/v1/responses/{response}` and what is below it, also below each alias (docs/responses.md, Stored responses). */
+export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void {
+  for (const base of ['/v1', ...deps.aliases.map((alias) => `/${alias}/v1`)]) {
+    const url = `${base}/responses/:response`;
+    app.get(url, async (request, reply) => {
+      const place = await placeOf(deps, request);
+      const query = request.query as Query;
+      const after = readNumber(query, 'starting_after');
+      const isStreamed = readFlag(query, 'stream');
+      if (after !== undefined && !isStreamed) throw queryFault('starting_after', 'needs stream=true');
+      const stored = await find(deps, place);
+      if (!isStreamed) return stored.response;
+      if (!stored.isBackground) throw queryFault('stream', 'can be true for a response that was made in the background');
+      reply.hijack();
+      await streamRun(deps, reply.raw, { place, after: after ?? -1, headers: { 'x-request-id': request.id } });
+      return reply;
+    });
+    serveEarly(app, { method: 'DELETE', url }, async (request) => {
+      const place = await placeOf(deps, request);
+      const isDeleted = await deps.responses.delete(place);
+      deps.runs.drop(place.id);
+      if (!isDeleted) throw notStored('response', place.id);
+      return { id: place.id, object: 'response', deleted: true };
+    });
+    serveEarly(app, { method: 'POST', url: `${url}/cancel` }, (request) => cancel(deps, request));
+    app.get(`${url}/input_items`, (request) => listInput(deps, request));
+  }
+}
+
+async function cancel(deps: StoredRoutesDeps, request: FastifyRequest): Promise<unknown> {
+  const place = await placeOf(deps, request);
+  const stored = await find(deps, place);
+  if (!stored.isBackground)
+    throw requestFault('response_id', 'names a response that was not made in the background: close its connection');
+  // What is asked of this node's own run is over at once; then the store knows what came until then.
+  await deps.runs.cancel(place.id);
+  const cancelled = await deps.responses.cancel(place);
+  if (cancelled === undefined) throw notStored('response', place.id);
+  return cancelled.response;
+}
+
+async function listInput(deps: StoredRoutesDeps, request: FastifyRequest): Promise<unknown> {
+  const query = request.query as Query;
+  const place = await placeOf(deps, request);
+  const asked = readItemQuery(query);
+  const chain = await deps.responses.chain(place, { nowMs: deps.clock.epochMs(), maxBytes: maxChainBytes });
+  const all = 'absent' in chain || 'bytes' in chain ? [await find(deps, place)] : chain;
+  const items = all.flatMap((stored, nth) => (nth === all.length - 1 ? stored.input : itemsOf(stored)));
+  return toItemList(
+    pageOf(
+      items.filter((item) => !isHiddenItem(item)),
+      asked,
+    ),
+    readInclude(query),
+  );
+}
+
+async function find({ responses, clock }: StoredRoutesDeps, place: ResponsePlace): Promise<StoredResponse> {
+  const stored = await responses.find(place, clock.epochMs());
+  if (stored === undefined) throw notStored('response', place.id);
+  return stored;
+}
+
+async function placeOf({ identify }: Pick<StoredRoutesDeps, 'identify'>, request: FastifyRequest): Promise<ResponsePlace> {
+  const { subject } = await identify(readCredentials(request.raw));
+  return { id: (request.params as { response: string }).response, subject };
+}
+
+/** Whatever is not there, or is another user's. */
+export function notStored(what: 'response' | 'conversation' | 'item', id: string): ParleyError {
+  return new ParleyError('response_not_found', `No stored ${what} of yours has the id ${JSON.stringify(id.slice(0, 100))}.`);
+}

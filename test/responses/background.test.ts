@@ -1,0 +1,119 @@
+import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
+import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { callerKey, startService, type TestService } from '#test/start-service.ts';
+import { countSlowly } from './count-slowly.ts';
+import { clientOf } from './support.ts';
+
+vi.setConfig({ testTimeout: 30_000 });
+
+describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background on %s', (engine) => {
+  let stored: ResponseDatabase;
+  let upstream: ScriptedUpstream;
+  let nodes: readonly TestService[];
+  const client = (node = 0) => clientOf(nodes[node] as TestService);
+  const create = (input: string, fields: object = {}) =>
+    client().responses.create({ model: 'slow', input, background: true, ...fields, stream: false });
+  const ended = (id: string, node = 0) =>
+    vi.waitFor(async () => {
+      const response = await client(node).responses.retrieve(id);
+      expect(['queued', 'in_progress']).not.toContain(response.status);
+      return response;
+    }, 10_000);
+  const asked = (words: string) =>
+    vi.waitFor(() => {
+      const found = upstream.requests.find(({ text }) => text.includes(words));
+      if (found === undefined) throw new Error('it was not asked yet');
+      return found;
+    }, 10_000);
+  const follow = async (id: string, { node = 0, after = undefined as number | undefined } = {}) => {
+    const events: ResponseStreamEvent[] = [];
+    const query = { stream: true as const, ...(after !== undefined && { starting_after: after }) };
+    for await (const event of await client(node).responses.retrieve(id, query)) events.push(event);
+    return events;
+  };
+
+  beforeAll(async () => {
+    stored = await openResponses(engine);
+    upstream = await startScriptedUpstream(countSlowly);
+    const upstreams = [{ endpoint: upstream.endpoint, key: 'k', model: 'm' }];
+    const model = { upstreams, maxRetryAttempts: 1 };
+    const configuration = {
+      models: { slow: model, bounded: model },
+      roles: { default: { limits: { bounded: { requestDay: 1 } } } },
+      keys: { [callerKey]: { project: 'clients' } },
+    };
+    const start = () => startService(configuration, { responses: { ...stored.stores(), isShared: true } });
+    nodes = [await start(), await start()];
+  });
+  afterAll(async () => {
+    for (const node of nodes) await node.close();
+    await upstream.close();
+    await stored[Symbol.asyncDispose]();
+  });
+
+  it('waits, is answered, and is read on every node', async () => {
+    const queued = await create('count to 5');
+    expect(queued).toMatchObject({ status: 'queued', background: true, output: [] });
+    const response = await ended(queued.id, 1);
+    expect(response).toMatchObject({ status: 'completed', usage: { output_tokens: 5 } });
+    expect(response.output_text).toBe('1 2 3 4 5 ');
+    const next = await create('count to 2', { previous_response_id: queued.id });
+    expect((await ended(next.id)).output_text).toBe('1 2 ');
+  });
+
+  it('goes on when its caller leaves, and is told from any event on, live, on every node', async () => {
+    const live: ResponseStreamEvent[] = [];
+    const body = { model: 'slow', input: 'count to 40', background: true, stream: true as const };
+    for await (const event of await client().responses.create(body)) {
+      live.push(event);
+      if (event.type === 'response.output_text.delta') break;
+    }
+    const id = live[0]?.type === 'response.created' ? live[0].response.id : '';
+    const after = live.at(-1)?.sequence_number ?? 0;
+    const [here, there] = await Promise.all([follow(id, { after }), follow(id, { node: 1, after })]);
+    const whole = await follow(id, { node: 1 });
+    expect(whole.map(({ sequence_number }) => sequence_number)).toEqual(whole.map((_event, nth) => nth));
+    expect(whole.slice(0, 3).map(({ type }) => type)).toEqual(['response.created', 'response.queued', 'response.in_progress']);
+    expect(whole.at(-1)).toMatchObject({ type: 'response.completed', response: { status: 'completed' } });
+    expect(whole.slice(0, after + 1)).toEqual(live);
+    expect(here).toEqual(whole.slice(after + 1));
+    expect(there).toEqual(here);
+  });
+
+  it.each([0, 1])('is cancelled from node %i, with what its upstream does, and stays so', async (node) => {
+    const words = `count to ${10_000 + node}`;
+    const queued = await create(words);
+    const { closed } = await asked(words);
+    const following = follow(queued.id, { node: 1 - node });
+    expect((await client(node).responses.cancel(queued.id)).status).toBe('cancelled');
+    expect(await closed).toMatchObject({ early: true });
+    expect(await client(1 - node).responses.cancel(queued.id)).toMatchObject({ id: queued.id, status: 'cancelled' });
+    const types = (await following).map(({ type }) => type);
+    expect(types[0]).toBe('response.created');
+    expect(types.filter((type) => /completed|failed|incomplete/.test(type))).toEqual([]);
+  });
+
+  it.each([0, 1])('is deleted from node %i while it is answered, with what its upstream does', async (node) => {
+    const words = `count to ${20_000 + node}`;
+    const queued = await create(words);
+    const { closed } = await asked(words);
+    await client(node).responses.delete(queued.id);
+    expect(await closed).toMatchObject({ early: true });
+    for (const each of [0, 1]) await expect(client(each).responses.retrieve(queued.id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('is refused where it would leave the limits of its caller, and fails where its upstream does', async () => {
+    expect((await create('count to 1', { model: 'bounded' })).status).toBe('queued');
+    await expect(create('count to 1', { model: 'bounded' })).rejects.toMatchObject({ status: 429 });
+    const queued = await create('break off');
+    const failed = await ended(queued.id);
+    expect(failed).toMatchObject({ status: 'failed', error: { code: 'server_error' } });
+    await expect(follow(queued.id)).rejects.toThrow('The upstream broke off its answer.');
+  });
+
+  it('is refused where nothing is stored', async () => {
+    await expect(create('x', { store: false })).rejects.toMatchObject({ status: 400, param: 'background' });
+  });
+});

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { MockedService } from '#test/mocked-service.ts';
+import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
+import { clientOf, post, startResponsesService } from './support.ts';
+
+describe.each(['SQLite', 'PostgreSQL'] as const)('a conversation on %s', (engine) => {
+  let stored: ResponseDatabase;
+  let mocked: MockedService;
+  const client = (base?: string) => clientOf(mocked.service, base);
+
+  beforeAll(async () => {
+    stored = await openResponses(engine);
+    mocked = await startResponsesService({ responses: stored.stores() });
+  });
+  afterAll(async () => {
+    await mocked[Symbol.asyncDispose]();
+    await stored[Symbol.asyncDispose]();
+  });
+
+  it('is made, read, changed and deleted', async () => {
+    const made = await client().conversations.create({ metadata: { topic: 'one' }, items: [{ role: 'user', content: 'Hello' }] });
+    expect(made).toMatchObject({ object: 'conversation', metadata: { topic: 'one' } });
+    expect(made.id).toMatch(/^conv_/);
+    expect(await client('/openai/v1').conversations.retrieve(made.id)).toEqual(made);
+    const changed = await client().conversations.update(made.id, { metadata: { topic: 'two' } });
+    expect(changed).toEqual({ ...made, metadata: { topic: 'two' } });
+    const { data } = await client().conversations.items.list(made.id);
+    const content = [{ type: 'input_text', text: 'Hello' }];
+    expect(data).toMatchObject([{ type: 'message', role: 'user', status: 'completed', content }]);
+    expect(await client().conversations.delete(made.id)).toEqual({ id: made.id, object: 'conversation.deleted', deleted: true });
+    await expect(client().conversations.retrieve(made.id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('has items that are added, listed page by page, read and deleted', async () => {
+    const { id } = await client().conversations.create();
+    const added = await client().conversations.items.create(id, {
+      items: ['a', 'b', 'c', 'd', 'e'].map((content) => ({ type: 'message' as const, role: 'user' as const, content })),
+    });
+    const ids = added.data.map((item) => item.id);
+    const listed: unknown[] = [];
+    for await (const item of client().conversations.items.list(id, { limit: 2, order: 'asc' })) listed.push(item.id);
+    expect(listed).toEqual(ids);
+    const page = await client().conversations.items.list(id, { limit: 2 });
+    expect(page).toMatchObject({ has_more: true, last_id: ids[3] });
+    const first = ids[0] ?? '';
+    const place = { conversation_id: id };
+    expect(await client().conversations.items.retrieve(first, place)).toEqual(added.data[0]);
+    expect(await client().conversations.items.delete(first, place)).toMatchObject({ id });
+    await expect(client().conversations.items.retrieve(first, place)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('goes on with each response, whatever way that is answered', async () => {
+    const { id } = await client().conversations.create({ items: [{ role: 'user', content: 'My name is Ada.' }] });
+    const first = await client().responses.create({ model: 'gpt', input: 'hello', conversation: id });
+    expect(first.conversation).toEqual({ id });
+    await client().responses.stream({ model: 'gpt', input: 'again', conversation: { id } }).finalResponse();
+    const roles: unknown[] = [];
+    for await (const item of client().conversations.items.list(id, { order: 'asc' })) roles.push('role' in item && item.role);
+    expect(roles).toEqual(['user', 'user', 'assistant', 'user', 'assistant']);
+    expect(mocked.mock.getRequests().at(-1)?.body).toMatchObject({ messages: { length: 4 } });
+    const unkept = await client().responses.create({ model: 'gpt', input: 'forget it', conversation: id, store: false });
+    expect(unkept.status).toBe('completed');
+    expect((await client().conversations.items.list(id, { order: 'asc' })).data).toHaveLength(5);
+  });
+
+  it('is one response’s at a time', async () => {
+    const { id: conversation } = await client().conversations.create();
+    const create = (input: unknown) => client().responses.create({ model: 'gpt', input: input as string, conversation });
+    const stream = await client().responses.create({ model: 'demo', input: 'Count to 300', conversation, stream: true });
+    const events = stream[Symbol.asyncIterator]();
+    await events.next();
+    await expect(create('hello')).rejects.toMatchObject({ status: 409, code: 'conversation_locked' });
+    while (!(await events.next()).done);
+    expect((await create('hello')).status).toBe('completed');
+    await expect(create('broken')).rejects.toMatchObject({ status: 500 });
+    const orphan = [{ type: 'function_call_output', call_id: 'x', output: 'y' }];
+    await expect(create(orphan)).rejects.toMatchObject({ status: 400 });
+    expect((await create('hello')).status).toBe('completed');
+  });
+
+  it.each([
+    ['items', { items: 'x' }, 'items'],
+    ['too many items', { items: Array.from({ length: 21 }, () => ({ role: 'user', content: 'x' })) }, 'items'],
+    ['an unknown item', { items: [{ type: 'no_such_type' }] }, 'items[0].type'],
+    ['a reference', { items: [{ type: 'item_reference', id: 'msg_1' }] }, 'items[0].type'],
+    ['metadata', { metadata: { a: 1 } }, 'metadata.a'],
+    ['long metadata', { metadata: { a: 'x'.repeat(513) } }, 'metadata.a'],
+    ['twice the same id', { items: ['a', 'b'].map((content) => ({ id: 'msg_x', role: 'user', content })) }, 'items'],
+  ])('is refused with %s that cannot be', async (_what, body, param) => {
+    const { status, error } = await post(mocked.service, body, '/v1/conversations');
+    expect([status, error.param]).toEqual([400, param]);
+  });
+
+  it('is not found where it was never made', async () => {
+    const asked = client().responses.create({ model: 'gpt', input: 'x', conversation: 'conv_none' });
+    await expect(asked).rejects.toMatchObject({ status: 400, code: 'conversation_not_found', param: 'conversation' });
+    for (const path of ['/v1/conversations/conv_none', '/v1/conversations/nothing', '/v1/conversations/conv_none/items'])
+      expect((await mocked.service.ask({ method: 'GET', path, headers: { 'api-key': 'caller-key' } })).status).toBe(404);
+  });
+});

@@ -1,0 +1,159 @@
+import type { Response } from 'openai/resources/responses/responses';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { MockedService } from '#test/mocked-service.ts';
+import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
+import { clientOf, startResponsesService } from './support.ts';
+
+describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on %s', (engine) => {
+  let stored: ResponseDatabase;
+  let mocked: MockedService;
+  const client = (base?: string, key?: string) => clientOf(mocked.service, base, key);
+  const asked = async (): Promise<readonly unknown[]> => {
+    const body = mocked.mock.getRequests().at(-1)?.body as { messages: unknown[] } | undefined;
+    return body?.messages ?? [];
+  };
+
+  beforeAll(async () => {
+    stored = await openResponses(engine);
+    mocked = await startResponsesService({ responses: stored.stores() });
+  });
+  afterAll(async () => {
+    await mocked[Symbol.asyncDispose]();
+    await stored[Symbol.asyncDispose]();
+  });
+
+  it('is read as it was answered, as soon as it is', async () => {
+    const made = await client().responses.create({ model: 'gpt', input: 'hello', metadata: { a: 'b' } });
+    expect(made).toMatchObject({ store: true });
+    expect(await client('/openai/v1').responses.retrieve(made.id)).toEqual(made);
+  });
+
+  it('is read as its stream told, as soon as that ends', async () => {
+    const stream = client().responses.stream({ model: 'claude', input: 'please think' });
+    let whole: Response | undefined;
+    for await (const event of stream) if (event.type === 'response.completed') whole = event.response;
+    const read = await client().responses.retrieve(whole?.id ?? '');
+    expect(read).toMatchObject({ id: whole?.id, status: 'completed', output: whole?.output });
+  });
+
+  it('is gone on from, with its input and its output', async () => {
+    const first = await client().responses.create({ model: 'gpt', input: 'the first question' });
+    const second = await client().responses.create({ model: 'gpt', input: 'the second', previous_response_id: first.id });
+    const third = await client().responses.create({ model: 'gpt', input: 'the third', previous_response_id: second.id });
+    expect(third.previous_response_id).toBe(second.id);
+    expect(await asked()).toMatchObject([
+      { role: 'user', content: 'the first question' },
+      { role: 'assistant', content: first.output_text },
+      { role: 'user', content: 'the second' },
+      { role: 'assistant', content: second.output_text },
+      { role: 'user', content: 'the third' },
+    ]);
+    const items = await client().responses.inputItems.list(third.id, { order: 'asc', limit: 2 });
+    const all: string[] = [];
+    for await (const item of items) all.push(`${item.type} ${item.id}`);
+    expect(all).toHaveLength(5);
+    expect(new Set(all).size).toBe(5);
+    await client().responses.delete(first.id);
+    await expect(client().responses.create({ model: 'gpt', input: 'x', previous_response_id: third.id })).rejects.toMatchObject({
+      status: 400,
+      code: 'previous_response_not_found',
+      param: 'previous_response_id',
+    });
+  });
+
+  it('leaves nothing anywhere if it is not to be stored', async () => {
+    const count = () =>
+      stored.database.run(async (kysely) => (await kysely.selectFrom('responses').select('id').execute()).length);
+    const before = await count();
+    const made = await client().responses.create({ model: 'gpt', input: 'hello', store: false });
+    expect(made).toMatchObject({ store: false });
+    await expect(client().responses.retrieve(made.id)).rejects.toMatchObject({ status: 404, code: 'response_not_found' });
+    expect(await count()).toBe(before);
+  });
+
+  it('has items that requests refer to', async () => {
+    const made = await client().responses.create({ model: 'gpt', input: 'hello' });
+    const id = made.output[0]?.id ?? '';
+    const input = [
+      { type: 'item_reference' as const, id },
+      { role: 'user' as const, content: 'and then?' },
+    ];
+    await client().responses.create({ model: 'gpt', input });
+    const [said, next] = await asked();
+    expect([said, next]).toMatchObject([{ role: 'assistant', content: made.output_text }, { content: 'and then?' }]);
+    await client().responses.create({ model: 'gpt', previous_response_id: made.id, input });
+    expect(await asked()).toHaveLength(3);
+    const unknown = [{ type: 'item_reference' as const, id: 'msg_none' }];
+    await expect(client().responses.create({ model: 'gpt', input: unknown })).rejects.toMatchObject({
+      ...{ status: 400, param: 'input[0].id' },
+    });
+  });
+
+  it('is deleted once, also while its stream goes on', async () => {
+    const stream = await client().responses.create({ model: 'demo', input: 'Count to 300', stream: true });
+    let id = '';
+    let end: unknown;
+    for await (const event of stream) {
+      if (event.type === 'response.created') {
+        id = event.response.id;
+        await vi.waitFor(() => client().responses.delete(id));
+      }
+      if (event.type === 'response.completed') end = event.response;
+    }
+    expect(end).toMatchObject({ id, store: false });
+    await expect(client().responses.retrieve(id)).rejects.toMatchObject({ status: 404 });
+    await expect(client().responses.delete(id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('keeps the state of an application for the next turn, and shows it to nobody', async () => {
+    const first = await client().responses.create({ model: 'quick', input: 'hello' });
+    const second = await client().responses.create({ model: 'quick', input: 'and now?', previous_response_id: first.id });
+    expect(second.status).toBe('completed');
+    expect(JSON.stringify(await client().responses.inputItems.list(second.id))).not.toContain('parley:state');
+  });
+
+  it('is refused to page in ways that mean nothing', async () => {
+    const made = await client().responses.create({ model: 'gpt', input: 'hello' });
+    const list = (query: object) => client().responses.inputItems.list(made.id, query as never);
+    const odd = { limit: [0, 101, 'many'], order: ['up'], after: ['msg_none'], before: ['msg_none'] };
+    for (const [param, values] of Object.entries(odd))
+      for (const value of values) await expect(list({ [param]: value })).rejects.toMatchObject({ status: 400, param });
+    const read = (query: object) => client().responses.retrieve(made.id, query as never);
+    await expect(read({ starting_after: 3 })).rejects.toMatchObject({ status: 400, param: 'starting_after' });
+    await expect(read({ stream: true })).rejects.toMatchObject({ status: 400, param: 'stream' });
+    await expect(client().responses.cancel(made.id)).rejects.toMatchObject({ status: 400 });
+  });
+
+  it('is nobody else’s, on every path', async () => {
+    const other = client('/v1', 'other-key');
+    const made = await client().responses.create({ model: 'gpt', input: 'hello' });
+    const run = await client().responses.create({ model: 'gpt', input: 'hello', background: true });
+    const { id: conversation_id } = await client().conversations.create({ items: [{ role: 'user', content: 'mine' }] });
+    const items = await client().conversations.items.list(conversation_id);
+    const item = items.data[0]?.id ?? '';
+    const asks: readonly (() => Promise<unknown>)[] = [
+      () => other.responses.retrieve(made.id),
+      () => other.responses.retrieve(run.id, { stream: true }),
+      () => other.responses.delete(made.id),
+      () => other.responses.cancel(run.id),
+      () => other.responses.inputItems.list(made.id),
+      () => other.conversations.retrieve(conversation_id),
+      () => other.conversations.update(conversation_id, { metadata: { a: 'b' } }),
+      () => other.conversations.delete(conversation_id),
+      () => other.conversations.items.list(conversation_id),
+      () => other.conversations.items.create(conversation_id, { items: [{ role: 'user', content: 'x' }] }),
+      () => other.conversations.items.retrieve(item, { conversation_id }),
+      () => other.conversations.items.delete(item, { conversation_id }),
+    ];
+    for (const ask of asks) await expect(ask()).rejects.toMatchObject({ status: 404, code: 'response_not_found' });
+    const create = (fields: object) => other.responses.create({ model: 'gpt', input: 'x', ...fields });
+    const previous = create({ previous_response_id: made.id });
+    await expect(previous).rejects.toMatchObject({ status: 400, code: 'previous_response_not_found' });
+    const inConversation = create({ conversation: conversation_id });
+    await expect(inConversation).rejects.toMatchObject({ status: 400, code: 'conversation_not_found' });
+    const reference = create({ input: [{ type: 'item_reference', id: item }] });
+    await expect(reference).rejects.toMatchObject({ status: 400, param: 'input[0].id' });
+    expect(await client().responses.retrieve(made.id)).toEqual(made);
+    expect((await client().conversations.items.list(conversation_id)).data).toEqual(items.data);
+  });
+});

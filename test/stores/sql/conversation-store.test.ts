@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { JsonObject } from '#base/json.ts';
+import { Seal } from '#base/seal.ts';
+import { Secret } from '#base/secret.ts';
+import type { ItemQuery } from '#domain/responses/conversation-store.ts';
+import { SqlConversationStore } from '#stores/sql/conversation-store.ts';
+import { SqlResponseStore } from '#stores/sql/response-store.ts';
+import { describeOnEach } from './engines.ts';
+
+const seal = new Seal([new Secret('the secret of the test')]);
+const nowMs = 1_763_700_000_000;
+
+const item = (id: string): JsonObject => ({ id, type: 'message', content: `text of ${id}` });
+const conversation = () => ({ id: `conv_${randomUUID()}`, subject: 'user', createdAtMs: nowMs, metadata: { topic: 'Grüße' } });
+
+describeOnEach('conversations', (node) => {
+  const here = () => new SqlConversationStore(node.database, seal);
+  const there = () => new SqlConversationStore(node.other, seal);
+  const runs = () => new SqlResponseStore(node.database, seal).runs;
+
+  it('are read as they were made, on every node, by their user alone, until they are deleted', async () => {
+    const made = conversation();
+    await here().add(made, [item('msg_1')]);
+    expect(await there().find(made)).toEqual(made);
+    expect(await there().find({ ...made, subject: 'other' })).toBeUndefined();
+    expect(await there().setMetadata({ ...made, subject: 'other' }, {})).toBeUndefined();
+    expect(await there().setMetadata(made, { topic: 'b' })).toEqual({ ...made, metadata: { topic: 'b' } });
+    expect(await here().findItem(made, 'msg_1')).toEqual(item('msg_1'));
+    expect(await here().findItem({ ...made, subject: 'other' }, 'msg_1')).toBeUndefined();
+    expect(await here().delete({ ...made, subject: 'other' })).toBe(false);
+    expect(await here().delete(made)).toBe(true);
+    expect(await there().find(made)).toBeUndefined();
+    expect(await there().findItem(made, 'msg_1')).toBeUndefined();
+  });
+
+  it('give their items page by page, both ways', async () => {
+    const made = conversation();
+    await here().add(made, ['a', 'b', 'c'].map(item));
+    expect(await there().append(made, ['d', 'e'].map(item))).toEqual({});
+    const page = async (query: Partial<ItemQuery>) => {
+      const found = await there().page(made, { limit: 2, order: 'asc', ...query });
+      return found !== undefined && 'items' in found ? [found.items.map(({ id }) => id).join(''), found.hasMore] : found;
+    };
+    expect(await page({})).toEqual(['ab', true]);
+    expect(await page({ after: 'b' })).toEqual(['cd', true]);
+    expect(await page({ after: 'd' })).toEqual(['e', false]);
+    expect(await page({ order: 'desc' })).toEqual(['ed', true]);
+    expect(await page({ order: 'desc', after: 'd' })).toEqual(['cb', true]);
+    expect(await page({ before: 'd' })).toEqual(['bc', true]);
+    expect(await page({ order: 'desc', before: 'c' })).toEqual(['ed', false]);
+    expect(await page({ order: 'desc', before: 'a' })).toEqual(['cb', true]);
+    expect(await page({ after: 'a', before: 'e', limit: 10 })).toEqual(['bcd', false]);
+    expect(await page({ after: 'nowhere' })).toEqual({ unknown: 'after' });
+    expect(await here().deleteItem(made, 'c')).toBe(true);
+    expect(await here().deleteItem(made, 'c')).toBe(false);
+    expect(await page({ limit: 10 })).toEqual(['abde', false]);
+    expect(await there().page({ ...made, subject: 'other' }, { limit: 2, order: 'asc' })).toBeUndefined();
+  });
+
+  it('have each id once', async () => {
+    const made = conversation();
+    await here().add(made, ['a'].map(item));
+    expect(await there().append(made, ['b', 'a'].map(item))).toEqual({ taken: 'a' });
+    expect(await there().append(made, ['b', 'b'].map(item))).toEqual({ taken: 'b' });
+    expect(await there().append({ ...made, subject: 'other' }, ['b'].map(item))).toBeUndefined();
+    const many = Array.from({ length: 20 }, (_, nth) => [item(`${nth}`), item(`${nth} too`)]);
+    await Promise.all(many.map((items, nth) => (nth % 2 === 0 ? here() : there()).append(made, items)));
+    const all = await here().page(made, { limit: 100, order: 'asc' });
+    expect(all).toMatchObject({ hasMore: false, items: { length: 41 } });
+  });
+
+  it('count what they take', async () => {
+    const made = { ...conversation(), subject: randomUUID() };
+    const used = () => new SqlResponseStore(node.database, seal).keepWithin(made.subject, Number.MAX_SAFE_INTEGER);
+    await here().add(made, []);
+    const empty = await used();
+    await here().append(made, ['a', 'b'].map(item));
+    const full = await used();
+    expect(full).toBeGreaterThan(empty);
+    await here().deleteItem(made, 'a');
+    expect(await used()).toBe((full + empty) / 2);
+    await here().delete(made);
+    expect(await used()).toBe(0);
+  });
+
+  it('are one run’s alone, as long as its node lives', async () => {
+    const made = conversation();
+    await here().add(made, ['a'].map(item));
+    const [living, gone] = [randomUUID(), randomUUID()];
+    await runs().keepAlive(living, nowMs + 10);
+    const begin = (response: string, at: string, atMs = nowMs) => there().begin(made, { run: response, node: at }, atMs);
+    expect(await begin('resp_1', gone)).toEqual([item('a')]);
+    expect(await begin('resp_2', living)).toEqual([item('a')]);
+    expect(await begin('resp_3', living)).toBe('locked');
+    await here().release(made.id, 'resp_3');
+    expect(await begin('resp_3', living)).toBe('locked');
+    await here().release(made.id, 'resp_2');
+    const races = Array.from({ length: 10 }, (_, nth) => begin(`resp_${nth}`, living));
+    expect((await Promise.all(races)).filter((outcome) => outcome !== 'locked')).toHaveLength(1);
+    expect(await begin('resp_4', living, nowMs + 10)).toEqual([item('a')]);
+    expect(await there().begin({ ...made, subject: 'other' }, { run: 'resp_5', node: living }, nowMs)).toBeUndefined();
+  });
+});

@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { Seal } from '#base/seal.ts';
+import { Secret } from '#base/secret.ts';
+import type { RunningResponse, StoredResponse } from '#domain/responses/response-store.ts';
+import { SqlConversationStore } from '#stores/sql/conversation-store.ts';
+import { SqlResponseStore } from '#stores/sql/response-store.ts';
+import { describeOnEach } from './engines.ts';
+
+const seal = new Seal([new Secret('the secret of the test')]);
+const nowMs = 1_763_700_000_000;
+const aDay = 86_400_000;
+const nothing = { nowMs, maxBytes: 1_000_000 };
+
+function stored(fields: Partial<StoredResponse> = {}): StoredResponse {
+  const id = `resp_${randomUUID()}`;
+  return {
+    ...{ id, subject: 'user', status: 'completed', isBackground: false, previousId: undefined },
+    ...{ createdAtMs: nowMs, expiresAtMs: nowMs + aDay, items: undefined },
+    response: {
+      id,
+      status: fields.status ?? 'completed',
+      output: [{ id: `msg_out_${id}`, type: 'message', content: 'Grüße 𝒳' }],
+    },
+    input: [{ id: `msg_in_${id}`, type: 'message', content: 'canary' }],
+    ...fields,
+  };
+}
+
+function running(fields: Partial<RunningResponse> = {}): RunningResponse {
+  const response = stored({ status: 'in_progress', ...fields });
+  return { ...response, response: { ...response.response, output: [] }, node: 'here', ...fields };
+}
+
+describeOnEach('stored responses', (node) => {
+  const here = () => new SqlResponseStore(node.database, seal);
+  const there = () => new SqlResponseStore(node.other, seal);
+  const bytesOf = (subject: string) => here().keepWithin(subject, Number.MAX_SAFE_INTEGER);
+
+  it('are read as they were kept, on every node, by their user alone, until they expire', async () => {
+    const kept = stored({ subject: randomUUID(), items: [{ id: 'rs_1', type: 'reasoning', encrypted_content: 'sealed' }] });
+    await here().add(kept);
+    expect(await there().find(kept, nowMs)).toEqual(kept);
+    expect(await there().find({ ...kept, subject: 'other' }, nowMs)).toBeUndefined();
+    expect(await there().find(kept, nowMs + aDay)).toBeUndefined();
+    expect(await there().find({ ...kept, id: '\0' }, nowMs)).toBeUndefined();
+  });
+
+  it('lie in the database as nobody can read them', async () => {
+    const kept = stored();
+    await here().add(kept);
+    const rows = await node.database.run((kysely) =>
+      kysely.selectFrom('responses').selectAll().where('id', '=', kept.id).execute(),
+    );
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain('canary');
+  });
+
+  it('are gone on from in their order, also where the first has expired', async () => {
+    const subject = randomUUID();
+    const first = stored({ subject, expiresAtMs: nowMs + 1 });
+    const second = stored({ subject, previousId: first.id });
+    const third = stored({ subject, previousId: second.id });
+    for (const each of [first, second, third]) await here().add(each);
+    const later = { ...nothing, nowMs: nowMs + 2 };
+    const ids = (chain: unknown) => (chain as StoredResponse[]).map(({ id }) => id);
+    expect(await here().sweep(nowMs + 2)).toBe(0);
+    expect(ids(await there().chain(third, later))).toEqual([first.id, second.id, third.id]);
+    expect(await there().chain({ ...third, subject: 'other' }, later)).toEqual({ absent: third.id });
+    expect(await there().chain(third, { ...later, maxBytes: 10 })).toMatchObject({ bytes: expect.any(Number) });
+    expect(await there().chain(first, later)).toEqual({ absent: first.id });
+    expect(await there().delete(first)).toBe(true);
+    expect(await here().chain(third, later)).toEqual({ absent: first.id });
+  });
+
+  it('give their items by id, those of conversations too, and none of another user', async () => {
+    const subject = randomUUID();
+    const kept = stored({ subject });
+    await here().add(kept);
+    const conversation = { id: `conv_${randomUUID()}`, subject, createdAtMs: nowMs, metadata: {} };
+    await new SqlConversationStore(node.database, seal).add(conversation, [{ id: `msg_${subject}`, type: 'message' }]);
+    const ids = [`msg_in_${kept.id}`, `msg_out_${kept.id}`, `msg_${subject}`, 'msg_none'];
+    expect([...(await there().findItems(subject, ids)).keys()].toSorted()).toEqual(ids.slice(0, 3).toSorted());
+    expect((await there().findItems('other', ids)).size).toBe(0);
+    await there().delete(kept);
+    expect([...(await there().findItems(subject, ids)).keys()]).toEqual([`msg_${subject}`]);
+  });
+
+  it('are counted to the byte, and the oldest that ended make room', async () => {
+    const subject = randomUUID();
+    const kept = Array.from({ length: 5 }, (_, nth) => stored({ subject, createdAtMs: nowMs + nth }));
+    await Promise.all(kept.map((each) => here().add(each)));
+    const begun = running({ subject, createdAtMs: nowMs - 1 });
+    await there().begin(begun);
+    const used = await bytesOf(subject);
+    const [row] = await node.database.run((kysely) =>
+      kysely
+        .selectFrom('responses')
+        .select(({ fn }) => fn.sum<number>('bytes').as('bytes'))
+        .where('subject', '=', subject)
+        .execute(),
+    );
+    expect(used).toBe(Number(row?.bytes));
+    await here().keepWithin(subject, used - 1);
+    expect(await here().find(kept[0] as StoredResponse, nowMs)).toBeUndefined();
+    expect(await here().find(kept[1] as StoredResponse, nowMs)).toBeDefined();
+    expect(await here().find(begun, nowMs)).toBeDefined();
+    await here().keepWithin(subject, 0);
+    expect(await here().find(begun, nowMs)).toBeDefined();
+    await here().delete(begun);
+    expect(await bytesOf(subject)).toBe(0);
+  });
+
+  it('are swept once they expired, with their items and events', async () => {
+    const subject = randomUUID();
+    const begun = running({ subject, isBackground: true, expiresAtMs: nowMs - 5 });
+    await here().begin(begun);
+    await here().runs.append(begun, 'here', { first: 0, events: [{ sequence_number: 0 }] });
+    expect(await here().sweep(nowMs - 4)).toBe(0);
+    await here().end({ response: stored({ ...begun, status: 'completed' }) }, 'here');
+    await here().sweep(nowMs - 4);
+    expect(await here().runs.eventsAfter(begun.id, -1)).toEqual([]);
+    expect(await bytesOf(subject)).toBe(0);
+  });
+});
+
+describeOnEach('responses that have not ended', (node) => {
+  const here = () => new SqlResponseStore(node.database, seal);
+  const there = () => new SqlResponseStore(node.other, seal);
+
+  it('end once, on the node that answers them, and keep nothing once they were deleted or cancelled', async () => {
+    const [ended, deleted, cancelled] = [running(), running(), running({ isBackground: true })];
+    await Promise.all([ended, deleted, cancelled].map((each) => here().begin(each)));
+    expect(await there().find(ended, nowMs)).toMatchObject({ status: 'in_progress', response: { output: [] } });
+    const end = (each: StoredResponse, nodeName = 'here') =>
+      here().end({ response: stored({ id: each.id, isBackground: each.isBackground }) }, nodeName);
+    expect(await end(ended, 'there')).toBe(false);
+    expect(await there().delete(deleted)).toBe(true);
+    expect(await there().cancel(cancelled)).toMatchObject({ status: 'cancelled' });
+    expect(await here().runs.append(cancelled, 'here', { first: 0, events: [{}] })).toBe(false);
+    expect(await Promise.all([ended, deleted, cancelled].map((each) => end(each)))).toEqual([true, false, false]);
+    expect(await end(ended)).toBe(false);
+    expect(await there().find(ended, nowMs)).toMatchObject({ status: 'completed' });
+    expect(await there().find(deleted, nowMs)).toBeUndefined();
+    expect(await there().find(cancelled, nowMs)).toMatchObject({ status: 'cancelled', response: { output: [] } });
+  });
+
+  it('are not cancelled if they are not in the background, or have ended', async () => {
+    const [foreground, ended] = [running(), stored({ isBackground: true })];
+    await here().begin(foreground);
+    await here().add(ended);
+    expect(await there().cancel(foreground)).toMatchObject({ status: 'in_progress' });
+    expect(await there().cancel(ended)).toMatchObject({ status: 'completed' });
+    expect(await there().cancel({ ...ended, subject: 'other' })).toBeUndefined();
+  });
+
+  it('keep their events in order, whoever appends meanwhile', async () => {
+    const runs = Array.from({ length: 20 }, () => running({ isBackground: true }));
+    await Promise.all(runs.map((each) => here().begin(each)));
+    const gone = running({ isBackground: true });
+    const many = Array.from({ length: 30 }, (_, nth) => nth * 3);
+    const append = (each: RunningResponse, first: number) =>
+      here().runs.append(each, 'here', { first, events: [0, 1, 2].map((nth) => ({ sequence_number: first + nth })) });
+    const kept = await Promise.all(many.flatMap((first) => [gone, ...runs].map((each) => append(each, first))));
+    expect(kept.filter((isKept) => !isKept)).toHaveLength(many.length);
+    for (const { id } of runs) {
+      const all: unknown[] = [];
+      for (let after = 4; ; after = 4 + all.length) {
+        const events = await there().runs.eventsAfter(id, after);
+        if (events.length === 0) break;
+        all.push(...events.map(({ sequence_number }) => sequence_number));
+      }
+      expect(all).toEqual(Array.from({ length: 85 }, (_, nth) => nth + 5));
+    }
+  });
+
+  it('are taken by one node alone where they wait, and fail where their node is gone', async () => {
+    const waits = running({ status: 'queued', isBackground: true, node: 'gone', subject: randomUUID() });
+    await here().begin(waits, { model: 'a model' });
+    const lost = running({ isBackground: true, node: 'gone' });
+    const alive = running({ isBackground: true, node: 'alive' });
+    await Promise.all([lost, alive].map((each) => here().begin(each)));
+    await here().runs.append(lost, 'gone', { first: 0, events: [{}, {}] });
+    await here().runs.keepAlive('alive', nowMs + 10);
+    await there().runs.keepAlive('gone', nowMs - 1);
+    expect((await there().runs.waiting(nowMs, 1000)).some(({ id }) => id === waits.id)).toBe(true);
+    const claims = ['one', 'two', 'three'].map(async (name, nth) => {
+      await here().runs.keepAlive(name, nowMs + 10);
+      return (nth % 2 === 0 ? here() : there()).runs.claim(waits, name, nowMs);
+    });
+    const claimed = (await Promise.all(claims)).filter((each) => each !== undefined);
+    expect(claimed).toEqual([{ id: waits.id, subject: waits.subject, run: { model: 'a model' } }]);
+    const failed: number[] = [];
+    const fail = (each: StoredResponse, next: number) => {
+      if (each.id === lost.id) failed.push(next);
+      return { response: { ...each, status: 'failed' as const }, events: { first: next, events: [{ sequence_number: next }] } };
+    };
+    await Promise.all([here().runs.failLost(nowMs, fail), there().runs.failLost(nowMs, fail)]);
+    expect(new Set(failed)).toEqual(new Set([2]));
+    expect(await here().find(lost, nowMs)).toMatchObject({ status: 'failed' });
+    expect(await here().runs.eventsAfter(lost.id, 1)).toEqual([{ sequence_number: 2 }]);
+    expect(await here().find(alive, nowMs)).toMatchObject({ status: 'in_progress' });
+  });
+});

@@ -1,0 +1,36 @@
+import { Seal } from '#base/seal.ts';
+import { Secret } from '#base/secret.ts';
+import { SqlConversationStore } from '#stores/sql/conversation-store.ts';
+import { openPostgres } from '#stores/sql/open-postgres.ts';
+import { openSqlite } from '#stores/sql/open-sqlite.ts';
+import { SqlResponseStore } from '#stores/sql/response-store.ts';
+import type { SqlDatabase } from '#stores/sql/sql-database.ts';
+import { freshDatabase } from './fresh-database.ts';
+import type { ServiceOptions } from './start-service.ts';
+import { openFolder } from './temporary-folder.ts';
+
+export interface ResponseDatabase extends AsyncDisposable {
+  readonly database: SqlDatabase;
+  /** What a node on this database keeps responses in. */
+  stores(): NonNullable<ServiceOptions['responses']>;
+}
+
+/** A database of responses that was not there before, and is gone afterwards. */
+export async function openResponses(engine: 'SQLite' | 'PostgreSQL'): Promise<ResponseDatabase> {
+  const place = engine === 'SQLite' ? await openFolder() : await freshDatabase();
+  const opened = 'url' in place ? await openPostgres(new Secret(place.url)) : await openSqlite(`${place.path}/parley.db`);
+  const { database } = opened;
+  const seal = new Seal([new Secret('a secret of this test')]);
+  return {
+    database,
+    stores: () => ({
+      responses: new SqlResponseStore(database, seal),
+      conversations: new SqlConversationStore(database, seal),
+      isShared: engine === 'PostgreSQL',
+    }),
+    async [Symbol.asyncDispose]() {
+      await opened.close();
+      await place[Symbol.asyncDispose]();
+    },
+  };
+}
