@@ -7,8 +7,8 @@ const help = `Runs the checks of this repository and exits with 1 if any of them
   npm run check             everything that must pass before a commit
   npm run check:fast        types, lint, layers and the tests beside the source
 
-As many checks run at once as there are cores; the output of one that fails is printed whole. The tests of the service follow
-when all others have passed, alone and with their output as it comes. Each check runs by itself too: npm run check:<name>.`;
+As many checks run at once as there are cores; the output of one that fails is printed whole. The short form of the chaos and the
+tests of the service follow when all others have passed, each alone and with its output as it comes. Each check runs by itself too: npm run check:<name>.`;
 
 /** Names of `check:` scripts in package.json, those that take longest first. */
 const fastChecks = ['source', 'types', 'lint', 'layers'];
@@ -48,6 +48,12 @@ async function runAndTell(name: string): Promise<boolean> {
   return isGood;
 }
 
+/** Runs one check with its output as it comes. */
+async function runAloud(name: string): Promise<boolean> {
+  console.log(`running ${name}`);
+  return (await run(name, 'inherit')).isGood;
+}
+
 /** Runs all of them, even if one fails, and gives whether all are good. */
 async function runSideBySide(names: readonly string[]): Promise<boolean> {
   const waiting = [...names];
@@ -68,4 +74,4 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 if (values.help) console.log(help);
 else if (values.fast) process.exitCode = (await runSideBySide(fastChecks)) ? 0 : 1;
-else process.exitCode = (await runSideBySide(staticChecks)) && (await run('tests', 'inherit')).isGood ? 0 : 1;
+else process.exitCode = (await runSideBySide(staticChecks)) && (await runAloud('chaos')) && (await runAloud('tests')) ? 0 : 1;

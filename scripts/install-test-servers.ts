@@ -5,6 +5,9 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 const packages: ReadonlyMap<string, string> = new Map([
   ['redis-server', 'redis-server'],
   ['chromium', 'chromium'],
+  ['nginx', 'nginx-light'],
+  ['pgbouncer', 'pgbouncer'],
+  ['openssl', 'openssl'],
 ]);
 
 /** Asked by Debian's packages whether they may start what they install. */
@@ -23,6 +26,11 @@ function run(command: string, ...args: readonly string[]): Run {
 
 function aptGet(...args: readonly string[]): Run {
   return run('apt-get', '--quiet=2', '--yes', '-o', 'DPkg::Lock::Timeout=120', ...args);
+}
+
+/** Not every program tells its version in the same way. */
+function isThere(program: string): boolean {
+  return run('sh', '-c', `command -v ${program}`).isGood;
 }
 
 /** Installs without starting any service; where the lists of packages are missing or old, they are brought first. */
@@ -49,7 +57,7 @@ function bring(names: readonly string[]): string | undefined {
   return isGood ? undefined : `The tests need ${wanted}, which could not be installed:\n${output}`;
 }
 
-const missing = [...packages].filter(([program]) => !run(program, '--version').isGood).map(([, name]) => name);
+const missing = [...packages].filter(([program]) => !isThere(program)).map(([, name]) => name);
 const hindrance = bring(missing);
 if (hindrance !== undefined) {
   console.error(hindrance);

@@ -1,4 +1,3 @@
-import { jsonFaultAt } from './json-fault-at.ts';
 import { stringEnd } from './string-end.ts';
 
 export type JsonObject = { [key: string]: unknown };
@@ -32,22 +31,20 @@ const integer = /^-?\d+$/;
 
 /**
  * Parses text from outside. Keys named `__proto__` are refused: a copy of the value would lose them. Integers beyond 2^53 and
- * numbers beyond 1.8e308 become what is written as they came, and is no number. Throws JsonFault, which tells a place in
- * what `toWhole` gives if the text is only a part.
+ * numbers beyond 1.8e308 become what is written as they came, and is no number. Throws JsonFault.
  */
-export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds, toWhole?: () => string): unknown {
+export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds): unknown {
   // As many nodes take as many chars.
   if (text.length > bounds.maxNodes) requireFew(text, bounds);
-  const value = parse(text, toWhole);
-  return hasUnheld(value, bounds) ? JSON.parse(text, keepUnheld) : value;
+  const value = parse(text);
+  return hasUnheld(value, bounds) ? parse(text, keepUnheld) : value;
 }
 
-function parse(text: string, toWhole = () => text): unknown {
+function parse(text: string, revive?: (this: unknown, key: string, value: unknown) => unknown): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(text, revive);
   } catch (cause) {
-    const { line, column } = jsonFaultAt(toWhole());
-    throw new JsonFault(`the text is not JSON from line ${line}, column ${column} on`, cause);
+    throw new JsonFault('the text is not JSON', cause);
   }
 }
 
@@ -71,8 +68,9 @@ export function tryParseJson(text: string, bounds: JsonBounds = defaultJsonBound
   }
 }
 
+/** A number that is kept as it was written is an object to JavaScript, and none here. */
 export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJSON(value);
 }
 
 /** Counts in the text what would be made of it: to make it can take thirty times the room of the text. */

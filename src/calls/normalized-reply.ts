@@ -257,7 +257,8 @@ function isStage(value: unknown): value is StageDelta {
 function isConsistent(usage: unknown): boolean {
   if (!isJsonObject(usage)) return usage === undefined;
   const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage as Usage;
-  return typeof total === 'number' && total === prompt + completion;
+  const areNumbers = [prompt, completion, total].every((count: unknown) => typeof count === 'number');
+  return areNumbers && total === prompt + completion;
 }
 
 function bringsChoices({ completion, chunks }: RawFrame): boolean {

@@ -95,15 +95,18 @@ describe('an odd event of an upstream', () => {
     }
   });
 
-  it.each(['[]', 'null', '5', '"text"', '{"choices":'])('that is %s is a fault of the upstream', async (data) => {
-    upstream.script(({ response }) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.end(`data: ${data}\n\ndata: [DONE]\n\n`);
-    });
-    service.forgetFailures();
-    const answer = await service.chat('m', { messages: hello, stream: true });
-    expect([answer.status, answer.error.code]).toEqual([500, 'upstream_failed']);
-  });
+  it.each(['[]', 'null', '5', '9007199254740994', '1e400', '"text"', '{"choices":'])(
+    'that is %s is a fault of the upstream',
+    async (data) => {
+      upstream.script(({ response }) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.end(`data: ${data}\n\ndata: [DONE]\n\n`);
+      });
+      service.forgetFailures();
+      const answer = await service.chat('m', { messages: hello, stream: true });
+      expect([answer.status, answer.error.code]).toEqual([500, 'upstream_failed']);
+    },
+  );
 
   it('with an index beyond all bounds is a fault of the upstream', async () => {
     service.forgetFailures();
@@ -151,6 +154,20 @@ describe('an odd answer in JSON', () => {
         expect([200, 500]).toContain(answer.status);
         expect(answer.text).not.toContain('internal_error');
       }
+    }
+  });
+
+  it('with usage that JavaScript has no number for costs at most that call, and is no fault of ours', async () => {
+    const bytes = JSON.stringify(plainCompletion('fine')).replace('"prompt_tokens":7', '"prompt_tokens":9007199254740994');
+    for (const deployment of ['m', 'app']) {
+      service.forgetFailures();
+      upstream.script(({ response }) => {
+        response.writeHead(200, { 'content-type': 'application/json' });
+        response.end(bytes);
+      });
+      const answer = await service.chat(deployment, { messages: hello });
+      expect([200, 500]).toContain(answer.status);
+      expect(answer.text).not.toContain('internal_error');
     }
   });
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import type { Answered } from '#test/ask.ts';
 import { fuzzRuns } from '#test/same-cases.ts';
+import { requireErrorShape } from '#test/sane-answer.ts';
 
 /** Longer than any answer of the tests takes; a request that has none by then hangs. */
 const longestMs = 5_000;
@@ -40,16 +41,6 @@ export function requireSane({ status, text }: Pick<Answered, 'status' | 'text'>)
   if (status === 500 || status < 100) throw new Error(`${status} ${text}`);
   if (status < 400 || text === '') return;
   requireErrorShape(text);
-}
-
-/** Throws where a body is no error in the shape of either dialect. */
-export function requireErrorShape(text: string): void {
-  const { error, type } = JSON.parse(text) as { type?: unknown; error?: Record<string, unknown> };
-  const isMessages = type === 'error';
-  const strings = isMessages ? ['type', 'message'] : ['type', 'message', 'code'];
-  const isWhole = error !== undefined && strings.every((name) => typeof error[name] === 'string' && error[name] !== '');
-  const hasParam = isMessages || error?.param === null || typeof error?.param === 'string';
-  if (!isWhole || !hasParam) throw new Error(`not the shape of an error: ${text}`);
 }
 
 /** All that a server says to these bytes until it closes the connection, as latin1 text; `ends` where nothing is to follow them. */

@@ -3,9 +3,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { delta, finish, hello, plainCompletion, usage } from '#test/chunks.ts';
 import { upstreamsAreOdd } from '#test/described-answers.ts';
+import { requireErrorShape } from '#test/sane-answer.ts';
 import { toEvent } from '#test/scripted-upstream.ts';
 import { withKey } from '#test/start-service.ts';
-import { bounds, failUnheard, inTime, nearMiss, requireErrorShape } from './fuzz-support.ts';
+import { bounds, failUnheard, inTime, nearMiss } from './fuzz-support.ts';
 import { startWhole, type WholeService } from './support.ts';
 
 upstreamsAreOdd();

@@ -8,6 +8,7 @@ import { readUpstreamKey, secretsOfKey, type UpstreamKey } from '#contract/confi
 import { type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { AccountToken } from '../account-token.ts';
 import type { VendorName } from './dialect.ts';
+import { withWholeFrames } from './whole-frames.ts';
 
 type AuthOptions = NonNullable<GoogleVertexProviderSettings['googleAuthOptions']>;
 
@@ -83,7 +84,8 @@ async function openMistral({ key, common }: Settings): Promise<Provider> {
 /** An empty `apiKey` keeps one of the environment from taking the place of what is configured. */
 async function openBedrock({ key, region, common }: Settings): Promise<Provider> {
   const { createAmazonBedrock } = await import('@ai-sdk/amazon-bedrock');
-  const place = { ...common, ...(region !== undefined && { region }) };
+  const fetch: typeof globalThis.fetch = async (...asked) => withWholeFrames(await common.fetch(...asked));
+  const place = { ...common, fetch, ...(region !== undefined && { region }) };
   if (key?.kind === 'token') return createAmazonBedrock({ ...place, apiKey: key.token });
   if (key?.kind !== 'signing') return createAmazonBedrock(place);
   const { accessKeyId, secretAccessKey, sessionToken } = key;

@@ -1,0 +1,126 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { requireErrorShape } from '#test/sane-answer.ts';
+import { callerKey } from '#test/start-service.ts';
+import { hasTime, type Scenario } from '../scenario.ts';
+import { eachAtOnce } from '../support/at-once.ts';
+import { call } from '../support/call.ts';
+import { calmConfiguration, startCalmUpstream } from '../support/calm-upstream.ts';
+import { type ReadAnswer, readAnswers } from '../support/read-answers.ts';
+import { requireSettled, startWatched } from '../support/watched-node.ts';
+import type { Tally } from '../tally.ts';
+import { type CallerCase, callerCases, type Move } from './cases.ts';
+
+const callersAtOnce = 12;
+const longestMs = 15_000;
+/** How long nothing may come before what came is taken to be all. */
+const quietMs = 400;
+
+/** Callers that leave, dawdle, do not read, or send what is no request. */
+export const callersFaults: Scenario = {
+  name: 'callers',
+  title: 'Callers that leave, dawdle, smuggle and do not read',
+  weight: 2,
+  async run(ground) {
+    const { tally, random, isShort, match } = ground;
+    await using upstream = await startCalmUpstream();
+    await using node = await startWatched({ configuration: calmConfiguration(upstream.url) });
+    for (let nth = 0; nth < 20; nth += 1)
+      await call(node.url, { deployment: 'free', isStream: nth % 2 === 0, isMessages: false });
+    const before = await node.read();
+    const cases = callerCases({ key: callerKey }).filter(({ name }) => name.includes(match));
+    tally.count('kinds', cases.length);
+    do {
+      const shuffled = cases.map((each) => [random.next(), each] as const).sort(([one], [other]) => one - other);
+      await eachAtOnce(shuffled, callersAtOnce, ([, each]) => runCase(node.url, each, tally));
+    } while (!isShort && hasTime(ground));
+    const calmly = await call(node.url, { deployment: 'free', isStream: false, isMessages: false });
+    tally.require(calmly.status === 200, () => `afterwards a good caller is answered with ${calmly.status}`);
+    await requireSettled(node, before, tally);
+    await sleep(200);
+    tally.peak('upstream connections left', upstream.open());
+  },
+};
+
+async function runCase(url: string, each: CallerCase, tally: Tally): Promise<void> {
+  tally.count('callers');
+  const beganMs = performance.now();
+  const said = await converse(Number(new URL(url).port), each);
+  tally.peak('longest ms', Math.round(performance.now() - beganMs));
+  if (said === undefined) return tally.fault(`${each.name}: it hangs`);
+  try {
+    const told = readAnswers(said);
+    tally.count('answers', told.length);
+    judge(each, told);
+  } catch (thrown) {
+    tally.fault(`${each.name}: ${thrown instanceof Error ? thrown.message : thrown}`);
+  }
+}
+
+function judge({ answers, mayEnd }: CallerCase, told: readonly ReadAnswer[]): void {
+  if (told.length > answers.length && answers.length > 0)
+    throw new Error(`${told.length} answers where ${answers.length} may come: ${told.map(({ status }) => status).join(', ')}`);
+  if (told.length < answers.length && !mayEnd) throw new Error(`${told.length} answers of ${answers.length}`);
+  for (const [nth, { status, isWhole, body, isJson }] of told.entries()) {
+    const allowed = answers[nth] ?? [];
+    if (status >= 500 || (allowed.length > 0 && !allowed.includes(status)))
+      throw new Error(`answer ${nth} is ${status} ${body.slice(0, 200)}`);
+    if (answers.length > 0 && !isWhole) throw new Error(`answer ${nth} is cut off: ${body.slice(-200)}`);
+    if (status >= 400 && isJson) requireErrorShape(body);
+  }
+}
+
+/** Makes the moves, and gives all that was said until the connection ended or fell silent; undefined if it goes on too long. */
+async function converse(port: number, { moves, answers }: CallerCase): Promise<string | undefined> {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).setEncoding('latin1').setNoDelay(true);
+  let said = '';
+  let lastMs = performance.now();
+  let isClosed = false;
+  socket.on('data', (piece) => {
+    said += String(piece);
+    lastMs = performance.now();
+  });
+  socket
+    .on('error', () => undefined)
+    .on('end', () => socket.end())
+    .on('close', () => {
+      isClosed = true;
+    });
+  for (const move of moves) await make(socket, move);
+  lastMs = performance.now();
+  const endMs = lastMs + longestMs;
+  const isDone = (): boolean => {
+    if (isClosed) return true;
+    const isQuiet = performance.now() - lastMs > quietMs;
+    return isQuiet && readAnswers(said).filter(({ isWhole }) => isWhole).length >= answers.length;
+  };
+  while (!isDone() && performance.now() < endMs) await sleep(20);
+  const isLate = !isDone();
+  socket.destroy();
+  return isLate ? undefined : said;
+}
+
+async function make(socket: Socket, move: Move): Promise<void> {
+  if (socket.destroyed) return;
+  if (typeof move === 'string' || Buffer.isBuffer(move)) return void socket.write(move, 'latin1');
+  switch (move.kind) {
+    case 'wait':
+      return sleep(move.ms);
+    case 'drip':
+      for (let nth = 0; nth < move.times && !socket.destroyed; nth += 1) {
+        socket.write(move.text);
+        await sleep(move.everyMs);
+      }
+      return;
+    case 'half-close':
+      return void socket.end();
+    case 'deaf':
+      socket.pause();
+      await sleep(move.ms);
+      return void socket.resume();
+    case 'leave':
+      return void socket.destroy();
+    case 'reset':
+      return void socket.resetAndDestroy();
+  }
+}

@@ -1,0 +1,83 @@
+import { ask } from '#test/ask.ts';
+import type { OpenApiDocument } from '#test/documented.ts';
+import { requireErrorShape } from '#test/sane-answer.ts';
+import { callerKey } from '#test/start-service.ts';
+import type { Scenario } from '../scenario.ts';
+import { requireSettled, startWatched } from '../support/watched-node.ts';
+import { framed } from '../upstreams/fault.ts';
+import { goodReply, upstreamOf, vectorsReply } from '../upstreams/good-replies.ts';
+import { startHostileUpstream } from '../upstreams/hostile-upstream.ts';
+import { RouteInputs } from './route-inputs.ts';
+import { kindOf, runInputs } from './run-inputs.ts';
+import { Wire, type WireAnswer } from './wire.ts';
+
+const longestMs = 15_000;
+
+/** Requests of a grammar to every operation of the description. */
+export const fuzzRoutes: Scenario = {
+  name: 'fuzz-routes',
+  title: 'Requests of a grammar to all routes',
+  weight: 4,
+  async run(ground) {
+    const vectors = { contentType: 'application/json', pieces: [Buffer.from(JSON.stringify(vectorsReply))], isStream: false };
+    await using upstream = await startHostileUpstream(({ path, body }) =>
+      path.endsWith('/embeddings')
+        ? framed(vectors)
+        : framed(goodReply(path.startsWith('/anthropic') ? 'anthropic' : 'openai', /"stream":\s*true/.test(body))),
+    );
+    await using node = await startWatched({ configuration: toConfiguration(upstream.url) });
+    const described = await ask(node.url, { method: 'GET', path: '/openapi.json' });
+    const inputs = new RouteInputs(described.json as OpenApiDocument, { seed: ground.random.below(2 ** 20), key: callerKey });
+    const wire = new Wire(node.url);
+    for (let nth = 0; nth < 300; nth += 1)
+      await wire
+        .send(inputs.at(10_000_000 + nth).bytes, { isHead: inputs.at(10_000_000 + nth).isHead, longestMs })
+        .catch(() => undefined);
+    const before = await node.read();
+    await runInputs(ground, node, async (nth) => {
+      const { title, isHead, bytes } = inputs.at(nth);
+      const answer = await wire.send(bytes, { isHead, longestMs }).catch((thrown: Error) => {
+        throw new Error(`${title}: ${thrown.message}`);
+      });
+      requireSane(title, answer);
+      return kindOf(answer.status);
+    });
+    wire.close();
+    await requireSettled(node, before, ground.tally);
+  },
+};
+
+function requireSane(title: string, { status, headers, body }: WireAnswer): void {
+  if (status === 500 || status === 0) throw new Error(`${title}: ${status} ${body.slice(0, 300)}`);
+  if (status < 400 || body === '') return;
+  if (!/content-type: *application\/json/i.test(headers))
+    throw new Error(`${title}: ${status} is no JSON: ${body.slice(0, 200)}`);
+  // Errors of JSON-RPC have a shape of their own.
+  if (body.includes('"jsonrpc"')) return;
+  requireErrorShape(body);
+}
+
+/** What the examples of the description name. */
+function toConfiguration(url: string): object {
+  const { upstream } = upstreamOf('openai', url);
+  const once = { maxRetryAttempts: 1 };
+  const properties = { temperature: 0, instructions: 'Be kind.', model: 'demo' };
+  const quickApp = {
+    applicationTypeSchemaId: 'https://x.test/custom_application_schemas/quickapps',
+    applicationProperties: properties,
+  };
+  return {
+    models: {
+      demo: { upstreams: [upstream], ...once },
+      claude: { upstreams: [upstreamOf('anthropic', `${url}/anthropic`).upstream], ...once },
+      'demo-embeddings': { type: 'embedding', upstreams: [upstream], ...once },
+    },
+    applications: {
+      sample: quickApp,
+      'sample-with-consent': { ...quickApp, features: { consentRequired: true }, dependencies: ['demo'] },
+      app: { endpoint: `${url}/app`, dependencies: ['demo'] },
+    },
+    keys: { [callerKey]: { project: 'local', role: 'admin' } },
+    tools: { connectMs: 300, timeoutMs: 500 },
+  };
+}

@@ -1,0 +1,102 @@
+import type { Random } from '../random.ts';
+import { oddKey, oddValue } from './odd-values.ts';
+
+type Holder = Record<string, unknown>;
+
+interface Place {
+  readonly parent: Holder;
+  readonly key: string;
+}
+
+/** How a place of a value is changed; `names` are of fields that may stand somewhere in it. */
+type Change = (place: Place, random: Random, names: readonly string[]) => void;
+
+const changes: readonly Change[] = [
+  (place, random) => put(place, oddValue(random)),
+  (place, random) => put(place, oddValue(random)),
+  (place) => put(place, null),
+  ({ parent, key }) => void delete parent[key],
+  (place) => put(place, [place.parent[place.key]]),
+  (place) => put(place, [place.parent[place.key], place.parent[place.key]]),
+  (place) => put(place, { value: place.parent[place.key] }),
+  (place) => put(place, String(place.parent[place.key])),
+  ({ parent, key }) => put({ parent, key: key.toUpperCase() }, parent[key]),
+  ({ parent }, random) => put({ parent, key: oddKey(random) }, oddValue(random)),
+  ({ parent }, random, names) => put({ parent, key: names.length === 0 ? 'x' : random.pick(names) }, oddValue(random)),
+  ({ parent, key }, random, names) => put({ parent, key: names.length === 0 ? 'x' : random.pick(names) }, parent[key]),
+];
+
+function put({ parent, key }: Place, value: unknown): void {
+  if (Array.isArray(parent) && key === 'length') return;
+  Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+const mostPlaces = 400;
+
+/** A copy of a value in which one to four places were changed. */
+export function mutateJson(valid: unknown, random: Random, names: readonly string[]): unknown {
+  const root: Holder = { value: structuredClone(valid) };
+  const count = 1 + random.below(4);
+  for (let step = 0; step < count; step += 1) {
+    const places: Place[] = [];
+    collect(root, places);
+    if (places.length > 0) random.pick(changes)(random.pick(places), random, names);
+  }
+  return root.value;
+}
+
+function collect(parent: Holder, places: Place[]): void {
+  for (const key of Object.keys(parent)) {
+    if (places.length >= mostPlaces) return;
+    places.push({ parent, key });
+    const value = parent[key];
+    if (typeof value === 'object' && value !== null) collect(value as Holder, places);
+  }
+}
+
+const tokens = [
+  '{',
+  '}',
+  '[',
+  ']',
+  '"',
+  ':',
+  ',',
+  '\\',
+  '\\u',
+  '\\ud800',
+  '\0',
+  '\n',
+  'null',
+  '1e999',
+  '-',
+  '0x1',
+  '//',
+  '/*',
+  '\ufeff',
+  'NaN',
+  '"__proto__":{"a":1},',
+];
+
+/** JSON text of a value; in some cases damaged as text: cut, changed bytes, keys that come twice, bytes that are no UTF-8. */
+export function toText(value: unknown, random: Random): Buffer {
+  const text = JSON.stringify(value) ?? '';
+  const bytes = Buffer.from(text);
+  const at = random.below(bytes.length + 1);
+  switch (random.below(24)) {
+    case 0:
+      return bytes.subarray(0, at);
+    case 1:
+      return Buffer.concat([bytes.subarray(0, at), Buffer.from(random.pick(tokens)), bytes.subarray(at)]);
+    case 2:
+      return Buffer.concat([bytes.subarray(0, at), Buffer.from([random.below(256)]), bytes.subarray(at + 1)]);
+    case 3:
+      return Buffer.from(text.replace(/"(\w+)":/g, '"$1":null,"$1":'));
+    case 4:
+      return Buffer.concat([bytes, Buffer.from(random.pick(['x', '{}', ',', '\0', ' '.repeat(10_000)]))]);
+    case 5:
+      return Buffer.from(text, 'utf16le');
+    default:
+      return bytes;
+  }
+}

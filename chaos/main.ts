@@ -1,0 +1,74 @@
+import { writeFileSync } from 'node:fs';
+import { helpText, readArguments, UsageError, type Wish } from './arguments.ts';
+import { Random } from './random.ts';
+import { type Result, toReport } from './report.ts';
+import type { Ground, Scenario } from './scenario.ts';
+import { Tally } from './tally.ts';
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** Runs one scenario; what it throws is one more fault. */
+async function runScenario({ name, title, run }: Scenario, given: Omit<Ground, 'tally' | 'say'>): Promise<Result> {
+  const sayNamed = (text: string): void => say(`${name.padEnd(16)}${text}`);
+  const tally = new Tally(sayNamed);
+  const beganMs = performance.now();
+  const ground: Ground = { ...given, tally, say: sayNamed };
+  try {
+    await run(ground);
+  } catch (thrown) {
+    tally.fault(`the scenario ended: ${thrown instanceof Error ? thrown.stack : thrown}`);
+  }
+  const seconds = (performance.now() - beganMs) / 1000;
+  const { faultCount, faults, figures } = tally;
+  sayNamed(`${faultCount === 0 ? 'passed' : `${faultCount} FAULTS`}, ${seconds.toFixed(1)} s`);
+  return { name, title, seconds, figures, faultCount, faults };
+}
+
+async function runAll(wish: Wish): Promise<readonly Result[]> {
+  const random = new Random(wish.seed);
+  const weights = wish.scenarios.reduce((sum, { weight }) => sum + weight, 0);
+  const results: Result[] = [];
+  for (const scenario of wish.scenarios) {
+    const ms = wish.isShort ? 0 : (wish.minutes * 60_000 * scenario.weight) / weights;
+    const given = {
+      random: random.fork(),
+      isShort: wish.isShort,
+      inputs: wish.inputs,
+      match: wish.match,
+      untilMs: performance.now() + ms,
+    };
+    results.push(await runScenario(scenario, given));
+  }
+  return results;
+}
+
+async function main(): Promise<number> {
+  const wish = readArguments(process.argv.slice(2));
+  if (wish.isHelp) {
+    process.stdout.write(helpText);
+    return 0;
+  }
+  const results = await runAll(wish);
+  process.stdout.write(toReport(results));
+  if (wish.jsonPath !== undefined) writeFileSync(wish.jsonPath, `${JSON.stringify({ seed: wish.seed, results }, null, 2)}\n`);
+  return results.every(({ faultCount }) => faultCount === 0) ? 0 : 1;
+}
+
+// What is left of a harmed connection may throw long after its case was judged.
+process.on('uncaughtException', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'ECONNRESET' || error.code === 'EPIPE') return;
+  say(`chaos: ${error.stack}`);
+  process.exit(1);
+});
+
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    say(
+      error instanceof UsageError ? `${error.message}\n\n${helpText}` : `chaos: ${error instanceof Error ? error.stack : error}`,
+    );
+    process.exit(error instanceof UsageError ? 2 : 1);
+  },
+);

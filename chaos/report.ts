@@ -1,0 +1,27 @@
+/** What one scenario came to. */
+export interface Result {
+  readonly name: string;
+  readonly title: string;
+  readonly seconds: number;
+  readonly figures: Readonly<Record<string, number>>;
+  readonly faultCount: number;
+  /** The first of them. */
+  readonly faults: readonly string[];
+}
+
+function toRow({ title, seconds, figures, faultCount }: Result): string {
+  const shown = Object.entries(figures).map(([name, value]) => `${name} ${value.toLocaleString('en-US')}`);
+  return `| ${title} | ${faultCount} | ${shown.join(', ')} | ${seconds.toFixed(0)} |`;
+}
+
+/** The table of all scenarios, in Markdown, and the first faults of each below it. */
+export function toReport(results: readonly Result[]): string {
+  const rows = ['| Scenario | Faults | Figures | Seconds |', '| --- | ---: | --- | ---: |', ...results.map(toRow)];
+  const found = results
+    .filter(({ faultCount }) => faultCount > 0)
+    .map(({ title, faultCount, faults }) => {
+      const more = faultCount > faults.length ? [`… and ${faultCount - faults.length} more`] : [];
+      return [`\n${title}:`, ...[...faults, ...more].map((fault) => `- ${fault}`)].join('\n');
+    });
+  return `${[...rows, ...found].join('\n')}\n`;
+}

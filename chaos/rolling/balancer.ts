@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ask } from '#test/ask.ts';
+import { freePort } from '#test/listening.ts';
+import { openFolder } from '#test/temporary-folder.ts';
+
+/** nginx before nodes that it looks at, as balancers do: one that is not ready gets no new requests. */
+export interface Balancer extends AsyncDisposable {
+  readonly url: string;
+  /** Resolves when exactly these ports are used. */
+  readonly uses: (ports: readonly number[]) => Promise<void>;
+}
+
+const lookEveryMs = 200;
+
+export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
+  const folder = await openFolder();
+  const port = await freePort();
+  const path = join(folder.path, 'nginx.conf');
+  let used = [...ports];
+  let isOver = false;
+  await writeFile(path, toConfiguration({ folder: folder.path, port, ports: used }));
+  const child = spawn('nginx', ['-c', path, '-e', join(folder.path, 'error.log')], { stdio: 'ignore' });
+  const url = `http://127.0.0.1:${port}`;
+  const looking = (async () => {
+    while (!isOver) {
+      const looks = await Promise.all(ports.map(async (each) => [each, await isReady(each)] as const));
+      const ready = looks.filter(([, isGood]) => isGood).map(([each]) => each);
+      if (ready.length > 0 && ready.join() !== used.join()) {
+        await writeFile(path, toConfiguration({ folder: folder.path, port, ports: ready }));
+        child.kill('SIGHUP');
+        // Until its new workers are there.
+        await sleep(300);
+        used = ready;
+      }
+      await sleep(lookEveryMs);
+    }
+  })();
+  await untilItAnswers(url, child);
+  return {
+    url,
+    async uses(wanted) {
+      while (used.join() !== wanted.join()) await sleep(50);
+    },
+    async [Symbol.asyncDispose]() {
+      isOver = true;
+      await looking;
+      child.kill('SIGTERM');
+      await new Promise((resolve) => (child.exitCode === null ? child.once('close', resolve) : resolve(undefined)));
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function isReady(port: number): Promise<boolean> {
+  const asked = ask(`http://127.0.0.1:${port}`, { method: 'GET', path: '/ready' });
+  return asked.then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+}
+
+async function untilItAnswers(url: string, { exitCode }: ChildProcess): Promise<void> {
+  for (let tries = 0; tries < 100 && exitCode === null; tries += 1) {
+    const answered = await ask(url, { method: 'GET', path: '/health' }).catch(() => undefined);
+    if (answered?.status === 200) return;
+    await sleep(100);
+  }
+  throw new Error('nginx did not start');
+}
+
+interface Setting {
+  readonly folder: string;
+  readonly port: number;
+  readonly ports: readonly number[];
+}
+
+function toConfiguration({ folder, port, ports }: Setting): string {
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/${name};`);
+  return `${process.getuid?.() === 0 ? 'user root;\n' : ''}daemon off;
+worker_processes 1;
+pid ${folder}/nginx.pid;
+events { worker_connections 4000; }
+http {
+  access_log off;
+  ${temporary.join('\n  ')}
+  upstream nodes {
+    ${ports.map((each) => `server 127.0.0.1:${each};`).join('\n    ')}
+    keepalive 32;
+  }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://nodes;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_buffering off;
+      proxy_read_timeout 1h;
+    }
+  }
+}
+`;
+}

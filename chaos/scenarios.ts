@@ -1,0 +1,20 @@
+import { callersFaults } from './callers/callers-faults.ts';
+import { fuzzRoutes } from './fuzz/fuzz-routes.ts';
+import { fuzzUpstreams } from './fuzz/fuzz-upstreams.ts';
+import { killsOfNodes, killsOfOne } from './kills/kills.ts';
+import { rollingRestart } from './rolling/rolling-restart.ts';
+import type { Scenario } from './scenario.ts';
+import { storesAway } from './stores/stores-away.ts';
+import { upstreamFaults } from './upstreams/upstream-faults.ts';
+
+/** All, in the order in which they run. */
+export const scenarios: readonly Scenario[] = [
+  killsOfOne,
+  killsOfNodes,
+  storesAway,
+  rollingRestart,
+  upstreamFaults,
+  callersFaults,
+  fuzzRoutes,
+  fuzzUpstreams,
+];

@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ask } from '#test/ask.ts';
+import { requireErrorShape } from '#test/sane-answer.ts';
+import { callerKey, chatPath, withKey } from '#test/start-service.ts';
+import { call, readOutcome } from '../support/call.ts';
+import type { Tally } from '../tally.ts';
+
+/** What stores a request needs: it may be refused with 503 while one of them is away. */
+type Needs = readonly ('redis' | 'postgres')[];
+
+interface Kind {
+  readonly name: string;
+  readonly needs: Needs;
+  /** Gives the status; throws where an answer is not whole. */
+  readonly send: (url: string, nth: number) => Promise<number>;
+}
+
+/** No answer may take longer, whatever is away. */
+const longestMs = 12_000;
+
+async function chat(url: string, deployment: string, isStream: boolean): Promise<number> {
+  const outcome = readOutcome(await call(url, { deployment, isStream, isMessages: false }), false);
+  return outcome.kind === 'error' ? outcome.status : 200;
+}
+
+async function send(url: string, method: string, path: string, body?: unknown): Promise<number> {
+  const headers = body === undefined ? { 'api-key': callerKey } : withKey();
+  const { status, text, headers: told } = await ask(url, { method, path, headers, ...(body !== undefined && { body }) });
+  if (status >= 400) requireErrorShape(text);
+  if (status === 503 && told['retry-after'] === undefined) throw new Error(`503 without Retry-After: ${text}`);
+  return status;
+}
+
+function kindsOf(bucket: string): readonly Kind[] {
+  const form = { app: { consentRequired: false } };
+  return [
+    { name: 'a model', needs: [], send: (url) => chat(url, 'free', false) },
+    { name: 'a stream', needs: [], send: (url) => chat(url, 'free', true) },
+    { name: 'a model with a limit', needs: ['redis'], send: (url) => chat(url, 'bounded', false) },
+    { name: 'an application', needs: ['redis'], send: (url) => chat(url, 'app', false) },
+    { name: 'consents', needs: ['postgres'], send: (url) => send(url, 'GET', '/v1/consent') },
+    { name: 'a file', needs: ['postgres'], send: (url) => send(url, 'GET', `/v1/files/${bucket}/stores.txt`) },
+    {
+      name: 'to keep a file',
+      needs: ['postgres'],
+      send: (url, nth) => send(url, 'PUT', `/v1/files/${bucket}/stores.txt`, `${nth}`),
+    },
+    { name: 'a consent', needs: ['postgres'], send: (url) => send(url, 'POST', '/v1/consent/app', { consent: form }) },
+    { name: 'readiness', needs: [], send: (url) => send(url, 'GET', '/ready') },
+    { name: 'who asks', needs: [], send: (url) => send(url, 'POST', chatPath('none'), { messages: [] }) },
+  ];
+}
+
+/** Asks everything over and over, and notes what is not as it must be. */
+export class Callers {
+  readonly #tally: Tally;
+  readonly #kinds: readonly Kind[];
+  readonly #urls: readonly string[];
+  /** What may be refused at the moment. */
+  away: Needs = [];
+  #isOver = false;
+  #running: Promise<unknown> = Promise.resolve();
+
+  constructor(tally: Tally, urls: readonly string[], bucket: string) {
+    this.#tally = tally;
+    this.#urls = urls;
+    this.#kinds = kindsOf(bucket);
+  }
+
+  start(): void {
+    this.#running = Promise.all(this.#kinds.flatMap((kind) => this.#urls.map((url) => this.#askOn(url, kind))));
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await this.#running;
+  }
+
+  /** Whether everything is served on every node. */
+  async isWhole(): Promise<boolean> {
+    const asked = this.#urls.flatMap((url) => this.#kinds.map(({ send: sendTo }) => sendTo(url, 0).catch(() => 503)));
+    return (await Promise.all(asked)).every((status) => status < 500);
+  }
+
+  async #askOn(url: string, kind: Kind): Promise<void> {
+    for (let nth = 0; !this.#isOver; nth += 1) {
+      const beganMs = performance.now();
+      const awayBefore = this.away;
+      const outcome = await kind.send(url, nth).catch((thrown: Error) => thrown.message);
+      const ms = performance.now() - beganMs;
+      this.#note(kind, outcome, [...awayBefore, ...this.away]);
+      this.#tally.peak(`longest ms`, Math.round(ms));
+      this.#tally.require(ms < longestMs, () => `${kind.name} took ${Math.round(ms)} ms with ${awayBefore} away`);
+      await sleep(50);
+    }
+  }
+
+  #note({ name, needs }: Kind, outcome: number | string, away: Needs): void {
+    this.#tally.count('calls');
+    if (outcome === 503) this.#tally.count('refused with 503');
+    const mayRefuse = needs.some((store) => away.includes(store));
+    const isGood = typeof outcome === 'number' && (outcome < 500 || (outcome === 503 && mayRefuse));
+    this.#tally.require(isGood, () => `${name} with [${away}] away: ${outcome}`);
+  }
+}

@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ask } from '#test/ask.ts';
+import { startProcess } from '#test/start-process.ts';
+import { callerKey } from '#test/start-service.ts';
+import { type Ground, hasTime, type Scenario } from '../scenario.ts';
+import { calmConfiguration, startCalmUpstream } from '../support/calm-upstream.ts';
+import { familyOf, postgresProcess, redisProcess, signalAll } from '../support/processes-of.ts';
+import { type SharedStores, startSharedStores } from '../support/shared-stores.ts';
+import { requireQuietLog, requireToLive } from '../support/watched-node.ts';
+import { Callers } from './callers.ts';
+import { type PgBouncer, startPgBouncer } from './pgbouncer.ts';
+
+/** One outage: what is away, how it goes, and how it comes back. */
+interface Outage {
+  readonly name: string;
+  readonly away: Callers['away'];
+  readonly begin: () => Promise<() => Promise<void>>;
+}
+
+const longestRecoveryMs = 40_000;
+
+/** Stores that are killed, stopped and frozen under two nodes that are asked all the time. */
+export const storesAway: Scenario = {
+  name: 'stores',
+  title: 'Redis and PostgreSQL away and frozen, PgBouncer between',
+  weight: 3,
+  async run(ground) {
+    await using upstream = await startCalmUpstream();
+    await using stores = await startSharedStores();
+    await using bouncer = await startPgBouncer(stores.postgres.url, 'session');
+    const start = (database: string) =>
+      startProcess({
+        configuration: calmConfiguration(upstream.url),
+        environment: { LOG_LEVEL: 'error', ...stores.environment, PARLEY_DATABASE_URL: database },
+      });
+    await using direct = await start(stores.postgres.url);
+    await using pooled = await start(bouncer.url);
+    const { json } = await ask(direct.url, { method: 'GET', path: '/v1/bucket', headers: { 'api-key': callerKey } });
+    const { bucket } = json as { bucket: string };
+    const path = `/v1/files/${bucket}/stores.txt`;
+    await ask(direct.url, { method: 'PUT', path, headers: { 'api-key': callerKey }, body: '0' });
+    let isOver = false;
+    for (const node of [direct, pooled]) requireToLive(node, ground.tally, () => isOver);
+    const callers = new Callers(ground.tally, [direct.url, pooled.url], bucket);
+    if (!(await becomesWhole(callers))) throw new Error('not everything is served before the first outage');
+    callers.start();
+    const outages = toOutages(stores, bouncer).filter(({ name }) => name.includes(ground.match));
+    const chosen = ground.isShort ? [outages[1], outages[5]].filter((each) => each !== undefined) : outages;
+    do {
+      for (const outage of chosen) if (ground.isShort || hasTime(ground)) await endure(ground, callers, outage);
+    } while (!ground.isShort && hasTime(ground));
+    await callers.stop();
+    isOver = true;
+    for (const node of [direct, pooled]) requireQuietLog(node, ground.tally);
+  },
+};
+
+async function endure({ tally, say, isShort }: Ground, callers: Callers, { name, away, begin }: Outage): Promise<void> {
+  callers.away = away;
+  const end = await begin();
+  await sleep(isShort ? 1_500 : 6_000);
+  await end();
+  const beganMs = performance.now();
+  const isWhole = await becomesWhole(callers);
+  const ms = performance.now() - beganMs;
+  tally.count('outages');
+  tally.peak('longest recovery ms', Math.round(ms));
+  tally.require(isWhole, () => `after ${name} not everything is served again`);
+  // What began while it was away may end now.
+  await sleep(1_000);
+  callers.away = [];
+  await sleep(isShort ? 300 : 2_000);
+  say(`${name}: whole again after ${Math.round(ms)} ms, ${tally.faultCount} faults`);
+}
+
+/** Waits until everything is served; whether it came to that. */
+async function becomesWhole(callers: Callers): Promise<boolean> {
+  const endMs = performance.now() + longestRecoveryMs;
+  while (performance.now() < endMs) {
+    if (await callers.isWhole()) return true;
+    await sleep(200);
+  }
+  return false;
+}
+
+function toOutages({ postgres, redis }: SharedStores, bouncer: PgBouncer): readonly Outage[] {
+  const frozen = (find: () => Promise<readonly number[]>) => async () => {
+    const pids = await find();
+    signalAll(pids, 'SIGSTOP');
+    return async () => signalAll(pids, 'SIGCONT');
+  };
+  const redisPids = async () => [await redisProcess(redis.url)];
+  const postgresPids = async () => familyOf(await postgresProcess(postgres.url));
+  const killed = (find: () => Promise<readonly number[]>, start: () => Promise<void>) => async () => {
+    signalAll(await find(), 'SIGKILL');
+    return start;
+  };
+  const stopped = (server: { stop(): Promise<void>; start(): Promise<void> }) => async () => {
+    await server.stop();
+    return () => server.start();
+  };
+  const both: Callers['away'] = ['redis', 'postgres'];
+  return [
+    { name: 'Redis stopped', away: ['redis'], begin: stopped(redis) },
+    { name: 'Redis frozen', away: ['redis'], begin: frozen(redisPids) },
+    { name: 'Redis killed', away: ['redis'], begin: killed(redisPids, () => redis.start()) },
+    { name: 'PostgreSQL stopped', away: ['postgres'], begin: stopped(postgres) },
+    { name: 'PostgreSQL frozen', away: ['postgres'], begin: frozen(postgresPids) },
+    { name: 'PostgreSQL killed', away: ['postgres'], begin: killed(postgresPids, () => postgres.start()) },
+    { name: 'PgBouncer frozen', away: ['postgres'], begin: frozen(async () => bouncer.pids()) },
+    {
+      name: 'PgBouncer killed',
+      away: ['postgres'],
+      begin: killed(
+        async () => bouncer.pids(),
+        () => bouncer.start(),
+      ),
+    },
+    {
+      name: 'both frozen',
+      away: both,
+      begin: frozen(async () => [...(await redisPids()), ...(await postgresPids())]),
+    },
+  ];
+}

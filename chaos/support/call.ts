@@ -1,0 +1,104 @@
+import { type ClientRequest, request as openRequest } from 'node:http';
+import { requireErrorShape, requireStreamEnd } from '#test/sane-answer.ts';
+import { callerKey, chatPath } from '#test/start-service.ts';
+
+/** One call of a deployment. */
+export interface Call {
+  readonly deployment: string;
+  readonly isStream: boolean;
+  /** By the messages surface instead of the chat one. */
+  readonly isMessages: boolean;
+  readonly key?: string;
+  readonly prompt?: string;
+  /** Leaves so long after it was sent. */
+  readonly leaveAfterMs?: number;
+}
+
+/** What a call was told. */
+export interface Told {
+  /** 0 where the connection broke before a head. */
+  readonly status: number;
+  readonly text: string;
+  /** Whether the connection broke, or nothing more came in time. */
+  readonly fault: string | undefined;
+  readonly ms: number;
+  readonly isStream: boolean;
+}
+
+/** No answer may take longer. */
+const longestMs = 15_000;
+
+/** Calls, and gives what was told in any case. */
+export function call(
+  url: string,
+  { deployment, isStream, isMessages, leaveAfterMs, key = callerKey, prompt = 'Hi' }: Call,
+): Promise<Told> {
+  const messages = [{ role: 'user', content: prompt }];
+  const body = JSON.stringify({ ...(isMessages && { model: deployment, max_tokens: 50 }), messages, stream: isStream });
+  const path = isMessages ? '/msgapi/v1/messages' : chatPath(deployment);
+  return exchange(url, { path, body, key, leaveAfterMs });
+}
+
+interface Sent {
+  readonly path: string;
+  readonly body: string;
+  readonly key: string;
+  readonly leaveAfterMs: number | undefined;
+}
+
+function exchange(url: string, { path, body, key, leaveAfterMs }: Sent): Promise<Told> {
+  const { hostname, port } = new URL(url);
+  const headers = { 'api-key': key, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  const beganMs = performance.now();
+  return new Promise((resolve) => {
+    const request: ClientRequest = openRequest({ hostname, port, path, method: 'POST', headers, agent: false });
+    let status = 0;
+    let text = '';
+    let isStream = false;
+    const finish = (fault?: string): void => {
+      clearTimeout(patience);
+      resolve({ status, text, fault, ms: performance.now() - beganMs, isStream });
+      request.destroy();
+    };
+    const patience = setTimeout(() => finish('it hangs'), longestMs);
+    if (leaveAfterMs !== undefined) setTimeout(finish, leaveAfterMs);
+    request.on('error', (error) => finish(error.message));
+    request.on('response', (response) => {
+      status = response.statusCode ?? 0;
+      isStream = response.headers['content-type']?.startsWith('text/event-stream') ?? false;
+      response.setEncoding('utf8').on('data', (piece: string) => {
+        if (text.length < 2 ** 26) text += piece;
+      });
+      response.on('error', (error) => finish(error.message)).on('end', () => finish());
+    });
+    request.end(body);
+  });
+}
+
+/** How a call ended: an answer with its content, or an error with its status (200 where it came in the middle of a stream). */
+export type Outcome = { readonly kind: 'answer'; readonly content: string } | { readonly kind: 'error'; readonly status: number };
+
+/** Reads what was told; throws where it is not whole, or not in the shape of its dialect. */
+export function readOutcome({ status, text, fault, isStream }: Told, isMessages: boolean): Outcome {
+  if (fault !== undefined) throw new Error(`${fault}, after ${status} ${text.slice(0, 200)}`);
+  if (text.includes('internal_error')) throw new Error(`a fault of our own: ${text.slice(0, 300)}`);
+  if (status >= 400) {
+    requireErrorShape(text);
+    return { kind: 'error', status };
+  }
+  if (status !== 200) throw new Error(`the status ${status}`);
+  if (!isStream) return { kind: 'answer', content: contentOf(text) };
+  const { isError, content } = requireStreamEnd(text, isMessages);
+  return isError ? { kind: 'error', status } : { kind: 'answer', content };
+}
+
+interface WholeReply {
+  readonly choices?: readonly { readonly message: { readonly content: string | null } }[];
+  readonly content?: readonly ({ readonly text?: string } | null)[];
+}
+
+function contentOf(text: string): string {
+  const { choices, content } = JSON.parse(text) as WholeReply;
+  const texts = choices?.map(({ message }) => message.content ?? '') ?? content?.map((block) => block?.text ?? '') ?? [];
+  return texts.join('');
+}

@@ -1,0 +1,35 @@
+import { callerKey } from '#test/start-service.ts';
+import { chunked, chunkedField, framed, head, lastChunk, type Step, wait } from '../upstreams/fault.ts';
+import { type GoodReply, goodReply } from '../upstreams/good-replies.ts';
+import { type HostileUpstream, startHostileUpstream } from '../upstreams/hostile-upstream.ts';
+
+/** An upstream that does no harm; a prompt of `pieces N` is answered in so many pieces, 20 ms apart. */
+export function startCalmUpstream(): Promise<HostileUpstream> {
+  return startHostileUpstream(({ body }) => {
+    const good = goodReply('openai', /"stream":\s*true/.test(body));
+    const pieces = Number(/pieces (\d+)/.exec(body)?.[1] ?? 0);
+    return good.isStream && pieces > 0 ? slowly(good, pieces) : framed(good);
+  });
+}
+
+function slowly(good: GoodReply, count: number): readonly Step[] {
+  const [first = Buffer.alloc(0), text = Buffer.alloc(0)] = good.pieces;
+  const texts = Array.from({ length: count }, () => [chunked(text), wait(20)]).flat();
+  return [head(good, [chunkedField]), chunked(first), ...texts, ...good.pieces.slice(-3).map(chunked), lastChunk];
+}
+
+export const quickAppType = 'https://parley.test/custom_application_schemas/quickapps';
+/** Applications whose consent is asked for. */
+export const consentedNames = Array.from({ length: 6 }, (_, nth) => `consented-${nth}`);
+
+/** Models of a calm upstream: `free`, `bounded` by a limit, `guarded` by consent; and applications at it. */
+export function calmConfiguration(url: string): object {
+  const model = { upstreams: [{ endpoint: `${url}/v1` }], maxRetryAttempts: 1 };
+  const app = { endpoint: `${url}/app`, features: { consentRequired: true }, dependencies: ['guarded'] };
+  return {
+    models: { free: model, bounded: model, guarded: { ...model, features: { consentRequired: true } } },
+    applications: { app: { endpoint: `${url}/app` }, ...Object.fromEntries(consentedNames.map((name) => [name, app])) },
+    keys: { [callerKey]: { project: 'chaos' } },
+    roles: { default: { limits: { bounded: { requestDay: 10_000_000 } } } },
+  };
+}

@@ -1,0 +1,50 @@
+import { readdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { isMainThread } from 'node:worker_threads';
+
+// Preloaded into a service: tells at a socket for how long its event loop was blocked, and what it holds.
+
+/** What a service tells of itself. */
+export interface Readings {
+  /** The longest time between two turns of its event loop since it was asked last. */
+  readonly lateMs: number;
+  /** How much of that its own thread worked: the rest was taken by others on the machine. */
+  readonly blockedMs: number;
+  readonly rssBytes: number;
+  /** After a full collection. */
+  readonly heapBytes: number;
+  readonly descriptors: number;
+}
+
+const everyMs = 20;
+const path = process.env.PARLEY_CHAOS_MONITOR;
+
+function watch(socketPath: string): void {
+  let lateMs = 0;
+  let blockedMs = 0;
+  let before = { atMs: performance.now(), cpu: process.threadCpuUsage() };
+  const look = (): void => {
+    const now = { atMs: performance.now(), cpu: process.threadCpuUsage() };
+    const late = now.atMs - before.atMs - everyMs;
+    const worked = (now.cpu.user - before.cpu.user + now.cpu.system - before.cpu.system) / 1000;
+    lateMs = Math.max(lateMs, late);
+    blockedMs = Math.max(blockedMs, Math.min(late, worked));
+    before = now;
+  };
+  setInterval(look, everyMs).unref();
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    const told = { lateMs, blockedMs };
+    globalThis.gc?.();
+    const { rss, heapUsed } = process.memoryUsage();
+    const descriptors = readdirSync('/proc/self/fd').length;
+    const readings: Readings = { ...told, rssBytes: rss, heapBytes: heapUsed, descriptors };
+    [lateMs, blockedMs] = [0, 0];
+    before = { atMs: performance.now(), cpu: process.threadCpuUsage() };
+    socket.end(JSON.stringify(readings));
+  });
+  server.on('error', () => undefined).listen(socketPath);
+  server.unref();
+}
+
+if (path !== undefined && isMainThread) watch(path);

@@ -1,0 +1,97 @@
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ask } from '#test/ask.ts';
+import { type ProcessOptions, startProcess, type TestProcess } from '#test/start-process.ts';
+import type { Tally } from '../tally.ts';
+import type { Readings } from './loop-monitor.ts';
+
+/** A service of its own process that tells of its event loop and of what it holds. */
+export interface WatchedNode extends TestProcess {
+  read(): Promise<Readings>;
+  /** A number of `/metrics`; 0 where it is not there. */
+  metric(name: string): Promise<number>;
+}
+
+/** A blocked loop is a fault beyond this. */
+export const longestBlockedMs = 250;
+const monitor = new URL('loop-monitor.ts', import.meta.url).pathname;
+const longestSettlingMs = 15_000;
+const ownFault = /uncaught|unhandled|"code":"internal_error"|heap out of memory/i;
+
+/** Starts the built service with the monitor in it; it says nothing but errors. */
+export async function startWatched(options: ProcessOptions): Promise<WatchedNode> {
+  const socketPath = join(tmpdir(), `parley-chaos-${process.pid}-${Math.random().toString(36).slice(2)}.sock`);
+  const environment = {
+    LOG_LEVEL: 'error',
+    PARLEY_CHAOS_MONITOR: socketPath,
+    NODE_OPTIONS: `--expose-gc --import=${monitor}`,
+    ...options.environment,
+  };
+  const node = await startProcess({ ...options, environment });
+  const read = (): Promise<Readings> => readFrom(socketPath);
+  return Object.assign(node, {
+    read,
+    async metric(name: string): Promise<number> {
+      const { text } = await ask(node.url, { method: 'GET', path: '/metrics' });
+      const values = [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))].map(([, value]) => Number(value));
+      return values.reduce((sum, value) => sum + value, 0);
+    },
+  });
+}
+
+function readFrom(path: string): Promise<Readings> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const socket = connect(path).setEncoding('utf8');
+    socket.on('data', (piece: string) => {
+      text += piece;
+    });
+    socket.on('error', reject).on('end', () => resolve(JSON.parse(text) as Readings));
+  });
+}
+
+/**
+ * Requires that a node is alive, has nothing under way any more, and gave back its descriptors; and that its loop was not
+ * blocked. `before` is what it held before the harm was done.
+ */
+export async function requireSettled(node: WatchedNode, before: Readings, tally: Tally): Promise<void> {
+  const endMs = performance.now() + longestSettlingMs;
+  let open = { calls: Number.NaN, streams: Number.NaN, descriptors: Number.NaN };
+  let blockedMs = 0;
+  for (;;) {
+    const now = await node.read();
+    blockedMs = Math.max(blockedMs, now.blockedMs);
+    const [calls, streams] = [await node.metric('parley_open_calls'), await node.metric('parley_open_streams')];
+    open = { calls, streams, descriptors: now.descriptors - before.descriptors };
+    tally.peak('rss MB', Math.round(now.rssBytes / 2 ** 20));
+    if ((calls === 0 && streams === 0 && open.descriptors <= 20) || performance.now() > endMs) break;
+    await sleep(250);
+  }
+  tally.require(open.calls === 0 && open.streams === 0, () => `calls are left open: ${JSON.stringify(open)}`);
+  tally.require(open.descriptors <= 20, () => `descriptors are not given back: ${open.descriptors} more than before`);
+  requireUnblocked('afterwards', { blockedMs }, tally);
+  const { status } = await ask(node.url, { method: 'GET', path: '/health' });
+  tally.require(status === 200, () => `/health says ${status}`);
+  requireQuietLog(node, tally);
+}
+
+/** Notes a fault if a node ends while it is to live. */
+export function requireToLive(node: Pick<TestProcess, 'ended'>, tally: Tally, isOver: () => boolean): void {
+  void node.ended.then(({ code, signal, stdout, stderr }) => {
+    if (!isOver()) tally.fault(`a node ended with ${code ?? signal}: ${stdout.slice(-800)} ${stderr.slice(-800)}`);
+  });
+}
+
+/** Requires that the loop was not blocked since it was looked at last. */
+export function requireUnblocked(what: string, { blockedMs }: Pick<Readings, 'blockedMs'>, tally: Tally): void {
+  tally.peak('blocked ms', Math.round(blockedMs));
+  tally.require(blockedMs <= longestBlockedMs, () => `${what}: the event loop was blocked for ${Math.round(blockedMs)} ms`);
+}
+
+/** Requires that a node noted no fault of its own. */
+export function requireQuietLog({ output }: Pick<TestProcess, 'output'>, tally: Tally): void {
+  const lines = `${output.stdout}\n${output.stderr}`.split('\n');
+  for (const line of lines.filter((each) => ownFault.test(each)).slice(0, 5)) tally.fault(`the node logs: ${line}`);
+}

@@ -1,0 +1,51 @@
+const mostNoted = 5;
+const mostKept = 40;
+const longestFault = 1_800;
+
+/** What a scenario tried, measured, and found to be wrong. */
+export class Tally {
+  readonly #counts = new Map<string, number>();
+  readonly #peaks = new Map<string, number>();
+  readonly #faults: string[] = [];
+  readonly #note: (text: string) => void;
+  #faultCount = 0;
+
+  /** `note` is told of the first faults as they are found. */
+  constructor(note: (text: string) => void) {
+    this.#note = note;
+  }
+
+  count(name: string, by = 1): void {
+    this.#counts.set(name, (this.#counts.get(name) ?? 0) + by);
+  }
+
+  /** Keeps the greatest of the values. */
+  peak(name: string, value: number): void {
+    this.#peaks.set(name, Math.max(value, this.#peaks.get(name) ?? Number.NEGATIVE_INFINITY));
+  }
+
+  fault(text: string): void {
+    this.#faultCount += 1;
+    if (this.#faultCount <= mostNoted) this.#note(`FAULT ${text.slice(0, 300)}`);
+    if (this.#faults.length < mostKept) this.#faults.push(text.slice(0, longestFault));
+  }
+
+  /** Notes a fault unless a claim holds. */
+  require(holds: boolean, text: () => string): void {
+    if (!holds) this.fault(text());
+  }
+
+  get faultCount(): number {
+    return this.#faultCount;
+  }
+
+  /** The first of the faults. */
+  get faults(): readonly string[] {
+    return this.#faults;
+  }
+
+  /** Counts and greatest values, by their names. */
+  get figures(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.#counts, ...this.#peaks]);
+  }
+}

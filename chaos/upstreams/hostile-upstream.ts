@@ -1,0 +1,110 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listeningAt } from '#test/listening.ts';
+import type { Step } from './fault.ts';
+
+/** One request as it came: its path, and its body as text. */
+interface HostileRequest {
+  readonly path: string;
+  readonly body: string;
+}
+
+/** An upstream on raw sockets that does to each request what it is told. */
+export interface HostileUpstream extends AsyncDisposable {
+  readonly url: string;
+  /** Connections that are open. */
+  readonly open: () => number;
+  readonly requests: () => number;
+}
+
+type Choose = (request: HostileRequest) => readonly Step[];
+
+export async function startHostileUpstream(choose: Choose): Promise<HostileUpstream> {
+  const sockets = new Set<Socket>();
+  let requests = 0;
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    serve(socket, (request) => {
+      requests += 1;
+      return choose(request);
+    });
+  });
+  server.listen(0, '127.0.0.1', 4096);
+  await listeningAt(server);
+  return {
+    url: `http://127.0.0.1:${portOf(server)}`,
+    open: () => sockets.size,
+    requests: () => requests,
+    [Symbol.asyncDispose]: () => closeServer(server, sockets),
+  };
+}
+
+/** Port that a server listens at. */
+export function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** Ends a server with all its connections. */
+export async function closeServer(server: Server, sockets: Iterable<Socket>): Promise<void> {
+  for (const socket of sockets) socket.destroy();
+  await new Promise((resolve) => server.close(resolve));
+}
+
+/** Reads one request after the other, each only when the reply to the one before was sent. */
+export function serve(socket: Socket, choose: Choose): void {
+  let said = '';
+  let isBusy = false;
+  const look = async (): Promise<void> => {
+    if (isBusy) return;
+    const end = said.indexOf('\r\n\r\n');
+    if (end < 0) return;
+    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(said.slice(0, end + 2))?.[1] ?? 0);
+    if (said.length < end + 4 + length) return;
+    const [, path = ''] = said.split(' ', 2);
+    const body = said.slice(end + 4, end + 4 + length);
+    said = said.slice(end + 4 + length);
+    isBusy = true;
+    await play(socket, choose({ path, body }));
+    isBusy = false;
+    if (!socket.destroyed) await look();
+  };
+  socket.setEncoding('latin1').on('data', (piece) => {
+    said += String(piece);
+    void look();
+  });
+}
+
+async function play(socket: Socket, steps: readonly Step[]): Promise<void> {
+  for (const step of steps) {
+    if (socket.destroyed) return;
+    if (Buffer.isBuffer(step)) await write(socket, step);
+    else if (step.kind === 'wait') await sleep(step.ms);
+    else if (step.kind === 'repeat') await repeat(socket, step);
+    else if (step.kind === 'stall') return;
+    else if (step.kind === 'close') return void socket.end();
+    else return void socket.resetAndDestroy();
+  }
+}
+
+/** Resolves once the kernel took the bytes, or the other side has left. */
+function write(socket: Socket, bytes: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.destroyed) return resolve();
+    const done = (): void => {
+      socket.off('close', done);
+      resolve();
+    };
+    socket.once('close', done);
+    socket.write(bytes, done);
+  });
+}
+
+async function repeat(socket: Socket, { bytes, times, everyMs }: Extract<Step, { kind: 'repeat' }>): Promise<void> {
+  for (let nth = 0; nth < times && !socket.destroyed; nth += 1) {
+    await write(socket, bytes);
+    if (everyMs > 0) await sleep(everyMs);
+  }
+}

@@ -1,0 +1,173 @@
+import type { Random } from '../random.ts';
+import { type Ground, hasTime, type Scenario } from '../scenario.ts';
+import { eachAtOnce } from '../support/at-once.ts';
+import { call, readOutcome } from '../support/call.ts';
+import { requireSettled, requireUnblocked, startWatched } from '../support/watched-node.ts';
+import type { Tally } from '../tally.ts';
+import { type BadListeners, startBadListeners } from './bad-listeners.ts';
+import { bodyFaults } from './body-faults.ts';
+import { type Expectation, type Fault, framed } from './fault.ts';
+import { type Dialect, dialects, goodReply, goodText, upstreamOf } from './good-replies.ts';
+import { headFaults } from './head-faults.ts';
+import { startHostileUpstream } from './hostile-upstream.ts';
+import { statusFaults } from './status-faults.ts';
+import { streamFaults } from './stream-faults.ts';
+
+const faults: readonly Fault[] = [...headFaults, ...statusFaults, ...bodyFaults, ...streamFaults];
+const callsAtOnce = 24;
+const timeouts = { connectMs: 2_000, firstByteMs: 2_000, idleMs: 2_000 };
+/** What sends more than this is done alone: it may keep the node busy. */
+const heavyBytes = 1_000_000;
+
+/** One call: what is done to it, by an upstream of which dialect, and who asks how. */
+interface Case {
+  readonly id: string;
+  readonly name: string;
+  readonly expects: Expectation;
+  readonly statuses: readonly number[] | undefined;
+  readonly dialect: Dialect;
+  readonly isStream: boolean;
+  readonly isMessages: boolean;
+  /** Where it is asked for; else at the hostile upstream, which does this fault. */
+  readonly url?: string;
+  readonly fault?: Fault;
+}
+
+/** Upstreams that do everything wrong: each fault, streamed and whole, in every dialect, asked for by both surfaces. */
+export const upstreamFaults: Scenario = {
+  name: 'upstreams',
+  title: 'Upstreams that fail at each phase',
+  weight: 3,
+  async run(ground) {
+    await using listeners = await startBadListeners();
+    ground.tally.count('kinds', faults.length + listeners.all.length);
+    const rounds = ground.isShort ? [undefined] : dialects;
+    for (const dialect of rounds) {
+      if (!ground.isShort && !hasTime(ground)) return;
+      ground.say(dialect === undefined ? 'each fault once' : `in the dialect ${dialect}`);
+      await runRound(
+        ground,
+        [...toCases(ground.random, dialect), ...toConnectionCases(ground.random, listeners)],
+        listeners.caPath,
+      );
+    }
+  },
+};
+
+/** Each fault once in a way that is drawn, or in all ways of one dialect. */
+function toCases(random: Random, only: Dialect | undefined): readonly Case[] {
+  return faults.flatMap((fault, nth) => {
+    const modes = fault.only === undefined ? [true, false] : [fault.only === 'stream'];
+    const drawn = only === undefined ? [random.pick(modes)] : modes;
+    return drawn.map((isStream): Case => {
+      const { name, expects, statuses } = fault;
+      const dialect = only ?? random.pick(dialects);
+      const isMessages = random.chance(0.4);
+      return { id: `f${nth}${isStream ? 's' : 'w'}`, name, expects, statuses, dialect, isStream, isMessages, fault };
+    });
+  });
+}
+
+function toConnectionCases(random: Random, { all }: BadListeners): readonly Case[] {
+  return all.map(({ name, url, expects }, nth) => {
+    const [isStream, isMessages] = [random.chance(0.5), random.chance(0.4)];
+    return {
+      id: `c${nth}`,
+      name,
+      expects,
+      statuses: expects === 'answered' ? undefined : [500, 503],
+      dialect: 'openai',
+      isStream,
+      isMessages,
+      url,
+    };
+  });
+}
+
+function isHeavy({ fault, dialect, isStream }: Case): boolean {
+  const steps = fault?.steps(goodReply(dialect, isStream)) ?? [];
+  return (
+    steps.some((step) => Buffer.isBuffer(step) && step.length > heavyBytes) ||
+    /300 MB|as fast|one event without/.test(fault?.name ?? '')
+  );
+}
+
+async function runRound({ tally, match, say }: Ground, all: readonly Case[], caPath: string): Promise<void> {
+  const cases = all.filter(({ name }) => name.includes(match));
+  const byId = new Map(cases.map((each) => [each.id, each]));
+  await using upstream = await startHostileUpstream(({ path, body }) => {
+    const each = byId.get(/^\/([^/]+)/.exec(path)?.[1] ?? '');
+    if (each === undefined) return [];
+    const good = goodReply(each.dialect, body.includes('"stream":true') || /stream/i.test(path.split('?')[0] ?? ''));
+    return each.fault?.steps(good) ?? framed(good);
+  });
+  const toModel = ({ id, dialect, url = `${upstream.url}/${id}` }: Case): [string, object] => {
+    const { model, upstream: fields } = upstreamOf(dialect, url);
+    return [id, { ...model, maxRetryAttempts: 1, upstreams: [{ ...fields, timeouts }] }];
+  };
+  for (const dialect of dialects) byId.set(`calm-${dialect}`, calmCase(dialect));
+  const models = Object.fromEntries([...byId.values()].map(toModel));
+  await using node = await startWatched({ configuration: { models }, environment: { NODE_EXTRA_CA_CERTS: caPath } });
+  // What a dialect needs is loaded with its first call.
+  for (const { id, isMessages } of [...dialects, ...dialects].map(calmCase))
+    for (const isStream of [true, false]) await call(node.url, { deployment: id, isStream, isMessages });
+  const before = await node.read();
+  const [heavy, light] = [cases.filter(isHeavy), cases.filter((each) => !isHeavy(each))];
+  await eachAtOnce(light, callsAtOnce, (each) => runCase(node.url, each, tally));
+  requireUnblocked('small replies', await node.read(), tally);
+  for (const each of heavy) {
+    const beganMs = performance.now();
+    await runCase(node.url, each, tally);
+    const seconds = (performance.now() - beganMs) / 1000;
+    if (seconds > 3) say(`${titleOf(each)} took ${seconds.toFixed(1)} s`);
+    requireUnblocked(titleOf(each), await node.read(), tally);
+  }
+  const calmly = await call(node.url, { deployment: 'calm-openai', isStream: false, isMessages: false });
+  tally.require(
+    calmly.status === 200,
+    () => `afterwards a good upstream is answered with ${calmly.status} ${calmly.text.slice(0, 200)}`,
+  );
+  await requireSettled(node, before, tally);
+}
+
+/** One that has nothing wrong. */
+function calmCase(dialect: Dialect): Case {
+  return {
+    id: `calm-${dialect}`,
+    name: 'calm',
+    expects: 'answered',
+    statuses: undefined,
+    dialect,
+    isStream: false,
+    isMessages: false,
+  };
+}
+
+function titleOf({ name, dialect, isStream, isMessages }: Case): string {
+  return `${name} (${dialect}, ${isStream ? 'streamed' : 'whole'}, ${isMessages ? 'messages' : 'chat'})`;
+}
+
+async function runCase(url: string, each: Case, tally: Tally): Promise<void> {
+  const { id, isStream, isMessages, expects } = each;
+  const leaving = expects === 'endless' ? { leaveAfterMs: 600 } : {};
+  const told = await call(url, { deployment: id, isStream, isMessages, ...leaving });
+  tally.count('calls');
+  tally.peak('longest ms', Math.round(told.ms));
+  const title = titleOf(each);
+  if (expects === 'endless') {
+    tally.require([0, 200].includes(told.status) && told.fault === undefined, () => `${title}: ${told.status} ${told.fault}`);
+    return;
+  }
+  try {
+    const outcome = readOutcome(told, isMessages);
+    tally.count(outcome.kind === 'answer' ? 'answered' : 'refused');
+    if (expects === 'answered' && (outcome.kind !== 'answer' || outcome.content !== goodText))
+      tally.fault(`${title}: it is no harm, and was told as ${told.status} ${told.text.slice(0, 300)}`);
+    if (expects === 'refused' && outcome.kind !== 'error')
+      tally.fault(`${title}: told as a good answer: ${told.text.slice(0, 300)}`);
+    if (each.statuses !== undefined && outcome.kind === 'error' && !each.statuses.includes(outcome.status))
+      tally.fault(`${title}: told as ${outcome.status}, not as ${each.statuses.join(' or ')}: ${told.text.slice(0, 200)}`);
+  } catch (thrown) {
+    tally.fault(`${title}: ${thrown instanceof Error ? thrown.message : thrown}`);
+  }
+}
