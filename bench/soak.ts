@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { toConfiguration } from './soak/configuration.ts';
 import { ruler, toCacheLines, toChart, toRow } from './soak/curve.ts';
+import { toDemoMix } from './soak/demo-mix.ts';
 import { mix } from './soak/mix.ts';
 import { MixedLoad } from './soak/mixed-load.ts';
 import { NodeClient } from './soak/node-client.ts';
@@ -25,6 +26,7 @@ Runs the built service under a mixed load and prints what it holds of memory eac
   --most N      MB of RSS that it may hold, default 260
   --growth N    percent that it may end above its fifth minute, default 10
   --with A=B    a variable of the node's environment; may be given several times
+  --demo        the embedded default with documents and the built-in model, rather than a gateway before models
   --root PATH   another checkout, whose service is built
 `;
 
@@ -37,6 +39,7 @@ const { values } = parseArgs({
     growth: { type: 'string', default: '10' },
     with: { type: 'string', multiple: true, default: [] },
     root: { type: 'string', default: dirname(dirname(fileURLToPath(import.meta.url))) },
+    demo: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -50,11 +53,16 @@ async function read(node: SoakedNode, client: NodeClient, minute: number): Promi
   return reading;
 }
 
+/** The key that a node without a configuration prints. */
+function keyIn(output: string): string {
+  return /#key=(\S+)/.exec(output)?.[1] ?? '';
+}
+
 /** Reads once a minute until the end, then once more after a minute of rest. */
 async function soak(node: SoakedNode, client: NodeClient): Promise<readonly Reading[]> {
   console.log(`${toRow(undefined)}\n${ruler}`);
   const readings = [await read(node, client, 0)];
-  const load = new MixedLoad(client, mix, Number(values.rate));
+  const load = new MixedLoad(client, values.demo ? toDemoMix(keyIn(node.output())) : mix, Number(values.rate));
   for (let minute = 1; minute <= Number(values.minutes); minute += 1) {
     await sleep(60_000);
     readings.push(await read(node, client, minute));
@@ -90,7 +98,11 @@ function judge(readings: readonly Reading[]): readonly string[] {
 async function run(): Promise<boolean> {
   const world = await startWorld();
   const environment = Object.fromEntries(values.with.map((pair) => pair.split(/=(.*)/s, 2) as [string, string]));
-  const node = await startNode({ root: values.root, configuration: toConfiguration(world.url), environment });
+  const node = await startNode({
+    root: values.root,
+    configuration: values.demo ? undefined : toConfiguration(world.url),
+    environment,
+  });
   const client = new NodeClient(node.port, world.token);
   const leave = (): void => void node.stop().then(() => process.exit(1));
   process.on('SIGINT', leave).on('SIGTERM', leave);

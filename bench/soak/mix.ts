@@ -1,3 +1,4 @@
+import { chat, toMessages, unlike } from './calls.ts';
 import { keyOf, limitedKey, projects } from './configuration.ts';
 import type { Asking, NodeClient } from './node-client.ts';
 
@@ -15,18 +16,8 @@ const filesOfAProject = 5;
 const kilobyte = 1024;
 const bodyKilobytes = [20, 20, 20, 50, 50, 200, 200, 1000];
 const fileKilobytes = [1, 20, 100, 500];
-const chat = (deployment: string): string => `/openai/deployments/${deployment}/chat/completions`;
 const asKey = (nth: number): Record<string, string> => ({ 'api-key': keyOf(nth % projects) });
 const pick = (list: readonly number[], nth: number): number => list[nth % list.length] ?? 0;
-
-function toMessages(nth: number, bytes = 200): object {
-  const content = `Question ${nth}. `.padEnd(bytes, 'Some words more of it, with "quotes". ');
-  return { messages: [{ role: 'user', content }] };
-}
-
-function unlike(expected: readonly number[], ...statuses: readonly number[]): readonly number[] {
-  return statuses.filter((status) => !expected.includes(status));
-}
 
 /** A call that is answered with this status. */
 function asks(status: number, toAsking: (nth: number) => Asking): Kind['run'] {
