@@ -68,6 +68,21 @@ it('the built service answers a chat, a stream, a question to documents, embeddi
   expect((await node.ask({ method: 'GET', path: '/docs/scalar.js' })).status).toBe(200);
 });
 
+it.runIf(process.platform === 'linux')('bin/parley sets what bounds memory, and leaves what is set already', async () => {
+  const startedWith = async (environment: Record<string, string>) => {
+    await using node = await startProcess({ configuration: null, program, environment });
+    const read = async (name: string) => (await readFile(`/proc/${node.pid}/${name}`, 'utf8')).split('\0');
+    const allocator = (await read('environ')).filter((each) => each.startsWith('MALLOC_')).sort();
+    return { allocator, flags: (await read('cmdline')).filter((each) => each.includes('semi-space')) };
+  };
+  expect(await startedWith({})).toEqual({
+    allocator: ['MALLOC_ARENA_MAX=2', 'MALLOC_MMAP_THRESHOLD_=262144', 'MALLOC_TRIM_THRESHOLD_=262144'],
+    flags: ['--max-semi-space-size=16'],
+  });
+  const { allocator, flags } = await startedWith({ MALLOC_ARENA_MAX: '8', NODE_OPTIONS: '--max-semi-space-size=64' });
+  expect([allocator[0], flags]).toEqual(['MALLOC_ARENA_MAX=8', []]);
+});
+
 it('stacks of the built service show files and lines of the sources', async () => {
   const fault = "throw new Error('a fault of ours');";
   await edit('src/app/sample/sample-documents.ts', (text) =>
