@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { checkDescription } from '../test/clients/suite/check-description.ts';
 import { knownFailures } from '../test/clients/suite/known-failures.ts';
 import { holdTable } from '../test/clients/suite/page.ts';
 import { programs as allPrograms } from '../test/clients/suite/programs.ts';
@@ -9,11 +10,13 @@ import { toTable } from '../test/clients/suite/table.ts';
 import { findFaults } from '../test/clients/suite/verdict.ts';
 import { startWorld } from '../test/clients/suite/world.ts';
 
-const help = `Runs clients that were written elsewhere, in Python, Go and Java, before the service, and the snippets of docs/clients.md.
+const help = `Runs clients that were written elsewhere, in Python, Go and Java, before the service, and the snippets of docs/clients.md;
+what the service serves at /openapi.json is put before linters and generators of clients.
 
   npm run test:clients                       all of them; fails on red cells, and if the table of the page is another
   npm run test:clients -- --write            the same, and writes the table into the page
-  npm run test:clients -- --only NAME,NAME   some programs, by their names in test/clients/suite/programs.ts, and no snippets
+  npm run test:clients -- --only NAME,NAME   some programs, by their names in test/clients/suite/programs.ts, and no snippets;
+                                             \`description\` is what is done with /openapi.json
 
 What they need is installed below $XDG_CACHE_HOME (~/.cache) when it is missing there.`;
 
@@ -31,10 +34,11 @@ async function run(): Promise<readonly string[]> {
   await using world = await startWorld(runners['openai-two'].toSnippetCommand);
   const outcomes = await runPrograms(programs, runners, world);
   const table = toTable(programs, outcomes);
-  console.log(`${table}\n`);
-  if (only !== undefined) return findFaults(outcomes, []);
+  if (programs.length > 0) console.log(`${table}\n`);
+  const inDescription = only?.includes('description') === false ? [] : await checkDescription(world);
+  if (only !== undefined) return [...findFaults(outcomes, []), ...inDescription];
   const inCells = findFaults(outcomes, knownFailures);
-  const faults = [...inCells, ...(await runSnippets(programs, runners, world))];
+  const faults = [...inCells, ...inDescription, ...(await runSnippets(programs, runners, world))];
   console.log(`Cells: ${outcomes.filter(({ ok }) => ok).length} passed, ${inCells.length} failed`);
   const isHeld = await holdTable(table, values.write);
   return isHeld ? faults : [...faults, 'docs/clients.md has another table; npm run test:clients -- --write brings this one'];

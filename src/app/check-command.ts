@@ -6,7 +6,7 @@ import type { Configuration } from '#contract/configuration/configuration.ts';
 export interface CheckOutcome {
   /** 0 where the configuration can be used, else 1. */
   readonly exitCode: 0 | 1;
-  /** A line a fault, or the warnings and a summary. */
+  /** A line for each fault and warning; without faults a summary. */
   readonly lines: readonly string[];
 }
 
@@ -14,10 +14,11 @@ export interface CheckOutcome {
 export async function checkCommand(files: readonly string[], environment: Environment): Promise<CheckOutcome> {
   if (files.length === 0) return { exitCode: 1, lines: ['parley check: name at least one file'] };
   const loaded = await loadConfiguration(files, environment);
-  if ('faults' in loaded) return { exitCode: 1, lines: loaded.faults.map(formatFault) };
+  const warnings = loaded.warnings.map(formatWarning);
+  if ('faults' in loaded) return { exitCode: 1, lines: [...loaded.faults.map(formatFault), ...warnings] };
   return {
     exitCode: 0,
-    lines: [...loaded.warnings.map(formatWarning), `${files.join(', ')}: ${summarise(loaded.configuration)}`],
+    lines: [...warnings, `${files.join(', ')}: ${summarise(loaded.configuration)}`],
   };
 }
 

@@ -1,3 +1,4 @@
+import { jsonFaultAt } from './json-fault-at.ts';
 import { stringEnd } from './string-end.ts';
 
 export type JsonObject = { [key: string]: unknown };
@@ -31,20 +32,22 @@ const integer = /^-?\d+$/;
 
 /**
  * Parses text from outside. Keys named `__proto__` are refused: a copy of the value would lose them. Integers beyond 2^53 and
- * numbers beyond 1.8e308 become what is written as they came, and is no number. Throws JsonFault.
+ * numbers beyond 1.8e308 become what is written as they came, and is no number. Throws JsonFault, which tells a place in
+ * what `toWhole` gives if the text is only a part.
  */
-export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds): unknown {
+export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds, toWhole?: () => string): unknown {
   // As many nodes take as many chars.
   if (text.length > bounds.maxNodes) requireFew(text, bounds);
-  const value = parse(text);
-  return hasUnheld(value, bounds) ? parse(text, keepUnheld) : value;
+  const value = parse(text, toWhole);
+  return hasUnheld(value, bounds) ? JSON.parse(text, keepUnheld) : value;
 }
 
-function parse(text: string, revive?: (this: unknown, key: string, value: unknown) => unknown): unknown {
+function parse(text: string, toWhole = () => text): unknown {
   try {
-    return JSON.parse(text, revive);
+    return JSON.parse(text);
   } catch (cause) {
-    throw new JsonFault('the text is not JSON', cause);
+    const { line, column } = jsonFaultAt(toWhole());
+    throw new JsonFault(`the text is not JSON from line ${line}, column ${column} on`, cause);
   }
 }
 

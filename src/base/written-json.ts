@@ -40,7 +40,7 @@ export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBo
   const outline = new Outline(bytes);
   const rest = outline.isMostlyCut ? fromLatin1(outline.rest) : bytes.toString();
   freeBytes(bytes);
-  const parsed = parseJson(rest, bounds);
+  const parsed = parseJson(rest, bounds, outline.isMostlyCut ? () => fromLatin1(outline.text) : undefined);
   const holder = { parsed };
   const isFaithful = restore(holder, outline.long) - 1 === outline.keyCount;
   const value: unknown = holder.parsed;

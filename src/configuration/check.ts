@@ -1,5 +1,5 @@
 import { Compile } from 'typebox/compile';
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { complete } from '#contract/configuration/complete.ts';
 import { Configuration } from '#contract/configuration/configuration.ts';
 import { doubts } from '#contract/configuration/doubts.ts';
@@ -18,6 +18,8 @@ export interface Accepted {
 
 export interface Refused {
   readonly faults: readonly ConfigurationFault[];
+  /** Of what is right beside them; none if too much is wrong. */
+  readonly warnings: readonly ConfigurationFault[];
 }
 
 /** Where a value comes from, for what is told of it. */
@@ -37,9 +39,28 @@ export function checkConfiguration(value: unknown, origin: Origin = nowhere): Ac
   const completed = complete(Configuration, value);
   const tell = (fault: Fault) => toConfigurationFault(fault, completed, origin);
   const faults = [...(schema.Check(completed) ? [] : explain(Configuration, completed)), ...ruleFaults(completed)];
-  if (faults.length > 0) return { faults: faults.map(tell) };
+  if (faults.length > 0) return { faults: faults.map(tell), warnings: doubtsBeside(faults, completed).map(tell) };
   const configuration = completed as Configuration;
   return { configuration, warnings: [...doubts(configuration)].map(tell) };
+}
+
+/** Entries that others may name stay known when they are left out. */
+const leftOut: ReadonlySet<unknown> = new Set(['models', 'applications', 'addons']);
+
+/** What is doubted of a configuration without its faulty entries; nothing if faults are elsewhere. */
+function doubtsBeside(faults: readonly Fault[], completed: unknown): readonly Fault[] {
+  if (!isJsonObject(completed) || !faults.every(({ path }) => leftOut.has(path[0]) && path.length > 1)) return [];
+  const rest: JsonObject = { ...completed };
+  const gone: string[] = [];
+  for (const {
+    path: [section = '', name = ''],
+  } of faults) {
+    const { [name]: _faulty, ...others } = rest[section] as JsonObject;
+    rest[section] = others;
+    gone.push(String(name));
+  }
+  const isRight = schema.Check(rest) && ruleFaults(rest).length === 0;
+  return isRight ? [...doubts(rest, gone)] : [];
 }
 
 /** Puts the file and the path as people write it to a fault, without the secrets that names of keys can be. */

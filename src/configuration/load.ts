@@ -11,10 +11,10 @@ import { type Environment, substitute } from './substitute.ts';
 export async function loadConfiguration(files: readonly string[], environment: Environment): Promise<Accepted | Refused> {
   const parsed = await Promise.all(files.map(readConfiguration));
   const faults = parsed.flatMap((each) => ('faults' in each ? each.faults : []));
-  return faults.length > 0 ? { faults } : checkMerged(merge(parsed.filter(isRead)), environment);
+  return faults.length > 0 ? { faults, warnings: [] } : checkMerged(merge(parsed.filter(isRead)), environment);
 }
 
-type Read = ConfigurationFile | Refused;
+type Read = ConfigurationFile | Pick<Refused, 'faults'>;
 
 function isRead(read: Read): read is ConfigurationFile {
   return 'value' in read;
@@ -55,5 +55,7 @@ function checkMerged({ value, fileOf }: Merged, environment: Environment): Accep
   // What the check finds if a variable is missing only follows from that.
   const told = new Set(missing.map(({ path }) => path));
   const others = 'faults' in checked ? checked.faults.filter(({ path }) => !told.has(path)) : [];
-  return { faults: [...missing, ...others] };
+  // An empty section is doubted only if the rest can be used.
+  const warnings = checked.warnings.filter(({ path }) => path !== 'keys' && path !== 'models');
+  return { faults: [...missing, ...others], warnings };
 }

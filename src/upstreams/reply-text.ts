@@ -24,6 +24,18 @@ export function retryAfterOf(headers: ReplyHeaders): number | undefined {
   return seconds >= 0 ? seconds : undefined;
 }
 
+/** How web frameworks say in JSON that they have no such path. */
+export const ofFrameworks = 'Not Found';
+const longestWords = 2000;
+
+/** What came with a refusal, if it is plain text; undefined for pages, and for nothing. */
+export function plainWordsOf(headers: ReplyHeaders, bytes: string): string | undefined {
+  if (!/^text\/plain\b/i.test(headers['content-type'] ?? 'text/plain')) return undefined;
+  const words = fromLatin1(bytes).trim();
+  if (words === '' || words.startsWith('<')) return undefined;
+  return words.length > longestWords ? `${words.slice(0, longestWords).toWellFormed()}…` : words;
+}
+
 /** Whether an upstream's words say anything: some send an error without. */
 export function isSaid(words: unknown): words is string {
   return typeof words === 'string' && words.trim() !== '';

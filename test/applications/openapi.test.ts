@@ -5,7 +5,7 @@ import { applicationOperations } from '#surfaces/applications/operations.ts';
 import { toOpenApi } from '#surfaces/ops/openapi.ts';
 
 it('the OpenAPI document has applications and what is needed to make them, validly', async () => {
-  const document = toOpenApi(applicationOperations);
+  const document = toOpenApi(applicationOperations, '1.2.3');
   expect((await validate(JSON.parse(JSON.stringify(document)) as Record<string, unknown>)).errors ?? []).toEqual([]);
   expect(apiOperations({ aliases: { compat: [], msgapi: [] } })).toEqual(expect.arrayContaining([...applicationOperations]));
   const { paths } = document as { paths: Record<string, Record<string, { responses: Record<string, unknown> }>> };

@@ -254,7 +254,7 @@ describe('an application that cannot be saved', () => {
     const { error } = await save(service, pathOf('faulty'), quickApp({ model: 'demos', temperature: 2 }, { iconurl: 'x' }));
     expect(error.message).toBe(
       'iconurl is not a known key (did you mean iconUrl?); applicationProperties.temperature must be 1 or less; ' +
-        'applicationProperties.model names a deployment that is not configured (did you mean demo?).',
+        'applicationProperties.model names "demos", a deployment that is not configured (did you mean demo?).',
     );
   });
 

@@ -166,7 +166,19 @@ describe('an error of an application', () => {
     const host = await hostThat(({ response }) => void response.writeHead(status).end('no JSON'));
     const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
     const told = await service.chat('app', body, as('ada'));
-    expect([told.status, told.error]).toEqual([status, { type, message: `The upstream answered ${status}.`, param: null, code }]);
+    expect([told.status, told.error]).toEqual([status, { type, message: 'no JSON', param: null, code }]);
+  });
+
+  it.each([
+    ['text/plain; charset=utf-8', 'Kein Tee: 🫖', 'Kein Tee: 🫖'],
+    ['text/plain', 'x'.repeat(5000), `${'x'.repeat(2000)}…`],
+    ['text/html', '<p>No tea</p>', 'The upstream answered 418.'],
+    ['text/plain', ' ', 'The upstream answered 418.'],
+  ])('of 418 in %s is told in its own words', async (type, text, message) => {
+    const host = await hostThat(({ response }) => void response.writeHead(418, { 'content-type': type }).end(text));
+    const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
+    const told = await service.chat('app', body, as('ada'));
+    expect([told.status, told.error]).toMatchObject([418, { message }]);
   });
 
   it.each([

@@ -85,6 +85,26 @@ describe('the status of an upstream', () => {
     expect(embeddings.error).toMatchObject(error);
   });
 
+  it.each([
+    ['a page', 'text/html', '<h1>404 Not Found</h1>'],
+    ['plain text', 'text/plain', '404 page not found'],
+    ['nothing', 'text/plain', ''],
+    ['the JSON of a web framework', 'application/json', '{"detail": "Not Found"}'],
+  ])('404 with %s is told as a fault of the address, not as an unknown deployment', async (_what, type, text) => {
+    upstream.script(({ response }) => void response.writeHead(404, { 'content-type': type }).end(text));
+    const { status, error } = await service.chat('m', { messages: hello });
+    expect([status, error]).toMatchObject([500, { code: 'upstream_failed', message: expect.stringContaining('answered 404') }]);
+  });
+
+  it.each([
+    [429, 429],
+    [503, 503],
+  ])('%i with a long Retry-After is told with 60 s at once, as again afterwards', async (given, status) => {
+    upstream.script(refusal(given, { 'retry-after': '43054' }));
+    const answer = await service.chat('m', { messages: hello });
+    expect([answer.status, answer.headers['retry-after']]).toEqual([status, '60']);
+  });
+
   it('401 does not tell what the upstream said of our key', async () => {
     upstream.script(refusal(401, {}, { message: 'Incorrect API key provided: upstr*-key' }));
     const { text } = await service.chat('m', { messages: hello });

@@ -41,23 +41,23 @@ describe('a configuration that is allowed, but hardly meant', () => {
     const applications = { pets: { endpoint: 'http://x' }, a: { applicationTypeSchemaId: quickApps, applicationProperties } };
     const tools = 'applications.a.applicationProperties.applications_as_tools';
     expect(doubtsOf({ models: { m: demo }, applications, keys: someKey })).toEqual([
-      `${tools}[1]: names a deployment that is not configured`,
-      `${tools}[4]: names a deployment that is not configured; did you mean pets?`,
+      `${tools}[1]: names "gone", a deployment that is not configured`,
+      `${tools}[4]: names "pest", a deployment that is not configured; did you mean pets?`,
     ]);
   });
 
   const entry = (...userRoles: string[]) => ({ ...demo, userRoles });
   const roles = { staff: {} };
   const keys = { one: { project: 'p', role: 'lab' }, two: { project: 'q', roles: ['shop', 'home'] } };
-  const message = 'names a role that neither roles nor a key has';
+  const message = 'a role that neither roles nor a key has';
 
   it('is open to a role that nobody has', () => {
     const models = { m: entry('staff', 'lab', 'shop', 'home', 'default'), n: entry('stafff', 'guests') };
     const applications = { a: { endpoint: 'http://x', userRoles: ['hoem'] } };
     expect(doubtsOf({ models, applications, roles, keys })).toEqual([
-      `models.n.userRoles[0]: ${message}; did you mean staff?`,
-      `models.n.userRoles[1]: ${message}`,
-      `applications.a.userRoles[0]: ${message}; did you mean home?`,
+      `models.n.userRoles[0]: names "stafff", ${message}; did you mean staff?`,
+      `models.n.userRoles[1]: names "guests", ${message}`,
+      `applications.a.userRoles[0]: names "hoem", ${message}; did you mean home?`,
     ]);
   });
 
@@ -68,18 +68,18 @@ describe('a configuration that is allowed, but hardly meant', () => {
       far: { project: 'r', role: 'lab' },
     };
     expect(doubtsOf({ models: { m: demo }, roles, keys: ofKeys })).toEqual([
-      expect.stringMatching(/role: names a role that is not configured; did you mean staff\?$/),
-      expect.stringMatching(/roles\[1\]: names a role that is not configured; did you mean staff\?$/),
+      expect.stringMatching(/role: names "staf", a role that is not configured; did you mean staff\?$/),
+      expect.stringMatching(/roles\[1\]: names "Stafff", a role that is not configured; did you mean staff\?$/),
     ]);
   });
 
   it.each([
     ['that tokens may bring, but that looks misspelt', { rolesClaim: 'roles' }, []],
-    ['that tokens cannot bring either', {}, [`models.m.userRoles[1]: ${message}`]],
+    ['that tokens cannot bring either', {}, [`models.m.userRoles[1]: names "guests", ${message}`]],
   ])('is open to a role %s', (_, claim, others) => {
     const identityProviders = { p: { issuer: 'https://x', audience: 'y', ...claim } };
     expect(doubtsOf({ models: { m: entry('stafff', 'guests') }, roles, keys, identityProviders })).toEqual([
-      `models.m.userRoles[0]: ${message}; did you mean staff?`,
+      `models.m.userRoles[0]: names "stafff", ${message}; did you mean staff?`,
       ...others,
     ]);
   });

@@ -200,7 +200,7 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'a misspelt model of a quick app',
     { models: { demo }, ...quick({ model: 'dmeo', instructions: '', temperature: 0 }) },
-    'applications.a.applicationProperties.model: names a deployment that is not configured; did you mean demo?',
+    'applications.a.applicationProperties.model: names "dmeo", a deployment that is not configured; did you mean demo?',
   ],
   [
     'dependencies that are no list',
@@ -339,12 +339,12 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
   [
     'an unknown embedding model',
     { retrieval: { embeddingModel: 'x' } },
-    'retrieval.embeddingModel: names a model that is not configured',
+    'retrieval.embeddingModel: names "x", a model that is not configured',
   ],
   [
     'a misspelt embedding model',
     { models: { m: demo, vectors: { ...demo, type: 'embedding' } }, retrieval: { embeddingModel: 'vetcors' } },
-    'retrieval.embeddingModel: names a model that is not configured; did you mean vectors?',
+    'retrieval.embeddingModel: names "vetcors", a model that is not configured; did you mean vectors?',
   ],
   [
     'an embedding model that chats',
@@ -447,6 +447,49 @@ describe('parley check', () => {
     expect(await checkCommand([], {})).toEqual({ exitCode: 1, lines: ['parley check: name at least one file'] });
   });
 
+  it('tells what it doubts beside faults, and nothing that only follows from these', async () => {
+    const azure = { upstreams: [{ protocol: 'azure', endpoint: 'http://x' }] };
+    const value = {
+      models: { m: { ...demo, dependencies: ['faulty'] }, faulty: { upstreams: [{ protocol: 'nobody' }] }, z: azure },
+      keys: { k: { project: 'p' } },
+    };
+    expect(await checkValue(value)).toEqual([
+      expect.stringMatching(/^parley\.json: models\.faulty\.upstreams\[0\]\.protocol: /),
+      'warning: parley.json: models.z.upstreams[0].apiVersion: is missing; most azure upstreams answer 404 without it',
+    ]);
+  });
+
+  it.each([
+    ['openai', 'https://x.example/v1/chat/completions', 'chat/completions'],
+    ['openai', 'https://x.example/v1/embeddings/', 'embeddings'],
+    ['anthropic', 'https://x.example/v1/messages', 'messages'],
+  ])('doubts an endpoint of %s that is the whole address of an operation: %s', async (protocol, endpoint, name) => {
+    const [warning = ''] = await checkValue({
+      models: { m: { upstreams: [{ protocol, endpoint }] } },
+      keys: { k: { project: 'p' } },
+    });
+    expect(warning).toBe(
+      `warning: parley.json: models.m.upstreams[0].endpoint: ends in /${name}, which is put behind it with each call, and most upstreams answer 404; write the address without /${name}, such as https://api.example/v1`,
+    );
+  });
+
+  it('does not doubt the whole address of an adapter, nor a deployment of such a name', async () => {
+    const whole = 'http://a.example/openai/deployments/x/chat/completions';
+    const lines = await checkValue({
+      models: {
+        adapted: { endpoint: whole, upstreams: [{ protocol: 'dial', endpoint: whole }] },
+        named: {
+          upstreams: [
+            { protocol: 'azure', endpoint: 'http://a.example/openai/deployments/embeddings', apiVersion: '2024-10-21' },
+          ],
+        },
+      },
+      applications: { app: { endpoint: whole } },
+      keys: { k: { project: 'p' } },
+    });
+    expect(lines).toEqual([expect.stringContaining('no faults')]);
+  });
+
   it('sums up a good configuration, with what it doubts', async () => {
     const value = {
       models: {
@@ -458,9 +501,9 @@ describe('parley check', () => {
       identityProviders: { p: { issuer: 'https://x', jwksUrl: 'https://x/keys' } },
     };
     expect(await checkValue(value)).toEqual([
-      'warning: parley.json: models.m.dependencies[0]: names a deployment that is not configured',
-      'warning: parley.json: roles.r.limits.mm: names a deployment that is not configured',
-      'warning: parley.json: addin.models[0].id: names a deployment that is not configured',
+      'warning: parley.json: models.m.dependencies[0]: names "n", a deployment that is not configured',
+      'warning: parley.json: roles.r.limits.mm: names "mm", a deployment that is not configured',
+      'warning: parley.json: addin.models[0].id: names "gone", a deployment that is not configured',
       'warning: parley.json: identityProviders.p.audience: is missing; tokens that the issuer made for other services are accepted too',
       'warning: parley.json: models.z.upstreams[0].apiVersion: is missing; most azure upstreams answer 404 without it',
       'parley.json: no faults; 2 models, 0 applications, 0 addons, 0 keys, 1 role, 1 identity provider',

@@ -24,12 +24,12 @@ it('a dependency that does not exist is named in /health and the log from the st
   const configuration = { applications: { app: { endpoint, dependencies: ['lost'], features: required(true) } } };
   await using node = await startProcess({ configuration });
   const { json } = await node.ask({ method: 'GET', path: '/health' });
-  const message = 'applications.app.dependencies[0]: names a deployment that is not configured';
+  const message = 'applications.app.dependencies[0]: names "lost", a deployment that is not configured';
   expect(json).toMatchObject({
     status: 'degraded',
     reasons: [{ code: 'configuration_warning', message: expect.stringContaining(message) }],
   });
-  await node.said(/"level":.*applications\.app\.dependencies\[0\]: names a deployment that is not configured/);
+  await node.said(/"level":.*applications\.app\.dependencies\[0\]: names \\"lost\\", a deployment that is not configured/);
 });
 
 it('a saved application that does not exist is named as soon as a form is made, once', async () => {

@@ -5,7 +5,7 @@ import { consentOperations } from '#surfaces/consent/operations.ts';
 import { toOpenApi } from '#surfaces/ops/openapi.ts';
 
 it('the OpenAPI document has the consent surface, validly', async () => {
-  const document = toOpenApi(consentOperations);
+  const document = toOpenApi(consentOperations, '1.2.3');
   expect((await validate(document as Record<string, unknown>)).errors ?? []).toEqual([]);
   expect(apiOperations({ aliases: { compat: [], msgapi: [] } })).toEqual(expect.arrayContaining([...consentOperations]));
   const { paths } = document as { paths: Record<string, Record<string, { responses: Record<string, unknown> }>> };

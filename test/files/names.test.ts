@@ -102,6 +102,13 @@ describe('the name of a file', () => {
     expect(files.index.all.map(({ path }) => path)).not.toContain('/etc/passwd');
   });
 
+  it.each(['PUT', 'DELETE'])('says to a %s of what can be no name what a name is', async (method) => {
+    for (const path of ['a/', 'a//b', '%00']) {
+      const { status, error } = await files.send(method, path);
+      expect([status, error]).toMatchObject([404, { message: expect.stringMatching(/^No file can have this path: it is/) }]);
+    }
+  });
+
   it.each(['__proto__', 'constructor', '%2e%2e', '..', '%00', ''])('in no bucket named %s', async (bucket) => {
     const path = `/v1/files/${bucket}/x`;
     const { status } = await files.service.ask({ method: 'PUT', path, headers: { 'api-key': callerKey }, body: 'x' });

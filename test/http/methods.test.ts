@@ -47,6 +47,28 @@ describe('a path that is served', () => {
 });
 
 describe('a path that is not', () => {
+  it.each([
+    ['POST', '/chat/completions', '/v1/chat/completions'],
+    ['POST', '/v1/v1/chat/completions', '/v1/chat/completions'],
+    ['POST', '/openai/chat/completions', '/openai/v1/chat/completions'],
+    ['POST', '/embeddings', '/v1/embeddings'],
+    ['GET', '/models', '/v1/models'],
+    ['GET', '/deployments', '/openai/deployments'],
+    ['POST', '/messages', '/anthropic/v1/messages'],
+    ['POST', '/v1/messages', '/anthropic/v1/messages'],
+  ])('is told which one is meant: %s %s', async (method, path, meant) => {
+    const { status, error } = await ask(method, path);
+    expect([status, error]).toMatchObject([404, { code: 'route_not_found', message: expect.stringContaining(` ${meant} may`) }]);
+  });
+
+  it('is guessed at only if the other takes the method', async () => {
+    expect((await ask('PATCH', '/models')).error).toMatchObject({ message: expect.not.stringContaining('may be meant') });
+  });
+
+  it('is * to all methods but OPTIONS', async () => {
+    for (const method of ['GET', 'POST']) expect((await ask(method, '*')).status).toBe(400);
+  });
+
   it.each(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('is 404 to %s', async (method) => {
     for (const path of ['/nowhere', '/v1', '/v1/nowhere', '/openai/nowhere', '/compat'])
       expect((await ask(method, path)).status).toBe(404);

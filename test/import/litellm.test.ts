@@ -137,6 +137,34 @@ describe('fallbacks of LiteLLM', () => {
   });
 });
 
+describe('what LiteLLM says of a model', () => {
+  const info = (text: string) => `model_list:
+  - model_name: m
+    litellm_params: {model: openai/m, api_key: os.environ/SOME_KEY, drop_params: true}
+    model_info: {${text}}
+general_settings: {master_key: sk-a-master-key-of-some-length}
+`;
+
+  it('is told to callers as far as they are told of such', async () => {
+    const { value } = await importText(
+      info('supports_function_calling: true, supports_system_messages: false, supports_vision: true'),
+    );
+    expect((value as unknown as Models).models.m).toMatchObject({
+      features: { toolsSupported: true, systemPromptSupported: false },
+      inputAttachmentTypes: ['image/*'],
+    });
+  });
+
+  it('is told line by line if it is not carried', async () => {
+    const { lines } = await importText(info('base_model: gpt-4o, supports_reasoning: true'));
+    expect(lines.map((line) => line.split(' ')[1])).toEqual([
+      'model_list[0].litellm_params.drop_params:',
+      'model_list[0].model_info.base_model:',
+      'model_list[0].model_info.supports_reasoning:',
+    ]);
+  });
+});
+
 describe('what LiteLLM has and Parley has not', () => {
   it('is told with file, line, path and advice', async () => {
     const { lines } = await importText(proxy);

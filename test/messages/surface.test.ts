@@ -221,7 +221,7 @@ describe('the messages surface', () => {
 
 describe('the OpenAPI document', () => {
   it('describes the surface below every prefix', async () => {
-    const document = toOpenApi(messagesOperations(['anthropic', 'claude/api']));
+    const document = toOpenApi(messagesOperations(['anthropic', 'claude/api']), '1.2.3');
     expect((await validate(document as Record<string, unknown>)).errors ?? []).toEqual([]);
     expect(Object.keys((document as { paths: object }).paths)).toEqual([
       '/msgapi/v1/messages',

@@ -13,7 +13,7 @@ import {
 import { Validators } from '#test/validators.ts';
 import { aliases, credentials, type ExampleService, startExampleService } from './example-service.ts';
 
-const document = JSON.parse(JSON.stringify(toOpenApi(apiOperations({ aliases })))) as OpenApiDocument;
+const document = JSON.parse(JSON.stringify(toOpenApi(apiOperations({ aliases }), '1.2.3'))) as OpenApiDocument;
 const operations = readOperations(document);
 const requests = operations.flatMap(toRequests);
 const validators = new Validators(document);
@@ -102,7 +102,11 @@ describe('every operation', () => {
 
   it('is in the document that is served', async () => {
     const answer = await fetch(`${service.url}/openapi.json`);
-    expect(await answer.json()).toEqual(document);
+    const { info, ...rest } = (await answer.json()) as { readonly info: object };
+    const { info: described, ...expected } = document as OpenApiDocument & { readonly info: object };
+    expect(rest).toEqual(expected);
+    const { version } = (await (await fetch(`${service.url}/health`)).json()) as { readonly version: string };
+    expect(info).toEqual({ ...described, version });
   });
 
   it('stands for a route, and every route has one', () => {

@@ -27,7 +27,7 @@ type Described = {
 
 /** What a service without a configuration describes. */
 const whole = JSON.parse(
-  JSON.stringify(toOpenApi(apiOperations({ aliases: { compat: ['openai'], msgapi: ['anthropic'] } }))),
+  JSON.stringify(toOpenApi(apiOperations({ aliases: { compat: ['openai'], msgapi: ['anthropic'] } }), '1.2.3')),
 ) as Described;
 
 function refersTo(name: string): object {
@@ -51,14 +51,14 @@ const operations: ApiOperation[] = [
 ];
 
 describe('the OpenAPI document', () => {
-  test('is valid and has the version of the API', async () => {
-    const document = toOpenApi(operations);
+  test('is valid and has the version of the program', async () => {
+    const document = toOpenApi(operations, '1.2.3');
     expect((await validate(document as Record<string, unknown>)).errors ?? []).toEqual([]);
-    expect(document.info).toMatchObject({ version: '1.0.0' });
+    expect(document.info).toMatchObject({ version: '1.2.3' });
   });
 
   test('lists the paths of the contract', () => {
-    const { paths } = toOpenApi(operations) as { paths: Record<string, Record<string, { operationId: string }>> };
+    const { paths } = toOpenApi(operations, '1.2.3') as { paths: Record<string, Record<string, { operationId: string }>> };
     expect(Object.keys(paths)).toEqual(
       expect.arrayContaining([
         '/compat/deployments/{id}/chat/completions/{api_version}',
@@ -74,18 +74,18 @@ describe('the OpenAPI document', () => {
   });
 
   test('has every schema that it refers to', () => {
-    const document = toOpenApi(operations) as { components: { schemas: Record<string, unknown> } };
+    const document = toOpenApi(operations, '1.2.3') as { components: { schemas: Record<string, unknown> } };
     const named = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
     expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(named));
   });
 
   test('has shared schemas once', () => {
-    const text = JSON.stringify(toOpenApi(operations));
+    const text = JSON.stringify(toOpenApi(operations, '1.2.3'));
     expect(text.split('"$ref":"#/components/schemas/Thing"')).toHaveLength(3);
   });
 
   test('says the codes of the errors of each status', () => {
-    const { paths } = toOpenApi(operations) as {
+    const { paths } = toOpenApi(operations, '1.2.3') as {
       paths: Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
     };
     const responses = paths['/v1/things']?.post?.responses;
@@ -94,7 +94,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('asks for no key where none is needed', () => {
-    const { paths } = toOpenApi(operations) as { paths: Record<string, Record<string, { security: unknown[] }>> };
+    const { paths } = toOpenApi(operations, '1.2.3') as { paths: Record<string, Record<string, { security: unknown[] }>> };
     expect(paths['/health']?.get?.security).toEqual([]);
     expect(paths['/v1/things']?.post?.security).toEqual([{ apiKey: [] }, { bearer: [] }]);
   });
@@ -104,7 +104,7 @@ describe('the OpenAPI document', () => {
   });
 
   test('tells defaults in words, and requires nothing that has one', () => {
-    const document = toOpenApi(operations) as unknown as Described;
+    const document = toOpenApi(operations, '1.2.3') as unknown as Described;
     expect(document.components.schemas.Thing).toEqual({
       type: 'object',
       required: ['a'],

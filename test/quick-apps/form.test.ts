@@ -71,7 +71,7 @@ describe('the settings of a quick app', () => {
     ['a temperature below 0', { ...settings, temperature: -0.1 }, ['temperature: must be 0 or more']],
     ['a temperature above 1', { ...settings, temperature: 1.01 }, ['temperature: must be 1 or less']],
     ['a temperature in words', { ...settings, temperature: '1' }, ['temperature: must be a number, but is a string']],
-    ['an unknown model', { ...settings, model: 'n' }, ['model: names a deployment that is not configured']],
+    ['an unknown model', { ...settings, model: 'n' }, ['model: names "n", a deployment that is not configured']],
     ['an empty model', { ...settings, model: '' }, ['model: must not be empty']],
     ['an unknown key', { ...settings, starter: [] }, ['starter: is not a known key (did you mean starters?)']],
     [

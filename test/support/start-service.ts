@@ -126,7 +126,7 @@ const descriptions = new Map<string, OpenApiDocument>();
 function toDescription({ aliases }: Configuration): OpenApiDocument {
   const known = descriptions.get(JSON.stringify(aliases));
   if (known !== undefined) return known;
-  const document = JSON.parse(JSON.stringify(toOpenApi(apiOperations({ aliases })))) as OpenApiDocument;
+  const document = JSON.parse(JSON.stringify(toOpenApi(apiOperations({ aliases }), '1.2.3'))) as OpenApiDocument;
   descriptions.set(JSON.stringify(aliases), document);
   return document;
 }

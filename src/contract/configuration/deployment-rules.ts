@@ -7,7 +7,7 @@ import { isQuickAppSchemaId, quickAppSuffix } from '../quick-app/schema-id.ts';
 import { ModelEntry } from './deployments.ts';
 import { entriesOf, objectsOf } from './entries.ts';
 import type { Fault, Path } from './fault.ts';
-import { didYouMean } from './nearest.ts';
+import { didYouMean, notConfigured } from './nearest.ts';
 import { defaultProtocol, traitsOf } from './protocols.ts';
 import { childOf, readSchema } from './schema-node.ts';
 import { readUpstreamKey } from './upstream-key.ts';
@@ -170,9 +170,5 @@ function* propertyFaults(properties: unknown, ids: ReadonlySet<string>): Iterabl
   for (const fault of faults) yield { ...fault, path: ['applicationProperties', ...fault.path] };
   const { model } = properties;
   if (typeof model !== 'string' || model === '' || ids.has(model) || model.startsWith('applications/')) return;
-  yield {
-    path: ['applicationProperties', 'model'],
-    message: 'names a deployment that is not configured',
-    ...didYouMean(model, ids),
-  };
+  yield { path: ['applicationProperties', 'model'], ...notConfigured('a deployment', model, ids) };
 }

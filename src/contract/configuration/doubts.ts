@@ -2,13 +2,13 @@ import { isQuickAppSchemaId } from '../quick-app/schema-id.ts';
 import { defaultRole } from '../roles.ts';
 import type { Configuration } from './configuration.ts';
 import type { Fault } from './fault.ts';
-import { didYouMean } from './nearest.ts';
+import { didYouMean, notConfigured } from './nearest.ts';
 import { protocolFor, protocols } from './protocols.ts';
 
-/** What can be meant but seldom is; it keeps no configuration from being used. */
-export function* doubts(configuration: Configuration): Iterable<Fault> {
-  const ids = new Set([...Object.keys(configuration.models), ...Object.keys(configuration.applications)]);
-  yield* nothingServed(configuration, ids);
+/** What can be meant but seldom is; it keeps no configuration from being used. `others` are ids of deployments that were taken out of it. */
+export function* doubts(configuration: Configuration, others: readonly string[] = []): Iterable<Fault> {
+  const ids = new Set([...Object.keys(configuration.models), ...Object.keys(configuration.applications), ...others]);
+  if (others.length === 0) yield* nothingServed(configuration, ids);
   yield* danglingDependencies(configuration, ids);
   yield* danglingTools(configuration, ids);
   yield* typesNotRun(configuration);
@@ -16,7 +16,7 @@ export function* doubts(configuration: Configuration): Iterable<Fault> {
   yield* misspeltRolesOfKeys(configuration);
   yield* limitsOfNothing(configuration, ids);
   for (const [index, { id }] of configuration.addin.models.entries()) {
-    if (!mayExist(id, ids)) yield { path: ['addin', 'models', index, 'id'], ...notConfigured(id, ids) };
+    if (!mayExist(id, ids)) yield { path: ['addin', 'models', index, 'id'], ...notConfigured('a deployment', id, ids) };
   }
   for (const [name, { audience, signIn }] of Object.entries(configuration.identityProviders)) {
     const path = ['identityProviders', name, 'audience'];
@@ -25,15 +25,34 @@ export function* doubts(configuration: Configuration): Iterable<Fault> {
     else if (signIn?.token === 'id_token' && signIn.clientId !== audience)
       yield { path, message: 'is not the clientId of signIn, whom its id_token is made for; who signs in may be refused' };
   }
-  for (const [id, model] of Object.entries(configuration.models)) {
+  yield* upstreamDoubts(configuration);
+}
+
+function* upstreamDoubts({ models }: Configuration): Iterable<Fault> {
+  for (const [id, model] of Object.entries(models)) {
     for (const [index, upstream] of model.upstreams.entries()) {
-      const { apiVersion } = upstream;
+      const { apiVersion, endpoint } = upstream;
       const protocol = protocolFor(upstream, model);
-      const path = ['models', id, 'upstreams', index, 'apiVersion'];
+      const path = ['models', id, 'upstreams', index];
       if (protocols[protocol].needsApiVersion && apiVersion === undefined)
-        yield { path, message: `is missing; most ${protocol} upstreams answer 404 without it` };
+        yield { path: [...path, 'apiVersion'], message: `is missing; most ${protocol} upstreams answer 404 without it` };
+      if (protocols[protocol].needsEndpoint && endpoint !== undefined) yield* wholeAddress(endpoint, [...path, 'endpoint']);
     }
   }
+}
+
+/** What the service puts behind the base address of a model's upstream; a deployment of Azure may have such a name. */
+const operation = /(?<!\/deployments)\/(chat\/completions|completions|embeddings|messages|responses)\/*$/;
+
+/** Other gateways are given the whole address of one operation. The address is not repeated: it may have secrets. */
+function* wholeAddress(endpoint: string, path: Fault['path']): Iterable<Fault> {
+  const [, name] = operation.exec(URL.parse(endpoint)?.pathname ?? '') ?? [];
+  if (name === undefined) return;
+  yield {
+    path,
+    message: `ends in /${name}, which is put behind it with each call, and most upstreams answer 404`,
+    hint: `write the address without /${name}, such as https://api.example/v1`,
+  };
 }
 
 function* nothingServed({ keys, identityProviders, models }: Configuration, ids: ReadonlySet<string>): Iterable<Fault> {
@@ -50,7 +69,8 @@ function* danglingDependencies(configuration: Configuration, ids: ReadonlySet<st
   for (const section of ['models', 'applications'] as const) {
     for (const [id, { dependencies }] of Object.entries(configuration[section])) {
       for (const [index, dependency] of dependencies.entries()) {
-        if (!mayExist(dependency, ids)) yield { path: [section, id, 'dependencies', index], ...notConfigured(dependency, ids) };
+        if (!mayExist(dependency, ids))
+          yield { path: [section, id, 'dependencies', index], ...notConfigured('a deployment', dependency, ids) };
       }
     }
   }
@@ -69,7 +89,7 @@ function* danglingTools({ applications }: Configuration, ids: ReadonlySet<string
     const tools = applicationProperties?.applications_as_tools;
     for (const [index, id] of (Array.isArray(tools) ? tools : []).entries()) {
       const path = ['applications', application, 'applicationProperties', 'applications_as_tools', index];
-      if (typeof id === 'string' && !mayExist(id, ids)) yield { path, ...notConfigured(id, ids) };
+      if (typeof id === 'string' && !mayExist(id, ids)) yield { path, ...notConfigured('a deployment', id, ids) };
     }
   }
 }
@@ -85,7 +105,11 @@ function* rolesOfNobody(configuration: Configuration): Iterable<Fault> {
       for (const [index, role] of userRoles.entries()) {
         const meant = didYouMean(role, known);
         if (known.has(role) || (isOpen && meant.hint === undefined)) continue;
-        yield { path: [section, id, 'userRoles', index], message: 'names a role that neither roles nor a key has', ...meant };
+        yield {
+          path: [section, id, 'userRoles', index],
+          message: `names ${JSON.stringify(role)}, a role that neither roles nor a key has`,
+          ...meant,
+        };
       }
     }
   }
@@ -100,8 +124,8 @@ function* misspeltRolesOfKeys({ roles, keys }: Configuration): Iterable<Fault> {
       ...(key.roles ?? []).map((role, index) => ({ role, path: ['keys', name, 'roles', index] })),
     ];
     for (const { role, path } of told) {
-      const meant = known.has(role) ? {} : didYouMean(role, known);
-      if (meant.hint !== undefined) yield { path, message: 'names a role that is not configured', ...meant };
+      const doubt = notConfigured('a role', role, known);
+      if (!known.has(role) && doubt.hint !== undefined) yield { path, ...doubt };
     }
   }
 }
@@ -109,7 +133,8 @@ function* misspeltRolesOfKeys({ roles, keys }: Configuration): Iterable<Fault> {
 function* limitsOfNothing(configuration: Configuration, ids: ReadonlySet<string>): Iterable<Fault> {
   for (const [role, { limits }] of Object.entries(configuration.roles)) {
     for (const id of Object.keys(limits)) {
-      if (id !== '*' && !mayExist(id, ids)) yield { path: ['roles', role, 'limits', id], ...notConfigured(id, ids) };
+      if (id !== '*' && !mayExist(id, ids))
+        yield { path: ['roles', role, 'limits', id], ...notConfigured('a deployment', id, ids) };
     }
   }
 }
@@ -117,8 +142,4 @@ function* limitsOfNothing(configuration: Configuration, ids: ReadonlySet<string>
 /** Applications made through the API come and go without the configuration. */
 function mayExist(id: string, ids: ReadonlySet<string>): boolean {
   return ids.has(id) || id.startsWith('applications/');
-}
-
-function notConfigured(id: string, ids: ReadonlySet<string>): Omit<Fault, 'path'> {
-  return { message: 'names a deployment that is not configured', ...didYouMean(id, ids) };
 }

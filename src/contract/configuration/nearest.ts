@@ -10,6 +10,18 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
+/** Says of a value that it names nothing that is there: `a deployment`, `a model`, `a role`. */
+export function notConfigured(
+  kind: string,
+  name: string,
+  candidates: Iterable<string>,
+): { readonly message: string; readonly hint?: string } {
+  return {
+    message: `names ${JSON.stringify(name.slice(0, 200))}, ${kind} that is not configured`,
+    ...didYouMean(name, candidates),
+  };
+}
+
 /** The hint of a fault about a misspelt word; nothing if no candidate is near. */
 export function didYouMean(word: string, candidates: Iterable<string>): { readonly hint?: string } {
   const meant = nearest(word, candidates);

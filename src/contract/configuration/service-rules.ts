@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { entriesOf, sectionOf, stringsOf } from './entries.ts';
 import type { Fault, Path } from './fault.ts';
-import { didYouMean } from './nearest.ts';
+import { notConfigured } from './nearest.ts';
 import { defaultAliases } from './service.ts';
 import { isHeaderValue } from './values.ts';
 
@@ -122,6 +122,6 @@ export function* retrievalFaults(configuration: unknown): Iterable<Fault> {
   const models = entriesOf(configuration, 'models');
   const model = models.find(([id]) => id === wanted)?.[1];
   const embedding = models.filter(([, { type }]) => type === 'embedding').map(([id]) => id);
-  if (model === undefined) yield { path, message: 'names a model that is not configured', ...didYouMean(wanted, embedding) };
+  if (model === undefined) yield { path, ...notConfigured('a model', wanted, embedding) };
   else if (model.type !== 'embedding') yield { path, message: 'names a model that is not of the type embedding' };
 }

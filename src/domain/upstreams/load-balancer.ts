@@ -3,12 +3,17 @@ import type { Upstream, UpstreamFault } from './upstream.ts';
 
 /** How long a 429 without Retry-After switches an upstream off. */
 export const rateLimitedSeconds = 30;
-/** However long an upstream asks for: a longer time is told to callers, but asking again is cheap. */
-const longestOffMs = 60_000;
+/** However long an upstream asks for: asking again is cheap. */
+const longestOffSeconds = 60;
 const firstBackOffMs = 1_000;
 const longestBackOffMs = 300_000;
 /** Health that was not touched for this long is dropped; counted from the end of the back-off. */
 const rememberedMs = 3_600_000;
+
+/** When an upstream that failed so is asked again; callers are told the same. */
+export function waitSecondsOf({ retryAfterSeconds }: Pick<UpstreamFault, 'retryAfterSeconds'>, otherwise: number): number {
+  return Math.min(longestOffSeconds, retryAfterSeconds ?? otherwise);
+}
 
 interface Health {
   /** When something was last noted here. */
@@ -89,8 +94,7 @@ export class LoadBalancer {
 
   rateLimited(upstream: Upstream, fault: UpstreamFault, nowMs: number): void {
     const health = this.#of(upstream, nowMs);
-    const offMs = Math.min(longestOffMs, (fault.retryAfterSeconds ?? rateLimitedSeconds) * 1000);
-    health.offUntilMs = Math.max(health.offUntilMs, nowMs + offMs);
+    health.offUntilMs = Math.max(health.offUntilMs, nowMs + waitSecondsOf(fault, rateLimitedSeconds) * 1000);
     health.reason = 'rate_limited';
   }
 

@@ -1,5 +1,5 @@
 import { type ErrorCode, ParleyError } from '#contract/errors.ts';
-import { rateLimitedSeconds } from './load-balancer.ts';
+import { rateLimitedSeconds, waitSecondsOf } from './load-balancer.ts';
 import { isOwnRefusal, toOwnError } from './own-refusal.ts';
 import { type Upstream, UpstreamFault, type UpstreamFaultDetails } from './upstream.ts';
 
@@ -36,7 +36,9 @@ export function toCallerError(fault: UpstreamFault, deployment: string, upstream
     case 422:
       return ofTheirs('invalid_request');
     case 404:
-      return ofTheirs('deployment_not_found');
+      return fault.isNoApi
+        ? new ParleyError('upstream_failed', nothingAt(deployment), details)
+        : ofTheirs('deployment_not_found');
     case 413:
       return ofTheirs('payload_too_large');
     case 401:
@@ -49,13 +51,13 @@ export function toCallerError(fault: UpstreamFault, deployment: string, upstream
     case 429:
       return new ParleyError('upstream_rate_limited', `The upstream of ${deployment} is rate limited: ${said}`, {
         ...details,
-        retryAfterSeconds: fault.retryAfterSeconds ?? rateLimitedSeconds,
+        retryAfterSeconds: waitSecondsOf(fault, rateLimitedSeconds),
       });
   }
   const isPassing = fault.kind === 'unreachable' || fault.kind === 'timeout' || unavailable.has(fault.status ?? 0);
   const message = `The upstream of ${deployment} failed: ${said}`;
   return isPassing
-    ? new ParleyError('upstream_unavailable', message, { ...details, retryAfterSeconds: fault.retryAfterSeconds ?? 1 })
+    ? new ParleyError('upstream_unavailable', message, { ...details, retryAfterSeconds: waitSecondsOf(fault, 1) })
     : new ParleyError('upstream_failed', message, details);
 }
 
@@ -88,13 +90,17 @@ export function masked(fault: UpstreamFault, secrets: readonly string[]): Upstre
 }
 
 function rewritten(fault: UpstreamFault, { message, ...changed }: { message: string } & UpstreamFaultDetails): UpstreamFault {
-  const { kind, status, type, param, code, displayMessage, isBeforeRequest, retryAfterSeconds, cause } = fault;
+  const { kind, status, type, param, code, displayMessage, isBeforeRequest, retryAfterSeconds, isNoApi, cause } = fault;
   return new UpstreamFault(kind, message, {
-    ...{ type, param, code, displayMessage, isBeforeRequest, cause },
+    ...{ type, param, code, displayMessage, isBeforeRequest, isNoApi, cause },
     ...(status !== undefined && { status }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
     ...changed,
   });
+}
+
+function nothingAt(deployment: string): string {
+  return `The upstream of ${deployment} failed: its endpoint answered 404, with no error of an API; nothing of one is served at the address that is configured.`;
 }
 
 /** What an upstream said of its own failure is shown, since it is what helps, but no stack and no path of its machine. */

@@ -94,6 +94,8 @@ export interface UpstreamFaultDetails {
   /** Whether no connection stood: then the request cannot be to blame. */
   readonly isBeforeRequest?: boolean;
   readonly retryAfterSeconds?: number;
+  /** Whether what came with the status is no error of an API, but of whatever else stands at the address. */
+  readonly isNoApi?: boolean;
   readonly cause?: unknown;
 }
 
@@ -107,6 +109,7 @@ export class UpstreamFault extends Error {
   readonly displayMessage: string | null;
   readonly isBeforeRequest: boolean;
   readonly retryAfterSeconds: number | undefined;
+  readonly isNoApi: boolean;
 
   constructor(kind: UpstreamFaultKind, message: string, details: UpstreamFaultDetails = {}) {
     super(message, { cause: details.cause });
@@ -119,5 +122,6 @@ export class UpstreamFault extends Error {
     this.displayMessage = details.displayMessage ?? null;
     this.isBeforeRequest = details.isBeforeRequest ?? false;
     this.retryAfterSeconds = details.retryAfterSeconds;
+    this.isNoApi = details.isNoApi ?? false;
   }
 }

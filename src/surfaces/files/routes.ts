@@ -11,6 +11,7 @@ import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { readCredentials } from '../http/credentials.ts';
 import { sendFile, toSelection } from './read-file.ts';
+import { noPlace } from './resources/not-found.ts';
 import { toMetadata } from './resources/to-metadata.ts';
 import { letGo, refuseLargeFile, requirePlain, withUpload } from './upload.ts';
 
@@ -75,7 +76,8 @@ interface Write {
 /** What a request would write, once it is known that it may: before a long body is read in vain. */
 async function toWrite(deps: FileDeps, request: FastifyRequest, caller: Caller): Promise<Write> {
   const { headers } = request;
-  const place = placeOf(request);
+  const place = readPlace(request);
+  if (place === undefined) throw noPlace('files');
   requireWritable(caller, place);
   const condition = hasCondition(headers) ? toWriteCondition(headers, await deps.files.current(place)) : undefined;
   return { place, condition };
@@ -85,8 +87,12 @@ async function callerOf({ identify }: FileDeps, { raw }: FastifyRequest): Promis
   return identify(readCredentials(raw));
 }
 
-function placeOf({ url }: FastifyRequest): ContentPlace {
-  const place = toFilePlace(pathBelow(filesBase, url));
+function placeOf(request: FastifyRequest): ContentPlace {
+  const place = readPlace(request);
   if (place === undefined) throw resourceNotFound({ kind: 'files' });
   return place;
+}
+
+function readPlace({ url }: FastifyRequest): ContentPlace | undefined {
+  return toFilePlace(pathBelow(filesBase, url));
 }

@@ -31,14 +31,16 @@ export function answersToMalformed(newId: () => string, errorDialectAt: (path: s
 
 /**
  * Refuses what Node would refuse without a word, with the error family of the contract: an expectation that nobody here meets,
- * and a request without `Host` (which the server must let through). To be called before other hooks that answer.
+ * and a request without `Host` (which the server must let through); and `*` in place of a path (RFC 9110, 9.3.7). To be called before other hooks that answer.
  */
 export function refuseOddHeads(app: FastifyInstance): void {
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.addHook('onRequest', ({ raw }, _reply, done) => done(oddityOf(raw)));
 }
 
-function oddityOf({ rawHeaders, headers: { host, expect }, httpVersion }: IncomingMessage): ParleyError | undefined {
+function oddityOf({ rawHeaders, headers: { host, expect }, httpVersion, method, url }: IncomingMessage): ParleyError | undefined {
+  if (url === '*' && method !== 'OPTIONS')
+    return new ParleyError('invalid_request', 'Only OPTIONS may ask for *, the whole service.');
   if (hasSeveralHosts(rawHeaders)) return new ParleyError('invalid_request', 'The header field Host stands there twice.');
   if (httpVersion !== '1.1') return undefined;
   if (host === undefined) return new ParleyError('invalid_request', 'The header field Host is missing.');

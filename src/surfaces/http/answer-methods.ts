@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { pathOf } from '#base/url-path.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { toPreflightFields } from './cross-origin.ts';
 import { type MethodOfPath, PathMethods, toAllowed } from './path-methods.ts';
@@ -30,7 +31,7 @@ export function answerMethods(app: FastifyInstance, { operations, allowedOrigins
         .code(204)
         .headers({ allow: allowed.join(', '), ...toPreflightFields(headers, allowed, allowedOrigins()) })
         .send();
-    if (allowed.length === 0 || allowed.includes(method)) throw routeNotFound();
+    if (allowed.length === 0 || allowed.includes(method)) throw routeNotFound(meantBy(url, method, described));
     throw methodNotAllowed(method, allowed);
   };
   app.setNotFoundHandler(answer);
@@ -44,9 +45,24 @@ export function answerMethods(app: FastifyInstance, { operations, allowedOrigins
   });
 }
 
-/** Nothing has this path. */
-export function routeNotFound(): ParleyError {
-  return new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
+/** Nothing has this path; `meant` may be the one that was looked for. */
+export function routeNotFound(meant?: string): ParleyError {
+  const hint = meant === undefined ? '' : `; ${meant} may be meant`;
+  return new ParleyError('route_not_found', `Nothing is served at this path${hint}; /docs lists what is.`);
+}
+
+/** What base addresses of clients lack, or have twice. */
+const bases = ['/v1', '/openai', '/anthropic', '/anthropic/v1', '/msgapi', '/msgapi/v1'];
+const shownPath = /^(?:\/[\w.:-]{1,100}){1,8}$/;
+
+/** The path that a client with another base address would have asked for; undefined if there is none. */
+function meantBy(url: string, method: string, described: PathMethods): string | undefined {
+  const path = pathOf(url);
+  if (!shownPath.test(path)) return undefined;
+  const withVersion = path.replace(/^\/\w+(?=\/)/, '$&/v1');
+  const withoutSecond = path.replace(/\/v1(?=\/v1\/)/, '');
+  const others = [...bases.map((base) => `${base}${path}`), withVersion, withoutSecond];
+  return others.find((other) => other !== path && described.at(other).includes(method));
 }
 
 /** The path takes other methods, which `Allow` lists; `hint` may say more. */

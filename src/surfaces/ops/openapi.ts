@@ -5,12 +5,8 @@ import { SchemaComponents } from './schema-components.ts';
 
 type Document = Record<string, unknown>;
 
-/** Of the API, not of the program. */
-const apiVersion = '1.0.0';
-
 const info = {
   title: 'Parley',
-  version: apiVersion,
   description: 'A gateway before models and applications: chat completions with stages, attachments, state and consent.',
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
 };
@@ -21,8 +17,8 @@ const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer', description: 'A key, or a token of a configured identity provider.' },
 };
 
-/** The description of an HTTP API in OpenAPI 3.1. */
-export function toOpenApi(operations: readonly ApiOperation[]): Document {
+/** The description of an HTTP API in OpenAPI 3.1; `version` is that of the program. */
+export function toOpenApi(operations: readonly ApiOperation[], version: string): Document {
   const components = new SchemaComponents();
   const paths: Record<string, Document> = {};
   for (const operation of operations) {
@@ -32,7 +28,7 @@ export function toOpenApi(operations: readonly ApiOperation[]): Document {
   const tags = Object.entries(chapters).filter(([name]) => used.has(name));
   return {
     openapi: '3.1.1',
-    info,
+    info: { ...info, version },
     servers: [{ url: '/' }],
     tags: tags.map(([name, description]) => ({ name, description })),
     paths,

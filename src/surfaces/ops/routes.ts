@@ -48,7 +48,7 @@ export function opsRoutes(app: FastifyInstance, deps: OpsDeps): void {
     app.get('/metrics', (_request, reply) => fresh(reply).type(metrics.contentType).send(metrics.read()));
   let description: string | undefined;
   app.get('/openapi.json', (_request, reply) => {
-    description ??= JSON.stringify(toOpenApi(deps.operations));
+    description ??= JSON.stringify(toOpenApi(deps.operations, deps.version));
     return reply
       .type('application/json; charset=utf-8')
       .headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-cache' })

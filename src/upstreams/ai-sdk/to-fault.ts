@@ -98,13 +98,15 @@ function toRefusal(refused: ErrorObject): UpstreamFault {
   const error = toObject(body.error ?? body);
   const headers = isJsonObject(refused.responseHeaders) ? (refused.responseHeaders as Record<string, string>) : {};
   const retryAfterSeconds = retryAfterOf(headers) ?? retryDelayOf(error);
+  const message = messageOf(error) ?? messageOf(body);
   const details: UpstreamFaultDetails = {
+    isNoApi: message === undefined,
     status: isBadKey(error) ? unauthorized : status,
     code: codeOf(error, headers),
     displayMessage: isSaid(error.display_message) ? error.display_message : null,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   };
-  return new UpstreamFault('refused', messageOf(error) ?? messageOf(body) ?? `The upstream answered ${status}.`, details);
+  return new UpstreamFault('refused', message ?? `The upstream answered ${status}.`, details);
 }
 
 /** What the upstream said: a body, or an error inside a stream. Google wraps a body in a list if a stream was asked for. */

@@ -2,7 +2,7 @@ import { tryParseJson } from '#base/json.ts';
 import { fromLatin1 } from '#base/latin1.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toSaid } from '../error-in-reply.ts';
-import { retryAfterOf } from '../reply-text.ts';
+import { ofFrameworks, plainWordsOf, retryAfterOf } from '../reply-text.ts';
 import type { Refusal } from '../upstream-reply.ts';
 
 /** What the dialect answers when it has more to do than it can. */
@@ -16,8 +16,9 @@ export function readRefusal(refusal: Refusal): UpstreamFault {
   const { message, code, displayMessage } = toSaid(Array.isArray(said) ? said[0] : said);
   const status = refusal.status === overloaded ? unavailable : refusal.status;
   const retryAfterSeconds = retryAfterOf(refusal.headers);
-  return new UpstreamFault('refused', message ?? `The upstream answered ${refusal.status}.`, {
-    ...{ code, displayMessage, status },
+  const words = message ?? plainWordsOf(refusal.headers, refusal.bytes) ?? `The upstream answered ${refusal.status}.`;
+  return new UpstreamFault('refused', words, {
+    ...{ code, displayMessage, status, isNoApi: message === undefined || (message === ofFrameworks && code === null) },
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }

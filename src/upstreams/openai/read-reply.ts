@@ -4,7 +4,7 @@ import type { RawCompletion } from '#contract/chunk.ts';
 import { Frame, type RawFrame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { faultIn, toSaid } from '../error-in-reply.ts';
-import { retryAfterOf, toJsonObject } from '../reply-text.ts';
+import { ofFrameworks, plainWordsOf, retryAfterOf, toJsonObject } from '../reply-text.ts';
 import type { Refusal, ReplyDialect } from '../upstream-reply.ts';
 import { ChatEvents } from './chat-events.ts';
 
@@ -30,11 +30,12 @@ function toCompletionFrame(bytes: string): RawFrame {
 }
 
 function readRefusal({ status, headers, bytes }: Refusal): UpstreamFault {
-  const { message = `The upstream answered ${status}.`, ...others } = toSaid(tryParseJson(fromLatin1(bytes)));
+  const { message, ...others } = toSaid(tryParseJson(fromLatin1(bytes)));
   const retryAfterSeconds = retryAfterOf(headers);
-  return new UpstreamFault('refused', message, {
+  return new UpstreamFault('refused', message ?? plainWordsOf(headers, bytes) ?? `The upstream answered ${status}.`, {
     status,
     ...others,
+    isNoApi: message === undefined || (message === ofFrameworks && others.code === null),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }

@@ -74,19 +74,9 @@ export async function prepareRunners(): Promise<Runners> {
 }
 
 async function preparePythons<const Names extends readonly Runtime[]>(...names: Names): Promise<{ [At in keyof Names]: Runner }> {
-  const { stdout: version } = await runCommand(['python3', '--version']);
   const runners: Runner[] = [];
   for (const name of names) {
-    const lock = join(pythonFolder, 'environments', `${name}.txt`);
-    const folder = await install({
-      name: `python-${name}`,
-      locks: [version, await readFile(lock, 'utf8')],
-      toSteps: (into) => [
-        { command: ['python3', '-m', 'venv', into] },
-        { command: [join(into, 'bin/pip'), 'install', '--quiet', '--require-hashes', '--requirement', lock] },
-      ],
-    });
-    const python = join(folder, 'bin/python');
+    const python = join(await installPython(name), 'bin/python');
     runners.push({
       toCommand: (program) => [python, '-B', `${program.name}.py`],
       toSnippetCommand: (file) => [python, '-B', file],
@@ -94,6 +84,20 @@ async function preparePythons<const Names extends readonly Runtime[]>(...names: 
     });
   }
   return runners as { [At in keyof Names]: Runner };
+}
+
+/** The folder of the environment that is locked in `python/environments` under this name. */
+export async function installPython(name: string): Promise<string> {
+  const { stdout: version } = await runCommand(['python3', '--version']);
+  const lock = join(pythonFolder, 'environments', `${name}.txt`);
+  return install({
+    name: `python-${name}`,
+    locks: [version, await readFile(lock, 'utf8')],
+    toSteps: (into) => [
+      { command: ['python3', '-m', 'venv', into] },
+      { command: [join(into, 'bin/pip'), 'install', '--quiet', '--require-hashes', '--requirement', lock] },
+    ],
+  });
 }
 
 async function prepareGo(built: string): Promise<Runner> {

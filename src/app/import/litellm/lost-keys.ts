@@ -1,6 +1,7 @@
 import type { Fates } from '../foreign-object.ts';
 
 const ownDeal = 'docs/upstreams.md tells what each protocol leaves out or refuses';
+const leftToUpstream = 'what a model can do is left to its upstream, which refuses what it cannot';
 const noBudgets = 'bound callers by `costLimit` of their role';
 
 /** Keys of `litellm_params` that have no counterpart. */
@@ -9,7 +10,7 @@ export const lostParams: Fates = {
   maxRetries: 'tries are counted for the model, in `maxRetryAttempts`',
   numRetries: 'tries are counted for the model, in `maxRetryAttempts`',
   cooldownTime: 'Parley leaves failing upstreams alone by itself',
-  dropParams: null,
+  dropParams: ownDeal,
   additionalDropParams: ownDeal,
   allowedOpenaiParams: ownDeal,
   useInPassThrough: 'nothing is passed through',
@@ -28,7 +29,7 @@ export const lostParams: Fates = {
   clientSecret: 'Azure is sent a key',
   extraBody: 'put what callers may leave out into `defaults`',
   cacheControlInjectionPoints: 'marks of a cache are those of the caller',
-  mergeReasoningContentInChoices: null,
+  mergeReasoningContentInChoices: 'thoughts stand in stages of the reply (docs/wire.md)',
   mockResponse: 'the protocol `demo` answers without a network',
   mockTimeout: null,
   inputCostPerSecond: 'prices are for tokens',
@@ -38,23 +39,19 @@ export const lostParams: Fates = {
 /** Keys of `model_info` that have no counterpart. */
 export const lostInfo: Fates = {
   id: null,
-  baseModel: null,
-  version: null,
-  maxTokens: null,
+  version: 'write it into `displayVersion` if people should see it',
+  maxTokens: 'write `limits.maxPromptTokens` and `limits.maxCompletionTokens`',
   dbModel: null,
   inputCostPerSecond: 'prices are for tokens',
   outputCostPerSecond: 'prices are for tokens',
-  supportsVision: null,
-  supportsFunctionCalling: null,
-  supportsParallelFunctionCalling: null,
-  supportsReasoning: null,
-  supportsResponseSchema: null,
-  supportsPromptCaching: null,
-  supportsToolChoice: null,
-  supportsSystemMessages: null,
-  supportsPdfInput: null,
-  supportsAudioInput: null,
-  supportsAudioOutput: null,
+  supportsParallelFunctionCalling: leftToUpstream,
+  supportsReasoning: leftToUpstream,
+  supportsResponseSchema: leftToUpstream,
+  supportsPromptCaching: leftToUpstream,
+  supportsToolChoice: leftToUpstream,
+  supportsPdfInput: leftToUpstream,
+  supportsAudioInput: leftToUpstream,
+  supportsAudioOutput: leftToUpstream,
   healthCheckTimeout: 'upstreams are watched by their calls',
   healthCheckModel: 'upstreams are watched by their calls',
   accessGroups: 'name roles in `userRoles` of the model',
@@ -69,7 +66,7 @@ const noCache = 'replies are not cached';
 
 /** Keys of `litellm_settings`. */
 export const lostSettings: Fates = {
-  dropParams: null,
+  dropParams: ownDeal,
   setVerbose: null,
   telemetry: null,
   jsonLogs: null,

@@ -32,6 +32,19 @@ const prices = [
   ['cacheWrite', 'cacheCreationInputTokenCost'],
 ] as const;
 
+/** What it says that the model can do, as callers are told. */
+export function toAbilities(info: ForeignObject | undefined): JsonObject {
+  if (info === undefined) return {};
+  const features = {
+    ...(info.value('supportsFunctionCalling') !== undefined && { toolsSupported: info.flag('supportsFunctionCalling') }),
+    ...(info.value('supportsSystemMessages') !== undefined && { systemPromptSupported: info.flag('supportsSystemMessages') }),
+  };
+  return {
+    ...(Object.keys(features).length > 0 && { features }),
+    ...(info.flag('supportsVision') && { inputAttachmentTypes: ['image/*'] }),
+  };
+}
+
 export function toDefaults(params: ForeignObject, variables: Variables): JsonObject {
   return Object.fromEntries(
     requestFields.flatMap((name) => {

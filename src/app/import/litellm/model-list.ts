@@ -3,7 +3,7 @@ import type { Path } from '#contract/configuration/fault.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { LitellmTools } from './litellm-tools.ts';
 import { lostInfo, lostParams } from './lost-keys.ts';
-import { toDefaults, toPricing } from './model-fields.ts';
+import { toAbilities, toDefaults, toPricing } from './model-fields.ts';
 import { toUpstream } from './upstream.ts';
 
 /** What is served under one name. */
@@ -78,12 +78,18 @@ function addTo(groups: Map<string, Group>, name: string, { entry, params, info, 
   groups.set(name, group);
   addFields(group, { params, info, tools, isFirst });
   for (const holder of [entry, params]) tellRates(holder, tools);
+  if (info?.value('baseModel') !== undefined)
+    tools.notes.lose(
+      info.at('baseModel'),
+      'is not carried: nothing is looked up by the name of a model',
+      'write its prices and bounds into `pricing` and `limits`',
+    );
   params.leave(lostParams, 'litellm_params');
   info?.leave(lostInfo, 'model_info');
   entry.leave({ guardrails: 'Parley has no guardrails', modelGroup: null }, 'an entry of model_list');
 }
 
-/** Defaults and prices belong to the model here, so they are those of its first entry. */
+/** Defaults, prices and abilities belong to the model here, so they are those of its first entry. */
 function addFields(
   { fields }: Group,
   { params, info, tools, isFirst }: Omit<Entry, 'entry' | 'type'> & { readonly isFirst: boolean },
@@ -102,10 +108,14 @@ function addFields(
     ...(Object.keys(defaults).length > 0 && { defaults: tools.result.from(params.path, defaults) }),
     ...(Object.keys(limits).length > 0 && { limits }),
     ...(Object.keys(pricing).length > 0 && { pricing }),
+    ...toAbilities(info),
   };
   if (isFirst) Object.assign(fields, found);
   else if (Object.entries(found).some(([key, value]) => JSON.stringify(fields[key]) !== JSON.stringify(value)))
-    tools.notes.lose(params.path, 'has defaults, limits or prices of its own: those of the first entry of the name hold for all');
+    tools.notes.lose(
+      params.path,
+      'has defaults, limits, prices or abilities of its own: those of the first entry of the name hold for all',
+    );
 }
 
 /** LiteLLM refuses what goes beyond the rates of a deployment; here only callers have limits. */

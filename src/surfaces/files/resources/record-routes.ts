@@ -9,7 +9,7 @@ import { hasCondition, toWriteCondition } from '../../http/conditions.ts';
 import { refuseLargeBody, requireJson } from '../../http/read-body.ts';
 import { serveEarly } from '../../http/serve-early.ts';
 import { sendFile, toSelection } from '../read-file.ts';
-import { notFound, pathTooLong } from './not-found.ts';
+import { noPlace, notFound, pathTooLong } from './not-found.ts';
 import { readStrictBody } from './read-strict-body.ts';
 import { callerOf, type ResourceDeps } from './resource-deps.ts';
 import { toMetadata } from './to-metadata.ts';
@@ -85,12 +85,12 @@ async function conditionOf(
   return hasCondition(headers) ? toWriteCondition(headers, await contents.current(place)) : undefined;
 }
 
-function placeOf({ kind }: RecordKind, { url }: FastifyRequest): ContentPlace {
+function placeOf({ kind }: RecordKind, { url, method }: FastifyRequest): ContentPlace {
   const encoded = pathBelow(`/v1/${kind}/`, url);
   if (kind === 'conversations' && conversationId.test(encoded))
     throw new ParleyError('route_not_found', 'Nothing is served at this path; /docs lists what is.');
   const place = toPlace(kind, encoded);
-  if (place === undefined || isFolder(place)) throw notFound(kind);
+  if (place === undefined || isFolder(place)) throw method === 'GET' || method === 'HEAD' ? notFound(kind) : noPlace(kind);
   if (isTooLong(place)) throw pathTooLong();
   return place;
 }
