@@ -67,6 +67,17 @@ describe('a link to a Redis', () => {
     await vi.waitFor(() => increment(node.link), 8_000);
   });
 
+  it('that answers is not given up by a process that was too busy to read its answers', async () => {
+    await using redis = await startRedis();
+    await using node = await openNode(redis);
+    await increment(node.link);
+    const steps = [increment(node.link), node.link.transact((step) => step.set('a', 1).set('b', 2))];
+    const fromMs = systemClock.nowMs();
+    while (systemClock.nowMs() - fromMs < 2_500);
+    expect(await Promise.all(steps)).toEqual([2, undefined]);
+    expect(node.link.isAway).toBe(false);
+  });
+
   it('to nobody is open all the same, and works once somebody listens there', async () => {
     const port = await freePort();
     await using node = await openNode({ url: `redis://127.0.0.1:${port}` });

@@ -1,9 +1,10 @@
-import { type ChainableCommander, Redis } from 'ioredis';
+import type { ChainableCommander, Redis } from 'ioredis';
 import { StoreFault } from '#domain/store-fault.ts';
 import type { RedisPlace } from './redis-address.ts';
+import { hasTimedOut, TimedRedis } from './timed-redis.ts';
 
 const connectTimeoutMs = 1_000;
-const commandTimeoutMs = 2_000;
+const answerTimeoutMs = 2_000;
 /** For a server that does not even take leave. */
 const disconnectTimeoutMs = 500;
 const shortestRetryMs = 50;
@@ -122,11 +123,11 @@ export class RedisLink {
   }
 
   #connect(place: RedisPlace, complaint: string): Redis {
-    const redis = new Redis({
+    const redis = new TimedRedis({
       ...place,
       connectionName: 'parley',
       connectTimeout: connectTimeoutMs,
-      commandTimeout: commandTimeoutMs,
+      answerTimeoutMs,
       disconnectTimeout: disconnectTimeoutMs,
       enableOfflineQueue: false,
       // What was on its way may have been carried out: it is never sent again.
@@ -158,10 +159,6 @@ export class RedisLink {
       () => this.#hearing.disconnect(true),
     );
   }
-}
-
-function hasTimedOut({ message }: Error): boolean {
-  return message === 'Command timed out';
 }
 
 /** Errors of the client carry what was sent, which may be secret: only their words are kept, or their code if they have none. */
