@@ -27,6 +27,7 @@ import { LimitCounters } from '#domain/limits/limit-counters.ts';
 import type { LimitStore } from '#domain/limits/limit-store.ts';
 import { dependenciesFor } from '#domain/quick-app/deployments-as-tools.ts';
 import { type CallStart, silentTelemetry } from '#domain/telemetry.ts';
+import { ReplySizes } from '#domain/usage/reply-sizes.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlConsentStore } from '#stores/sql/consent-store.ts';
@@ -79,13 +80,16 @@ function gate(
   const record = silentTelemetry.begin({} as CallStart);
   const reserveLimits = createReserveLimits({
     counters,
+    sizes: new ReplySizes(),
     clock: systemClock,
     noteFault: (message, thrown) => console.error(message, thrown),
   });
   return async (key, id) => {
     const caller = await identify(key);
     const call = { id: 'bench', deployment: id, caller, record };
-    return reserveLimits(await authorize({ snapshot: now, catalog, requireConsent }, call, 'chat'));
+    const target = await authorize({ snapshot: now, catalog, requireConsent }, call, 'chat');
+    const { settle } = await reserveLimits(target, { promptTokens: 100, maxTokens: 100, isWanted: () => true });
+    settle({ tokens: 150, cost: 0, whole: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 } });
   };
 }
 

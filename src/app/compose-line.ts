@@ -23,6 +23,7 @@ import { defaultFileLimits } from '#domain/files/stored-resources.ts';
 import { LimitCounters } from '#domain/limits/limit-counters.ts';
 import { dependenciesFor } from '#domain/quick-app/deployments-as-tools.ts';
 import { KeptTexts } from '#domain/quick-app/kept-texts.ts';
+import { ReplySizes } from '#domain/usage/reply-sizes.ts';
 import { RunStates, type StateSigner } from '#runtime/quick-app/run-state.ts';
 import { McpTools } from '#tools/mcp/mcp-tools.ts';
 import { composeProtocols } from './compose-protocols.ts';
@@ -71,7 +72,7 @@ export function composeLine(deps: CompleteServiceDeps) {
     runQuickApp: (prepared, sink) => runQuickApp(quickApps, prepared, sink),
   };
   const counters = new LimitCounters(limits, clock);
-  const reserveLimits = createReserveLimits({ counters, clock, noteFault });
+  const reserveLimits = createReserveLimits({ counters, sizes: new ReplySizes(), clock, noteFault });
   const consent = composeConsent(deps, catalog);
   const requireConsent = createRequireConsent(consent);
   const authorizing = { snapshot, catalog, requireConsent };

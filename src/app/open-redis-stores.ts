@@ -14,16 +14,18 @@ export async function openRedisStores(url: Secret, { clock, newKey, noteFault }:
     throw thrown instanceof RedisAddressFault ? new SettingFault(`PARLEY_REDIS_URL ${thrown.message}`) : thrown;
   });
   const perRequestKeys = new RedisPerRequestKeys({ link, clock, newKey, noteFault });
+  const limits = new RedisLimitStore(link, clock);
   let wasReached = !link.isAway;
   link.onReady(() => {
     wasReached = true;
   });
   return {
     perRequestKeys,
-    limits: new RedisLimitStore(link, clock),
+    limits,
     broadcast: new RedisNodeBroadcast(link),
     shared: [{ name: 'redis', isAway: () => link.isAway, wasReached: () => wasReached }],
     async close() {
+      limits.close();
       await perRequestKeys.close();
       link.close();
     },

@@ -4,7 +4,7 @@ import { checkCompletedControl, controlsSentBack } from '#contract/completed-con
 import type { Answer, ChatAsk, ReplySink, Target } from '#domain/call.ts';
 import { type Deployment, keepsControls } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
-import { estimatePromptTokens } from '#domain/usage/estimate-tokens.ts';
+import { estimatePromptTokens, maxTokensOf } from '#domain/usage/estimate-tokens.ts';
 import { UsageCollector } from '#domain/usage/usage-collector.ts';
 import { findAddons } from '#runtime/addons.ts';
 import { ignoredByQuickApp } from '#runtime/quick-app/ignored-fields.ts';
@@ -14,7 +14,7 @@ import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalized-reply.ts';
 import type { AnswerWith, PreparedCall } from './prepared-call.ts';
 import { ReplyFields } from './reply-fields.ts';
-import type { LimitReservation, ReserveLimits } from './reserve-limits.ts';
+import { type LimitReservation, noClaims, type ReserveLimits } from './reserve-limits.ts';
 import { openConversation } from './run-quick-app.ts';
 import { UsageTotals } from './usage-totals.ts';
 
@@ -44,15 +44,22 @@ export function answerChat(deps: AnswerChatDeps, target: Target, asked: ChatAsk,
   const normalized = new NormalizedReply({ head, totals, isStreamed: request.stream === true }, reply);
   const metered = new MeteredReply({ target, totals, fields: prepared.fields, ignored: ignored.names }, normalized);
   const start = wayOf(deps.ways, prepared);
-  const begin = (reservation: LimitReservation): void => metered.begin(reservation, (sink) => start(prepared, sink));
-  const refuse = (refused: unknown): void => metered.refuse(refused);
   const { admitted } = asked;
-  deps
-    .reserveLimits(target)
-    .then(
-      (reservation) => (admitted === undefined ? begin(reservation) : admitted().then(() => begin(reservation), refuse)),
-      refuse,
+  const begin = (reservation: LimitReservation): void =>
+    metered.begin(reservation, (sink) => start(withClaims(prepared, reservation), sink));
+  const refuse = (refused: unknown): void => metered.refuse(refused);
+  const admit = (reservation: LimitReservation): Promise<void> | undefined =>
+    admitted?.().then(
+      () => begin(reservation),
+      (refused) => {
+        reservation.settle(undefined);
+        refuse(refused);
+      },
     );
+  const asking = { promptTokens, maxTokens: maxTokensOf(request), isWanted: () => !metered.isOver };
+  deps
+    .reserveLimits(target, asking)
+    .then((reservation) => (admitted === undefined ? begin(reservation) : admit(reservation)), refuse);
   return metered;
 }
 
@@ -65,7 +72,13 @@ function prepare({ states }: AnswerChatDeps, target: Target, { request: asked, n
   if (request.addons !== undefined) findAddons(snapshot.configuration.addons, request.addons);
   const ignored = new IgnoredFields(asked);
   if (deployment.quickApp !== undefined) ignored.note(ignoredByQuickApp(deployment.quickApp, asked));
-  return { target, request, native, affinity, inner: new UsageCollector(), ignored, fields: new ReplyFields(), conversation };
+  const collecting = { inner: new UsageCollector(), ignored, fields: new ReplyFields() };
+  return { target, claims: noClaims, request, native, affinity, ...collecting, conversation };
+}
+
+/** The request with what is reserved for it, of which the calls know that it makes. */
+function withClaims(prepared: PreparedCall, { claims }: LimitReservation): PreparedCall {
+  return claims.length === 0 ? prepared : { ...prepared, claims };
 }
 
 /** What an application behind an endpoint offered is known only if the caller sends it back. */

@@ -5,6 +5,7 @@ import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { EmbeddingsReply, Target } from '#domain/call.ts';
 import { rightsOfReceiver } from '#domain/callers/held-rights.ts';
+import type { Claim } from '#domain/limits/limit-store.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { costOf } from '#domain/usage/cost.ts';
@@ -15,6 +16,7 @@ import { type ApplicationDeps, forPrograms, isServedByPrograms } from './call-ap
 import { type ForPrograms, protocolOf, sentOn, toSent, type UpstreamDeps } from './call-upstream.ts';
 import { ReplyFields } from './reply-fields.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
+import { claimsOnTheWay } from './to-inner-caller.ts';
 
 export interface EmbeddingsDeps extends ApplicationDeps {
   readonly reserveLimits: ReserveLimits;
@@ -33,11 +35,14 @@ export async function answerEmbeddings(
 ): Promise<EmbeddingsReply> {
   const { call, deployment } = target;
   const request = { ...deployment.defaults, ...given };
-  const { headers, charge } = await deps.reserveLimits(target);
+  const asking = { promptTokens: estimateInputTokens(request), maxTokens: 0, isWanted: () => !signal.aborted };
+  const { headers, claims, settle } = await deps.reserveLimits(target, asking);
   const fields = new ReplyFields();
   let used: ModelUsage | undefined;
+  let isWhole = false;
   try {
-    const body = await ask(deps, { target, request, signal, fields });
+    const body = await ask(deps, { target, request, signal, fields, claims });
+    isWhole = true;
     const usage = toUsed(target, request, body);
     used = usage;
     await call.caller.chain?.report([usage]);
@@ -47,22 +52,24 @@ export async function answerEmbeddings(
     if (used !== undefined) {
       const cost = costOf(deployment, used);
       call.record.charged(cost);
-      charge({ tokens: used.total_tokens, cost });
-    }
+      settle({ tokens: used.total_tokens, cost, ...(isWhole && { whole: used }) });
+    } else settle(undefined);
   }
 }
 
 interface Asking extends Asked {
   readonly fields: ReplyFields;
+  /** What is reserved for it of the limits of its caller. */
+  readonly claims: readonly Claim[];
 }
 
 /** Adapters are asked with a per-request key, which ends with the call. */
 async function ask(deps: EmbeddingsDeps, asking: Asking): Promise<JsonObject> {
-  const { target } = asking;
+  const { target, claims } = asking;
   if (!isServedByPrograms(target.deployment)) return askWith(deps, asking);
   const { caller } = target.call;
   const rights = rightsOfReceiver(target.deployment.id, caller.chain);
-  const chain = { path: target.path, rights, report() {} };
+  const chain = { path: target.path, rights, claims: claimsOnTheWay(caller, claims), report() {} };
   const key = await deps.perRequestKeys.issue({ ...caller, chain });
   try {
     return await askWith(deps, asking, forPrograms(target, key));

@@ -9,6 +9,7 @@ import { type CallStart, silentTelemetry } from '#domain/telemetry.ts';
 import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalized-reply.ts';
 import { ReplyFields } from './reply-fields.ts';
+import type { LimitReservation } from './reserve-limits.ts';
 import { UsageTotals } from './usage-totals.ts';
 
 const head = { id: 'up', object: 'chat.completion.chunk' as const, created: 1 };
@@ -38,7 +39,10 @@ async function happenings(
   const caller = { subject: 's', project: 'p', roles: [], chain };
   const deployment = { id: 'm', kind: 'model' } as const;
   const totals = new UsageTotals({ deployment, promptTokens: 3, inner: { items: [] } });
-  const reservation = { headers: {}, charge: ({ tokens }: { tokens: number }) => void seen.push(`charged ${tokens}`) };
+  const settle: LimitReservation['settle'] = (used) => {
+    seen.push(used === undefined ? 'given back' : `charged ${used.tokens}${used.whole ? '' : ' of a part'}`);
+  };
+  const reservation = { headers: {}, claims: [], settle };
   const call = { caller, record: silentTelemetry.begin({} as CallStart), deployment: 'm' };
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const leave = (): void => {
@@ -81,7 +85,7 @@ describe('the usage of a call with a per-request key', () => {
     async function* failing(): AsyncIterable<Frame> {
       throw new Error('refused');
     }
-    expect(await happenings(failing())).toEqual(['refused']);
+    expect(await happenings(failing())).toEqual(['given back', 'refused']);
   });
 
   it('has been reported before the fault of a reply that breaks off is told', async () => {
@@ -89,7 +93,7 @@ describe('the usage of a call with a per-request key', () => {
       yield first;
       throw new Error('broken');
     }
-    expect(await happenings(broken())).toEqual(['a frame', 'reported 4', 'charged 4', 'broken']);
+    expect(await happenings(broken())).toEqual(['a frame', 'reported 4', 'charged 4 of a part', 'broken']);
   });
 
   it('is reported where its caller leaves', async () => {
@@ -97,7 +101,7 @@ describe('the usage of a call with a per-request key', () => {
       yield first;
       yield last;
     }
-    expect(await happenings(whole(), { isLeft: true })).toEqual(['a frame', 'charged 4', 'reported 4']);
+    expect(await happenings(whole(), { isLeft: true })).toEqual(['a frame', 'charged 4 of a part', 'reported 4']);
   });
 
   it('is charged, and the end not told, if its caller leaves while it is reported', async () => {
@@ -133,7 +137,7 @@ describe('the usage of a call with a per-request key', () => {
         isStopped = true;
       }
     }
-    expect(await happenings(odd())).toEqual(['a frame', 'reported 4', 'charged 4', 'no chunks']);
+    expect(await happenings(odd())).toEqual(['a frame', 'reported 4', 'charged 4 of a part', 'no chunks']);
     expect(isStopped).toBe(true);
   });
 });
@@ -145,8 +149,8 @@ describe('MeteredReply', () => {
       yield Frame.ofCompletion({ id: 'c', object: 'chat.completion', created: 1, choices: [] });
     }
     const claim = 'The answer of m failed: The upstream ended its answer without a reply.';
-    expect(await happenings(nothing())).toEqual([claim]);
-    expect(await happenings(empty())).toEqual([claim]);
+    expect(await happenings(nothing())).toEqual(['given back', claim]);
+    expect(await happenings(empty())).toEqual(['given back', claim]);
   });
 
   it('waits for what goes on, however many frames bring nothing', async () => {

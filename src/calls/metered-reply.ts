@@ -24,7 +24,7 @@ interface Metered {
 const noUsage: readonly ModelUsage[] = [];
 
 /**
- * Passes a reply on. When it ends, for whatever reason, charges what it used and reports it to the chain of calls it
+ * Passes a reply on. When it ends, for whatever reason, charges what it used, gives back what was reserved, and reports it to the chain of calls it
  * belongs to. The report arrives before the end of the reply goes out: an application that has read the end may end its own call.
  */
 export class MeteredReply implements Sink<RawFrame>, Answer {
@@ -36,6 +36,8 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
   readonly #work = new LateHandle();
   #reservation: LimitReservation | undefined;
   #isOver = false;
+  /** Whether it ended without a fault. */
+  #isWhole = false;
   #isCancelled = false;
 
   constructor({ target, totals, fields, ignored }: Metered, reply: NormalizedReply) {
@@ -54,6 +56,11 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
     return this.#wasAtWork ? this.#totals.totals().statistics.usage_per_model : noUsage;
   }
 
+  /** Whether it has ended, or nobody wants it any more. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** A reply that failed before it began has used nothing; one that its caller left has, since the upstream was at work. */
   get #wasAtWork(): boolean {
     return this.#reply.hasBegun || (this.#isCancelled && this.#reservation !== undefined);
@@ -61,6 +68,7 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
 
   /** Starts the work behind the reply, unless nobody wants it any more. */
   begin(reservation: LimitReservation, start: (sink: Sink<RawFrame>) => Handle): void {
+    if (this.#isOver) return reservation.settle(undefined);
     this.#reservation = reservation;
     try {
       this.#work.start(() => start(this));
@@ -90,6 +98,7 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
     if (this.#isOver) return;
     if (!this.#reply.hasBegun) return this.fail(new UpstreamFault('broken', 'The upstream ended its answer without a reply.'));
     this.#isOver = true;
+    this.#isWhole = true;
     this.#totals.complete();
     this.#whenCounted(() => this.#tellEnd());
   }
@@ -114,7 +123,7 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#report()?.catch(() => undefined);
-    this.#charge();
+    this.#settle();
   }
 
   #tellEnd(): void {
@@ -128,7 +137,7 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
   /** What was used is counted first: with the end of the reply the record of its call may end. */
   #whenCounted(tell: () => void): void {
     const count = (then: () => void): void => {
-      this.#charge();
+      this.#settle();
       if (!this.#isCancelled) then();
     };
     const reporting = this.#report();
@@ -144,12 +153,13 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
     return chain === null || !this.#wasAtWork ? undefined : Promise.resolve(chain.report(this.used()));
   }
 
-  #charge(): void {
-    if (!this.#wasAtWork) return;
+  #settle(): void {
+    if (!this.#wasAtWork) return this.#reservation?.settle(undefined);
     const { call, deployment } = this.#target;
     const cost = costOf(deployment, this.#totals.totals().usage);
     call.record.charged(cost);
-    this.#reservation?.charge({ tokens: addUp(this.used()).total_tokens, cost });
+    const counts = addUp(this.used());
+    this.#reservation?.settle({ tokens: counts.total_tokens, cost, ...(this.#isWhole && { whole: counts }) });
   }
 }
 

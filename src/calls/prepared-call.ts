@@ -1,5 +1,6 @@
 import type { Handle } from '#base/sink.ts';
 import type { ChatAsk, Target } from '#domain/call.ts';
+import type { Claim } from '#domain/limits/limit-store.ts';
 import type { UpstreamSink } from '#domain/upstreams/upstream.ts';
 import type { UsageCollector } from '#domain/usage/usage-collector.ts';
 import type { Conversation } from '#runtime/quick-app/conversation.ts';
@@ -9,6 +10,8 @@ import type { ReplyFields } from './reply-fields.ts';
 /** A call that is ready to be answered: its request is checked and has the deployment's defaults. Whoever changes `request` drops `native`. */
 export interface PreparedCall extends ChatAsk {
   readonly target: Target;
+  /** What is reserved for it of the limits of its caller. */
+  readonly claims: readonly Claim[];
   /** Collects what the calls of the deployment itself use. */
   readonly inner: UsageCollector;
   /** Collects what of the request does not reach a model. */

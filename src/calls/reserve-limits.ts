@@ -1,58 +1,83 @@
 import type { Clock } from '#base/clock.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Target } from '#domain/call.ts';
-import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
-import { afterRequest, type LimitStatus, toLimitHeaders, toRefusal } from '#domain/limits/limit-refusal.ts';
+import { type CallAmounts, type LimitCounters, type Taken, toAccount } from '#domain/limits/limit-counters.ts';
+import { afterRequest, toLimitHeaders, toRefusal } from '#domain/limits/limit-refusal.ts';
+import type { Claim } from '#domain/limits/limit-store.ts';
+import { costOf } from '#domain/usage/cost.ts';
+import type { CallSize, ReplySizes } from '#domain/usage/reply-sizes.ts';
+import type { TokenCounts } from '#domain/usage/usage.ts';
 
 export interface ReserveLimitsDeps {
   readonly counters: LimitCounters;
+  readonly sizes: ReplySizes;
   readonly clock: Clock;
   /** Called with what could not be counted. */
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
 
 /** What a call has used; cost in billionths of a USD. */
-interface Used {
-  readonly tokens: number;
-  readonly cost: number;
+interface Used extends CallAmounts {
+  /** The tokens, if the reply is whole: the next ones may be like it. */
+  readonly whole?: Readonly<TokenCounts>;
+}
+
+/** A call that asks for its place within limits. */
+interface LimitAsk extends CallSize {
+  /** False once its caller has left. */
+  readonly isWanted: () => boolean;
 }
 
 /** A call within its limits. */
 export interface LimitReservation {
   /** Header fields that say what is left. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Counts what the call has used, once it is over; neither waits nor throws. */
-  readonly charge: (used: Used) => void;
+  /** What is reserved for it. */
+  readonly claims: readonly Claim[];
+  /** To be called once, when the call is over: counts what it used, nothing if undefined, and gives back what was reserved. Neither waits nor throws. */
+  readonly settle: (used: Used | undefined) => void;
 }
 
-/** Lets a call in if its limits leave room for it, and counts it as a request. Throws the 429, or 503 if it cannot be known. */
-export type ReserveLimits = (target: Target) => Promise<LimitReservation>;
+/**
+ * Lets a call in if its limits leave room for it beside those under way, counts it as a request, and reserves what it may come
+ * to use. Throws the 429, or 503 if it cannot be known.
+ */
+export type ReserveLimits = (target: Target, asking: LimitAsk) => Promise<LimitReservation>;
 
-const unlimited: LimitReservation = { headers: {}, charge() {} };
+export const noClaims: readonly Claim[] = [];
+
+const unlimited: LimitReservation = { headers: {}, claims: noClaims, settle() {} };
+const unknown: Taken = { statuses: [], made: { claims: noClaims, lease: '' } };
+const nothing: CallAmounts = { tokens: 0, cost: 0 };
 
 export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
-  const { counters, clock, noteFault } = deps;
-  return async ({ call: { caller }, deployment, snapshot }) => {
+  const { counters, sizes, clock, noteFault } = deps;
+  return async ({ call: { caller }, deployment, snapshot }, asking) => {
     const limits = snapshot.limits.of(caller.roles, deployment.id);
     if (limits.length === 0) return unlimited;
     const account = toAccount(caller.subject, deployment.id, limits);
-    let before: readonly LimitStatus[] = [];
+    const expected = sizes.of(deployment, asking);
+    const estimate = { tokens: expected.total_tokens, cost: costOf(deployment, expected) };
+    let taken = unknown;
     try {
-      before = await counters.take(account);
+      taken = await counters.take(account, { estimate, held: caller.chain?.claims ?? noClaims, isWanted: asking.isWanted });
     } catch (thrown) {
       noteFault('a call could not be counted', thrown);
       if (snapshot.configuration.limits.onStoreFailure === 'refuse') throw toUnknown(thrown);
     }
+    const { statuses, made } = taken;
     const nowMs = clock.epochMs();
-    const refusal = toRefusal(before, deployment.id, nowMs);
+    const refusal = toRefusal(statuses, deployment.id, nowMs);
     if (refusal !== undefined) {
       caller.chain?.noteRefusal?.();
       throw refusal;
     }
     return {
-      headers: toLimitHeaders(afterRequest(before), nowMs),
-      charge(used) {
-        counters.charge(account, used).catch((thrown) => noteFault('what a call used could not be counted', thrown));
+      headers: toLimitHeaders(afterRequest(statuses), nowMs),
+      claims: made.claims,
+      settle(used = nothing) {
+        if (used.whole !== undefined) sizes.learn(deployment, asking, used.whole);
+        counters.settle(account, made, used).catch((thrown) => noteFault('what a call used could not be counted', thrown));
       },
     };
   };

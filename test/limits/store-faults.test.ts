@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Counter, LimitStore } from '#domain/limits/limit-store.ts';
+import type { AskedClaim, Counter, Found, LimitStore, MadeClaims } from '#domain/limits/limit-store.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { hello } from '#test/chunks.ts';
 import { startService } from '#test/start-service.ts';
 import { chat, limitedBy, startLimited, usedOf } from './support.ts';
 
-const roles = { default: { limits: { m: { minute: 100, requestMinute: 10 } } } };
+const roles = { default: { limits: { m: { minute: 100_000, requestMinute: 10 } } } };
 
 /** A store beyond a wire: it answers later, and fails as it is told. */
 class FarStore implements LimitStore {
@@ -13,11 +13,16 @@ class FarStore implements LimitStore {
   failsAtAll = false;
   readonly #near = new MemoryLimitStore();
 
-  async count(counters: readonly Counter[]): Promise<readonly number[]> {
-    const isCharge = counters.every(({ total }) => total === Number.POSITIVE_INFINITY);
-    if (this.failsAtAll || (this.failsAtCharge && isCharge)) throw new Error('the store is gone');
+  async reserve(counters: readonly Counter[], claims: readonly AskedClaim[]): Promise<Found> {
+    if (this.failsAtAll) throw new Error('the store is gone');
     await new Promise((resolve) => setTimeout(resolve, 1));
-    return this.#near.count(counters);
+    return this.#near.reserve(counters, claims);
+  }
+
+  async settle(counters: readonly Counter[], made: MadeClaims): Promise<void> {
+    if (this.failsAtAll || this.failsAtCharge) throw new Error('the store is gone');
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    this.#near.settle(counters, made);
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Counter, LimitStore } from '#domain/limits/limit-store.ts';
+import type { AskedClaim, Counter, Found, LimitStore, MadeClaims } from '#domain/limits/limit-store.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { ask } from '#test/ask.ts';
 import { plainCompletion, plainReply } from '#test/chunks.ts';
@@ -15,9 +15,12 @@ class FaultyStore implements LimitStore {
     this.#charge = charge;
   }
 
-  count(counters: readonly Counter[]): readonly number[] | Promise<readonly number[]> {
-    const isCharge = counters.every(({ total }) => total === Number.POSITIVE_INFINITY);
-    return isCharge ? this.#charge().then(() => this.#near.count(counters)) : this.#near.count(counters);
+  reserve(counters: readonly Counter[], claims: readonly AskedClaim[]): Found {
+    return this.#near.reserve(counters, claims);
+  }
+
+  settle(counters: readonly Counter[], made: MadeClaims): Promise<void> {
+    return this.#charge().then(() => this.#near.settle(counters, made));
   }
 }
 

@@ -73,6 +73,7 @@ export function toConfiguration(host: string): object {
       free: model,
       bounded: model,
       counted: model,
+      crowded: model,
       priced: { ...model, pricing: prices },
       guarded: { ...model, features: { consentRequired: true } },
       demo: { upstreams: [{ protocol: 'demo' }] },
@@ -99,10 +100,12 @@ export function toConfiguration(host: string): object {
       [callerKey]: { project: 'test' },
       other: { project: 'other' },
       spender: { project: 'spender', role: 'spender' },
+      crowd: { project: 'crowd', role: 'crowd' },
     },
     roles: {
-      default: { limits: { bounded: { requestDay: 30 }, counted: { day: 100 } } },
+      default: { limits: { bounded: { requestDay: 30 }, counted: { day: 100 }, crowded: { month: 600 } } },
       spender: { limits: {}, costLimit: { day: 0.1 } },
+      crowd: { limits: {}, costLimit: { month: 0.85 } },
     },
     security: { allowPrivateNetworks: ['127.0.0.1/32'] },
   };

@@ -7,6 +7,7 @@ import type { Counter, LimitStore } from '#domain/limits/limit-store.ts';
 import { costWindows, deploymentWindows } from '#domain/limits/windows.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { RedisLimitStore } from '#stores/redis/limit-store.ts';
+import { charge, count } from '#test/count.ts';
 import { sharedServer } from '#test/shared-server.ts';
 import { openNode, type RedisNode } from './redis-support.ts';
 
@@ -39,57 +40,56 @@ describe.each(stores)('the counters in %s', (_name, open) => {
 
   it('give what was there before, and add', async () => {
     const { store, counter } = setUp();
-    expect(await store.count([counter(), counter({ window: day, amount: 5 })])).toEqual([0, 0]);
-    expect(await store.count([counter(), counter({ window: day, amount: 0 })])).toEqual([1, 5]);
-    expect(await store.count([counter({ holder: randomUUID() }), counter({ window: day, amount: 0 })])).toEqual([0, 5]);
-    expect(await store.count([])).toEqual([]);
+    expect(await count(store, [counter(), counter({ window: day, amount: 5 })])).toEqual([0, 0]);
+    expect(await count(store, [counter(), counter({ window: day, amount: 0 })])).toEqual([1, 5]);
+    expect(await count(store, [counter({ holder: randomUUID() }), counter({ window: day, amount: 0 })])).toEqual([0, 5]);
+    expect(await count(store, [])).toEqual([]);
   });
 
   it('add nothing at all where one has reached its total, wherever it stands', async () => {
     const { store, counter } = setUp();
-    await store.count([counter({ window: day, amount: 10 })]);
-    expect(await store.count([counter(), counter({ window: day })])).toEqual([0, 10]);
-    expect(await store.count([counter({ window: day }), counter()])).toEqual([10, 0]);
-    expect(await store.count([counter({ amount: 0 })])).toEqual([0]);
+    await count(store, [counter({ window: day, amount: 10 })]);
+    expect(await count(store, [counter(), counter({ window: day })])).toEqual([0, 10]);
+    expect(await count(store, [counter({ window: day }), counter()])).toEqual([10, 0]);
+    expect(await count(store, [counter({ amount: 0 })])).toEqual([0]);
   });
 
   it('add past the total what has to be added', async () => {
     const { store, counter } = setUp();
-    await store.count([counter({ amount: 12 })]);
-    await store.count([counter({ amount: 3, total: Number.POSITIVE_INFINITY })]);
-    expect(await store.count([counter()])).toEqual([15]);
+    await count(store, [counter({ amount: 12 })]);
+    await charge(store, [counter({ amount: 3 })]);
+    expect(await count(store, [counter()])).toEqual([15]);
   });
 
   it('let nobody past a total of nothing or less', async () => {
     const { store, counter } = setUp();
-    expect(await store.count([counter({ total: 0 })])).toEqual([0]);
-    expect(await store.count([counter({ total: -5 })])).toEqual([0]);
-    expect(await store.count([counter()])).toEqual([0]);
+    expect(await count(store, [counter({ total: 0 })])).toEqual([0]);
+    expect(await count(store, [counter({ total: -5 })])).toEqual([0]);
+    expect(await count(store, [counter()])).toEqual([0]);
   });
 
   it('begin anew with the next period, each window by itself', async () => {
     const { store, counter } = setUp();
     const ofDay = counter({ window: day, endsAtMs: laterMs });
-    await store.count([counter(), ofDay]);
-    expect(await store.count([counter({ endsAtMs: soonMs + 60_000 }), ofDay])).toEqual([0, 1]);
+    await count(store, [counter(), ofDay]);
+    expect(await count(store, [counter({ endsAtMs: soonMs + 60_000 }), ofDay])).toEqual([0, 1]);
   });
 
   it('tell windows of one period apart by their kind', async () => {
     const { store, counter } = setUp();
-    await store.count([counter({ window: day, amount: 7 }), counter({ window: costWindows.day, amount: 2 })]);
+    await count(store, [counter({ window: day, amount: 7 }), counter({ window: costWindows.day, amount: 2 })]);
     const read = [day, costWindows.day, deploymentWindows.requestDay].map((window) => counter({ window, amount: 0 }));
-    expect(await store.count(read)).toEqual([7, 2, 0]);
+    expect(await count(store, read)).toEqual([7, 2, 0]);
   });
 
   it('are exact as far as numbers are', async () => {
     const { store, counter } = setUp();
     const huge = Number.MAX_SAFE_INTEGER - 1;
-    const without = { total: Number.POSITIVE_INFINITY };
-    await store.count([counter({ ...without, amount: huge - 1 })]);
-    await store.count([counter({ ...without, amount: 1 })]);
-    expect(await store.count([counter({ total: huge })])).toEqual([huge]);
-    expect(await store.count([counter({ total: Number.MAX_SAFE_INTEGER })])).toEqual([huge]);
-    expect(await store.count([counter({ amount: 0 })])).toEqual([Number.MAX_SAFE_INTEGER]);
+    await charge(store, [counter({ amount: huge - 1 })]);
+    await charge(store, [counter({ amount: 1 })]);
+    expect(await count(store, [counter({ total: huge })])).toEqual([huge]);
+    expect(await count(store, [counter({ total: Number.MAX_SAFE_INTEGER })])).toEqual([huge]);
+    expect(await count(store, [counter({ amount: 0 })])).toEqual([Number.MAX_SAFE_INTEGER]);
   });
 
   it('take holders of any length and any letters, and keep them apart', async () => {
@@ -108,17 +108,17 @@ describe.each(stores)('the counters in %s', (_name, open) => {
       'x'.repeat(100_000),
     ];
     for (const [index, holder] of holders.entries())
-      await store.count([counter({ window: costWindows.month, holder, amount: index + 1 })]);
+      await count(store, [counter({ window: costWindows.month, holder, amount: index + 1 })]);
     const read = holders.map((holder) => counter({ window: costWindows.month, holder, amount: 0, total: 100 }));
-    expect(await store.count(read)).toEqual(holders.map((_holder, index) => index + 1));
+    expect(await count(store, read)).toEqual(holders.map((_holder, index) => index + 1));
   });
 
   it('admit exactly as many as there are, however many ask at once', async () => {
     const { store, counter } = setUp();
-    const steps = Array.from({ length: 50 }, () => store.count([counter(), counter({ window: day, total: 30 })]));
+    const steps = Array.from({ length: 50 }, () => count(store, [counter(), counter({ window: day, total: 30 })]));
     const before = (await Promise.all(steps)).map(([used = 0]) => used);
     expect(before.filter((used) => used < 10).sort((one, other) => one - other)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    expect(await store.count([counter({ window: day, amount: 0 })])).toEqual([10]);
+    expect(await count(store, [counter({ window: day, amount: 0 })])).toEqual([10]);
   });
 
   it('agree with a plain sum, and never admit past a total', async () => {
@@ -136,7 +136,7 @@ describe.each(stores)('the counters in %s', (_name, open) => {
         for (const each of steps) {
           const key = `${each.window.period} ${each.holder}`;
           const sum = sums.get(key) ?? 0;
-          expect(await store.count([counter({ ...each, holder: run + each.holder })])).toEqual([sum]);
+          expect(await count(store, [counter({ ...each, holder: run + each.holder })])).toEqual([sum]);
           if (sum < each.total) sums.set(key, sum + each.amount);
         }
       }),

@@ -4,11 +4,12 @@ import type { Counter } from '#domain/limits/limit-store.ts';
 import { deploymentWindows } from '#domain/limits/windows.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import { RedisLimitStore } from '#stores/redis/limit-store.ts';
+import { charge, count } from '#test/count.ts';
 import { freePort } from '#test/listening.ts';
 import { startRedis, type TestRedis } from '#test/start-redis.ts';
 import { openNode, type RedisNode } from './redis-support.ts';
 
-const { requestMinute, requestDay } = deploymentWindows;
+const { minute, requestMinute, requestDay } = deploymentWindows;
 const endsAtMs = Date.now() + 30_000;
 
 let redis: TestRedis;
@@ -38,19 +39,26 @@ function counter(fields: Partial<Counter> = {}): Counter {
   return { window: requestMinute, holder: 'm\nuser@example.org', endsAtMs, total: 20, amount: 1, ...fields };
 }
 
+/** Reserves tokens of one holder, and gives what was there before. */
+async function reserve(store: RedisLimitStore, amount: number) {
+  const claims = [{ kind: 'tokens' as const, holder: 'm\nuser@example.org', amount, exempt: 0 }];
+  const found = await store.reserve([counter({ window: minute, amount: 0 })], claims);
+  return { ...found, made: { claims, lease: found.lease } };
+}
+
 describe('counters in a Redis that nodes share', () => {
   it('admit exactly N of 5 N requests that come to all nodes at once', async () => {
     const stores = nodes.map((_node, index) => storeOf(index));
     const steps = Array.from({ length: 100 }, (_, index) =>
-      (stores[index % stores.length] ?? expect.unreachable()).count([counter(), counter({ window: requestDay, total: 1000 })]),
+      count(stores[index % stores.length] ?? expect.unreachable(), [counter(), counter({ window: requestDay, total: 1000 })]),
     );
     const before = (await Promise.all(steps)).map(([used = 0]) => used);
     expect(before.filter((used) => used < 20)).toHaveLength(20);
-    expect(await storeOf(1).count([counter({ amount: 0 }), counter({ window: requestDay, amount: 0 })])).toEqual([20, 20]);
+    expect(await count(storeOf(1), [counter({ amount: 0 }), counter({ window: requestDay, amount: 0 })])).toEqual([20, 20]);
   });
 
   it('name nobody in Redis', async () => {
-    await storeOf(0).count([counter(), counter({ window: requestDay, holder: 'user@example.org' })]);
+    await count(storeOf(0), [counter(), counter({ window: requestDay, holder: 'user@example.org' })]);
     const names = Object.keys((await nodes[0]?.inRedis()) ?? {});
     expect(names).toHaveLength(2);
     expect(names.join()).not.toContain('user@example.org');
@@ -64,14 +72,20 @@ describe('counters in a Redis that nodes share', () => {
     await node.link.run((connection) => connection.cluster('ADDSLOTSRANGE', 0, 16_383));
     const store = new RedisLimitStore(node.link, systemClock);
     const step = [counter(), counter({ window: requestDay, holder: 'another' })];
-    await vi.waitFor(() => store.count(step), 5_000);
-    expect(await store.count(step)).toEqual([1, 1]);
+    await vi.waitFor(() => count(store, step), 5_000);
+    expect(await count(store, step)).toEqual([1, 1]);
   });
 
   it('are gone a minute after their period, whatever Redis takes for the time', async () => {
     const aYearOffMs = systemClock.epochMs() - 365 * 86_400_000;
-    await storeOf(0, () => aYearOffMs).count([counter({ endsAtMs: aYearOffMs + 5_000 })]);
-    await storeOf(0, () => aYearOffMs).count([counter({ endsAtMs: aYearOffMs - 1 })]);
+    await count(
+      storeOf(0, () => aYearOffMs),
+      [counter({ endsAtMs: aYearOffMs + 5_000 })],
+    );
+    await count(
+      storeOf(0, () => aYearOffMs),
+      [counter({ endsAtMs: aYearOffMs - 1 })],
+    );
     const names = (await linkOf(0).run((connection) => connection.keys('*'))).sort();
     const lives = await Promise.all(names.map((name) => linkOf(0).run((connection) => connection.pttl(name))));
     expect(lives[0]).toBeGreaterThan(55_000);
@@ -81,30 +95,62 @@ describe('counters in a Redis that nodes share', () => {
   });
 
   it('leave nothing behind where nothing is added', async () => {
-    await storeOf(0).count([counter({ amount: 0 }), counter({ window: requestDay, total: 0 })]);
+    await count(storeOf(0), [counter({ amount: 0 }), counter({ window: requestDay, total: 0 })]);
     expect(await nodes[0]?.inRedis()).toEqual({});
   });
 
   it('take amounts that no counter holds for the greatest there is', async () => {
     const store = storeOf(0);
-    await store.count([counter({ amount: 1e300, total: Number.POSITIVE_INFINITY })]);
-    expect(await store.count([counter({ amount: 1e300, total: Number.POSITIVE_INFINITY })])).toEqual([Number.MAX_SAFE_INTEGER]);
-    expect(await store.count([counter({ total: 1e22 })])).toEqual([Number.MAX_SAFE_INTEGER]);
+    await charge(store, [counter({ amount: 1e300 })]);
+    await charge(store, [counter({ amount: 1e300 })]);
+    expect(await count(store, [counter({ total: Number.POSITIVE_INFINITY, amount: 0 })])).toEqual([Number.MAX_SAFE_INTEGER]);
+    expect(await count(store, [counter({ total: 1e22 })])).toEqual([Number.MAX_SAFE_INTEGER]);
+  });
+
+  it('reserve under a lease, which ends a while after the node that does not renew it, and with it what was reserved', async () => {
+    const dying = new RedisLimitStore(linkOf(0), systemClock, 400);
+    const { made } = await reserve(dying, 15);
+    expect((await reserve(storeOf(1), 0)).reserved).toEqual([15]);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect((await reserve(storeOf(1), 0)).reserved).toEqual([15]);
+    dying.close();
+    await vi.waitFor(async () => expect((await reserve(storeOf(1), 0)).reserved).toEqual([0]), 5_000);
+    await dying.settle([counter({ window: minute, amount: 7 })], made);
+    expect(await reserve(storeOf(1), 0)).toMatchObject({ used: [7], reserved: [0] });
+  });
+
+  it('leave no claim behind when all is settled', async () => {
+    const store = storeOf(0);
+    const { made } = await reserve(store, 5);
+    await store.settle([], made);
+    expect(Object.keys((await nodes[0]?.inRedis()) ?? {})).toEqual(['parley:{limits}:leases']);
+  });
+
+  it('drop what could not be given back while Redis was away, once it is back', async () => {
+    await using own = await startRedis();
+    await using node = await openNode(own);
+    await using other = await openNode(own);
+    const store = new RedisLimitStore(node.link, systemClock);
+    const { made } = await reserve(store, 20);
+    const seen = new RedisLimitStore(other.link, systemClock);
+    await other.link.run((connection) => connection.call('CLIENT', 'KILL', 'TYPE', 'normal'));
+    await expect(store.settle([], made)).rejects.toThrow(StoreFault);
+    await vi.waitFor(async () => expect((await reserve(seen, 0)).reserved).toEqual([0]), 5_000);
   });
 
   it('go on where Redis has forgotten the script', async () => {
     const store = storeOf(0);
-    await store.count([counter()]);
+    await count(store, [counter()]);
     await linkOf(1).run((connection) => connection.script('FLUSH'));
-    expect(await store.count([counter()])).toEqual([1]);
+    expect(await count(store, [counter()])).toEqual([1]);
   });
 
   it('are a fault where Redis holds something else, and nothing is added', async () => {
     const store = storeOf(0);
-    await store.count([counter(), counter({ window: requestDay })]);
+    await count(store, [counter(), counter({ window: requestDay })]);
     const [name = ''] = await linkOf(0).run((connection) => connection.keys('*:day:*'));
     await linkOf(0).run((connection) => connection.set(name, 'many'));
-    await expect(store.count([counter(), counter({ window: requestDay })])).rejects.toThrow(StoreFault);
-    expect(await store.count([counter()])).toEqual([1]);
+    await expect(count(store, [counter(), counter({ window: requestDay })])).rejects.toThrow(StoreFault);
+    expect(await count(store, [counter()])).toEqual([1]);
   });
 });

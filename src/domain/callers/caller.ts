@@ -1,4 +1,5 @@
 import type { ModelUsage } from '#contract/chunk.ts';
+import type { Claim } from '../limits/limit-store.ts';
 import type { HeldRights } from './held-rights.ts';
 
 /** Who sends a call: a key's project or a user, with what the chain of calls behind it hands on (docs/wire.md, Credentials). */
@@ -22,6 +23,8 @@ export interface Chain {
   readonly path: readonly string[];
   /** To stored files and the like, such as those named in the requests on the way. */
   readonly rights: HeldRights;
+  /** What is reserved for the calls on the way: it does not stand in the way of those made with the key. Absent: nothing. */
+  readonly claims?: readonly Claim[];
   /** Called with the tokens of each call made with the key; they have reached the one who made the key once it resolves. Never fails. */
   readonly report: (usage: readonly ModelUsage[]) => void | Promise<void>;
   /** Called if a call made with the key is refused for what its user may or did: what becomes of that is no fault of the application. Absent on other nodes than the one that made the key. */

@@ -1,7 +1,8 @@
 import type { Clock } from '#base/clock.ts';
 import type { LimitStatus } from './limit-refusal.ts';
-import type { Counter, LimitStore } from './limit-store.ts';
+import type { AskedClaim, Claim, Counter, LimitStore, MadeClaims } from './limit-store.ts';
 import type { Limit } from './limits.ts';
+import { WaitingCalls } from './waiting-calls.ts';
 import { Calendar, type Window } from './windows.ts';
 
 /** The limits of a subject on a deployment, and the names that its counters go by. */
@@ -11,11 +12,26 @@ export interface Account {
   readonly subjectOnDeployment: string;
 }
 
-/** What is added, by kind. */
+/** Amounts by kind. */
 type Amounts = Readonly<Record<Window['kind'], number>>;
 
-/** Of the limits of an account, in their order. */
-type LimitStatuses = readonly LimitStatus[];
+/** What a call has used, or may come to use. */
+export type CallAmounts = Omit<Amounts, 'requests'>;
+
+/** What is known of a call that asks to be let in. */
+export interface Entry {
+  readonly estimate: CallAmounts;
+  /** What is reserved for the calls of whose chain it is a part. */
+  readonly held: readonly Claim[];
+  /** False once its caller has left. */
+  readonly isWanted: () => boolean;
+}
+
+/** How the limits of an account stood, in their order, and what was reserved for a call, if they let it in. */
+export interface Taken {
+  readonly statuses: readonly LimitStatus[];
+  readonly made: MadeClaims;
+}
 
 const oneRequest: Amounts = { requests: 1, tokens: 0, cost: 0 };
 const nothing: Amounts = { requests: 0, tokens: 0, cost: 0 };
@@ -31,32 +47,48 @@ export class LimitCounters {
   readonly #store: LimitStore;
   readonly #clock: Clock;
   readonly #calendar = new Calendar();
+  readonly #waiting: WaitingCalls<Taken>;
 
   constructor(store: LimitStore, clock: Clock) {
     this.#store = store;
     this.#clock = clock;
+    this.#waiting = new WaitingCalls(clock);
   }
 
-  /** Counts one request, unless one of the limits is used up; gives how they stood before. */
-  take(account: Account): Promise<LimitStatuses> {
-    return this.#count(account, oneRequest);
+  /**
+   * Counts one request and reserves what it may come to use, unless one of the limits is used up. If nothing but what is
+   * reserved for others stands in the way, it waits a while for them to end.
+   */
+  async take(account: Account, entry: Entry): Promise<Taken> {
+    const claims = toClaims(account, entry);
+    const attempt = () => this.#reserve(account, oneRequest, claims);
+    const first = await attempt();
+    if (!isHeldUp(first)) return first;
+    return this.#waiting.wait(account.subjectOnDeployment, { first, attempt, isHeldUp, isWanted: entry.isWanted });
   }
 
-  read(account: Account): Promise<LimitStatuses> {
-    return this.#count(account, nothing);
+  async read(account: Account): Promise<readonly LimitStatus[]> {
+    const { statuses } = await this.#reserve(account, nothing, toClaims(account, { estimate: nothing, held: [] }));
+    return statuses;
   }
 
-  /** Adds what a call has used, however much is left. */
-  async charge(account: Account, used: Omit<Amounts, 'requests'>): Promise<void> {
+  /** Adds what a call has used, however much is left, and gives back what was reserved for it. */
+  async settle(account: Account, { claims, lease }: MadeClaims, used: CallAmounts): Promise<void> {
     const counters = this.#counters(account, { ...used, requests: 0 }).filter(({ amount }) => amount > 0);
-    if (counters.length === 0) return;
-    await this.#store.count(counters.map((counter) => ({ ...counter, total: Number.POSITIVE_INFINITY })));
+    const held = claims.filter(({ amount }) => amount > 0);
+    if (counters.length === 0 && held.length === 0) return;
+    await this.#store.settle(counters, { claims: held, lease });
+    this.#waiting.wake(account.subjectOnDeployment);
   }
 
-  async #count(account: Account, amounts: Amounts): Promise<LimitStatuses> {
+  async #reserve(account: Account, amounts: Amounts, claims: readonly AskedClaim[]): Promise<Taken> {
     const counters = this.#counters(account, amounts);
-    const used = await this.#store.count(counters);
-    return counters.map(({ window, total, endsAtMs }, at) => ({ window, total, used: used[at] ?? 0, resetsAtMs: endsAtMs }));
+    const { used, reserved, lease } = await this.#store.reserve(counters, claims);
+    const statuses = counters.map(({ window, total, endsAtMs }, at): LimitStatus => {
+      const claim = claims.findIndex(({ kind }) => kind === window.kind);
+      return { window, total, used: used[at] ?? 0, reserved: reserved[claim] ?? 0, resetsAtMs: endsAtMs };
+    });
+    return { statuses, made: { claims, lease } };
   }
 
   #counters({ limits, subject, subjectOnDeployment }: Account, amounts: Amounts): Counter[] {
@@ -69,4 +101,30 @@ export class LimitCounters {
       amount: amounts[window.kind],
     }));
   }
+}
+
+/** For each kind that a limit bounds. */
+function toClaims(
+  { limits, subject, subjectOnDeployment }: Account,
+  { estimate, held }: Pick<Entry, 'estimate' | 'held'>,
+): readonly AskedClaim[] {
+  const claims: AskedClaim[] = [];
+  for (const kind of ['tokens', 'cost'] as const) {
+    if (!limits.some(({ window }) => window.kind === kind)) continue;
+    const holder = kind === 'cost' ? subject : subjectOnDeployment;
+    let exempt = 0;
+    for (const claim of held) if (claim.kind === kind && claim.holder === holder) exempt += claim.amount;
+    claims.push({ kind, holder, amount: Math.min(estimate[kind], Number.MAX_SAFE_INTEGER), exempt });
+  }
+  return claims;
+}
+
+/** Whether only what is reserved stands in the way. */
+function isHeldUp({ statuses }: Taken): boolean {
+  let isHeld = false;
+  for (const { used, reserved, total } of statuses) {
+    if (used >= total) return false;
+    if (used + reserved >= total) isHeld = true;
+  }
+  return isHeld;
 }

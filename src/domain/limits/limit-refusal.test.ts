@@ -5,7 +5,7 @@ import { costWindows, deploymentWindows, type Window } from './windows.ts';
 const nowMs = Date.parse('2026-07-15T10:20:30.400Z');
 
 function status(window: Window, used: number, total: number, resetsInMs = 29_600): LimitStatus {
-  return { window, used, total, resetsAtMs: nowMs + resetsInMs };
+  return { window, used, total, reserved: 0, resetsAtMs: nowMs + resetsInMs };
 }
 
 const { minute, day, requestMinute, requestHour } = deploymentWindows;
@@ -14,6 +14,16 @@ describe('the refusal', () => {
   it('is none while something is left of every limit', () => {
     expect(toRefusal([status(minute, 9, 10), status(requestMinute, 0, 1)], 'm', nowMs)).toBeUndefined();
     expect(toRefusal([], 'm', nowMs)).toBeUndefined();
+  });
+
+  it('says what calls under way may come to use, and to come again soon, if only that stands in the way', () => {
+    const heldUp = { ...status(minute, 40, 100), reserved: 60 };
+    const { code, message, retryAfterSeconds, headers } = toRefusal([heldUp], 'm', nowMs) ?? expect.unreachable();
+    expect([code, retryAfterSeconds, headers?.['x-ratelimit-remaining-tokens']]).toEqual(['token_limit_exceeded', 1, '0']);
+    expect(message).toBe(
+      'Your limit of 100 tokens per minute on m is reserved for your calls under way (40 of 100 used, 60 reserved); try again when they end; it resets in 30s, at 2026-07-15T10:21:00Z.',
+    );
+    expect(toRefusal([heldUp, status(day, 5, 5)], 'm', nowMs)?.message).toContain('per day on m is used up (5 of 5)');
   });
 
   it.each([

@@ -7,6 +7,8 @@ export interface LimitStatus {
   readonly window: Window;
   readonly total: number;
   readonly used: number;
+  /** What other calls under way may come to use. */
+  readonly reserved: number;
   /** Milliseconds since the epoch. */
   readonly resetsAtMs: number;
 }
@@ -17,20 +19,34 @@ const codes: Readonly<Record<Window['kind'], ErrorCode>> = {
   cost: 'cost_limit_exceeded',
 };
 
-/** The refusal of a call to a deployment, if one of its limits is used up; of several the one that resets last. */
+/** When a call that only waits for others of its caller may come again: they may end at any time. */
+const heldUpSeconds = 1;
+
+/**
+ * The refusal of a call to a deployment, if one of its limits is used up, or by what is reserved for other calls of its caller;
+ * of several the one that resets last.
+ */
 export function toRefusal(statuses: readonly LimitStatus[], deployment: string, nowMs: number): ParleyError | undefined {
-  const usedUp = statuses.filter(({ used, total }) => used >= total);
-  const [last] = usedUp.sort((one, other) => other.resetsAtMs - one.resetsAtMs);
-  if (last === undefined) return undefined;
-  const { window, used, total, resetsAtMs } = last;
+  const usedUp = lastOf(statuses.filter(({ used, total }) => used >= total));
+  const heldUp = usedUp ?? lastOf(statuses.filter(({ used, reserved, total }) => used + reserved >= total));
+  if (heldUp === undefined) return undefined;
+  const { window, used, reserved, total, resetsAtMs } = heldUp;
   const where = window.kind === 'cost' ? '' : ` on ${deployment}`;
-  const message =
-    `Your limit of ${inWords(window, total)} per ${window.period}${where} is used up (${amount(window, used)} of ${amount(window, total)}); ` +
-    `it resets in ${toDuration(resetsAtMs - nowMs)}, at ${new Date(resetsAtMs).toISOString().replace('.000Z', 'Z')}.`;
-  return new ParleyError(codes[window.kind], message, {
-    retryAfterSeconds: Math.max(1, Math.ceil((resetsAtMs - nowMs) / 1000)),
+  const limit = `Your limit of ${inWords(window, total)} per ${window.period}${where}`;
+  const counted = `${amount(window, used)} of ${amount(window, total)}`;
+  const state =
+    usedUp === undefined
+      ? `is reserved for your calls under way (${counted} used, ${amount(window, reserved)} reserved); try again when they end; it resets`
+      : `is used up (${counted}); it resets`;
+  const resets = `in ${toDuration(resetsAtMs - nowMs)}, at ${new Date(resetsAtMs).toISOString().replace('.000Z', 'Z')}`;
+  return new ParleyError(codes[window.kind], `${limit} ${state} ${resets}.`, {
+    retryAfterSeconds: usedUp === undefined ? heldUpSeconds : Math.max(1, Math.ceil((resetsAtMs - nowMs) / 1000)),
     headers: toLimitHeaders(statuses, nowMs),
   });
+}
+
+function lastOf(statuses: readonly LimitStatus[]): LimitStatus | undefined {
+  return [...statuses].sort((one, other) => other.resetsAtMs - one.resetsAtMs)[0];
 }
 
 /** How limits stand once one request more is counted. */
@@ -67,8 +83,8 @@ function tightestOf(statuses: readonly LimitStatus[], kind: Window['kind']): Lim
   return tightest;
 }
 
-function leftOf({ total, used }: LimitStatus): number {
-  return Math.max(0, total - used);
+function leftOf({ total, used, reserved }: LimitStatus): number {
+  return Math.max(0, total - used - reserved);
 }
 
 /** A time as Go writes it: `120ms`, `12s`, `6m0s`, `48h0m0s`; whole seconds, rounded up, from one second on. */

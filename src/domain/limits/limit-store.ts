@@ -1,23 +1,55 @@
 import type { Window } from './windows.ts';
 
-/** One counter, as one step shall see and change it. All numbers are whole, but for an infinite total. */
+/** One counter, as one step shall see and change it. All numbers are whole. */
 export interface Counter {
   readonly window: Window;
   /** Unique within the window; the same in its next period. */
   readonly holder: string;
   /** When the period is over and the counter starts again from 0; milliseconds since the epoch. */
   readonly endsAtMs: number;
-  /** From here on it stands in the way; infinite: never. */
+  /** From here on it stands in the way. */
   readonly total: number;
   /** What is added. */
   readonly amount: number;
 }
 
-/** Port: where it is counted what callers use. */
+/** What is reserved for a call under way: as much as it may come to use. It stands in every window of its kind. */
+export interface Claim {
+  readonly kind: 'tokens' | 'cost';
+  /** As in the counters of that kind. */
+  readonly holder: string;
+  readonly amount: number;
+}
+
+/** A claim that is to be made. */
+export interface AskedClaim extends Claim {
+  /** Of what is reserved already: what does not stand in the way. */
+  readonly exempt: number;
+}
+
+/** What a step found. */
+export interface Found {
+  /** What each counter had before, in their order. */
+  readonly used: readonly number[];
+  /** What was reserved before and stands in the way, for each claim in their order. */
+  readonly reserved: readonly number[];
+  /** Under which the claims stand, if they were made. */
+  readonly lease: string;
+}
+
+/** Claims that were made, to be given back. */
+export interface MadeClaims {
+  readonly claims: readonly Claim[];
+  readonly lease: string;
+}
+
+/** Port: where it is counted what callers use, and reserved what they may come to use. */
 export interface LimitStore {
   /**
-   * In one step that no other call comes between: adds to every counter its amount, unless one of them has reached its
-   * total. Gives what each had before, in their order.
+   * In one step that no other call comes between: adds to every counter its amount and makes the claims, unless one of the
+   * counters, with what is reserved in the claim of its kind, has reached its total. Claims end with the node that made them.
    */
-  count(counters: readonly Counter[]): readonly number[] | Promise<readonly number[]>;
+  reserve(counters: readonly Counter[], claims: readonly AskedClaim[]): Found | Promise<Found>;
+  /** In one step: adds to every counter its amount, whatever its total, and gives the claims back. */
+  settle(counters: readonly Counter[], made: MadeClaims): void | Promise<void>;
 }

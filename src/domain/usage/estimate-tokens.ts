@@ -38,6 +38,12 @@ export function estimateRequestTokens({ messages, tools }: ChatRequest): number 
   return estimatePromptTokens({ messages }) + estimateTokens(tools === undefined ? 0 : JSON.stringify(tools).length);
 }
 
+/** Tokens that the reply may have by what its request says; undefined if that says nothing. */
+export function maxTokensOf({ max_completion_tokens: most, max_tokens: former, n = 1 }: ChatRequest): number | undefined {
+  const bound = typeof most === 'number' ? most : former;
+  return bound === undefined ? undefined : bound * n;
+}
+
 /** Chars of text in one message. */
 export function charsOf({ content }: Message): number {
   if (typeof content === 'string') return content.length;

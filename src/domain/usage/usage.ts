@@ -1,7 +1,7 @@
 import type { ModelUsage, Usage } from '#contract/chunk.ts';
 
 /** Of one call; more is a fault of who counted. */
-const mostTokens = 1_000_000_000;
+export const mostTokens = 1_000_000_000;
 
 export interface TokenCounts {
   prompt_tokens: number;

@@ -1,4 +1,4 @@
-import type { Counter, LimitStore } from '#domain/limits/limit-store.ts';
+import type { AskedClaim, Claim, Counter, Found, LimitStore, MadeClaims } from '#domain/limits/limit-store.ts';
 import type { Window } from '#domain/limits/windows.ts';
 
 interface Counted {
@@ -14,13 +14,36 @@ interface CountedPeriod {
 /** Counters of one node, gone with its process. Those of a window are dropped together when its next period begins. */
 export class MemoryLimitStore implements LimitStore {
   readonly #periods = new Map<Window, CountedPeriod>();
+  /** By kind and holder; without those that hold nothing. */
+  readonly #claimed = { tokens: new Map<string, number>(), cost: new Map<string, number>() };
 
-  count(counters: readonly Counter[]): readonly number[] {
-    const found = counters.map((counter) => ({ counter, counted: this.#of(counter) }));
-    const before = found.map(({ counted }) => counted.used);
-    if (found.every(({ counter, counted }) => counted.used < counter.total))
-      for (const { counter, counted } of found) counted.used += counter.amount;
-    return before;
+  reserve(counters: readonly Counter[], claims: readonly AskedClaim[]): Found {
+    const found = counters.map((counter) => this.#of(counter));
+    const used = found.map((counted) => counted.used);
+    const reserved = claims.map((claim) => Math.max(0, this.#claimedBy(claim) - claim.exempt));
+    const hasRoom = counters.every(({ window, total }, at) => {
+      const claim = claims.findIndex(({ kind }) => kind === window.kind);
+      return (used[at] ?? 0) + (reserved[claim] ?? 0) < total;
+    });
+    if (hasRoom) {
+      for (const [at, { amount }] of counters.entries()) add(found[at], amount);
+      for (const claim of claims) if (claim.amount > 0) this.#claim(claim, this.#claimedBy(claim) + claim.amount);
+    }
+    return { used, reserved, lease: '' };
+  }
+
+  settle(counters: readonly Counter[], { claims }: MadeClaims): void {
+    for (const counter of counters) add(this.#of(counter), counter.amount);
+    for (const claim of claims) this.#claim(claim, this.#claimedBy(claim) - claim.amount);
+  }
+
+  #claimedBy({ kind, holder }: Claim): number {
+    return this.#claimed[kind].get(holder) ?? 0;
+  }
+
+  #claim({ kind, holder }: Claim, amount: number): void {
+    if (amount > 0) this.#claimed[kind].set(holder, atMost(amount));
+    else this.#claimed[kind].delete(holder);
   }
 
   #of({ window, endsAtMs, holder }: Counter): Counted {
@@ -36,4 +59,12 @@ export class MemoryLimitStore implements LimitStore {
     }
     return counted;
   }
+}
+
+function add(counted: Counted | undefined, amount: number): void {
+  if (counted !== undefined) counted.used = atMost(counted.used + amount);
+}
+
+function atMost(amount: number): number {
+  return Math.min(amount, Number.MAX_SAFE_INTEGER);
 }

@@ -31,6 +31,7 @@ export class RedisLink {
   readonly #hearing: Redis;
   readonly #noteFault: LinkDeps['noteFault'];
   readonly #listeners = new Map<string, Hear[]>();
+  readonly #whenReady: (() => void)[] = [];
   readonly #heedful: (() => void)[] = [];
   readonly #heartbeat: NodeJS.Timeout;
 
@@ -39,6 +40,9 @@ export class RedisLink {
     this.#noteFault = noteFault;
     this.#commands = this.#connect(place, 'the shared store cannot be reached');
     this.#hearing = this.#connect(place, 'what other nodes say cannot be heard');
+    this.#commands.on('ready', () => {
+      for (const act of this.#whenReady) act();
+    });
     this.#hearing.on('ready', () => this.#subscribe([...this.#listeners.keys()]));
     this.#hearing.on('message', (channel, text) => this.deliver(channel, text));
     // Nothing else is sent here, so nothing else would tell that the other end is gone.
@@ -60,7 +64,7 @@ export class RedisLink {
 
   /** Calls `act` on every new connection to Redis, which may have lost all its data. */
   onReady(act: () => void): void {
-    this.#commands.on('ready', act);
+    this.#whenReady.push(act);
   }
 
   /** Each time that what others publish is heard again; what they published meanwhile was missed. */

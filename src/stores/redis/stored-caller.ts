@@ -1,12 +1,13 @@
 import { isJsonObject, tryParseJson } from '#base/json.ts';
 import type { Caller, Chain } from '#domain/callers/caller.ts';
 import { type Grant, HeldRights } from '#domain/callers/held-rights.ts';
+import type { Claim } from '#domain/limits/limit-store.ts';
 import { toGrants } from './stored-rights.ts';
 
 /** A caller as text, without whom it reports to. */
 export function toStored({ subject, project, roles, chain }: Caller): string {
   const { files = [], received = [], granted = [] } = chain?.rights ?? {};
-  const rights = { files: [...files], ...some({ received, granted }) };
+  const rights = { files: [...files], ...some({ received, granted, claims: chain?.claims ?? [] }) };
   return JSON.stringify({ subject, project, roles, path: chain?.path ?? [], ...rights });
 }
 
@@ -18,12 +19,22 @@ export function fromStored(text: string, report: Chain['report']): Caller | unde
   if (typeof subject !== 'string' || typeof project !== 'string') return undefined;
   if (!isTexts(roles) || !isTexts(path) || !isTexts(files)) return undefined;
   const rights = new HeldRights({ files, received: toGrants(stored.received), granted: toGrants(stored.granted) });
-  return { subject, project, roles, chain: { path, rights, report } };
+  return { subject, project, roles, chain: { path, rights, claims: toClaims(stored.claims), report } };
 }
 
-/** Few keys have any grants. */
-function some(grants: Readonly<Record<string, readonly Grant[]>>): object {
-  return Object.fromEntries(Object.entries(grants).filter(([, each]) => each.length > 0));
+/** Few keys have any of them. */
+function some(lists: Readonly<Record<string, readonly (Grant | Claim)[]>>): object {
+  return Object.fromEntries(Object.entries(lists).filter(([, each]) => each.length > 0));
+}
+
+function toClaims(value: unknown): readonly Claim[] {
+  return Array.isArray(value) ? value.filter(isClaim) : [];
+}
+
+function isClaim(value: unknown): value is Claim {
+  if (!isJsonObject(value)) return false;
+  const { kind, holder, amount } = value;
+  return (kind === 'tokens' || kind === 'cost') && typeof holder === 'string' && typeof amount === 'number';
 }
 
 function isTexts(value: unknown): value is string[] {

@@ -14,6 +14,7 @@ const windowStats: NamedSchema = {
     properties: {
       total: { type: ['number', 'null'], description: 'Tokens, requests or USD; null: unlimited, and not counted.' },
       used: { type: 'number' },
+      reserved: { type: 'number', description: 'What calls under way may come to use. Absent if there are none.' },
       resetsAt: { type: 'integer', description: 'Milliseconds since the epoch.' },
     },
   },

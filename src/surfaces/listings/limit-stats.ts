@@ -6,6 +6,8 @@ import { periodEnds, toStatsName, windows } from '#domain/limits/windows.ts';
 interface WindowStats {
   readonly total: number | null;
   readonly used: number;
+  /** What calls under way may come to use; absent if there are none. */
+  readonly reserved?: number;
   readonly resetsAt: number;
 }
 
@@ -19,7 +21,12 @@ export function toLimitStats(statuses: readonly LimitStatus[], nowMs: number): R
       const stats: WindowStats =
         status === undefined
           ? { total: null, used: 0, resetsAt: ends[window.period] }
-          : { total: status.total / units, used: status.used / units, resetsAt: status.resetsAtMs };
+          : {
+              total: status.total / units,
+              used: status.used / units,
+              ...(status.reserved > 0 && { reserved: status.reserved / units }),
+              resetsAt: status.resetsAtMs,
+            };
       return [toStatsName(window), stats];
     }),
   );

@@ -1,0 +1,266 @@
+import { describe, expect, it, vi } from 'vitest';
+import { type Answered, askAndLeave } from '#test/ask.ts';
+import { chunk, delta, hello, plainCompletion, plainReply, text, usage } from '#test/chunks.ts';
+import { type Answering, eventsReply, jsonReply, type Reply, refusal } from '#test/scripted-upstream.ts';
+import { chatPath, type TestService, withKey } from '#test/start-service.ts';
+import { chat, counted, type LimitedService, startLimited, statsOf, statusOf, usedOf } from './support.ts';
+
+const byMonth = (month: number) => ({ default: { limits: { m: { month } } } });
+
+/** A reply that takes a moment, so that calls are under way together. */
+function slowly(reply: Reply): Reply {
+  return async (answering) => {
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    await reply(answering);
+  };
+}
+
+/** A reply that waits until it is let go. */
+function held(reply: Reply): { reply: Reply; letGo: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return {
+    letGo: resolve,
+    reply: async (answering: Answering) => {
+      await promise;
+      await reply(answering);
+    },
+  };
+}
+
+async function manyAtOnce(service: TestService, count: number, ask: () => Promise<Answered>): Promise<Record<number, number>> {
+  const sums: Record<number, number> = {};
+  const statuses = await Promise.all(Array.from({ length: count }, async () => (await ask()).status));
+  for (const status of statuses) sums[status] = (sums[status] ?? 0) + 1;
+  expect(service.inFlightCalls.size).toBe(0);
+  return sums;
+}
+
+async function reservedOf({ service }: LimitedService, window = 'monthTokenStats'): Promise<number | undefined> {
+  const stats = (await statsOf(service)) as Record<string, { readonly reserved?: number }>;
+  return stats[window]?.reserved;
+}
+
+describe('a limit worth 50 calls, with 500 at once on a node that knows nothing of their size', () => {
+  it('of tokens lets 50 through', async () => {
+    await using limited = await startLimited(byMonth(600));
+    const { service, upstream } = limited;
+    upstream.script(slowly(counted(7, 5)));
+    expect(await manyAtOnce(service, 500, () => chat(service))).toEqual({ 200: 50, 429: 450 });
+    expect(upstream.requests).toHaveLength(50);
+    expect(await usedOf(service)).toEqual({ monthTokenStats: 600 });
+  });
+
+  it('of money lets 50 through', async () => {
+    await using limited = await startLimited({ default: { limits: {}, costLimit: { month: 0.85 } } });
+    const { service, upstream } = limited;
+    upstream.script(slowly(counted(7, 5)));
+    expect(await manyAtOnce(service, 500, () => chat(service))).toEqual({ 200: 50, 429: 450 });
+    expect(await usedOf(service)).toEqual({ monthCostStats: 0.85 });
+  });
+
+  it('of embeddings lets 50 through', async () => {
+    await using limited = await startLimited({ default: { limits: { vectors: { month: 2000 } } } });
+    const { service, upstream } = limited;
+    upstream.script(slowly(jsonReply({ object: 'list', data: [], usage: { prompt_tokens: 40, total_tokens: 40 } })));
+    const ask = () => service.ask({ path: '/v1/embeddings', headers: withKey(), body: { model: 'vectors', input: 'x' } });
+    expect(await manyAtOnce(service, 500, ask)).toEqual({ 200: 50, 429: 450 });
+  });
+
+  it('of messages lets 50 through', async () => {
+    await using limited = await startLimited(byMonth(600));
+    const { service, upstream } = limited;
+    upstream.script(slowly(counted(7, 5)));
+    const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hello' }] };
+    const ask = () => service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body });
+    expect(await manyAtOnce(service, 500, ask)).toEqual({ 200: 50, 429: 450 });
+  });
+
+  it.each([1, 5, 4000])('holds whatever they say of their size: max_tokens %i', async (max_tokens) => {
+    await using limited = await startLimited(byMonth(600));
+    const { service, upstream } = limited;
+    upstream.script(slowly(counted(7, 5)));
+    const ask = () => service.chat('m', { messages: hello, max_tokens });
+    expect(await manyAtOnce(service, 500, ask)).toEqual({ 200: 50, 429: 450 });
+  });
+});
+
+describe('a caller that is alone', () => {
+  it('is let in while anything is left, whatever it asks for', async () => {
+    await using limited = await startLimited(byMonth(1000));
+    const { service, upstream } = limited;
+    upstream.script(counted(800, 100), counted(40, 55), counted(800, 100));
+    const asked = { messages: hello, max_tokens: 4000 };
+    const answers = [await service.chat('m', asked), await service.chat('m', asked), await service.chat('m', asked)];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(answers.map(({ headers }) => headers['x-ratelimit-remaining-tokens'])).toEqual(['1000', '100', '5']);
+    const { error } = await service.chat('m', asked);
+    expect(error.message).toContain('is used up (1895 of 1000)');
+  });
+
+  it('is not held up by the call that it is made by', async () => {
+    await using limited = await startLimited({
+      default: { limits: { app: { month: 10 }, m: { month: 10 } }, costLimit: { month: 0.001 } },
+    });
+    const { service, upstream } = limited;
+    const answers: Answered[] = [];
+    upstream.script(calling(service, 'app', answers), calling(service, 'm', answers), counted(7, 5));
+    expect((await chat(service, 'app')).status).toBe(200);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  });
+});
+
+/** An application that calls one deployment with its key. */
+function calling(service: TestService, deployment: string, answers: Answered[]): Reply {
+  return async (answering) => {
+    const headers = withKey(String(answering.received.headers['api-key']));
+    answers.push(await service.ask({ path: chatPath(deployment), headers, body: { messages: hello } }));
+    await jsonReply(plainCompletion('done', { usage: undefined }))(answering);
+  };
+}
+
+describe('what is reserved for a call under way', () => {
+  it('is shown beside what is used, in the limits and in the headers of other calls, and gone at its end', async () => {
+    await using limited = await startLimited(byMonth(10_000));
+    const { service, upstream } = limited;
+    upstream.script(counted(7, 5));
+    await chat(service);
+    expect(await reservedOf(limited)).toBeUndefined();
+    const waiting = held(counted(7, 5));
+    upstream.script(waiting.reply, counted(7, 5));
+    const calls = chat(service);
+    await upstream.request(1);
+    expect((await statsOf(service)).monthTokenStats).toMatchObject({ total: 10_000, used: 12, reserved: 12 });
+    expect((await chat(service)).headers['x-ratelimit-remaining-tokens']).toBe(String(10_000 - 12 - 12));
+    waiting.letGo();
+    await calls;
+    expect((await statsOf(service)).monthTokenStats).toEqual({ total: 10_000, used: 36, resetsAt: Date.parse('2026-08-01') });
+  });
+
+  it('refuses a call in the end, and says so, if those under way do not end', { timeout: 30_000 }, async () => {
+    await using limited = await startLimited(byMonth(20));
+    const { service, upstream } = limited;
+    const waiting = held(counted(7, 5));
+    upstream.script(waiting.reply);
+    const first = chat(service);
+    await upstream.request(0);
+    const { status, error, headers } = await chat(service);
+    expect([status, error.code, headers['retry-after']]).toEqual([429, 'token_limit_exceeded', '1']);
+    expect(error.message).toMatch(
+      /^Your limit of 20 tokens per month on m is reserved for your calls under way \(0 of 20 used, 4096 reserved\); try again/,
+    );
+    waiting.letGo();
+    expect((await first).status).toBe(200);
+    expect(await statusOf(chat(service))).toBe(200);
+  });
+
+  it('is given back by a reply that fails, before it begins or after', async () => {
+    await using limited = await startLimited(byMonth(20));
+    const { service, upstream } = limited;
+    upstream.script(refusal(500));
+    expect(await statusOf(chat(service))).toBe(500);
+    expect(await reservedOf(limited)).toBeUndefined();
+    upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant', content: '' }), text('x'.repeat(16)));
+      answering.cut();
+    });
+    const { error } = await (await service.stream('m', { messages: hello })).rest();
+    expect(error).toBeDefined();
+    expect((await statsOf(service)).monthTokenStats).toMatchObject({ used: 6 });
+    expect(await reservedOf(limited)).toBeUndefined();
+  });
+
+  it('is given back when its caller leaves', async () => {
+    await using limited = await startLimited(byMonth(5000));
+    const { service, upstream } = limited;
+    upstream.script(held(counted(7, 5)).reply);
+    const caller = askAndLeave(service.url, { path: chatPath('m'), headers: withKey(), body: { messages: hello } });
+    await upstream.request(0);
+    expect(await reservedOf(limited)).toBe(4096);
+    caller.leave();
+    await vi.waitFor(async () => expect(await reservedOf(limited)).toBeUndefined(), 8_000);
+  });
+
+  it('is not asked for by a caller that left while it waited', async () => {
+    await using limited = await startLimited({ default: { limits: { m: { month: 20 } } } });
+    const { service, upstream } = limited;
+    const waiting = held(counted(7, 5));
+    upstream.script(waiting.reply);
+    const first = chat(service);
+    await upstream.request(0);
+    const second = askAndLeave(service.url, { path: chatPath('m'), headers: withKey(), body: { messages: hello } });
+    await vi.waitFor(() => expect(service.inFlightCalls.size).toBe(2), 8_000);
+    second.leave();
+    await vi.waitFor(() => expect(service.inFlightCalls.size).toBe(1), 8_000);
+    waiting.letGo();
+    expect((await first).status).toBe(200);
+    expect(await statusOf(chat(service))).toBe(200);
+    expect(upstream.requests).toHaveLength(2);
+  });
+
+  it('is settled with what a stream really used, however much more that is', async () => {
+    await using limited = await startLimited(byMonth(1000));
+    const { service, upstream } = limited;
+    upstream.script(counted(7, 5));
+    await chat(service);
+    upstream.script(eventsReply(...plainReply('one', 'two'), usage(70, 850)));
+    const readers = await Promise.all([1, 2].map(() => service.stream('m', { messages: hello })));
+    await Promise.all(readers.map((reader) => reader.rest()));
+    expect((await statsOf(service)).monthTokenStats).toMatchObject({ used: 12 + 2 * 920 });
+    expect(await reservedOf(limited)).toBeUndefined();
+    expect((await chat(service)).error.message).toContain('(1852 of 1000)');
+  });
+
+  it('follows the sizes of replies: those that grow soon reserve more', async () => {
+    await using limited = await startLimited(byMonth(100_000));
+    const { service, upstream } = limited;
+    upstream.script(counted(7, 5));
+    await chat(service);
+    upstream.script(counted(100, 900));
+    for (let turn = 0; turn < 20; turn += 1) await chat(service);
+    const waiting = held(counted(100, 900));
+    upstream.script(waiting.reply);
+    const calls = chat(service);
+    await upstream.request(21);
+    expect(await reservedOf(limited)).toBeGreaterThan(900);
+    expect(await reservedOf(limited)).toBeLessThan(1500);
+    waiting.letGo();
+    await calls;
+  });
+});
+
+describe('calls that wait for others of their caller', () => {
+  it('leave those of other callers alone', async () => {
+    await using limited = await startLimited(byMonth(20));
+    const { service, upstream } = limited;
+    const waiting = held(counted(7, 5));
+    upstream.script(waiting.reply, counted(7, 5));
+    const first = chat(service);
+    await upstream.request(0);
+    const second = chat(service);
+    expect(await statusOf(chat(service, 'm', 'another'))).toBe(200);
+    waiting.letGo();
+    expect([(await first).status, (await second).status]).toEqual([200, 200]);
+  });
+
+  it('go on with the end of a stream', async () => {
+    await using limited = await startLimited(byMonth(20));
+    const { service, upstream } = limited;
+    const goOn = Promise.withResolvers<void>();
+    upstream.script(
+      async (answering) => {
+        answering.head();
+        await answering.events(delta({ role: 'assistant', content: '' }), text('x'));
+        await goOn.promise;
+        await answering.events(chunk({ choices: [] }), usage(7, 5));
+        answering.done();
+      },
+      counted(7, 5),
+    );
+    const reader = await service.stream('m', { messages: hello });
+    const second = chat(service);
+    goOn.resolve();
+    await reader.rest();
+    expect((await second).status).toBe(200);
+  });
+});

@@ -1,0 +1,87 @@
+import { Redis } from 'ioredis';
+import { describe, expect, it, vi } from 'vitest';
+import { ask } from '#test/ask.ts';
+import { hello } from '#test/chunks.ts';
+import type { TestProcess } from '#test/start-process.ts';
+import { chatPath, withKey } from '#test/start-service.ts';
+import { type Cluster, get, nodeOf, startCluster } from './cluster.ts';
+
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+
+const callers = [
+  ['tokens', 'crowded', 'other', 'monthTokenStats'],
+  ['money', 'priced', 'crowd', 'monthCostStats'],
+] as const;
+
+type Stats = Readonly<Record<string, { readonly used: number; readonly reserved?: number }>>;
+
+async function statsOf(node: TestProcess, deployment: string, key: string, window: string): Promise<Stats[string]> {
+  return ((await get(node, `/v1/deployments/${deployment}/limits`, key)).json as Stats)[window] ?? expect.unreachable();
+}
+
+/** How many of 500 calls at once, spread over the nodes, are answered with each status. */
+async function crowd({ nodes }: Cluster, deployment: string, key: string): Promise<Record<number, number>> {
+  const sums: Record<number, number> = {};
+  const calls = Array.from({ length: 500 }, (_, index) => {
+    const { url } = nodes[index % nodes.length] ?? expect.unreachable();
+    return ask(url, { path: chatPath(deployment), headers: withKey(key), body: { messages: hello } });
+  });
+  for (const { status } of await Promise.all(calls)) sums[status] = (sums[status] ?? 0) + 1;
+  return sums;
+}
+
+describe.each([1, 3])('a limit worth 50 calls, with 500 at once on %i nodes that have just started', (count) => {
+  it.each(callers)('of %s lets 50 through, and refuses the others for that alone', async (_kind, deployment, key, window) => {
+    await using cluster = await startCluster(count);
+    expect(await crowd(cluster, deployment, key)).toEqual({ 200: 50, 429: 450 });
+    const worth = deployment === 'priced' ? 0.85 : 600;
+    for (const node of cluster.nodes) expect((await statsOf(node, deployment, key, window)).used).toBe(worth);
+  });
+});
+
+const seconds = (count: number) => new Promise((resolve) => setTimeout(resolve, count * 1_000));
+
+describe('nodes that have just started and cannot read for three seconds what Redis answers', () => {
+  it('refuse no call for a store that was there', async () => {
+    await using cluster = await startCluster(2);
+    const redis = new Redis(cluster.redis.url);
+    const store = Number(/^process_id:(\d+)/m.exec(await redis.info('server'))?.[1]);
+    redis.disconnect();
+    const nodes = cluster.nodes.map(({ pid }) => pid);
+    process.kill(store, 'SIGSTOP');
+    const calls = Array.from({ length: 60 }, (_, index) => nodeOf(cluster, index % 2).chat('bounded', { messages: hello }));
+    await seconds(1);
+    for (const pid of nodes) process.kill(pid, 'SIGSTOP');
+    process.kill(store, 'SIGCONT');
+    await seconds(3);
+    for (const pid of nodes) process.kill(pid, 'SIGCONT');
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([...Array(30).fill(200), ...Array(30).fill(429)]);
+  });
+});
+
+describe('a node that is killed', () => {
+  it('leaves what it had reserved for a minute at most', async () => {
+    await using cluster = await startCluster(2);
+    const [victim, other] = [nodeOf(cluster, 0), nodeOf(cluster, 1)];
+    cluster.host.script(() => undefined);
+    const lost = Promise.allSettled(
+      [1, 2].map(() => ask(victim.url, { path: chatPath('priced'), headers: withKey('crowd'), body: { messages: hello } })),
+    );
+    await cluster.host.request(0);
+    const reserved = async () => (await statsOf(other, 'priced', 'crowd', 'monthCostStats')).reserved;
+    expect(await reserved()).toBeGreaterThan(0);
+    victim.kill('SIGKILL');
+    await lost;
+    expect(await reserved()).toBeGreaterThan(0);
+    const redis = new Redis(cluster.redis.url);
+    const leases = await redis.hgetall('parley:{limits}:leases');
+    const [[lease = '', endsAt] = []] = Object.entries(leases);
+    expect(Number(endsAt) - Date.now()).toBeLessThanOrEqual(60_000);
+    expect(await redis.pttl('parley:{limits}:leases')).toBeLessThanOrEqual(60_000);
+    // The rest of that minute at once.
+    await redis.hset('parley:{limits}:leases', lease, Date.now() - 1);
+    expect(await reserved()).toBeUndefined();
+    redis.disconnect();
+  });
+});

@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import '#test/same-cases.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import type { AskedClaim, Counter, Found, LimitStore, MadeClaims } from '#domain/limits/limit-store.ts';
+import { costWindows, deploymentWindows } from '#domain/limits/windows.ts';
+import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
+import { RedisLimitStore } from '#stores/redis/limit-store.ts';
+import { sharedServer } from '#test/shared-server.ts';
+import { openNode, type RedisNode } from './redis-support.ts';
+
+const endsAtMs = Date.now() + 600_000;
+const windows = [deploymentWindows.minute, deploymentWindows.requestMinute, costWindows.day] as const;
+
+let nodes: readonly RedisNode[];
+
+beforeAll(async () => {
+  const url = await sharedServer('redis');
+  nodes = await Promise.all([openNode({ url }), openNode({ url })]);
+});
+
+afterAll(async () => {
+  for (const node of nodes) await node[Symbol.asyncDispose]();
+});
+
+type Amounts = Readonly<Record<'tokens' | 'requests' | 'cost', number>>;
+
+/** A call of a holder on one of two nodes; `which` picks one of those under way. */
+type Step =
+  | {
+      readonly does: 'reserve';
+      readonly node: number;
+      readonly holder: string;
+      readonly amounts: Amounts;
+      readonly total: number;
+    }
+  | { readonly does: 'settle'; readonly which: number; readonly used: Amounts }
+  | { readonly does: 'giveBack' | 'callInside'; readonly which: number }
+  | { readonly does: 'kill'; readonly node: number };
+
+const amounts = fc.record({ tokens: fc.nat(30), requests: fc.constant(1), cost: fc.nat(30) });
+const node = fc.nat(1);
+const which = fc.nat(100);
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        does: fc.constant('reserve' as const),
+        node,
+        holder: fc.constantFrom('a', 'b'),
+        amounts,
+        total: fc.integer({ min: 1, max: 100 }),
+      }),
+    },
+    { weight: 3, arbitrary: fc.record({ does: fc.constant('settle' as const), which, used: amounts }) },
+    { weight: 2, arbitrary: fc.record({ does: fc.constantFrom('giveBack' as const, 'callInside' as const), which }) },
+    { weight: 1, arbitrary: fc.record({ does: fc.constant('kill' as const), node }) },
+  ),
+  { maxLength: 60 },
+);
+
+interface UnderWay {
+  readonly node: number;
+  readonly holder: string;
+  readonly claims: readonly AskedClaim[];
+  /** Under which each of the stores has them. */
+  readonly leases: readonly string[];
+}
+
+function countersOf(holder: string, total: number, added: Amounts): Counter[] {
+  return windows.map((window) => ({ window, holder, endsAtMs, total, amount: added[window.kind] }));
+}
+
+function claimsOf(holder: string, { tokens, cost }: Amounts, exempt: Amounts): AskedClaim[] {
+  return [
+    { kind: 'tokens', holder, amount: tokens, exempt: exempt.tokens },
+    { kind: 'cost', holder, amount: cost, exempt: exempt.cost },
+  ];
+}
+
+const nothing: Amounts = { tokens: 0, requests: 0, cost: 0 };
+
+/** The same calls on a store in memory and on nodes that share a Redis. */
+class Both {
+  readonly #run = randomUUID();
+  readonly #memory = new MemoryLimitStore();
+  readonly #redis: RedisLimitStore[] = [0, 1].map((index) => this.#open(index));
+  readonly underWay: UnderWay[] = [];
+
+  #open(index: number): RedisLimitStore {
+    return new RedisLimitStore(nodes[index]?.link ?? expect.unreachable(), systemClock);
+  }
+
+  async reserve(
+    on: number,
+    name: string,
+    { amounts: asked, total, exempt }: { amounts: Amounts; total: number; exempt: Amounts },
+  ): Promise<Found> {
+    const holder = this.#run + name;
+    const claims = claimsOf(holder, asked, exempt);
+    const counters = countersOf(holder, total, { ...nothing, requests: asked.requests });
+    const stores: LimitStore[] = [this.#memory, this.#redis[on] ?? expect.unreachable()];
+    const [near, far] = await Promise.all(stores.map((store) => store.reserve(counters, claims)));
+    if (near === undefined || far === undefined) expect.unreachable();
+    expect([far.used, far.reserved]).toEqual([near.used, near.reserved]);
+    const isIn = windows.every(({ kind }, at) => {
+      const claim = claims.findIndex((each) => each.kind === kind);
+      return (near.used[at] ?? 0) + (near.reserved[claim] ?? 0) < total;
+    });
+    if (isIn) this.underWay.push({ node: on, holder: name, claims, leases: [near.lease, far.lease] });
+    return near;
+  }
+
+  async settle({ node: on, holder, claims, leases }: UnderWay, used: Amounts): Promise<void> {
+    this.underWay.splice(
+      this.underWay.findIndex((call) => call.claims === claims),
+      1,
+    );
+    const counters = countersOf(this.#run + holder, 0, used).filter(({ amount }) => amount > 0);
+    const stores: LimitStore[] = [this.#memory, this.#redis[on] ?? expect.unreachable()];
+    for (const [index, store] of stores.entries()) await store.settle(counters, { claims, lease: leases[index] } as MadeClaims);
+  }
+
+  /** A node dies with its calls, and its lease is over. */
+  async kill(on: number): Promise<void> {
+    const { link } = nodes[on] ?? expect.unreachable();
+    this.#redis[on]?.close();
+    await link.run((redis) => redis.hdel('parley:{limits}:leases', `${link.node}.0`));
+    for (const { claims } of this.underWay.filter((call) => call.node === on)) this.#memory.settle([], { claims, lease: '' });
+    this.underWay.splice(0, this.underWay.length, ...this.underWay.filter((call) => call.node !== on));
+    await this.look();
+    this.#redis[on] = this.#open(on);
+  }
+
+  /** What is used and reserved is the same. */
+  async look(): Promise<void> {
+    for (const name of ['a', 'b']) {
+      const { reserved } = await this.reserve(0, name, { amounts: nothing, total: 0, exempt: nothing });
+      const held = this.underWay.filter(({ holder }) => holder === name).flatMap(({ claims }) => claims);
+      const sum = (kind: string) => held.filter((claim) => claim.kind === kind).reduce((all, { amount }) => all + amount, 0);
+      expect(reserved).toEqual([sum('tokens'), sum('cost')]);
+    }
+  }
+
+  close(): void {
+    for (const store of this.#redis) store.close();
+  }
+}
+
+async function take(both: Both, step: Step): Promise<void> {
+  if (step.does === 'kill') return both.kill(step.node);
+  if (step.does === 'reserve') return void (await both.reserve(step.node, step.holder, { ...step, exempt: nothing }));
+  const call = both.underWay[step.which % both.underWay.length];
+  if (call === undefined) return;
+  if (step.does === 'settle') return both.settle(call, step.used);
+  if (step.does === 'giveBack') return both.settle(call, nothing);
+  const [tokens = 0, cost = 0] = call.claims.map(({ amount }) => amount);
+  const exempt = { tokens, requests: 0, cost };
+  await both.reserve(1 - call.node, call.holder, { amounts: { tokens: 3, requests: 1, cost: 3 }, total: 40, exempt });
+}
+
+describe('what is reserved for calls', () => {
+  it('is the same in memory and in Redis, whatever is reserved, settled, given back, called inside or killed', async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (all) => {
+        const both = new Both();
+        try {
+          for (const step of all) await take(both, step);
+          await both.look();
+        } finally {
+          both.close();
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
