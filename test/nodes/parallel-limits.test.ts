@@ -30,7 +30,7 @@ async function crowd({ nodes }: Cluster, deployment: string, key: string): Promi
   return sums;
 }
 
-describe.each([1, 3])('a limit worth 50 calls, with 500 at once on %i nodes that have just started', (count) => {
+describe.each([1, 3])('a limit worth 50 calls, with 500 at once on %i nodes just started', (count) => {
   it.each(callers)('of %s lets 50 through, and refuses the others for that alone', async (_kind, deployment, key, window) => {
     await using cluster = await startCluster(count);
     expect(await crowd(cluster, deployment, key)).toEqual({ 200: 50, 429: 450 });
