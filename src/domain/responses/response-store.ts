@@ -120,6 +120,6 @@ export interface RunStore {
   keepAlive(node: string, untilMs: number): Promise<void>;
   /** Says that a node has stopped. */
   leave(node: string): Promise<void>;
-  /** Ends those whose node is gone as `fail` says, given the number of their next event; gives how many there were. */
+  /** Ends those whose node is gone as `fail` says, given the number of their next event, some at once; gives how many there were: 0 once all are done. */
   failLost(nowMs: number, fail: (lost: StoredResponse, nextEvent: number) => EndedResponse): Promise<number>;
 }

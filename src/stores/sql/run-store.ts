@@ -11,7 +11,7 @@ import type {
   StoredResponse,
 } from '#domain/responses/response-store.ts';
 import { openSealed } from './open-sealed.ts';
-import { fromRow, readColumns, toEventsPlace, toRunPlace } from './response-rows.ts';
+import { fromRow, type ReadRow, readColumns, toEventsPlace, toRunPlace } from './response-rows.ts';
 import { endRun, toEventRow, underWay } from './run-end.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
@@ -163,15 +163,33 @@ export class SqlRunStore implements RunStore {
         .limit(lostAtOnce)
         .execute(),
     );
-    for (const { owner, next, ...row } of lost) {
-      const node = owner ?? '';
-      if (row.status === 'cancelled') await this.release(row, node);
-      else {
-        const ended = fail(fromRow(this.#seal, row), next);
-        await this.#database.transact((kysely) => endRun({ kysely, seal: this.#seal }, ended, node));
-      }
-    }
+    const outcomes = await Promise.allSettled(
+      lost.map(async ({ owner, next, ...row }) => {
+        const node = owner ?? '';
+        if (row.status === 'cancelled') return this.release(row, node);
+        const ended = await this.#ended(row, node, (stored) => fail(stored, next));
+        if (ended !== undefined) await this.#database.transact((kysely) => endRun({ kysely, seal: this.#seal }, ended, node));
+      }),
+    );
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     return lost.length;
+  }
+
+  /** One that cannot be decrypted any more ends all the same, as it is. */
+  async #ended(row: ReadRow, node: string, fail: (lost: StoredResponse) => EndedResponse): Promise<EndedResponse | undefined> {
+    try {
+      return fail(fromRow(this.#seal, row));
+    } catch {
+      await this.#database.run((kysely) =>
+        kysely
+          .updateTable('responses')
+          .set({ status: 'failed', owner: null, sealed_run: null })
+          .where('id', '=', row.id)
+          .where('owner', '=', node)
+          .execute(),
+      );
+      return undefined;
+    }
   }
 
   /** Rows of runs that are gone are left out; the others are kept all the same. */

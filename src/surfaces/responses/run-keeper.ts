@@ -25,6 +25,8 @@ export class RunKeeper {
   readonly #deps: RunKeeperDeps;
   readonly #timers: readonly NodeJS.Timeout[];
   readonly #busy = new Set<string>();
+  /** What failed the last time: an outage is told once. */
+  readonly #failing = new Set<string>();
 
   constructor(deps: RunKeeperDeps) {
     this.#deps = deps;
@@ -49,8 +51,10 @@ export class RunKeeper {
     this.#busy.add(what);
     try {
       await work();
+      this.#failing.delete(what);
     } catch (thrown) {
-      this.#deps.noteFault(what, thrown);
+      if (!this.#failing.has(what)) this.#deps.noteFault(what, thrown);
+      this.#failing.add(what);
     }
     this.#busy.delete(what);
   }
@@ -58,7 +62,8 @@ export class RunKeeper {
   /** Ends runs whose node is gone, and takes those that wait. */
   async #tend(): Promise<void> {
     const { responses, runs, clock } = this.#deps;
-    await responses.runs.failLost(clock.epochMs(), (stored, next) => failedResponse(stored, lost, next));
+    const fail: Parameters<ResponseStore['runs']['failLost']>[1] = (stored, next) => failedResponse(stored, lost, next);
+    while ((await responses.runs.failLost(clock.epochMs(), fail)) > 0);
     const { room } = runs;
     if (room === 0) return;
     for (const place of await responses.runs.waiting(clock.epochMs(), room)) await runs.take(place);
