@@ -257,8 +257,8 @@ function isStage(value: unknown): value is StageDelta {
 function isConsistent(usage: unknown): boolean {
   if (!isJsonObject(usage)) return usage === undefined;
   const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage as Usage;
-  const areNumbers = [prompt, completion, total].every((count: unknown) => typeof count === 'number');
-  return areNumbers && total === prompt + completion;
+  const areCounts = [prompt, completion, total].every((count: unknown) => typeof count === 'number' && count >= 0);
+  return areCounts && total === prompt + completion;
 }
 
 function bringsChoices({ completion, chunks }: RawFrame): boolean {

@@ -5,6 +5,8 @@ import type { KeySet } from './fetch-keys.ts';
 import type { ProviderKeys } from './provider-keys.ts';
 
 const clockToleranceSeconds = 30;
+/** Of what a date can be. */
+const latestSeconds = 8_640_000_000_000;
 /** With a key that is public: whoever can verify a token cannot make one. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'];
 /** None, that of any token, or that of an access token, as vendors spell it; not that of a logout or security event. */
@@ -53,14 +55,25 @@ export async function verifySigned(
   };
   const known = await providerKeys.current();
   try {
-    return await verifyByAny(token, known, options);
+    return withTimes(await verifyByAny(token, known, options));
   } catch (thrown) {
     const newer = lacksKey(thrown, kid) ? await providerKeys.newerThan(known) : undefined;
     if (newer === undefined) throw toRefusal(thrown);
-    return verifyByAny(token, newer, options).catch((again: unknown) => {
-      throw toRefusal(again);
-    });
+    return withTimes(
+      await verifyByAny(token, newer, options).catch((again: unknown) => {
+        throw toRefusal(again);
+      }),
+    );
   }
+}
+
+/** Requires that the times a token names are times: a number too large for JSON reads as infinite, and would never pass. */
+function withTimes(claims: VerifiedClaims): VerifiedClaims {
+  for (const name of ['exp', 'nbf', 'iat'] as const) {
+    const { [name]: seconds } = claims;
+    if (seconds !== undefined && !(Math.abs(seconds) <= latestSeconds)) throw refused(`has a claim ${name} that is no time`);
+  }
+  return claims;
 }
 
 function decoded(token: string): Readonly<Record<'alg' | 'typ' | 'kid' | 'iss', unknown>> {

@@ -113,6 +113,18 @@ describe('a connection', () => {
     expect(body).toMatch(/data: \[DONE\]\n\n$/);
   });
 
+  it('of HTTP/1.0 in chunks is refused before anything is asked: others may see its end elsewhere', async () => {
+    const before = upstream.requests.length;
+    const [head = ''] = toLines({ messages: hello }, [], '1.0').join('\r\n').split('\r\n\r\n');
+    const body = JSON.stringify({ messages: hello });
+    const chunked = `${head.replace(/content-length: \d+/i, 'transfer-encoding: chunked')}\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+    const text = await readAll(raw(chunked));
+    expect(text).toMatch(/^HTTP\/1\.1 400 /);
+    expect(text).toMatch(/connection: close/i);
+    expect(text).toContain('HTTP/1.0 has no Transfer-Encoding');
+    expect(upstream.requests.length).toBe(before);
+  });
+
   it('waits for nothing where a body is announced with Expect: 100-continue', async () => {
     const [head, body] = toLines({ messages: hello }, ['expect: 100-continue', 'connection: close'])
       .join('\r\n')

@@ -123,6 +123,18 @@ const byClaims: readonly Forgery[] = [
   ],
   ['no audience', () => issuer.token({ aud: undefined }), 'The token lacks the claim aud.'],
   ['an end that is past', () => issuer.token({ exp: now() - 31 }), 'The token has expired; get a new one.'],
+  ...(['exp', 'nbf', 'iat'] as const).flatMap((name) =>
+    ['1e999', '-1e999', '1e300'].map(
+      (number): Forgery => [
+        `${name} of ${number}, which no clock shows`,
+        () => {
+          const payload = JSON.stringify({ ...claims, [name]: 'here' }).replace('"here"', number);
+          return forge(header, payload, rsa(keyOf(issuer)));
+        },
+        new RegExp(`claim ${name} that is no time|expired|not valid yet`),
+      ],
+    ),
+  ),
   ['no end', () => issuer.token({ exp: undefined }), 'The token lacks the claim exp.'],
   ['an end that is text', () => issuer.token({ exp: String(now() + 60) }), 'The token has a claim exp that does not hold.'],
   ['an end that is null', () => issuer.token({ exp: null }), 'The token has a claim exp that does not hold.'],

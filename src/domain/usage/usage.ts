@@ -19,7 +19,7 @@ export function toUsage(reported: Usage): Usage {
 /** Whether an upstream said anything of its tokens, and nothing that cannot be. */
 export function isReported({ prompt_tokens, completion_tokens }: Partial<TokenCounts>): boolean {
   const counts = [prompt_tokens, completion_tokens].filter((count) => typeof count === 'number');
-  return counts.length > 0 && counts.every((count) => count <= mostTokens);
+  return counts.length > 0 && counts.every((count) => count >= 0 && count <= mostTokens);
 }
 
 /** The item of `usage_per_model` of a reply that one model answered. */

@@ -38,14 +38,24 @@ export function refuseOddHeads(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, _reply, done) => done(oddityOf(raw)));
 }
 
-function oddityOf({ rawHeaders, headers: { host, expect }, httpVersion, method, url }: IncomingMessage): ParleyError | undefined {
+function oddityOf({ rawHeaders, headers, httpVersion, method, url }: IncomingMessage): ParleyError | undefined {
+  const { host, expect, 'transfer-encoding': transfer } = headers;
   if (url === '*' && method !== 'OPTIONS')
     return new ParleyError('invalid_request', 'Only OPTIONS may ask for *, the whole service.');
   if (hasSeveralHosts(rawHeaders)) return new ParleyError('invalid_request', 'The header field Host stands there twice.');
+  if (isChunkedTooEarly(httpVersion, transfer))
+    return new ParleyError('invalid_request', 'HTTP/1.0 has no Transfer-Encoding; send a Content-Length.', {
+      headers: { connection: 'close' },
+    });
   if (httpVersion !== '1.1') return undefined;
   if (host === undefined) return new ParleyError('invalid_request', 'The header field Host is missing.');
   if (expect === undefined || /100-continue/i.test(expect)) return undefined;
   return httpRefusal(417, 'Expect can only be 100-continue.');
+}
+
+/** Whether the framing of a body is faulty (RFC 9112, 6.1): others may end it elsewhere. */
+export function isChunkedTooEarly(httpVersion: string, transferEncoding: string | undefined): boolean {
+  return transferEncoding !== undefined && httpVersion === '1.0';
 }
 
 /** Node takes the first; who stands before this service may have taken another (RFC 9112, 3.2). */

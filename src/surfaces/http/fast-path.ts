@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { hasSeveralHosts } from './answer-malformed.ts';
+import { hasSeveralHosts, isChunkedTooEarly } from './answer-malformed.ts';
 import { requestIdOf } from './request-id.ts';
 import type { RawConfig, ServeRaw } from './serve-raw.ts';
 
@@ -45,6 +45,7 @@ export class FastPath {
     if (method !== 'POST' || headers.host === undefined || headers.expect !== undefined || !plainUrl.test(url)) return false;
     const serve = this.#exact.get(url) ?? this.#below.find(({ prefix }) => url.startsWith(prefix))?.serve;
     if (serve === undefined || this.#isReserved(request) || hasSeveralHosts(request.rawHeaders)) return false;
+    if (isChunkedTooEarly(request.httpVersion, headers['transfer-encoding'])) return false;
     serve({ id: requestIdOf(request, this.#newId), request, response });
     return true;
   }

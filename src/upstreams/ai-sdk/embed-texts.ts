@@ -2,6 +2,7 @@ import type { EmbeddingModelV4 } from '@ai-sdk/provider';
 import type { JsonObject } from '#base/json.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { type Ask, UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { requireVectors } from '../embeddings-reply.ts';
 import { dialects } from './dialect.ts';
 
 const mostAtOnce = 8;
@@ -24,13 +25,11 @@ export async function embedTexts(
     replies.push(...(await Promise.all(some.map((values) => model.doEmbed({ ...options, values })))));
   }
   const vectors = replies.flatMap(({ embeddings }) => embeddings);
+  const data = vectors.map((vector, index) => ({ object: 'embedding', index, embedding: vector }));
+  requireVectors({ data }, request);
   return {
     object: 'list',
-    data: vectors.map((vector, index) => ({
-      object: 'embedding',
-      index,
-      embedding: format === 'base64' ? toBase64(vector) : vector,
-    })),
+    data: format === 'base64' ? data.map((item) => ({ ...item, embedding: toBase64(item.embedding) })) : data,
     model: upstream.model,
     ...toUsage(replies),
   };

@@ -6,6 +6,7 @@ import { Frame, type RawFrame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { faultIn, faultOfNamed } from '../error-in-reply.ts';
 import type { EventReader } from '../upstream-reply.ts';
+import { requireDeltas } from './reply-shape.ts';
 import { TextEvents } from './text-events.ts';
 
 const endMark = '[DONE]';
@@ -60,5 +61,6 @@ function toFrame(event: string): RawFrame {
   if (!isJsonObject(value)) throw new UpstreamFault('broken', 'The upstream sent an event that is not a JSON object.');
   const fault = faultIn(value);
   if (fault !== undefined) throw fault;
+  requireDeltas(value);
   return Frame.ofEvent(event, value);
 }

@@ -1,12 +1,15 @@
-import { defaultJsonBounds, isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { defaultJsonBounds, type JsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1 } from '#base/latin1.ts';
 import type { RawCompletion } from '#contract/chunk.ts';
+import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { Frame, type RawFrame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { requireVectors } from '../embeddings-reply.ts';
 import { faultIn, toSaid } from '../error-in-reply.ts';
 import { ofFrameworks, plainWordsOf, retryAfterOf, toJsonObject } from '../reply-text.ts';
 import type { Refusal, ReplyDialect } from '../upstream-reply.ts';
 import { ChatEvents } from './chat-events.ts';
+import { requireMessages } from './reply-shape.ts';
 
 /** Thousands of vectors of thousands of numbers. */
 const embeddingBounds = { ...defaultJsonBounds, maxNodes: 10_000_000 };
@@ -14,18 +17,25 @@ const embeddingBounds = { ...defaultJsonBounds, maxNodes: 10_000_000 };
 /** A chat reply, streamed or in one JSON text. */
 export const chatReply: ReplyDialect = { readEvents: () => new ChatEvents(), readWhole: toCompletionFrame, readRefusal };
 
-/** A reply with embeddings. */
-export const embeddingsReply: ReplyDialect<JsonObject> = {
-  readWhole: (bytes) => toJsonObject(bytes, embeddingBounds),
-  readRefusal,
-};
+/** A reply with the embeddings that a request asks for. */
+export function embeddingsReply(request: Pick<EmbeddingsRequest, 'input'>): ReplyDialect<JsonObject> {
+  return {
+    readWhole(bytes) {
+      const reply = toJsonObject(bytes, embeddingBounds);
+      const fault = Array.isArray(reply.data) ? undefined : faultIn(reply);
+      if (fault !== undefined) throw fault;
+      requireVectors(reply, request);
+      return reply;
+    },
+    readRefusal,
+  };
+}
 
 function toCompletionFrame(bytes: string): RawFrame {
   const completion = toJsonObject(bytes);
   const fault = faultIn(completion);
   if (fault !== undefined) throw fault;
-  if (!Array.isArray(completion.choices) || !completion.choices.every(isJsonObject))
-    throw new UpstreamFault('broken', 'The upstream answered with JSON that is no chat completion.');
+  requireMessages(completion);
   return Frame.ofRawCompletion(completion as RawCompletion, bytes);
 }
 

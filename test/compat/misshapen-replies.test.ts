@@ -1,0 +1,130 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { delta, finish, hello, plainCompletion, usage } from '#test/chunks.ts';
+import { upstreamsAreOdd } from '#test/described-answers.ts';
+import { eventsReply, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+
+upstreamsAreOdd();
+
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  const upstreams = [{ endpoint: upstream.endpoint }];
+  service = await startService({
+    models: { m: { upstreams, maxRetryAttempts: 1 }, vectors: { type: 'embedding', upstreams, maxRetryAttempts: 1 } },
+    applications: { app: { endpoint: `${upstream.url}/app` } },
+  });
+});
+
+afterEach(() => service.forgetFailures());
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+const saying = (message: unknown, reason = 'stop') => ({ choices: [{ index: 0, message, finish_reason: reason }] });
+const role = delta({ role: 'assistant', content: '' });
+
+describe.each(['m', 'app'])('a whole reply of %s that is none', (deployment) => {
+  it.each([
+    ['a message of null', saying(null)],
+    ['a message that is a text', saying('hi')],
+    ['no message', { choices: [{ index: 0, finish_reason: 'stop' }] }],
+    ['content that is a number', saying({ role: 'assistant', content: 7 })],
+    ['content that is an object', saying({ role: 'assistant', content: { text: 'hi' } })],
+    ['content that is a list of texts', saying({ role: 'assistant', content: ['hi'] })],
+    ['tool calls that are an object', saying({ role: 'assistant', tool_calls: { 0: {} } })],
+    ['tool calls that are texts', saying({ role: 'assistant', tool_calls: ['call'] })],
+    ['a tool call whose function is a text', saying({ role: 'assistant', tool_calls: [{ function: 'f' }] }, 'tool_calls')],
+    ['a function call that is a text', saying({ role: 'assistant', function_call: 'f' }, 'function_call')],
+    ['choices of null', { choices: null }],
+    ['choices that are a text', { choices: 'hi' }],
+    ['a choice of null', { choices: [null] }],
+    ['no choice', { choices: [] }],
+  ])('is told as a fault of the upstream: %s', async (_what, fields) => {
+    for (const stream of [false, true]) {
+      upstream.script(jsonReply(plainCompletion('', fields)));
+      const { status, error } = await service.chat(deployment, { messages: hello, stream });
+      expect([status, error.code]).toEqual([500, 'upstream_failed']);
+      service.forgetFailures();
+    }
+  });
+
+  it('may lack the message that a filter took out', async () => {
+    upstream.script(jsonReply(plainCompletion('', { choices: [{ index: 0, finish_reason: 'content_filter' }] })));
+    const { status, completion } = await service.chat(deployment, { messages: hello });
+    expect([status, completion.choices[0]?.finish_reason]).toEqual([200, 'content_filter']);
+  });
+});
+
+describe('an event that is of no chunk', () => {
+  const event = (choices: unknown) => ({ ...role, choices });
+
+  it.each([
+    ['content that is a number', event([{ index: 0, delta: { content: 7 } }])],
+    ['a delta that is a text', event([{ index: 0, delta: 'hi' }])],
+    ['choices that are a text', event('hi')],
+    ['choices that are an object', event({ 0: {} })],
+    ['tool calls that are an object', event([{ index: 0, delta: { tool_calls: { 0: {} } } }])],
+    ['a tool call of null', event([{ index: 0, delta: { tool_calls: [null] } }])],
+  ])('breaks off its stream: %s', async (_what, odd) => {
+    upstream.script(eventsReply(role, odd, finish(), usage(1, 1)));
+    const { error, chunks } = await (await service.stream('m', { messages: hello })).rest();
+    expect(error?.code).toBe('upstream_failed');
+    expect(chunks.some(({ choices }) => choices.some(({ finish_reason: reason }) => reason))).toBe(false);
+  });
+});
+
+describe('usage that cannot be', () => {
+  it.each([
+    { prompt_tokens: -7, completion_tokens: -5, total_tokens: -12 },
+    { prompt_tokens: 7, completion_tokens: -5, total_tokens: 2 },
+    { prompt_tokens: '7', completion_tokens: '5' },
+    { prompt_tokens: 1e300, completion_tokens: 1 },
+  ])('is estimated instead: %j', async (counts) => {
+    upstream.script(jsonReply(plainCompletion('four words are here', { usage: counts })));
+    const { completion } = await service.chat('m', { messages: hello });
+    const [item] = completion.statistics?.usage_per_model ?? [];
+    expect(item?.estimated).toBe(true);
+    expect(item?.completion_tokens).toBeGreaterThan(0);
+    expect(completion.usage?.completion_tokens).toBe(item?.completion_tokens);
+  });
+});
+
+describe('a reply to an embeddings request that is none', () => {
+  const vector = (embedding: unknown, index = 0) => ({ object: 'embedding', index, embedding });
+
+  it.each([
+    ['no data', { object: 'list' }],
+    ['data of null', { data: null }],
+    ['data that are an object', { data: { 0: vector([1]), 1: vector([1]) } }],
+    ['too few', { data: [vector([1])] }],
+    ['too many', { data: [vector([1]), vector([1], 1), vector([1], 2)] }],
+    ['none', { data: [] }],
+    ['items of null', { data: [null, null] }],
+    ['an empty vector', { data: [vector([]), vector([], 1)] }],
+    ['a vector of texts', { data: [vector(['1']), vector(['1'], 1)] }],
+    ['a vector with a null', { data: [vector([1, null]), vector([1, 2], 1)] }],
+    ['vectors of several lengths', { data: [vector([1]), vector([1, 2], 1)] }],
+    ['an error', { error: { message: 'CUDA out of memory' } }],
+    ['another error', { detail: 'CUDA out of memory' }],
+  ])('is told as a fault of the upstream: %s', async (_what, reply) => {
+    upstream.script(jsonReply({ model: 'x', usage: { prompt_tokens: 1, total_tokens: 1 }, ...reply }));
+    const asking = { path: '/v1/embeddings', headers: withKey(), body: { model: 'vectors', input: ['a', 'b'] } };
+    const { status, error } = await service.ask(asking);
+    expect([status, error.code]).toEqual([500, 'upstream_failed']);
+  });
+
+  it.each([
+    ['a text', 'a', 1],
+    ['tokens', [1, 2, 3], 1],
+    ['several lists of tokens', [[1], [2, 3]], 2],
+  ])('is not one that has a vector for each input: %s', async (_what, input, count) => {
+    upstream.script(jsonReply({ object: 'list', data: Array.from({ length: count }, (_, at) => vector([0.5, 1], at)) }));
+    const { status } = await service.ask({ path: '/v1/embeddings', headers: withKey(), body: { model: 'vectors', input } });
+    expect(status).toBe(200);
+  });
+});
