@@ -31,6 +31,7 @@ async function runAll(wish: Wish): Promise<readonly Result[]> {
   const weights = wish.scenarios.reduce((sum, { weight }) => sum + weight, 0);
   const results: Result[] = [];
   for (const scenario of wish.scenarios) {
+    if (wish.isShort && scenario.isLongOnly) continue;
     const ms = wish.isShort ? 0 : (wish.minutes * 60_000 * scenario.weight) / weights;
     const given = {
       random: random.fork(),

@@ -23,6 +23,8 @@ export interface Scenario {
   readonly title: string;
   /** How much of the whole time it gets, as a weight. */
   readonly weight: number;
+  /** Whether it takes too long to be part of the short form. */
+  readonly isLongOnly?: boolean;
   readonly run: (ground: Ground) => Promise<void>;
 }
 

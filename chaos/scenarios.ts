@@ -1,4 +1,5 @@
 import { callersFaults } from './callers/callers-faults.ts';
+import { documents } from './documents/documents.ts';
 import { fuzzRoutes } from './fuzz/fuzz-routes.ts';
 import { fuzzUpstreams } from './fuzz/fuzz-upstreams.ts';
 import { killsOfNodes, killsOfOne } from './kills/kills.ts';
@@ -15,6 +16,7 @@ export const scenarios: readonly Scenario[] = [
   rollingRestart,
   upstreamFaults,
   callersFaults,
+  documents,
   fuzzRoutes,
   fuzzUpstreams,
 ];

@@ -11,7 +11,7 @@ import { requireQuietLog } from '../support/watched-node.ts';
 import type { Tally } from '../tally.ts';
 import { Ledger, openRegisters } from './registers.ts';
 
-const shortKills = 3;
+const shortKills = 2;
 
 /** kill -9 in the middle of writes, on one machine with SQLite. */
 export const killsOfOne: Scenario = {

@@ -10,6 +10,8 @@ export interface Call {
   readonly isMessages: boolean;
   readonly key?: string;
   readonly prompt?: string;
+  /** No answer may take longer; 15 s where absent. */
+  readonly longestMs?: number;
   /** Leaves so long after it was sent. */
   readonly leaveAfterMs?: number;
 }
@@ -25,18 +27,17 @@ export interface Told {
   readonly isStream: boolean;
 }
 
-/** No answer may take longer. */
-const longestMs = 15_000;
+const defaultLongestMs = 15_000;
 
 /** Calls, and gives what was told in any case. */
 export function call(
   url: string,
-  { deployment, isStream, isMessages, leaveAfterMs, key = callerKey, prompt = 'Hi' }: Call,
+  { deployment, isStream, isMessages, leaveAfterMs, longestMs = defaultLongestMs, key = callerKey, prompt = 'Hi' }: Call,
 ): Promise<Told> {
   const messages = [{ role: 'user', content: prompt }];
   const body = JSON.stringify({ ...(isMessages && { model: deployment, max_tokens: 50 }), messages, stream: isStream });
   const path = isMessages ? '/msgapi/v1/messages' : chatPath(deployment);
-  return exchange(url, { path, body, key, leaveAfterMs });
+  return exchange(url, { path, body, key, leaveAfterMs, longestMs });
 }
 
 interface Sent {
@@ -44,9 +45,10 @@ interface Sent {
   readonly body: string;
   readonly key: string;
   readonly leaveAfterMs: number | undefined;
+  readonly longestMs: number;
 }
 
-function exchange(url: string, { path, body, key, leaveAfterMs }: Sent): Promise<Told> {
+function exchange(url: string, { path, body, key, leaveAfterMs, longestMs }: Sent): Promise<Told> {
   const { hostname, port } = new URL(url);
   const headers = { 'api-key': key, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
   const beganMs = performance.now();

@@ -1,0 +1,117 @@
+import { type Answered, ask } from '#test/ask.ts';
+import { delta, finish } from '#test/chunks.ts';
+import { toEvent } from '#test/scripted-upstream.ts';
+import { callerKey, withKey } from '#test/start-service.ts';
+import { type Ground, hasTime, type Scenario } from '../scenario.ts';
+import { call, readOutcome } from '../support/call.ts';
+import { quickAppType } from '../support/calm-upstream.ts';
+import { requireSettled, requireToLive, startWatched, type WatchedNode } from '../support/watched-node.ts';
+import { framed } from '../upstreams/fault.ts';
+import { goodReply } from '../upstreams/good-replies.ts';
+import { startHostileUpstream } from '../upstreams/hostile-upstream.ts';
+import { type HostileDocument, hostileDocuments } from './hostile-documents.ts';
+
+const longestOfOthersMs = 5_000;
+const asks = {
+  index: 0,
+  id: 'call_1',
+  type: 'function',
+  function: { name: 'query_document', arguments: '{"query":"mill"}' },
+} as const;
+
+/** Quick apps that read documents which do harm, while others call a model. */
+export const documents: Scenario = {
+  name: 'documents',
+  title: 'Documents that unpack, nest and lie, read by quick apps',
+  weight: 2,
+  isLongOnly: true,
+  async run(ground) {
+    await using upstream = await startHostileUpstream(({ path, body }) => {
+      const good = goodReply('openai', /"stream":\s*true/.test(body));
+      const isFirst = path.startsWith('/asks') && !body.includes('"role":"tool"');
+      if (!isFirst) return framed(good);
+      const events = [delta({ role: 'assistant', content: null, tool_calls: [asks] }), finish('tool_calls')].map(toEvent);
+      return framed({ ...goodReply('openai', true), pieces: [...events, 'data: [DONE]\n\n'].map((event) => Buffer.from(event)) });
+    });
+    const model = (path: string) => ({ upstreams: [{ endpoint: `${upstream.url}${path}/v1` }], maxRetryAttempts: 1 });
+    const configuration = { models: { free: model(''), asking: model('/asks') } };
+    await using node = await startWatched({ configuration });
+    let isOver = false;
+    requireToLive(node, ground.tally, () => isOver);
+    await call(node.url, { deployment: 'free', isStream: false, isMessages: false });
+    const before = await node.read();
+    const { bucket } = (await ask(node.url, { method: 'GET', path: '/v1/bucket', headers: { 'api-key': callerKey } })).json as {
+      bucket: string;
+    };
+    for (const document of hostileDocuments()) {
+      if (!document.name.includes(ground.match) || !hasTime(ground)) continue;
+      await readOne(ground, { node, bucket, document });
+    }
+    await requireSettled(node, before, ground.tally);
+    isOver = true;
+  },
+};
+
+interface Reading {
+  readonly node: WatchedNode;
+  readonly bucket: string;
+  readonly document: HostileDocument;
+}
+
+/** Saves a document and an application of it, asks, and calls a model all the while. */
+async function readOne({ tally, say }: Ground, { node, bucket, document }: Reading): Promise<void> {
+  const { name, bytes } = document;
+  const put = (path: string, body: unknown): Promise<Answered> =>
+    ask(node.url, { method: 'PUT', path, headers: withKey(), body });
+  const kept = await put(`/v1/files/${bucket}/${name}`, Buffer.from(bytes));
+  const properties = {
+    temperature: 0,
+    instructions: 'Be kind.',
+    model: 'asking',
+    document_relative_url: [`files/${bucket}/${name}`],
+  };
+  const saved = await put(`/v1/applications/${bucket}/${name}`, {
+    displayName: name,
+    applicationTypeSchemaId: quickAppType,
+    applicationProperties: properties,
+  });
+  tally.require(
+    kept.status < 300 && saved.status < 300,
+    () => `${name}: ${kept.status} ${saved.status} ${saved.text.slice(0, 200)}`,
+  );
+  const beganMs = performance.now();
+  let isOver = false;
+  const others = (async () => {
+    while (!isOver) {
+      const { status, ms } = await call(node.url, { deployment: 'free', isStream: false, isMessages: false });
+      tally.count('calls of others');
+      tally.peak('longest of others ms', Math.round(ms));
+      tally.require(
+        status === 200 && ms < longestOfOthersMs,
+        () => `${name}: another's call was answered with ${status} after ${Math.round(ms)} ms`,
+      );
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  })();
+  const told = await call(node.url, {
+    deployment: `applications/${bucket}/${name}`,
+    isStream: false,
+    isMessages: false,
+    longestMs: 120_000,
+  });
+  isOver = true;
+  await others;
+  const ms = Math.round(performance.now() - beganMs);
+  const { blockedMs, rssBytes } = await node.read();
+  tally.count('documents');
+  tally.peak('longest ms', ms);
+  tally.peak('blocked ms', Math.round(blockedMs));
+  tally.peak('rss MB', Math.round(rssBytes / 2 ** 20));
+  tally.require(blockedMs <= 250, () => `${name}: the event loop was blocked for ${Math.round(blockedMs)} ms`);
+  try {
+    readOutcome(told, false);
+  } catch (thrown) {
+    tally.fault(`${name}: ${thrown instanceof Error ? thrown.message : thrown}`);
+  }
+  say(`${name}: ${told.status} after ${ms} ms, ${Math.round(rssBytes / 2 ** 20)} MB`);
+}
