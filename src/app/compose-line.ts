@@ -26,6 +26,7 @@ import { KeptTexts } from '#domain/quick-app/kept-texts.ts';
 import { ReplySizes } from '#domain/usage/reply-sizes.ts';
 import { RunStates, type StateSigner } from '#runtime/quick-app/run-state.ts';
 import { McpTools } from '#tools/mcp/mcp-tools.ts';
+import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
 import { composeProtocols } from './compose-protocols.ts';
 import { DocumentTools } from './document-tools.ts';
 import type { ServiceDeps } from './service-parts.ts';
@@ -50,7 +51,8 @@ export function composeLine(deps: CompleteServiceDeps) {
     ...{ files: deps.files, passages: deps.passages, embedder: deps.embedder, snapshot, clock, caches, noteFault },
     serviceEmbed: { calls: () => calls, telemetry, clock, newId: createLetterIds() },
   });
-  const toolSources = createToolSources(clock, { mcp, documents, caches });
+  const openApi = new OpenApiReader();
+  const toolSources = createToolSources(clock, { mcp, documents, openApi, caches });
   const guarded: HttpClient = {
     send: (request, listener) => toolSources(snapshot().configuration).sources.http.send(request, listener),
     close: () => undefined,
@@ -84,7 +86,7 @@ export function composeLine(deps: CompleteServiceDeps) {
     askFeature: (ask, signal) => askFeature({ http: deps.http, guarded, perRequestKeys, requireConsent }, ask, signal),
     countTokens: (target, ask, signal) => countTokens(upstreams, { target, ...ask, signal }),
   };
-  return { catalog, documents, mcp, guarded, counters, consent, calls };
+  return { catalog, documents, mcp, openApi, guarded, counters, consent, calls };
 }
 
 function composeConsent({ stores, noteGraph }: CompleteServiceDeps, catalog: Catalog) {

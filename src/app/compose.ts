@@ -168,7 +168,7 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
 /** What belongs to callers and makers: limits, applications, files, consent, the page. */
 function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind: Behind): void {
   const { snapshot, clock, noteFault, noteAudit } = parts;
-  const { identify, catalog, calls, counters, consent, documents, guarded } = behind;
+  const { identify, catalog, calls, counters, consent, documents, openApi, guarded } = behind;
   const store = parts.stores.applications;
   const progress = (deployment: Deployment) => documents.progress(deployment);
   callerRoutes(app, { snapshot, catalog, identify, calls, counters, clock, documents: progress });
@@ -176,7 +176,7 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
   importRoutes(app, {
     snapshot,
     identify,
-    importDocument: createImportDocument(guarded, () => snapshot().configuration.tools),
+    importDocument: createImportDocument({ http: guarded, reader: openApi, limits: () => snapshot().configuration.tools }),
   });
   const prepareSaved = (id: string): void =>
     documents.prepare(async () => [await catalog.find(snapshot(), id)].filter((saved) => saved !== undefined));

@@ -14,12 +14,13 @@ import type { LoadContext } from '#runtime/quick-app/load-tools.ts';
 import { DeploymentEmbedder } from '#tools/retrieval/deployment-embedder.ts';
 import { loadDocumentTools } from '#tools/retrieval/document-source.ts';
 import { DocumentIndexer } from '#tools/retrieval/indexing/document-indexer.ts';
+import { defaultDocumentBounds } from '#tools/retrieval/loading/load-document.ts';
 import { readProgress } from '#tools/retrieval/read-progress.ts';
 import { PassageSearch } from '#tools/retrieval/searching/passage-search.ts';
 import { openShelf } from '#tools/retrieval/shelf.ts';
 import type { TextEmbedder } from '#tools/retrieval/text-embedder.ts';
 
-import { memoryOfProcess, vectorBytes } from './memory-shares.ts';
+import { documentMemoryMb, memoryOfProcess, vectorBytes } from './memory-shares.ts';
 
 /** The index of what stands in stored files. */
 export interface PassageStore {
@@ -64,7 +65,8 @@ export class DocumentTools {
     const { index, owner } = passages;
     const bytesOf = ({ byteLength }: Float32Array): number => byteLength;
     const vectors = caches.open('document_vectors', { maxBytes: vectorBytes(memoryOfProcess()), bytesOf });
-    const indexer = new DocumentIndexer({ index, blobs: files.blobs, clock, owner, noteFault });
+    const bounds = { ...defaultDocumentBounds, maxMemoryMb: documentMemoryMb(memoryOfProcess()) };
+    const indexer = new DocumentIndexer({ index, blobs: files.blobs, clock, owner, noteFault, bounds });
     this.#shelves = { clock, files: files.index, index, indexer, search: new PassageSearch(index, vectors) };
   }
 

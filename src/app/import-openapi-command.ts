@@ -7,6 +7,8 @@ import { NetGuard } from '#base/net-guard.ts';
 import type { RestToolset } from '#contract/quick-app/web-toolset.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 import { importOpenApi } from '#tools/openapi/import-openapi.ts';
+import type { DocumentSource } from '#tools/openapi/load-openapi.ts';
+import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
 import type { Choice, ImportedApi } from '#tools/openapi/to-toolsets.ts';
 
 /** Flags of `parley import-openapi`. */
@@ -27,7 +29,9 @@ interface ImportOutcome {
 }
 
 const connectMs = 10_000;
-const timeoutMs = 30_000;
+const timeoutMs = 120_000;
+/** Whoever runs the command has the machine for it. */
+const bounds = { timeoutMs, maxMemoryMb: 2048 };
 
 /** What `parley import-openapi FILE|URL` prints and how it exits. */
 export async function importOpenApiCommand({ document, base, ...choice }: ImportFlags): Promise<ImportOutcome> {
@@ -43,20 +47,25 @@ export async function importOpenApiCommand({ document, base, ...choice }: Import
 }
 
 async function read(document: string, base: string | undefined, choice: Choice): Promise<ImportedApi> {
-  if (!/^https?:\/\//i.test(document)) {
+  const http = guardClient(new NetGuard([]), (lookup) => new LeanClient({ lookup }));
+  const from = { http, reader: new OpenApiReader(bounds), owner: 'command line', connectMs, timeoutMs };
+  try {
+    if (/^https?:\/\//i.test(document)) return await importFrom(document, from, choice);
     if (base !== undefined && !URL.canParse(base)) throw new ToolFault('what --base names is no address');
     const url = base === undefined ? pathToFileURL(document) : new URL(base);
-    return importOpenApi({ text: await readFile(document, 'utf8'), url }, choice);
+    return await importOpenApi({ text: await readFile(document, 'utf8'), url, from }, choice);
+  } finally {
+    http.close();
   }
-  if (!URL.canParse(document)) throw new ToolFault('the address is not well formed');
-  const http = guardClient(new NetGuard([]), (lookup) => new LeanClient({ lookup }));
+}
+
+async function importFrom(address: string, from: DocumentSource, choice: Choice): Promise<ImportedApi> {
+  if (!URL.canParse(address)) throw new ToolFault('the address is not well formed');
   try {
-    return await importOpenApi({ url: new URL(document), from: { http, connectMs, timeoutMs } }, choice);
+    return await importOpenApi({ text: undefined, url: new URL(address), from }, choice);
   } catch (thrown) {
     if (!(thrown instanceof ToolFault)) throw thrown;
     throw new ToolFault(`${thrown.message} (a document that is saved as a file can be given as one, with --base)`, thrown);
-  } finally {
-    http.close();
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { memoryOfProcess, vectorBytes } from './memory-shares.ts';
+import { documentMemoryMb, memoryOfProcess, vectorBytes } from './memory-shares.ts';
 
 const mebibyte = 1024 ** 2;
 
@@ -15,4 +15,8 @@ it.each([
 it('a process may take no more than the machine has', () => {
   expect(memoryOfProcess()).toBeGreaterThan(64 * mebibyte);
   expect(memoryOfProcess()).toBeLessThan(2 ** 50);
+});
+
+it('gives a document a quarter of the memory, within bounds', () => {
+  expect([512, 1024, 2048, 65_536].map((memory) => documentMemoryMb(memory * mebibyte))).toEqual([160, 256, 512, 1024]);
 });

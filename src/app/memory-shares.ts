@@ -15,3 +15,11 @@ export function memoryOfProcess(): number {
 export function vectorBytes(memory: number): number {
   return Math.min(mostVectorBytes, Math.max(leastVectorBytes, Math.floor(memory * vectorShare)));
 }
+
+const leastDocumentMb = 160;
+const mostDocumentMb = 1024;
+
+/** MiB that reading a document may take: three are read at once at most, and a quarter of the memory is left to the node. */
+export function documentMemoryMb(memory: number): number {
+  return Math.min(mostDocumentMb, Math.max(leastDocumentMb, Math.floor(memory / 4 / mebibyte)));
+}

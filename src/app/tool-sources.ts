@@ -10,6 +10,7 @@ import { AddonTools } from '#runtime/addons.ts';
 import type { ToolSources } from '#runtime/quick-app/load-tools.ts';
 import { TokenCache } from '#tools/authorization/token-cache.ts';
 import type { McpTools } from '#tools/mcp/mcp-tools.ts';
+import type { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
 import type { DocumentTools } from './document-tools.ts';
 
 const tokenReplyMs = 30_000;
@@ -26,6 +27,7 @@ interface LastingSources {
   readonly mcp: McpTools;
   readonly documents: DocumentTools;
   readonly caches: Caches;
+  readonly openApi: OpenApiReader;
 }
 
 /** Gives the tools of the configuration in force, made once for each. */
@@ -57,7 +59,7 @@ function toTools(configuration: Configuration, clock: Clock, lasting: LastingSou
   const rules = JSON.stringify([allowPrivateNetworks, connectMs, timeoutMs]);
   const network = { fetch: createGuardedFetch(guard, connectMs), tokens, timeoutMs, loadingMs: mcpLoadingMs, rules };
   return {
-    addons: new AddonTools({ http, tokens, clock, caches, limits }),
+    addons: new AddonTools({ http, tokens, clock, caches, limits, reader: lasting.openApi }),
     sources: {
       http,
       tokens,

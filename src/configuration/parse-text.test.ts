@@ -40,6 +40,7 @@ describe('parseText', () => {
     ['a.json', '{"a": 1, "a": 2}', place(1, 10), 'this key stands twice in one object'],
     ['a.json', '{"a": {"__proto__": 1,\n "__proto__": 2}}', place(2, 2), 'this key stands twice in one object'],
     ['a.yaml', 'a: 1\nb: 2\na: 3', place(3, 1), 'this key stands twice in one object'],
+    ['a.yaml', `a: &a 1\nb:\n${'- *a\n'.repeat(20_000)}`, place(1003, 3), 'there are more than 1000 aliases'],
     ['a.yaml', 'a: b: c', place(1, 4), 'a colon too many on this line; put the value in quotes'],
     ['a.yaml', 'a:\n  b:\n- c: 1', place(3, 1), wrongList],
     ['a.yaml', 'a:\n  b:\n    - c: 1\n   - c: 2', place(4, 4), wrongList],

@@ -1,6 +1,7 @@
 import {
   type Document,
   type DocumentOptions,
+  isScalar,
   LineCounter,
   parseDocument,
   type SchemaOptions,
@@ -19,7 +20,6 @@ const messages: ReadonlyMap<string, string> = new Map([
   ['BAD_INDENT', 'the indentation is wrong here, or a bracket before it is not closed'],
   ['BLOCK_AS_IMPLICIT_KEY', 'a colon too many on this line; put the value in quotes'],
   ['BLOCK_IN_FLOW', 'this form cannot stand within brackets or braces'],
-  ['DUPLICATE_KEY', 'this key stands twice in one object'],
   ['MISSING_CHAR', 'a character is missing here, such as a colon, a quote or a bracket'],
   ['MULTIPLE_DOCS', 'a second document begins here; a file holds one'],
   ['MULTILINE_IMPLICIT_KEY', 'a key must stand on one line, followed by a colon'],
@@ -35,6 +35,8 @@ const indented = {
   deeper:
     'this line is indented as more of the value above it, where no key can stand; indent it like the keys beside it, or put the value in quotes',
 } as const;
+
+const mostAliases = 1000;
 
 /** YAML 1.2 with the core schema and no other tags. Undefined for an empty text; of what breaks the syntax only the first fault. */
 export function parseYaml(text: string): ParsedText {
@@ -60,15 +62,17 @@ function toParsed(text: string, dialect: Dialect, maxAliasCount: number): Parsed
     ...dialect,
     resolveKnownTags: false,
     stringKeys: true,
+    // The parser compares each key with all before it; `duplicateKeys` looks them up.
+    uniqueKeys: false,
     prettyErrors: false,
     logLevel: 'error',
     lineCounter,
   });
   const problems = [...document.errors, ...document.warnings];
   const faults = [
-    ...firstProblem(problems.filter(({ code }) => code !== 'DUPLICATE_KEY')),
-    ...problems.filter(({ code }) => code === 'DUPLICATE_KEY').map(toProblem),
-    ...(problems.length === 0 ? aliasWithoutAnchor(document) : []),
+    ...firstProblem(problems),
+    ...duplicateKeys(document),
+    ...(problems.length === 0 ? wrongAlias(document) : []),
   ].map(({ offset, message }): TextFault => {
     const { line, col } = lineCounter.linePos(offset);
     return { line, column: col, message };
@@ -82,13 +86,38 @@ function toParsed(text: string, dialect: Dialect, maxAliasCount: number): Parsed
   }
 }
 
-/** The first alias that stands for nothing. */
-function aliasWithoutAnchor(document: Document.Parsed): readonly Problem[] {
+/** Keys that stand twice in one object; the merge key may. */
+function duplicateKeys(document: Document.Parsed): readonly Problem[] {
   const found: Problem[] = [];
   visit(document, {
-    Alias(_key, alias) {
-      if (alias.resolve(document) !== undefined) return undefined;
-      found.push({ offset: alias.range?.[0] ?? 0, message: 'this alias has no anchor before it' });
+    Map(_key, { items }) {
+      const keys = new Set<unknown>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        const isTwice = keys.has(key.value) && key.value !== '<<';
+        if (isTwice) found.push({ offset: key.range?.[0] ?? 0, message: 'this key stands twice in one object' });
+        keys.add(key.value);
+      }
+    },
+  });
+  return found;
+}
+
+/** The first alias that stands for nothing, or the first too many: to find what one stands for, the parser goes through all before it. */
+function wrongAlias(document: Document.Parsed): readonly Problem[] {
+  const found: Problem[] = [];
+  const anchors = new Set<string>();
+  let aliases = 0;
+  visit(document, {
+    Value(_key, { anchor }) {
+      if (anchor !== undefined) anchors.add(anchor);
+    },
+    Alias(_key, { source, range }) {
+      aliases += 1;
+      const isKnown = anchors.has(source);
+      if (isKnown && aliases <= mostAliases) return undefined;
+      const message = isKnown ? `there are more than ${mostAliases} aliases` : 'this alias has no anchor before it';
+      found.push({ offset: range?.[0] ?? 0, message });
       return visit.BREAK;
     },
   });

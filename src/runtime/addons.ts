@@ -5,6 +5,7 @@ import { untilAborted } from '#base/until-aborted.ts';
 import type { AddonEntry } from '#contract/configuration/service.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { type LoadedTools, ToolFault } from '#domain/tools/tool.ts';
+import type { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
 import type { OpenApiTools } from '#tools/openapi/to-rest-tools.ts';
 import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
 
@@ -20,6 +21,7 @@ const maxTools = 128;
 export interface AddonToolsDeps extends RestSources {
   readonly clock: Clock;
   readonly caches: Caches;
+  readonly reader: OpenApiReader;
 }
 
 /** One of a request's `addons`: a name or an address (docs/wire.md, Chat request). */
@@ -66,8 +68,14 @@ export class AddonTools {
   }
 
   #document(url: string): Promise<OpenApiTools> {
-    const { http, limits } = this.#deps;
-    const source = { http, connectMs: limits.connectMs, timeoutMs: Math.min(limits.timeoutMs, longestLoadMs) };
+    const { http, reader, limits } = this.#deps;
+    const source = {
+      http,
+      reader,
+      owner: `addon ${url}`,
+      connectMs: limits.connectMs,
+      timeoutMs: Math.min(limits.timeoutMs, longestLoadMs),
+    };
     return this.#documents.get(url, async () => {
       const { loadOpenApi } = await import('#tools/openapi/load-openapi.ts');
       return { value: await loadOpenApi(new URL(url), source), freshMs: documentFreshMs };

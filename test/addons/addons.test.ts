@@ -8,6 +8,7 @@ import { type Addons, AddonTools, findAddons } from '#runtime/addons.ts';
 import { type LoopOptions, runLoop } from '#runtime/loop.ts';
 import { answers, calls, scriptedModel } from '#test/scripted-model.ts';
 import { defaultToolSettings } from '#test/tool-settings.ts';
+import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
 import { guardedClient, never, startServer, tokenCache } from './support.ts';
 
 const limits = { connectMs: 1000, timeoutMs: 2000, maxResultBytes: 40_000 };
@@ -18,7 +19,9 @@ function run(options: Pick<LoopOptions, 'ask' | 'tools'> & Partial<LoopOptions>)
 }
 
 function addonTools(clock: Clock = systemClock, allowed?: readonly string[]) {
-  return new AddonTools({ http: guardedClient(allowed), tokens: tokenCache(), clock, caches: new Caches(), limits });
+  const caches = new Caches();
+  const reader = new OpenApiReader();
+  return new AddonTools({ http: guardedClient(allowed), tokens: tokenCache(), clock, caches, limits, reader });
 }
 
 /** A service that describes itself, and wants a key. */

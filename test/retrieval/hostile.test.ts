@@ -243,16 +243,16 @@ describe('text', () => {
 });
 
 describe('reading', () => {
-  it('ends after its time, and the thread with it', async () => {
+  it('ends after its time, and the process with it', async () => {
     const text = 'word '.repeat(3_000_000);
-    const began = performance.now();
-    expect(await faultOf(load(text, 'a.txt', { timeoutMs: 300 }))).toBe('Reading it took more than 0.3 s.');
-    expect(performance.now() - began).toBeLessThan(3000);
+    expect(await faultOf(load(text, 'a.txt', { timeoutMs: 300 }))).toBe('Reading it was given up: it took more than 0.3 s.');
   });
 
-  it('ends where it takes too much memory, and the process lives on', async () => {
+  it('ends where it takes too much memory, and the node lives on', async () => {
     const rows = JSON.stringify(Array.from({ length: 400_000 }, (_, nth) => ({ a: nth, b: `text ${nth}` })));
-    expect(await faultOf(load(rows, 'a.json', { maxHeapMb: 20 }))).toBe('Reading it takes more memory than a document may take.');
+    expect(await faultOf(load(rows, 'a.json', { maxMemoryMb: 90 }))).toBe(
+      'Reading it was given up: it needs more than 90 MiB to be read; split it into smaller files.',
+    );
   });
 
   it('leaves out what are too many passages, and says so', async () => {

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { IsolationFault } from '#base/isolation/isolation-fault.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { parseImportRequest } from '#contract/import-request.ts';
 import type { Identify } from '#domain/callers/identify.ts';
@@ -15,6 +16,8 @@ interface Importing {
   /** The document; undefined: what is found at `url`. */
   readonly text: string | undefined;
   readonly url: URL;
+  /** Who asks. */
+  readonly owner: string;
   readonly include: readonly string[] | undefined;
   readonly exclude: readonly string[] | undefined;
   /** Of a document that is fetched. */
@@ -30,11 +33,11 @@ interface Imported {
 export interface ImportDeps {
   readonly snapshot: () => ConfigSnapshot;
   readonly identify: Identify;
-  /** Rejects with ToolFault for what is no OpenAPI document or cannot be had. */
+  /** Rejects with ToolFault for what is no OpenAPI document or cannot be had, with IsolationFault if too many of the owner wait already. */
   readonly importDocument: (importing: Importing) => Promise<Imported>;
 }
 
-/** Reading a document holds up everything else for a moment; `security.maxBodyBytes` may be less. */
+/** `security.maxBodyBytes` may be less. */
 const maxDocumentBytes = 2 * 1024 ** 2;
 const nowhere = 'none:/';
 
@@ -43,14 +46,20 @@ export function importRoutes(app: FastifyInstance, { snapshot, identify, importD
   serveEarly(app, { method: 'POST', url: '/v1/import-openapi' }, async ({ raw }) => {
     const maxBytes = Math.min(maxDocumentBytes, snapshot().configuration.security.maxBodyBytes);
     refuseLargeBody(raw, maxBytes);
-    requireOwn(await identify(readCredentials(raw)), 'import documents');
+    const caller = await identify(readCredentials(raw));
+    requireOwn(caller, 'import documents');
     requireJson(raw);
     const body = await readJsonBody(raw, maxBytes, { allowsProto: true });
     const { url = nowhere, document, include, exclude } = parseImportRequest(body());
     const text = typeof document === 'object' ? JSON.stringify(document) : document;
     try {
-      return await importDocument({ text, url: new URL(url), include, exclude, maxBytes });
+      return await importDocument({ text, url: new URL(url), owner: caller.subject, include, exclude, maxBytes });
     } catch (cause) {
+      if (cause instanceof IsolationFault)
+        throw new ParleyError('overloaded', `The document cannot be imported: ${cause.message}.`, {
+          retryAfterSeconds: 5,
+          cause,
+        });
       if (!(cause instanceof ToolFault)) throw cause;
       const param = text === undefined ? 'url' : 'document';
       throw new ParleyError('invalid_request', `The document cannot be imported: ${cause.message}.`, { param, cause });

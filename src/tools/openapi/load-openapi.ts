@@ -2,14 +2,19 @@ import { openFollowing } from '#base/follow-redirects.ts';
 import { type HttpClient, HttpFault } from '#base/http/client.ts';
 import { readText } from '#base/http/read-reply.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
-import { manifestTarget, readOpenApi } from './read-openapi.ts';
+import type { OpenApiReader } from './openapi-reader.ts';
+import type { DocumentOutcome } from './read-document.ts';
 import type { OpenApiTools } from './to-rest-tools.ts';
+import type { Choice } from './to-toolsets.ts';
 
 const mostBytes = 8 * 1024 * 1024;
 
 export interface DocumentSource {
   /** Guarded. */
   readonly http: HttpClient;
+  readonly reader: OpenApiReader;
+  /** Whom the document is read for: those of one owner wait for each other. */
+  readonly owner: string;
   readonly connectMs: number;
   /** Milliseconds for the whole of it. */
   readonly timeoutMs: number;
@@ -17,13 +22,26 @@ export interface DocumentSource {
   readonly maxBytes?: number;
 }
 
-/** Fetches an OpenAPI document, or a plugin manifest and the document it points to. Rejects with ToolFault. */
+/** Fetches an OpenAPI document, or a plugin manifest and the document it points to. Rejects with ToolFault, with IsolationFault `busy`. */
 export async function loadOpenApi(url: URL, source: DocumentSource): Promise<OpenApiTools> {
+  const outcome = await loadDocument(url, source, undefined);
+  return outcome.kind === 'tools' ? outcome.api : refuseManifest();
+}
+
+/** What a document is, or the one that a plugin manifest points to; `choice` as `OpenApiReader` takes it. */
+export async function loadDocument(url: URL, source: DocumentSource, choice: Choice | undefined): Promise<DocumentOutcome> {
   const signal = AbortSignal.timeout(source.timeoutMs);
-  const first = await fetchText(url, source, signal);
-  const target = manifestTarget(first.text, first.url);
-  const { text, url: documentUrl } = target === undefined ? first : await fetchText(target, source, signal);
-  return readOpenApi(text, documentUrl);
+  const read = async (from: URL): Promise<DocumentOutcome> => {
+    const { text, url: at } = await fetchText(from, source, signal);
+    return source.reader.read({ text, url: at, choice, owner: source.owner }, signal);
+  };
+  const first = await read(url);
+  return first.kind === 'manifest' ? read(new URL(first.target)) : first;
+}
+
+/** A manifest that points to another, or that stands where only a document can. */
+export function refuseManifest(): never {
+  throw new ToolFault('it is neither an OpenAPI document nor a plugin manifest');
 }
 
 async function fetchText(

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
 import { ToolFault } from '#domain/tools/tool.ts';
-import { manifestTarget, readOpenApi } from './read-openapi.ts';
+import { manifestTarget, parseDocument, readOpenApi } from './read-openapi.ts';
 
 const at = new URL('https://docs.test/specs/openapi.json');
 const info = { title: 'Pets', version: '1' };
-const read = (document: object, url = at) => readOpenApi(JSON.stringify(document), url);
+const read = (document: object, url = at) => readOpenApi(parseDocument(JSON.stringify(document)), url);
 const openapi = (paths: object, more: object = {}) => read({ openapi: '3.1.0', info, paths, ...more });
 const only = async (operation: object, path = '/pets', method = 'post') => {
   const { tools, skipped } = await openapi({ [path]: { [method]: operation } });
@@ -138,7 +138,7 @@ describe('a document', () => {
     ['3.0', v3('3.0.3')],
     ['3.1', v3('3.1.0')],
   ])('of OpenAPI %s becomes tools, from JSON and from YAML alike', async (_version, document) => {
-    for (const { title, tools, skipped } of [await read(document), await readOpenApi(stringify(document), at)])
+    for (const { title, tools, skipped } of [await read(document), await readOpenApi(parseDocument(stringify(document)), at)])
       expect({ title, tools, skipped }).toEqual({ title: 'Pets', tools: expected, skipped: [] });
   });
 
@@ -157,7 +157,7 @@ describe('a document', () => {
     ['a tower of lists', `{"openapi":"3.1.0","paths":${'['.repeat(100_000)}${']'.repeat(100_000)}}`],
     ['a tower of YAML lists', `openapi: 3.1.0\npaths: ${'['.repeat(20_000)}`],
   ])('that is none is refused: %s', async (_what, text) => {
-    await expect(readOpenApi(text, at)).rejects.toBeInstanceOf(ToolFault);
+    await expect((async () => readOpenApi(parseDocument(text), at))()).rejects.toBeInstanceOf(ToolFault);
   });
 });
 
@@ -369,7 +369,9 @@ describe('a server', () => {
 
 describe('a plugin manifest', () => {
   const manifest = (url: unknown) =>
-    JSON.stringify({ schema_version: 'v1', name_for_model: 'pets', auth: { type: 'none' }, api: { type: 'openapi', url } });
+    parseDocument(
+      JSON.stringify({ schema_version: 'v1', name_for_model: 'pets', auth: { type: 'none' }, api: { type: 'openapi', url } }),
+    );
 
   it.each([
     ['https://api.test/openapi.yaml', 'https://api.test/openapi.yaml'],
@@ -381,7 +383,7 @@ describe('a plugin manifest', () => {
 
   it('is not what has no such address, or is a document itself', () => {
     expect(manifestTarget(manifest(undefined), at)).toBeUndefined();
-    expect(manifestTarget('{"openapi":"3.1.0","api":{"url":"https://x.test"}}', at)).toBeUndefined();
+    expect(manifestTarget({ openapi: '3.1.0', api: { url: 'https://x.test' } }, at)).toBeUndefined();
   });
 
   it('is refused where the address is none', () => {

@@ -7,29 +7,28 @@ import { type OpenApiTools, toRestTools } from './to-rest-tools.ts';
 const bounds = { maxDepth: 200, maxNodes: 1_000_000 };
 const maxAliases = 100;
 
-/** The tools of an OpenAPI document (2.0, 3.0, 3.1; JSON or YAML). Reads nothing but this text. Rejects with ToolFault. */
-export async function readOpenApi(text: string, url: URL): Promise<OpenApiTools> {
-  const document = parseDocument(text);
+/** A text as the object it holds: JSON, or YAML. Throws ToolFault. */
+export function parseDocument(text: string): JsonObject {
+  const value = /^\s*\{/.test(text) ? parseAsJson(text) : parseAsYaml(text);
+  if (!isJsonObject(value)) throw new ToolFault('it is neither an OpenAPI document nor a plugin manifest');
+  return value;
+}
+
+/** The tools of an OpenAPI document (2.0, 3.0, 3.1). Reads nothing else. Rejects with ToolFault. */
+export async function readOpenApi(document: JsonObject, url: URL): Promise<OpenApiTools> {
   if (typeof document.openapi !== 'string' && typeof document.swagger !== 'string') {
     throw new ToolFault('it is neither an OpenAPI document nor a plugin manifest');
   }
   return toRestTools(await withoutReferences(document), url);
 }
 
-/** Where a plugin manifest (`ai-plugin.json`) says its OpenAPI document is; undefined if the text is no manifest. */
-export function manifestTarget(text: string, url: URL): URL | undefined {
-  const manifest = parseDocument(text);
+/** Where a plugin manifest (`ai-plugin.json`) says its OpenAPI document is; undefined if the document is no manifest. */
+export function manifestTarget(manifest: JsonObject, url: URL): URL | undefined {
   const api = objectOf(manifest.api);
   const target = textOf(api.url);
   if (target === undefined || 'openapi' in manifest || 'swagger' in manifest) return undefined;
   if (!URL.canParse(target, url)) throw new ToolFault('the plugin manifest names no address of an OpenAPI document');
   return new URL(target, url);
-}
-
-function parseDocument(text: string): JsonObject {
-  const value = /^\s*\{/.test(text) ? parseAsJson(text) : parseAsYaml(text);
-  if (!isJsonObject(value)) throw new ToolFault('it is neither an OpenAPI document nor a plugin manifest');
-  return value;
 }
 
 function parseAsJson(text: string): unknown {
@@ -42,7 +41,8 @@ function parseAsJson(text: string): unknown {
 
 function parseAsYaml(text: string): unknown {
   try {
-    return parse(text, { maxAliasCount: maxAliases, merge: true, logLevel: 'error' });
+    // To look for keys that stand twice, the parser compares each with all before it.
+    return parse(text, { maxAliasCount: maxAliases, merge: true, uniqueKeys: false, logLevel: 'error' });
   } catch (thrown) {
     throw new ToolFault('it cannot be read: the text is neither JSON nor YAML', thrown);
   }

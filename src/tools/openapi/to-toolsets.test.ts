@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '#base/json.ts';
 import { quickAppFaults } from '#contract/quick-app/quick-app-faults.ts';
 import { toRestToolDefinition } from '#domain/quick-app/to-rest-tool-definition.ts';
-import { readOpenApi } from './read-openapi.ts';
+import { parseDocument, readOpenApi } from './read-openapi.ts';
 import { type Choice, toToolsets } from './to-toolsets.ts';
 
 const at = new URL('https://api.example/openapi.json');
@@ -10,7 +10,7 @@ const info = { title: 'Pet Shop', version: '1' };
 const get = (operationId: string, more: object = {}) => ({ get: { operationId, responses: {}, ...more } });
 
 async function read(document: object, choice: Choice = {}) {
-  return toToolsets(await readOpenApi(JSON.stringify(document), at), choice);
+  return toToolsets(await readOpenApi(parseDocument(JSON.stringify(document)), at), choice);
 }
 
 function openapi(paths: object, more: object = {}) {
@@ -107,7 +107,7 @@ describe('a document as toolsets', () => {
   });
 
   it('calls what the document as an addon would call', async () => {
-    const api = await readOpenApi(JSON.stringify(v3('3.1.0')), at);
+    const api = await readOpenApi(parseDocument(JSON.stringify(v3('3.1.0'))), at);
     const [toolset] = toToolsets(api, {}).toolsets;
     expect(toolset?.tools.map(toRestToolDefinition)).toEqual(api.tools);
   });
@@ -122,7 +122,7 @@ describe('a document as toolsets', () => {
 
   it('has a name where the document has neither a title nor an address', async () => {
     const document = { ...openapi({ '/a': get('a') }, { servers: [{ url: 'https://x.test' }] }), info: { title: ' ' } };
-    const { toolsets } = toToolsets(await readOpenApi(JSON.stringify(document), new URL('about:blank')), {});
+    const { toolsets } = toToolsets(await readOpenApi(parseDocument(JSON.stringify(document)), new URL('about:blank')), {});
     expect(toolsets.map(({ name }) => name)).toEqual(['API']);
   });
 

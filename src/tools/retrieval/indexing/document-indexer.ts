@@ -1,7 +1,8 @@
 import type { Clock } from '#base/clock.ts';
+import { FairQueue } from '#base/isolation/fair-queue.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { IndexedFile } from '#domain/files/file-index.ts';
-import type { PassageIndex } from '#domain/tools/passage-index.ts';
+import type { IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';
 import { type DocumentBounds, defaultDocumentBounds } from '../loading/load-document.ts';
 import type { TextEmbedder } from '../text-embedder.ts';
 import { DocumentReader } from './document-reader.ts';
@@ -11,6 +12,7 @@ import { VectorMaker, type VectorRequest } from './vector-maker.ts';
 
 const sweepEveryMs = 3_600_000;
 const elsewhereMs = 500;
+const askedAtOnce = 2;
 /** How long a document that could not be read for a passing reason is left alone. */
 const readAgainMs = 600_000;
 /** The same for a model that fails. */
@@ -31,6 +33,9 @@ export interface DocumentIndexerDeps {
 /** Whether somebody waits for a document, or it is read before anybody asks. */
 export type Priority = 'asked' | 'ahead';
 
+/** Does work when its turn has come. */
+type Turn = (work: () => Promise<IndexedDocument>) => Promise<IndexedDocument>;
+
 /** Vectors that are to be made for the passages of a reading. */
 interface Wanted {
   readonly reading: Reading;
@@ -39,8 +44,8 @@ interface Wanted {
 
 /**
  * Keeps the passage index up with the files that are asked for, in the background: first their words, so that they can be
- * searched, then their vectors. One for the process. It reads one document that somebody waits for and one ahead at a time,
- * and makes vectors for one.
+ * searched, then their vectors. One for the process. It reads two documents at a time that somebody waits for, of two
+ * buckets, and one ahead, and makes vectors for one.
  */
 export class DocumentIndexer {
   readonly #deps: DocumentIndexerDeps;
@@ -48,21 +53,28 @@ export class DocumentIndexer {
   readonly #vectors: VectorMaker;
   /** By blob: what waits, what is under way and what is known. */
   readonly #readings = new Map<string, Reading>();
-  readonly #toRead: Readonly<Record<Priority, Reading[]>> = { asked: [], ahead: [] };
+  readonly #ahead: Reading[] = [];
+  /** Of the bucket that was read ahead last, others come first. */
+  #lastAhead: string | undefined;
+  readonly #asked = new FairQueue({ slots: askedAtOnce });
+  readonly #underWay = new Set<Promise<void>>();
   /** By document and model. */
   readonly #wanted = new Map<string, Wanted>();
   /** Models that failed, until when they are left alone. */
   readonly #restUntilMs = new Map<string, number>();
   readonly #closing = new AbortController();
   readonly #sweeping: NodeJS.Timeout;
-  readonly #readers: Readonly<Record<Priority, SerialWorker>>;
+  readonly #readingAhead: SerialWorker;
   readonly #embedding: SerialWorker;
 
   constructor(deps: DocumentIndexerDeps) {
     this.#deps = deps;
     this.#reader = new DocumentReader({ ...deps, bounds: deps.bounds ?? defaultDocumentBounds });
     this.#vectors = new VectorMaker(deps);
-    this.#readers = { asked: this.#readerOf('asked'), ahead: this.#readerOf('ahead') };
+    this.#readingAhead = new SerialWorker(() => {
+      const next = this.#closing.signal.aborted ? undefined : this.#nextAhead();
+      return next && this.#read(next, (work) => work());
+    });
     this.#embedding = new SerialWorker(() => {
       const next = this.#closing.signal.aborted ? undefined : this.#nextWanted();
       return next && this.#embed(...next);
@@ -79,7 +91,7 @@ export class DocumentIndexer {
       reading.models.add(model);
       reading.done.then((document) => this.#requestVectors(reading, { document, embedder })).catch(() => undefined);
     }
-    this.#readers[priority].start();
+    this.#readingAhead.start();
     return reading;
   }
 
@@ -88,15 +100,8 @@ export class DocumentIndexer {
     clearInterval(this.#sweeping);
     const { signal } = this.#closing;
     this.#closing.abort(new Error('the node stops'));
-    await Promise.all([this.#readers.asked.idle(), this.#readers.ahead.idle(), this.#embedding.idle()]);
-    for (const waiting of Object.values(this.#toRead)) for (const reading of waiting.splice(0)) reading.fail(signal.reason);
-  }
-
-  #readerOf(priority: Priority): SerialWorker {
-    return new SerialWorker(() => {
-      const next = this.#closing.signal.aborted ? undefined : this.#toRead[priority].shift();
-      return next && this.#read(next);
-    });
+    await Promise.all([...this.#underWay, this.#readingAhead.idle(), this.#embedding.idle()]);
+    for (const reading of this.#ahead.splice(0)) reading.fail(signal.reason);
   }
 
   #newReading(file: IndexedFile): Reading {
@@ -105,7 +110,7 @@ export class DocumentIndexer {
     if (signal.aborted) reading.fail(signal.reason);
     if (reading.isOver) return reading;
     this.#readings.set(file.blob, reading);
-    this.#toRead.ahead.push(reading);
+    this.#ahead.push(reading);
     for (const [blob, { document }] of this.#readings) {
       if (this.#readings.size <= maxKnown) break;
       if (document !== undefined) this.#readings.delete(blob);
@@ -116,8 +121,19 @@ export class DocumentIndexer {
   /** What somebody waits for goes before what is read ahead. */
   #hurry(reading: Reading): void {
     reading.isAsked = true;
-    const at = this.#toRead.ahead.indexOf(reading);
-    if (at >= 0) this.#toRead.asked.push(...this.#toRead.ahead.splice(at, 1));
+    const at = this.#ahead.indexOf(reading);
+    if (at < 0) return;
+    this.#ahead.splice(at, 1);
+    const inTurn: Turn = (work) => this.#asked.run(reading.file.bucket, work, this.#closing.signal);
+    const work = this.#read(reading, inTurn).finally(() => this.#underWay.delete(work));
+    this.#underWay.add(work);
+  }
+
+  #nextAhead(): Reading | undefined {
+    const other = this.#ahead.findIndex(({ file }) => file.bucket !== this.#lastAhead);
+    const [next] = this.#ahead.splice(Math.max(other, 0), 1);
+    this.#lastAhead = next?.file.bucket;
+    return next;
   }
 
   #requestVectors(reading: Reading, request: VectorRequest): void {
@@ -139,18 +155,23 @@ export class DocumentIndexer {
     return first;
   }
 
-  async #read(reading: Reading): Promise<void> {
+  async #read(reading: Reading, inTurn: Turn): Promise<void> {
     const { blob } = reading.file;
-    reading.begin();
+    const { signal } = this.#closing;
     try {
-      const document = await this.#reader.read(reading.file, this.#closing.signal);
+      const document = await inTurn(() => this.#readNow(reading));
       reading.end(document);
       if (document.id === '') setTimeout(() => this.#readings.delete(blob), readAgainMs).unref();
     } catch (thrown) {
       this.#readings.delete(blob);
       reading.fail(thrown);
-      if (!this.#closing.signal.aborted) this.#deps.noteFault('a document could not be read', thrown);
+      if (!signal.aborted) this.#deps.noteFault('a document could not be read', thrown);
     }
+  }
+
+  #readNow(reading: Reading): Promise<IndexedDocument> {
+    reading.begin();
+    return this.#reader.read(reading.file, this.#closing.signal);
   }
 
   async #embed(key: string, { reading, request }: Wanted): Promise<void> {

@@ -1,5 +1,5 @@
-import { Worker } from 'node:worker_threads';
-import { untilAborted } from '#base/until-aborted.ts';
+import { IsolationFault, type IsolationReason } from '#base/isolation/isolation-fault.ts';
+import { runIsolated } from '#base/isolation/run-isolated.ts';
 import type { Passage } from '#domain/tools/passage-index.ts';
 import type { LoadBounds } from './block.ts';
 import { DocumentFault } from './document-fault.ts';
@@ -11,8 +11,8 @@ export interface DocumentBounds extends LoadBounds {
   readonly maxPassages: number;
   /** Milliseconds, from the bytes to the passages. */
   readonly timeoutMs: number;
-  /** MiB that the thread may take for its objects. */
-  readonly maxHeapMb: number;
+  /** MiB that the process may take. */
+  readonly maxMemoryMb: number;
 }
 
 export const defaultDocumentBounds: DocumentBounds = {
@@ -21,7 +21,7 @@ export const defaultDocumentBounds: DocumentBounds = {
   maxUnpackedBytes: 200 * 1024 ** 2,
   maxPassages: 50_000,
   timeoutMs: 60_000,
-  maxHeapMb: 1024,
+  maxMemoryMb: 1024,
 };
 
 export interface LoadedDocument {
@@ -32,61 +32,42 @@ export interface LoadedDocument {
   readonly note: string | undefined;
 }
 
-/** What the thread is given. */
+/** What the process is given beside the bytes. */
 export interface LoadingTask {
-  readonly bytes: Uint8Array;
   readonly label: FileLabel;
   readonly bounds: LoadBounds;
   readonly maxPassages: number;
 }
 
-export type LoadingOutcome = LoadedDocument | { readonly failure: string };
+/** What it gives last, after lists of passages. */
+export type LoadingOutcome = Omit<LoadedDocument, 'passages'> | { readonly failure: string };
 
-/** The passages of a file, read in a thread that is ended when it takes too long or too much. The bytes are given away. Throws DocumentFault, the signal's reason. */
+/**
+ * The passages of a file, read in a process of its own that is ended when it takes too long or too much, and gives back all it took. The
+ * bytes are given away. Throws DocumentFault, the signal's reason.
+ */
 export async function loadDocument(
   bytes: Uint8Array<ArrayBuffer>,
   label: FileLabel,
-  { signal, timeoutMs, maxHeapMb, ...bounds }: DocumentBounds & { readonly signal: AbortSignal },
+  { signal, timeoutMs, maxMemoryMb, ...bounds }: DocumentBounds & { readonly signal: AbortSignal },
 ): Promise<LoadedDocument> {
-  signal.throwIfAborted();
-  const task: LoadingTask = { bytes, label, bounds, maxPassages: bounds.maxPassages };
-  const worker = new Worker(new URL('./loader-worker.ts', import.meta.url), {
-    workerData: task,
-    transferList: [bytes.buffer],
-    execArgv: [],
-    // Messages of the libraries about a document are not logged.
-    stdout: true,
-    stderr: true,
-    env: {},
-    resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 64, stackSizeMb: 4 },
-  });
-  try {
-    const outcome = await untilAborted(outcomeOf(worker, timeoutMs), signal);
-    if ('failure' in outcome) throw new DocumentFault(outcome.failure);
-    return outcome;
-  } finally {
-    await worker.terminate();
-  }
+  const task: LoadingTask = { label, bounds, maxPassages: bounds.maxPassages };
+  const program = new URL('./document-process.ts', import.meta.url);
+  const work = { program, task, bytes, bounds: { timeoutMs, maxMemoryMb }, signal };
+  const parts = (await runIsolated(work).catch(toDocumentFault)) as [...Passage[][], LoadingOutcome];
+  const outcome = parts.pop() as LoadingOutcome;
+  if ('failure' in outcome) throw new DocumentFault(outcome.failure);
+  return { ...outcome, passages: (parts as Passage[][]).flat() };
 }
 
-function outcomeOf(worker: Worker, timeoutMs: number): Promise<LoadingOutcome> {
-  return new Promise((resolve, reject) => {
-    const late = setTimeout(
-      () => reject(new DocumentFault(`Reading it took more than ${timeoutMs / 1000} s.`, { isPassing: true })),
-      timeoutMs,
-    );
-    const fail = (cause?: unknown): void => {
-      const isMemory = (cause as NodeJS.ErrnoException | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      const message = isMemory
-        ? 'Reading it takes more memory than a document may take.'
-        : 'The file is damaged: reading it failed.';
-      reject(new DocumentFault(message, { cause, isPassing: isMemory }));
-    };
-    worker.on('message', (outcome: LoadingOutcome) => resolve(outcome));
-    worker.on('error', fail);
-    worker.on('exit', () => fail());
-    worker.on('exit', () => clearTimeout(late));
-    worker.stdout.resume();
-    worker.stderr.resume();
-  });
+function toDocumentFault(thrown: unknown): never {
+  if (!(thrown instanceof IsolationFault)) throw thrown;
+  throw new DocumentFault(sayings[thrown.reason](thrown.message), { cause: thrown, isPassing: thrown.reason !== 'crashed' });
 }
+
+const sayings: Readonly<Record<IsolationReason, (message: string) => string>> = {
+  late: (message) => `Reading it was given up: ${message}.`,
+  memory: (message) => `Reading it was given up: ${message} to be read; split it into smaller files.`,
+  busy: (message) => `It was not read: ${message}.`,
+  crashed: () => 'The file is damaged: reading it failed.',
+};

@@ -1,11 +1,17 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { type GivePart, serveIsolated } from '#base/isolation/serve-isolated.ts';
 import { chunkBlocks } from './chunk-blocks.ts';
 import { DocumentFault } from './document-fault.ts';
 import { loadBytes } from './load-bytes.ts';
 import type { LoadingOutcome, LoadingTask } from './load-document.ts';
 
-/** Runs in a thread of its own, one for each document: the bytes come with it, the passages go out. */
-async function read({ bytes, label, bounds, maxPassages }: LoadingTask): Promise<LoadingOutcome> {
+const passagesAtOnce = 500;
+
+/** Runs in a process of its own, one for each document: the bytes come in, the passages go out. */
+async function read(
+  { label, bounds, maxPassages }: LoadingTask,
+  bytes: Uint8Array<ArrayBuffer>,
+  give: GivePart,
+): Promise<LoadingOutcome> {
   try {
     const { title, format, blocks, note } = await loadBytes(bytes, label, bounds);
     const passages = chunkBlocks(blocks);
@@ -13,16 +19,13 @@ async function read({ bytes, label, bounds, maxPassages }: LoadingTask): Promise
     const isCut = passages.length > maxPassages;
     const cut = isCut ? `Only the first ${maxPassages} of its ${passages.length} passages were kept.` : undefined;
     const notes = [note, cut].filter((each) => each !== undefined).join(' ');
-    return {
-      title: title.slice(0, 300),
-      format,
-      passages: passages.slice(0, maxPassages),
-      note: notes === '' ? undefined : notes,
-    };
+    for (let from = 0; from < Math.min(passages.length, maxPassages); from += passagesAtOnce)
+      await give(passages.slice(from, Math.min(from + passagesAtOnce, maxPassages)));
+    return { title: title.slice(0, 300), format, note: notes === '' ? undefined : notes };
   } catch (thrown) {
     if (thrown instanceof DocumentFault) return { failure: thrown.message };
     throw thrown;
   }
 }
 
-parentPort?.postMessage(await read(workerData as LoadingTask));
+await serveIsolated(read);

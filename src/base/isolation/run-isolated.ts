@@ -1,0 +1,87 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { freeBytes } from '../free-bytes.ts';
+import { IsolationFault } from './isolation-fault.ts';
+
+/** Bounds of work in a process of its own. */
+export interface IsolationBounds {
+  readonly timeoutMs: number;
+  /** MiB that the process may take, Node itself included (about 60). */
+  readonly maxMemoryMb: number;
+}
+
+/** What a process is to do. */
+export interface IsolatedWork<Task> {
+  /** A module that calls `serveIsolated`. */
+  readonly program: URL;
+  /** What structured clone can copy. */
+  readonly task: Task;
+  /** Given away. */
+  readonly bytes: Uint8Array;
+  readonly bounds: IsolationBounds;
+  readonly signal: AbortSignal;
+}
+
+/** What goes to a process. */
+export interface IsolatedQuestion {
+  readonly task: unknown;
+  readonly maxMemoryMb: number;
+}
+
+/** What comes from it: any number of parts, then `isLast`. */
+export interface IsolatedPart {
+  readonly part: unknown;
+  readonly isLast: boolean;
+}
+
+const stackKb = 3900;
+
+/**
+ * Lets a process of its own read what somebody sent, so that neither its time nor its memory is this one's: it ends when it is done,
+ * or is ended when it takes too much, and all it took is given back. It has no environment and no credentials. Gives the parts
+ * that the program gave. Throws IsolationFault, the signal's reason.
+ */
+export function runIsolated<Task>({ program, task, bytes, bounds, signal }: IsolatedWork<Task>): Promise<unknown[]> {
+  signal.throwIfAborted();
+  const { timeoutMs, maxMemoryMb } = bounds;
+  const child = fork(program, [], {
+    env: {},
+    execArgv: [`--max-old-space-size=${maxMemoryMb}`, `--stack-size=${stackKb}`],
+    serialization: 'advanced',
+    // What libraries print about a document is not logged.
+    stdio: ['pipe', 'ignore', 'ignore', 'ipc'],
+  });
+  const question: IsolatedQuestion = { task, maxMemoryMb };
+  child.send(question, () => undefined);
+  // A process that ends without having read everything is told of by its end.
+  child.stdin?.on('error', () => undefined).end(bytes);
+  return new Promise<unknown[]>((resolve, reject) => {
+    const late = setTimeout(() => fail(new IsolationFault('late', `it took more than ${timeoutMs / 1000} s`)), timeoutMs);
+    const leave = (): void => fail(signal.reason);
+    const fail = (reason: unknown): void => {
+      reject(reason);
+      child.kill('SIGKILL');
+    };
+    const parts: unknown[] = [];
+    child.on('message', ({ part, isLast }: IsolatedPart) => {
+      parts.push(part);
+      if (isLast) resolve(parts);
+    });
+    child.on('error', () => fail(new IsolationFault('crashed', 'its process cannot be started')));
+    // Not 'exit': what it said before may still be on its way.
+    child.on('close', () => reject(faultOf(child, maxMemoryMb)));
+    child.on('close', () => {
+      clearTimeout(late);
+      freeBytes(bytes);
+      signal.removeEventListener('abort', leave);
+    });
+    signal.addEventListener('abort', leave, { once: true });
+  });
+}
+
+/** Only its own watch, the kernel short of memory, and V8 short of heap end a process by these signals. */
+function faultOf({ signalCode }: ChildProcess, maxMemoryMb: number): IsolationFault {
+  const isMemory = signalCode === 'SIGKILL' || signalCode === 'SIGABRT' || signalCode === 'SIGTRAP' || signalCode === 'SIGILL';
+  return isMemory
+    ? new IsolationFault('memory', `it needs more than ${maxMemoryMb} MiB`)
+    : new IsolationFault('crashed', 'its process ended unexpectedly');
+}

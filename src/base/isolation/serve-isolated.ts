@@ -1,0 +1,47 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
+import { Worker } from 'node:worker_threads';
+import type { IsolatedPart, IsolatedQuestion } from './run-isolated.ts';
+
+/** Tells the process that waits of a part of the outcome. */
+export type GivePart = (part: unknown) => Promise<void>;
+
+/**
+ * What a program for `runIsolated` calls, once: its work gets the task and the bytes, and gives the last part of the outcome; parts before
+ * it are given as they are made, since a large one holds up who takes it.
+ */
+export async function serveIsolated<Task>(
+  work: (task: Task, bytes: Uint8Array<ArrayBuffer>, give: GivePart) => Promise<unknown>,
+): Promise<void> {
+  process.once('disconnect', () => process.exit());
+  const [[question], bytes] = await Promise.all([once(process, 'message'), buffer(process.stdin)]);
+  const { task, maxMemoryMb } = question as IsolatedQuestion;
+  preferToBeKilled();
+  await watchMemory(maxMemoryMb);
+  const give = (part: unknown, isLast = false): Promise<void> =>
+    new Promise((resolve) => process.send?.({ part, isLast } satisfies IsolatedPart, () => resolve()));
+  const own = new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
+  await give(await work(task as Task, own, (part) => give(part)), true);
+  process.exit();
+}
+
+/** Where the kernel runs out of memory it ends this process, and not the one that waits for it. */
+function preferToBeKilled(): void {
+  try {
+    writeFileSync('/proc/self/oom_score_adj', '1000');
+  } catch {
+    // Only Linux has it.
+  }
+}
+
+/** From a thread of its own, since the work may leave this one no moment. */
+async function watchMemory(maxMemoryMb: number): Promise<void> {
+  const watch = new Worker(new URL('./memory-watch.js', import.meta.url), {
+    workerData: { maxBytes: maxMemoryMb * 1024 ** 2, parent: process.ppid },
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 1 },
+  });
+  watch.unref();
+  await once(watch, 'message');
+}

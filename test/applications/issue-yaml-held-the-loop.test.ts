@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({ keys: { 'caller-key': { project: 'test' }, other: { project: 'other' } } });
+});
+
+afterAll(() => service.close());
+
+const lines = (count: number, line: (nth: number) => string): string =>
+  Array.from({ length: count }, (_, nth) => line(nth)).join('\n');
+const keys = lines(20_000, (nth) => `k${nth}: ${nth}`);
+const aliases = `a: &a 1\n${lines(10_000, (nth) => `k${nth}: *a`)}`;
+
+describe('an OpenAPI document', () => {
+  it.each([
+    ['keys', keys],
+    ['aliases', aliases],
+  ])('of thousands of %s holds up nobody else', async (_what, document) => {
+    const order: string[] = [];
+    const importing = service.ask({ path: '/v1/import-openapi', headers: withKey(), body: { document } }).then(({ status }) => {
+      order.push('import');
+      return status;
+    });
+    for (let nth = 0; nth < 5; nth += 1) {
+      expect((await service.ask({ method: 'GET', path: '/v1/models', headers: withKey('other') })).status).toBe(200);
+      order.push('other');
+    }
+    expect(await importing).toBe(400);
+    expect(order).toEqual([...Array(5).fill('other'), 'import']);
+  });
+
+  it.each([
+    ['time', { timeoutMs: 200, maxMemoryMb: 320 }, 'reading it failed: it took more than 0.2 s'],
+    ['memory', { timeoutMs: 60_000, maxMemoryMb: 75 }, 'reading it failed: it needs more than 75 MiB'],
+  ])('that takes too much %s is refused, and the next is read', async (_what, bounds, message) => {
+    const signal = new AbortController().signal;
+    const text = lines(100_000, (nth) => `k${nth}: ${nth}`);
+    const read = (by: OpenApiReader, of: string) => by.read({ text: of, url: new URL('none:/'), choice: {}, owner: 'a' }, signal);
+    await expect(read(new OpenApiReader(bounds), text)).rejects.toThrow(message);
+    const small = JSON.stringify({ openapi: '3.1.0', info: { title: 'Shop', version: '1' }, paths: {} });
+    expect(await read(new OpenApiReader(), small)).toEqual({ kind: 'toolsets', imported: { toolsets: [], notes: [] } });
+  });
+
+  it('waits for the others of its sender, of which a few may be under way', async () => {
+    const asked = Array.from({ length: 12 }, () =>
+      service.ask({ path: '/v1/import-openapi', headers: withKey(), body: { document: 'a: 1' } }),
+    );
+    const others = await service.ask({
+      path: '/v1/import-openapi',
+      headers: withKey('other'),
+      body: { document: { openapi: '3.1.0', info: { title: 'Shop', version: '1' }, paths: {} } },
+    });
+    expect(others.status).toBe(200);
+    const statuses = (await Promise.all(asked)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(9).fill(400), ...Array(3).fill(503)]);
+  });
+});

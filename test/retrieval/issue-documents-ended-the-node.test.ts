@@ -1,0 +1,69 @@
+import { deflateSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
+import { DocumentIndexer } from '../../src/tools/retrieval/indexing/document-indexer.ts';
+import { defaultDocumentBounds } from '../../src/tools/retrieval/loading/load-document.ts';
+import { type FreshDatabase, freshSqlite } from '../stores/sql/engines.ts';
+import { LetterEmbedder, MemoryBlobs } from './library.ts';
+import { faultOf, load } from './loading.ts';
+
+const megabyte = 1024 ** 2;
+
+/** A PDF of one page, whose content unpacks to as many bytes as are told. */
+function pdfBomb(bytes: number): Buffer {
+  const content = deflateSync(Buffer.alloc(bytes, ' '));
+  const parts = [
+    '%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj ',
+    '3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R>>endobj ',
+    `4 0 obj<</Length ${content.length}/Filter/FlateDecode>>stream\n`,
+  ];
+  return Buffer.concat([Buffer.from(parts.join('')), content, Buffer.from('\nendstream endobj trailer<</Root 1 0 R>>')]);
+}
+
+describe('a PDF', () => {
+  it('of 240 kB that unpacks to 250 MB is given up, and told why', async () => {
+    const bomb = pdfBomb(250 * megabyte);
+    expect(bomb.length).toBeLessThan(300_000);
+    expect(await faultOf(load(bomb, 'a.pdf', { maxMemoryMb: 256 }))).toBe(
+      'Reading it was given up: it needs more than 256 MiB to be read; split it into smaller files.',
+    );
+  });
+});
+
+describe('the documents of one user', () => {
+  let fresh: FreshDatabase;
+  let database: Awaited<ReturnType<FreshDatabase['open']>>;
+
+  beforeAll(async () => {
+    fresh = await freshSqlite();
+    database = await fresh.open();
+  });
+
+  afterAll(async () => {
+    await database.close();
+    await fresh[Symbol.asyncDispose]();
+  });
+
+  it('wait in line, and those of others do not', async () => {
+    const blobs = new MemoryBlobs();
+    const index = new SqlPassageIndex(database.database);
+    const indexer = new DocumentIndexer({
+      ...{ index, blobs, clock: systemClock, owner: 'node', noteFault: () => undefined },
+      bounds: { ...defaultDocumentBounds, maxMemoryMb: 200 },
+    });
+    const embedder = new LetterEmbedder();
+    const order: string[] = [];
+    const bomb = pdfBomb(250 * megabyte);
+    const mine = [0, 1, 2].map((nth) => blobs.file(`${nth}.pdf`, Buffer.concat([bomb, Buffer.from(` ${nth}`)]), 'mine'));
+    const read = (file: (typeof mine)[number]) =>
+      indexer.want(file, embedder).done.then(({ failure }) => order.push(`${file.bucket} ${failure ?? 'read'}`));
+    const all = mine.map(read);
+    await read(blobs.file('a.txt', 'A paragraph.', 'yours'));
+    expect(order.filter((each) => each === 'yours read')).toHaveLength(1);
+    expect(order.length).toBeLessThanOrEqual(2);
+    await Promise.all(all);
+    await indexer.close();
+    expect(order.filter((each) => each.startsWith('mine Reading it was given up'))).toHaveLength(3);
+  });
+});
