@@ -1,4 +1,4 @@
-import { parseJson } from './json.ts';
+import { chars, parseJson } from './json.ts';
 import { stringEnd } from './string-end.ts';
 
 /** An object or a list that is open at some place of a text. */
@@ -17,23 +17,25 @@ interface Open {
 export function duplicateKey(text: string): readonly (string | number)[] | undefined {
   const open: Open[] = [];
   for (let at = 0; at < text.length; at += 1) {
-    const inner = open.at(-1);
-    switch (text[at]) {
-      case '{':
+    const char = text.charCodeAt(at);
+    if (char < chars.quote) continue;
+    switch (char) {
+      case chars.opening:
         open.push({ keys: new Set(), at: '', expectsKey: true });
         break;
-      case '[':
+      case chars.openingList:
         open.push({ keys: undefined, at: 0, expectsKey: false });
         break;
-      case '}':
-      case ']':
+      case chars.closing:
+      case chars.closingList:
         open.pop();
         break;
-      case ',':
-        if (inner !== undefined) goOn(inner);
+      case chars.comma:
+        goOn(open.at(-1));
         break;
-      case '"': {
+      case chars.quote: {
         const end = stringEnd(text, at + 1);
+        const inner = open.at(-1);
         if (inner?.expectsKey && !takes(inner, text.slice(at, end + 1))) return open.map((each) => each.at);
         at = end;
       }
@@ -42,7 +44,8 @@ export function duplicateKey(text: string): readonly (string | number)[] | undef
   return undefined;
 }
 
-function goOn(inner: Open): void {
+function goOn(inner: Open | undefined): void {
+  if (inner === undefined) return;
   if (typeof inner.at === 'number') inner.at += 1;
   else inner.expectsKey = true;
 }

@@ -1,5 +1,5 @@
 import { jsonFaultAt } from './json-fault-at.ts';
-import { stringEnd } from './string-end.ts';
+import { countEscapes, stringEnd } from './string-end.ts';
 
 export type JsonObject = { [key: string]: unknown };
 
@@ -14,19 +14,35 @@ export class JsonFault extends Error {
 export interface JsonBounds {
   /** How deep arrays and objects may be nested. */
   readonly maxDepth: number;
-  /** How many keys, values and items the whole may have. */
+  /** How many values and items the whole may have, of which a text counts twice and a key six times: that is what they cost. */
   readonly maxNodes: number;
+  /** How long the text may be that is parsed in one go, an escape as `escapeChars`; absent: as long as can be. */
+  readonly maxParsedChars?: number;
   /** Whether a key may be `__proto__`: for readers that keep such keys. */
   readonly allowsProto?: boolean;
 }
 
-export const defaultJsonBounds: JsonBounds = { maxDepth: 64, maxNodes: 500_000 };
+/** What can be parsed and looked through in a tenth of a second, more or less: nobody else is served meanwhile. */
+export const defaultJsonBounds: JsonBounds = { maxDepth: 64, maxNodes: 500_000, maxParsedChars: 32 * 1024 ** 2 };
+
+/** What an escape costs, in chars without. */
+export const escapeChars = 8;
+/** Escapes are counted in longer texts only. */
+export const manyChars = 4 * 1024 ** 2;
+/** What a key and a text cost beside what parts them. */
+export const [keyNodes, textNodes] = [5, 1];
+const mostSearchedChars = 1024 ** 2;
+/** To keep numbers that JavaScript has none for, each node of the text is visited a second time, which takes long. */
+const mostNodesWithUnheld = 50_000;
 
 /** Not in the types of the language yet: a value that is written as that text. */
 const { rawJSON, isRawJSON } = JSON as unknown as { rawJSON(text: string): object; isRawJSON(value: unknown): boolean };
 
 /** Whether a value is a number that JavaScript has none for, kept as it was written. */
 export const isWrittenNumber = isRawJSON;
+
+/** What JSON is made of, outside of its strings. */
+export const chars = { quote: 34, comma: 44, colon: 58, opening: 123, closing: 125, openingList: 91, closingList: 93 } as const;
 
 const integer = /^-?\d+$/;
 
@@ -38,17 +54,38 @@ const integer = /^-?\d+$/;
 export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds, toWhole?: () => string): unknown {
   // As many nodes take as many chars.
   if (text.length > bounds.maxNodes) requireFew(text, bounds);
+  return parseCountedJson(text, bounds, toWhole);
+}
+
+/** The same of a text that is known to be short, and to have few nodes. */
+export function parseCountedJson(text: string, bounds: JsonBounds, toWhole?: () => string): unknown {
   const value = parse(text, toWhole);
-  return hasUnheld(value, bounds) ? JSON.parse(text, keepUnheld) : value;
+  if (!hasUnheld(value, bounds)) return value;
+  if (text.length > mostNodesWithUnheld && countNodes(value) > mostNodesWithUnheld)
+    throw new JsonFault(
+      `the JSON has numbers beyond 2^53 among more than ${mostNodesWithUnheld} keys and items; send them as texts`,
+    );
+  return JSON.parse(text, keepUnheld);
+}
+
+function countNodes(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce((sum: number, each) => sum + countNodes(each), 1);
 }
 
 function parse(text: string, toWhole = () => text): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const { line, column } = jsonFaultAt(toWhole());
-    throw new JsonFault(`the text is not JSON from line ${line}, column ${column} on`, cause);
+    throw new JsonFault(`the text is not JSON${placeOfFault(toWhole())}`, cause);
   }
+}
+
+/** In words; of a long text nothing, since to look for it takes many times as long as to parse. */
+function placeOfFault(text: string): string {
+  if (text.length > mostSearchedChars) return '';
+  const { line, column } = jsonFaultAt(text);
+  return ` from line ${line}, column ${column} on`;
 }
 
 function keepUnheld(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
@@ -79,32 +116,56 @@ export function isJsonObject(value: unknown): value is JsonObject {
 /** Counts in the text what would be made of it: to make it can take thirty times the room of the text. */
 function requireFew(text: string, bounds: JsonBounds): void {
   const { maxDepth, maxNodes } = bounds;
+  let cost = text.length;
+  requireShort(cost, bounds);
   let nodes = 0;
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
-    switch (text[at]) {
-      case '"':
-        at = stringEnd(text, at + 1);
+    const char = text.charCodeAt(at);
+    if (char < chars.quote) continue;
+    switch (char) {
+      case chars.quote: {
+        const end = stringEnd(text, at + 1);
+        if (text.length > manyChars) cost += escapeChars * countEscapes(text, at + 1, end);
+        nodes += textNodes;
+        at = end;
         break;
-      case '{':
-      case '[':
+      }
+      case chars.opening:
+      case chars.openingList:
         nodes += 1;
         depth += 1;
         break;
-      case '}':
-      case ']':
+      case chars.closing:
+      case chars.closingList:
         depth -= 1;
         break;
-      case ',':
-      case ':':
+      case chars.comma:
         nodes += 1;
+        break;
+      case chars.colon:
+        nodes += keyNodes;
     }
     if (depth > maxDepth) throw tooDeep(bounds);
-    if (nodes > maxNodes) throw new JsonFault(`the JSON has more than ${maxNodes} keys and items`);
+    if (nodes > maxNodes) throw tooMany(bounds);
   }
+  requireShort(cost, bounds);
 }
 
-function tooDeep({ maxDepth }: Pick<JsonBounds, 'maxDepth'>): JsonFault {
+/** Throws JsonFault if that many chars are too many to be parsed in one go. */
+export function requireShort(length: number, { maxParsedChars = Number.POSITIVE_INFINITY }: JsonBounds): void {
+  if (length <= maxParsedChars) return;
+  const mebibytes = maxParsedChars / 1024 ** 2;
+  throw new JsonFault(
+    `the JSON has more than ${mebibytes} MiB beside long strings without escapes, where an escape counts as ${escapeChars} bytes`,
+  );
+}
+
+export function tooMany({ maxNodes }: JsonBounds): JsonFault {
+  return new JsonFault(`the JSON has more than ${maxNodes} keys and items`);
+}
+
+export function tooDeep({ maxDepth }: Pick<JsonBounds, 'maxDepth'>): JsonFault {
   return new JsonFault(`the JSON is nested deeper than ${maxDepth} levels`);
 }
 

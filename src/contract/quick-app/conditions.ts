@@ -27,7 +27,8 @@ const Match = strict(
         description: 'Regular expression in the syntax of RE2 that the property must match somewhere.',
       }),
       isExpression,
-      () => 'must be a regular expression in the syntax of RE2, which has no look-around and no back-references',
+      () =>
+        'must be a regular expression of at most 1000 characters in the syntax of RE2, which has no look-around and no back-references',
     ),
   },
   { description: 'Holds where the property matches a regular expression.' },

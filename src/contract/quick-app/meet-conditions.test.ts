@@ -30,4 +30,5 @@ it.each<[readonly Condition[], readonly string[]]>([
 
 it('knows the syntax of RE2', () => {
   expect(['^m|o$', '\\pL+', '(?=a)', '(a)\\1', '['].map(isExpression)).toEqual([true, true, false, false, false]);
+  expect(['a'.repeat(1000), `[${'\\pL\\PL'.repeat(2000)}]`].map(isExpression)).toEqual([true, false]);
 });

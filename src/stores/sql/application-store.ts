@@ -25,7 +25,7 @@ import { openEntry, sealApplicationsAnew } from './seal-applications.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
 /** What was let in once can be read, whatever is let in today: one row must not keep a whole list from its readers. */
-const storedBounds = { ...defaultJsonBounds, maxNodes: Number.POSITIVE_INFINITY, allowsProto: true };
+const storedBounds = { maxDepth: defaultJsonBounds.maxDepth, maxNodes: Number.POSITIVE_INFINITY, allowsProto: true };
 
 /** Applications made by users, a row each; the whole entry is sealed. What has not changed is opened once. */
 export class SqlApplicationStore implements ApplicationStore {

@@ -11,8 +11,6 @@ export interface ImportSource {
 /** Turns an OpenAPI document (2.0, 3.0, 3.1; JSON or YAML) into entries of a quick app's `web_api_toolset`. Rejects with ToolFault, with IsolationFault `busy`. */
 export async function importOpenApi({ text, url, from }: ImportSource, choice: Choice): Promise<ImportedApi> {
   const outcome =
-    text === undefined
-      ? await loadDocument(url, from, choice)
-      : await from.reader.read({ text, url, choice, owner: from.owner }, AbortSignal.timeout(from.timeoutMs));
+    text === undefined ? await loadDocument(url, from, choice) : await from.reader.read({ text, url, choice, owner: from.owner });
   return outcome.kind === 'toolsets' ? outcome.imported : refuseManifest();
 }

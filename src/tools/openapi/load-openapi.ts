@@ -16,7 +16,7 @@ export interface DocumentSource {
   /** Whom the document is read for: those of one owner wait for each other. */
   readonly owner: string;
   readonly connectMs: number;
-  /** Milliseconds for the whole of it. */
+  /** Milliseconds until it is there; reading it is bounded by the reader. */
   readonly timeoutMs: number;
   /** Of a document; default 8 MiB. */
   readonly maxBytes?: number;
@@ -33,7 +33,7 @@ export async function loadDocument(url: URL, source: DocumentSource, choice: Cho
   const signal = AbortSignal.timeout(source.timeoutMs);
   const read = async (from: URL): Promise<DocumentOutcome> => {
     const { text, url: at } = await fetchText(from, source, signal);
-    return source.reader.read({ text, url: at, choice, owner: source.owner }, signal);
+    return source.reader.read({ text, url: at, choice, owner: source.owner });
   };
   const first = await read(url);
   return first.kind === 'manifest' ? read(new URL(first.target)) : first;

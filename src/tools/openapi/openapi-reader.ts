@@ -13,6 +13,7 @@ export interface DocumentText extends Omit<DocumentTask, 'url'> {
 
 /** Enough for two megabytes of YAML. */
 const openApiBounds: IsolationBounds = { timeoutMs: 30_000, maxMemoryMb: 320 };
+const longestWaitMs = 30_000;
 const atOnce = { slots: 2, maxWaiting: 8 };
 
 /**
@@ -28,13 +29,14 @@ export class OpenApiReader {
   }
 
   /** Rejects with ToolFault, with IsolationFault `busy` if too many of the owner wait already. */
-  async read({ text, url, choice, owner }: DocumentText, signal: AbortSignal): Promise<DocumentOutcome> {
+  async read({ text, url, choice, owner }: DocumentText): Promise<DocumentOutcome> {
+    const signal = AbortSignal.timeout(this.#bounds.timeoutMs + longestWaitMs);
     try {
       const outcome = await this.#queue.run(owner, () => this.#run({ text, url: url.href, choice }, signal), signal);
       if (outcome.kind !== 'fault') return outcome;
       throw new ToolFault(outcome.message);
     } catch (thrown) {
-      throw signal.aborted ? new ToolFault('there was no time to read it', thrown) : thrown;
+      throw signal.aborted ? new ToolFault('there was no time to read it; try again later', thrown) : thrown;
     }
   }
 

@@ -12,7 +12,7 @@ import { ChatEvents } from './chat-events.ts';
 import { requireMessages } from './reply-shape.ts';
 
 /** Thousands of vectors of thousands of numbers. */
-const embeddingBounds = { ...defaultJsonBounds, maxNodes: 10_000_000 };
+const embeddingBounds = { ...defaultJsonBounds, maxNodes: 10_000_000, maxParsedChars: Number.POSITIVE_INFINITY };
 
 /** A chat reply, streamed or in one JSON text. */
 export const chatReply: ReplyDialect = { readEvents: () => new ChatEvents(), readWhole: toCompletionFrame, readRefusal };

@@ -1,0 +1,18 @@
+/** Whether there are control characters. Line breaks between tokens count too: indented JSON is parsed as a whole. */
+export function hasControls(bytes: Buffer): boolean {
+  const skipped = Math.min((4 - (bytes.byteOffset % 4)) % 4, bytes.length);
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset + skipped, (bytes.length - skipped) >> 2);
+  const blockWords = 1024;
+  for (let block = 0; block < words.length; block += blockWords) {
+    const end = Math.min(block + blockWords, words.length);
+    let found = 0;
+    for (let at = block; at < end; at += 1) {
+      const word = words[at] as number;
+      // A byte below 32 borrows, and has no highest bit of its own.
+      found |= (word - 0x20202020) & ~word & 0x80808080;
+    }
+    if (found !== 0) return true;
+  }
+  const isControl = (byte: number): boolean => byte < 0x20;
+  return bytes.subarray(0, skipped).some(isControl) || bytes.subarray(skipped + words.length * 4).some(isControl);
+}

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { plainCompletion } from '#test/chunks.ts';
+import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { chatPath, startService, type TestService, withKey } from '#test/start-service.ts';
+
+const megabyte = 1024 ** 2;
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream(jsonReply(plainCompletion('Hello.')));
+  service = await startService({ models: { gpt: { upstreams: [{ endpoint: upstream.endpoint }] } } });
+});
+
+afterAll(async () => {
+  await service.close();
+  await upstream[Symbol.asyncDispose]();
+});
+
+const fill = (unit: string, bytes = 60 * megabyte): string => unit.repeat(Math.floor(bytes / Buffer.byteLength(unit)));
+const saying = (written: string): string => `{"messages":[{"role":"user","content":"${written}"}]}`;
+
+interface Said {
+  readonly messages: readonly [{ readonly content: string }];
+}
+
+async function answerTo(body: string): Promise<[status: number, message: string | undefined]> {
+  const { status, json } = await service.ask({ path: chatPath('gpt'), headers: withKey(), body });
+  return [status, (json as { error?: { message: string } }).error?.message];
+}
+
+describe('a body that would take long to be parsed', () => {
+  it.each([
+    ['spaces', `{"messages":[]${fill(' ')}}`, 'more than 32 MiB beside long strings without escapes'],
+    ['line breaks', `{"messages":[]${fill('\n')}}`, 'more than 32 MiB beside long strings without escapes'],
+    ['digits', `{"messages":[],"n":${fill('1')}}`, 'more than 32 MiB beside long strings without escapes'],
+    ['escaped quotes', saying(fill('\\"', 10 * megabyte)), 'more than 32 MiB beside long strings without escapes'],
+    ['quotes', fill('"'), 'more than 500000 keys and items'],
+    ['empty texts', `[${fill('"",', 2 * megabyte)}1]`, 'more than 500000 keys and items'],
+    [
+      'keys',
+      `{"messages":[],"metadata":{${Array.from({ length: 120_000 }, (_, nth) => `"k${nth}":1`).join()}}}`,
+      'more than 500000 keys and items',
+    ],
+    ['long numbers', `{"a":[${fill('12345678901234567890,', 2 * megabyte)}1]}`, 'numbers beyond 2^53 among more than 50000'],
+  ])('is refused ahead of that: %s', async (_what, body, message) => {
+    const [status, said] = await answerTo(body);
+    expect([status, said]).toEqual([400, expect.stringContaining(message)]);
+  });
+});
+
+describe('a list of which one item among hundreds of thousands is wrong', () => {
+  it('is refused without a search for all that are', async () => {
+    const wrong = fill('1,', 800_000);
+    expect(await answerTo(`{"messages":[{"role":"user","content":"x"}],"stop":[${wrong}1]}`)).toEqual([
+      400,
+      'stop[0] must be a string.',
+    ]);
+    const late = `${fill('"x",', 80_000)}1`;
+    expect(await answerTo(`{"messages":[{"role":"user","content":[${fill('{"type":"text","text":"x"},', 300_000)}1]}]}`)).toEqual(
+      [400, 'An item behind the first 10000 of a list does not have its form.'],
+    );
+    expect(await answerTo(`{"messages":[{"role":"user","content":"x"}],"stop":[${late}]}`)).toEqual([
+      400,
+      'stop must have at most 4 items.',
+    ]);
+  });
+});
+
+describe('a large body that does not', () => {
+  it.each([
+    ['one long text', saying(fill('abcdefgh', 40 * megabyte)), 40],
+    ['one long text of two bytes a letter', saying(fill('é', 40 * megabyte)), 40],
+    [
+      'a long text with line breaks',
+      saying(fill('A line of some eighty letters, as they stand in files that people send.\\n', 20 * megabyte)),
+      19,
+    ],
+    ['an image in an indented body', `{\n  "messages": [{"role": "user",\n "content": "${fill('abcd', 40 * megabyte)}"}]\n}`, 40],
+  ])('goes on whole: %s', async (_what, body, megabytes) => {
+    expect(await answerTo(body)).toEqual([200, undefined]);
+    const { content } = (JSON.parse(body) as Said).messages[0];
+    const sent = upstream.requests.at(-1)?.body as Said | undefined;
+    expect(sent?.messages[0].content === content).toBe(true);
+    expect(Buffer.byteLength(content)).toBeGreaterThan(megabytes * 0.95 * megabyte);
+  });
+});
