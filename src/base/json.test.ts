@@ -32,6 +32,12 @@ describe('JSON from outside', () => {
     expect(performance.now() - startMs).toBeLessThan(1000);
   });
 
+  it('keeps such numbers among many others only where there is no bound', () => {
+    const text = `[12345678901234567890${',1'.repeat(60_000)}]`;
+    expect(() => parseJson(text)).toThrow('among more than 50000 keys and items');
+    expect(parseJson(text, { ...defaultJsonBounds, maxNodes: Number.POSITIVE_INFINITY })).toHaveLength(60_001);
+  });
+
   it('keeps numbers that JavaScript has none for as they were written', () => {
     const text = '{"a":[12345678901234567890,-9007199254740993,1e400],"b":[1.5,9007199254740991,-0,1e20,0.1]}';
     expect(JSON.stringify(parseJson(text))).toBe(

@@ -32,8 +32,8 @@ export const manyChars = 4 * 1024 ** 2;
 /** What a key and a text cost beside what parts them. */
 export const [keyNodes, textNodes] = [5, 1];
 const mostSearchedChars = 1024 ** 2;
-/** To keep numbers that JavaScript has none for, each node of the text is visited a second time, which takes long. */
-const mostNodesWithUnheld = 50_000;
+/** To keep numbers that JavaScript has none for, each node is visited a second time, which takes so many times as long. */
+const secondVisit = 10;
 
 /** Not in the types of the language yet: a value that is written as that text. */
 const { rawJSON, isRawJSON } = JSON as unknown as { rawJSON(text: string): object; isRawJSON(value: unknown): boolean };
@@ -61,10 +61,9 @@ export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds, 
 export function parseCountedJson(text: string, bounds: JsonBounds, toWhole?: () => string): unknown {
   const value = parse(text, toWhole);
   if (!hasUnheld(value, bounds)) return value;
-  if (text.length > mostNodesWithUnheld && countNodes(value) > mostNodesWithUnheld)
-    throw new JsonFault(
-      `the JSON has numbers beyond 2^53 among more than ${mostNodesWithUnheld} keys and items; send them as texts`,
-    );
+  const most = bounds.maxNodes / secondVisit;
+  if (text.length > most && countNodes(value) > most)
+    throw new JsonFault(`the JSON has numbers beyond 2^53 among more than ${most} keys and items; send them as texts`);
   return JSON.parse(text, keepUnheld);
 }
 
