@@ -36,13 +36,13 @@ export async function findStoredItems(
   return found;
 }
 
-function responsesWith(kysely: Kysely<Schema>, subject: string, ids: readonly string[]): Promise<readonly ReadRow[]> {
-  return kysely
-    .selectFrom('responses')
-    .select(readColumns)
-    .where('subject', '=', subject)
-    .where('id', 'in', (items) => items.selectFrom('response_items').select('response').where('id', 'in', ids))
-    .execute();
+/** In two steps, so that neither engine reads all of what the user has. */
+async function responsesWith(kysely: Kysely<Schema>, subject: string, ids: readonly string[]): Promise<readonly ReadRow[]> {
+  const holding = await kysely.selectFrom('response_items').select('response').distinct().where('id', 'in', ids).execute();
+  if (holding.length === 0) return [];
+  const responses = holding.map(({ response }) => response);
+  const rows = await kysely.selectFrom('responses').select(readColumns).where('id', 'in', responses).execute();
+  return rows.filter((row) => row.subject === subject);
 }
 
 function conversationItems(kysely: Kysely<Schema>, subject: string, ids: readonly string[]) {
