@@ -12,6 +12,20 @@ export const dialectNames = [
 ] as const;
 export type DialectName = (typeof dialectNames)[number];
 
+/** What callers speak. */
+export const callerDialects = ['Chat completions', 'Messages', 'Responses'] as const;
+
+/** How callers reach each kind of upstream, in the order of `callerDialects`. `test/responses/relay.test.ts` and `test/messages/relay.test.ts` hold it. */
+export const ways: readonly (readonly [upstream: string, ...ways: ('relayed' | 'translated')[]])[] = [
+  ['`openai`, `azure`; `api`: `chat`', 'relayed', 'translated', 'translated'],
+  ['`openai`, `azure`; `api`: `responses`', 'translated', 'translated', 'relayed'],
+  ['`openai`, `azure`; `api`: `both`', 'relayed', 'translated', 'relayed'],
+  ['`anthropic`, Claude behind `vertex`', 'translated', 'relayed', 'translated'],
+  ['`bedrock`, `vertex`, `gemini`, `mistral`, `demo`', 'translated', 'translated', 'translated'],
+  ['an application, an adapter (`dial`)', 'relayed', 'translated', 'translated'],
+  ['a quick app', 'translated', 'translated', 'translated'],
+];
+
 /** `none`: the dialect has nothing of the kind. */
 export interface Cell {
   readonly fate: 'carried' | 'lost' | 'refused' | 'none';

@@ -1,10 +1,19 @@
-import { type Cell, dialectNames, type Feature, messagesFeatures, replyFeatures, requestFeatures } from './upstream-features.ts';
+import {
+  type Cell,
+  callerDialects,
+  dialectNames,
+  type Feature,
+  messagesFeatures,
+  replyFeatures,
+  requestFeatures,
+  ways,
+} from './upstream-features.ts';
 
 const opening = `# Upstreams
 
 <!-- Made by scripts/generate-docs.ts out of scripts/upstream-features.ts and scripts/upstream-reference.ts; change it there. -->
 
-What an upstream speaks is its \`protocol\`. Callers see none of it: they speak the compat wire or the messages dialect with every one. Where a dialect has nothing for a
+What an upstream speaks is its \`protocol\`. Callers see none of it: they speak the compat wire, the messages dialect or that of responses with every one. Where a dialect has nothing for a
 part of a request, this page says whether that is left out or refused (400 with \`param\`); \`LOG_LEVEL=debug\` tells of each top-level field that is left out. A caller of the messages
 dialect whose upstream speaks it too is relayed untouched: of that nothing here holds.
 
@@ -136,7 +145,12 @@ path, and no upstream is asked; what is lost on the way into the inner language 
 
 /** The page of upstreams, as Markdown. */
 export function upstreamReference(): string {
-  return `${opening}\n${examples}${claude}${requests}${table(requestFeatures)}${ofMessages}${table(messagesFeatures)}\n## What becomes of a reply\n\n${table(replyFeatures)}`;
+  return `${opening}${waysTable()}\n${examples}${claude}${requests}${table(requestFeatures)}${ofMessages}${table(messagesFeatures)}\n## What becomes of a reply\n\n${table(replyFeatures)}`;
+}
+
+function waysTable(): string {
+  const head = `\n## Who speaks with whom\n\n| Upstream | ${callerDialects.join(' | ')} |\n|---${'|---'.repeat(callerDialects.length)}|\n`;
+  return head + ways.map((row) => `| ${row.join(' | ')} |\n`).join('');
 }
 
 function table(features: readonly Feature[]): string {

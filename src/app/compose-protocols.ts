@@ -7,6 +7,8 @@ import { createVendorProtocol } from '#upstreams/ai-sdk/vendor-protocol.ts';
 import { createAnthropicProtocol } from '#upstreams/anthropic/anthropic-protocol.ts';
 import { createDemoProtocol } from '#upstreams/demo/demo-protocol.ts';
 import { createOpenAiProtocol } from '#upstreams/openai/openai-protocol.ts';
+import { chatReply } from '#upstreams/openai/read-reply.ts';
+import { createResponsesProtocol, eitherApi } from '#upstreams/responses/responses-protocol.ts';
 import { withChoices } from '#upstreams/with-choices.ts';
 import { withFunctions } from '#upstreams/with-functions.ts';
 import { withJsonMode } from '#upstreams/with-json-mode.ts';
@@ -22,9 +24,10 @@ export function composeProtocols(
   const demo = createDemoProtocol({ embedder, now: () => clock.epochMs(), newId: createLetterIds(), paceMs: demoPaceMs });
   const vendor = (name: VendorName): ChatProtocol =>
     withFunctions(withJsonMode(withChoices(createVendorProtocol(name, { http, clock, noteLost }))));
+  const responses = withFunctions(withChoices(createResponsesProtocol(http, clock, chatReply.readRefusal)));
   return {
-    openai: withFunctions(createOpenAiProtocol(http, 'openai')),
-    azure: withFunctions(createOpenAiProtocol(http, 'azure')),
+    openai: eitherApi(withFunctions(createOpenAiProtocol(http, 'openai')), responses),
+    azure: eitherApi(withFunctions(createOpenAiProtocol(http, 'azure')), responses),
     application: eitherOf(createOpenAiProtocol(http, 'application'), createOpenAiProtocol(guarded, 'application')),
     dial: createOpenAiProtocol(http, 'dial'),
     anthropic: withFunctions(withJsonMode(withChoices(createAnthropicProtocol(http, clock)))),

@@ -202,6 +202,7 @@ export const httpRefusals = {
   408: 'The head of the request, or what is left of its body, does not come in time.',
   416: 'The range that is asked for lies behind the end of the file.',
   417: '`Expect` names something other than `100-continue`.',
+  426: 'A WebSocket is asked for, and there is none; the same request is answered over HTTP.',
   431: 'The header fields are larger than 16 kB.',
 } as const satisfies Readonly<Record<number, string>>;
 

@@ -6,7 +6,7 @@ import { ParleyError } from './errors.ts';
 
 /** What is known of bytes that travel in the dialect that caller and upstream share. */
 export interface Native {
-  readonly dialect: 'messages';
+  readonly dialect: 'messages' | 'responses';
   /** Whether they are a whole reply in one JSON text rather than events. */
   readonly isWhole: boolean;
   /** Whether the reply ends with them. */

@@ -111,7 +111,8 @@ export function faultOfNamed(event: string): UpstreamFault | undefined {
   return toErrorFault(isJsonObject(value) ? value : { error: isSaid(value) ? value : text });
 }
 
-function toErrorFault(value: JsonObject): UpstreamFault {
+/** The fault that an error means, in OpenAI’s form. */
+export function toErrorFault(value: JsonObject): UpstreamFault {
   const { message = 'The upstream sent an error.', ...others } = toSaid(value);
   const status = statusOf(innerOf(value)) ?? statusOf(value);
   return new UpstreamFault('refused', message, { ...others, ...(status !== undefined && { status }) });

@@ -149,6 +149,8 @@ describe('a response', () => {
 
 function withoutIds(response: unknown): unknown {
   return JSON.parse(
-    JSON.stringify(response, (key, value) => (['id', 'created_at', 'completed_at', 'call_id'].includes(key) ? undefined : value)),
+    JSON.stringify(response, (key, value) =>
+      ['id', 'created_at', 'completed_at', 'call_id', 'encrypted_content'].includes(key) ? undefined : value,
+    ),
   );
 }

@@ -80,6 +80,7 @@ function* modelFaults(id: string, model: JsonObject): Iterable<Fault> {
     if (traitsOf(protocol).needsEndpoint && upstream.endpoint === undefined) {
       yield { path: [...path, 'endpoint'], message: `is missing; an upstream with the protocol ${protocol} needs it` };
     }
+    for (const fault of apiFaults(protocol, upstream)) yield { ...fault, path: [...path, ...fault.path] };
     for (const fault of keyFaults(protocol, upstream)) yield { ...fault, path: [...path, ...fault.path] };
     for (const name of Object.keys(isJsonObject(upstream.headers) ? upstream.headers : {})) {
       if (!isHeaderName(name)) yield { path: [...path, 'headers', name], message: 'cannot be the name of a header field' };
@@ -87,6 +88,12 @@ function* modelFaults(id: string, model: JsonObject): Iterable<Fault> {
         yield { path: [...path, 'headers', name], message: 'is set by the service itself, and cannot be configured' };
     }
   }
+}
+
+/** Only OpenAI has two. */
+function* apiFaults(protocol: unknown, { api = 'chat' }: JsonObject): Iterable<Fault> {
+  if (api !== 'chat' && protocol !== 'openai' && protocol !== 'azure')
+    yield { path: ['api'], message: `is for the protocols openai and azure; ${protocol} has one API` };
 }
 
 /** Of the adapter that a model is served by. */

@@ -33,6 +33,11 @@ export const UpstreamEntry = strict(
     apiVersion: Type.Optional(
       apiVersion('Version named to an `azure` upstream, `YYYY-MM-DD` or `YYYY-MM-DD-preview`. Absent: none is named.'),
     ),
+    api: Type.Enum(['chat', 'responses', 'both'], {
+      default: 'chat',
+      description:
+        'Which of OpenAI’s APIs an upstream of the protocol `openai` or `azure` serves: chat completions, the Responses API, or both. Callers of the Responses API are relayed where it is served.',
+    }),
     region: Type.Optional(
       text(
         'Region of the vendor, such as `eu-central-1`, for `bedrock` and `vertex`. Absent: `AWS_REGION` or `GOOGLE_VERTEX_LOCATION` of the environment; `vertex` in express mode has none.',

@@ -65,7 +65,7 @@ export const ReasoningItem = Type.Object({
 });
 export type ReasoningItem = Static<typeof ReasoningItem>;
 
-const CompactionItem = Type.Object({
+export const CompactionItem = Type.Object({
   type: Type.Literal('compaction'),
   id: text,
   encrypted_content: Type.String({ description: 'Sealed for the user: stands for the items that it replaces.' }),

@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Statistics } from '../chunk.ts';
-import { OutputItem, ResponseUsage } from './output-items.ts';
+import { CompactionItem, OutputItem, ResponseUsage } from './output-items.ts';
 
 const text = Type.String();
 const orNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
@@ -12,6 +12,7 @@ const responseStatuses = ['queued', 'in_progress', 'completed', 'incomplete', 'f
 const incompleteReasons = ['max_output_tokens', 'content_filter'] as const;
 
 const ResponseError = Type.Object({ code: text, message: text });
+export type ResponseError = Static<typeof ResponseError>;
 
 /** A response as Parley writes it (docs/responses.md). All fields that the specification requires are always there. */
 export const ResponseObject = Type.Object({
@@ -58,3 +59,13 @@ export const ResponseObject = Type.Object({
   ),
 });
 export type ResponseObject = Static<typeof ResponseObject>;
+
+/** What a conversation is compacted to. */
+export const Compaction = Type.Object({
+  id: text,
+  object: Type.Literal('response.compaction'),
+  created_at: Type.Integer({ description: 'Seconds since the epoch.' }),
+  output: Type.Array(CompactionItem),
+  usage: ResponseUsage,
+});
+export type Compaction = Static<typeof Compaction>;

@@ -97,6 +97,9 @@ export const ResponsesBody = Type.Object({
 /** The body of `POST /v1/responses/input_tokens`, for documents. */
 export const InputTokensBody = Type.Object(counted);
 
+/** The body of `POST /v1/responses/compact`, for documents. */
+export const CompactBody = Type.Object({ ...common, prompt_cache_key: optional });
+
 type Body = Static<typeof ResponsesBody>;
 
 /** A request of the dialect: items and tools are checked, nulls that stand for absence are gone. */

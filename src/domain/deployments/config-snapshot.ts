@@ -121,6 +121,7 @@ function toUpstream(model: string, entry: NamedUpstream): Omit<Upstream, 'revisi
     protocol: entry.protocol,
     endpoint: entry.endpoint === undefined ? undefined : new URL(entry.endpoint),
     apiVersion: entry.apiVersion,
+    ...(entry.api !== 'chat' && { api: entry.api }),
     region: entry.region,
     key: entry.key === undefined ? undefined : new Secret(entry.key),
     model: entry.model ?? model,

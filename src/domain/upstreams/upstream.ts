@@ -7,6 +7,9 @@ import type { ProtocolName } from '#contract/configuration/protocols.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { Native, RawFrame } from '#contract/frame.ts';
 
+/** OpenAI's APIs that an upstream serves: chat completions, responses, or both. */
+type UpstreamApi = 'chat' | 'responses' | 'both';
+
 /** An outside endpoint that serves a deployment, as configured. */
 export interface Upstream {
   /** Names it in measures, logs and reports; stable across reloads that do not touch where it is and what it serves. */
@@ -17,6 +20,8 @@ export interface Upstream {
   /** Base address, or the full one for an application; undefined if the protocol needs none. */
   readonly endpoint: URL | undefined;
   readonly apiVersion: string | undefined;
+  /** Which of OpenAI's two APIs it serves, if it speaks OpenAI's dialect; absent: chat completions. */
+  readonly api?: UpstreamApi;
   readonly region: string | undefined;
   readonly key: Secret | undefined;
   /** The upstream's own name of the model. */

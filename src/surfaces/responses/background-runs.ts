@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
 import type { Seal } from '#base/seal.ts';
 import { type ParleyError, toParleyError } from '#contract/errors.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
@@ -37,7 +38,7 @@ interface Asked {
 }
 
 /** What a run begins with. */
-interface Beginning extends Pick<Asked, 'target' | 'request'> {
+interface Beginning extends Asked {
   readonly opening: StoredOpening;
   readonly known?: { readonly id: string; readonly createdAtSeconds: number };
 }
@@ -73,7 +74,7 @@ export class BackgroundRuns {
       await opening.queue(shown, toQueued(target, value));
       queued.resolve(shown);
     };
-    this.#start({ target, request, opening }, keep, queued.reject);
+    this.#start({ target, request, value, opening }, keep, queued.reject);
     return queued.promise;
   }
 
@@ -128,7 +129,7 @@ export class BackgroundRuns {
       await opening.resume();
       const known = { id: place.id, createdAtSeconds: Math.floor(stored.createdAtMs / 1000) };
       const refused = Promise.withResolvers<void>();
-      this.#start({ target, request, opening, known }, async () => refused.resolve(), refused.reject);
+      this.#start({ target, request, value, opening, known }, async () => refused.resolve(), refused.reject);
       await refused.promise;
     } catch (thrown) {
       const ended = failedResponse(stored, { code: 'server_error', message: toParleyError(thrown).message }, 0);
@@ -138,7 +139,7 @@ export class BackgroundRuns {
 
   /** `keep` makes it known once it is within its limits; `refuse` is told why it never was. */
   #start(
-    { target: asked, request, opening, known }: Beginning,
+    { target: asked, request, value, opening, known }: Beginning,
     keep: (run: ReadyRun['run']) => Promise<void>,
     refuse: (error: unknown) => void,
   ): void {
@@ -156,7 +157,7 @@ export class BackgroundRuns {
           return undefined;
         },
       };
-      const { run, ask } = createRun(this.#deps, target, { request, opened, ...(known && { known }) });
+      const { run, ask } = createRun(this.#deps, target, { request, body: value as JsonObject, opened, ...(known && { known }) });
       const place = { id: run.response.id, subject: caller.subject };
       let answer: Answer | undefined;
       const background = new BackgroundRun({

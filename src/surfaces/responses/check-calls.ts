@@ -8,18 +8,18 @@ const outputs: Readonly<Record<string, string>> = {
 const calls: ReadonlySet<string> = new Set(Object.values(outputs));
 
 /** Every call has its output behind it, and every output its call ahead of it. Throws invalid_request with the place of the first that has not. */
-export function checkCalls(items: readonly AnyItem[], pathOf: (index: number) => string): void {
-  const waiting = new Map<string, number>();
-  items.forEach((item, index) => {
+export function checkCalls(items: readonly AnyItem[], pathOf: (item: AnyItem) => string): void {
+  const waiting = new Map<string, AnyItem>();
+  for (const item of items) {
     const { type, call_id: id } = item as { type: string; call_id?: string };
-    if (id === undefined) return;
+    if (id === undefined) continue;
     const asked = outputs[type];
-    if (calls.has(type)) waiting.set(id, index);
+    if (calls.has(type)) waiting.set(id, item);
     else if (asked !== undefined && !waiting.delete(id))
-      throw requestFault(`${pathOf(index)}.call_id`, `is ${shown(id)}, and no ${asked} ahead of it has that id`);
-  });
-  for (const [id, index] of waiting)
-    throw requestFault(`${pathOf(index)}.call_id`, `is ${shown(id)}, and no output of that call follows`);
+      throw requestFault(`${pathOf(item)}.call_id`, `is ${shown(id)}, and no ${asked} ahead of it has that id`);
+  }
+  for (const [id, item] of waiting)
+    throw requestFault(`${pathOf(item)}.call_id`, `is ${shown(id)}, and no output of that call follows`);
 }
 
 function shown(id: string): string {

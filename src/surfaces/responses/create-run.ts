@@ -1,13 +1,21 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
 import type { Seal } from '#base/seal.ts';
 import { requestFault } from '#contract/request-fault.ts';
+import type { AnyItem } from '#contract/responses/input-items.ts';
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { ChatAsk, Target } from '#domain/call.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
+import type { NativeRequest } from '#domain/upstreams/upstream.ts';
+import { estimateRequestTokens } from '#domain/usage/estimate-tokens.ts';
+import { fitItems } from './fit-items.ts';
 import type { OpenedResponse } from './response-keeper.ts';
 import { ResponseRun } from './response-run.ts';
-import { ThoughtSeal } from './sealed-thoughts.ts';
+import { ThoughtSeal, type Thoughts } from './sealed-thoughts.ts';
 import { toChatRequest } from './to-chat-request.ts';
+import type { Conversing } from './to-messages.ts';
+import { isUntouched, toNativeRequest } from './to-native-request.ts';
 
 export interface RunDeps {
   readonly seal: Seal;
@@ -22,27 +30,45 @@ export interface ReadyRun {
   readonly ask: ChatAsk;
   /** Names of fields that the translation left out. */
   readonly ignored: readonly string[];
+  /** Seals something for the caller. */
+  readonly sealFor: (thoughts: Thoughts) => string;
 }
 
 interface Creating {
   readonly request: ResponsesRequest;
+  /** The same as it came. */
+  readonly body: JsonObject;
   readonly opened: OpenedResponse;
   /** Of a response that was promised before; absent: it is a new one. */
   readonly known?: { readonly id: string; readonly createdAtSeconds: number };
 }
 
 /** Throws the 400 that the request deserves. */
-export function createRun({ seal, newId, clock }: RunDeps, target: Target, { request, opened, known }: Creating): ReadyRun {
+export function createRun({ seal, newId, clock }: RunDeps, target: Target, creating: Creating): ReadyRun {
+  const { request, body, opened, known } = creating;
   const { call, deployment } = target;
   const { subject } = call.caller;
   const thoughts = new ThoughtSeal(seal, subject, deployment);
-  const items = [...opened.earlier, ...opened.input];
+  const all = [...opened.earlier, ...opened.input];
   const shift = opened.earlier.length;
-  const pathOf = (index: number): string => (index < shift ? 'previous_response_id' : `input[${index - shift}]`);
-  const open = (sealed: string, at: string) => thoughts.open(sealed, at);
-  const translated = toChatRequest({ request, items, open, pathOf });
-  if (translated.request.messages.length === 0) throw requestFault('input', 'must have at least one item');
-  const isIncluded = request.include?.includes(includables.encryptedReasoning) === true;
+  const places = new Map(all.map((item, index) => [item, index]));
+  const conversing = {
+    open: (sealed: string, at: string) => thoughts.open(sealed, at),
+    pathOf: (item: AnyItem): string => {
+      const place = places.get(item) ?? 0;
+      return place < shift ? 'previous_response_id' : `input[${place - shift}]`;
+    },
+    isNative: isNative(deployment),
+  };
+  const translate = (items: readonly AnyItem[]) => toChatRequest({ request, items, ...conversing });
+  const items = fitItems(all, {
+    maxTokens: maxPromptTokensOf(deployment, request),
+    mayDrop: request.truncation === 'auto',
+    tokensOf: (some) => estimateRequestTokens(translate(some).request),
+  });
+  const translated = translate(items);
+  if (items.length === 0 && translated.request.messages.length === 0) throw requestFault('input', 'must have at least one item');
+  const isPlain = items === all && shift === 0 && opened.input === request.input && isUntouched(request, items);
   const run = new ResponseRun({
     id: known?.id ?? `resp_${newId().replaceAll('-', '')}`,
     createdAtSeconds: known?.createdAtSeconds ?? Math.floor(clock.epochMs() / 1000),
@@ -53,12 +79,39 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, { req
     conversation: opened.conversation,
     tools: translated.tools,
     seal: (given) => thoughts.close(given),
-    showsSealed: isIncluded,
+    showsSealed: request.include?.includes(includables.encryptedReasoning) === true,
+    isUntouched: isPlain,
     clock,
     began: (response) => opened.began(response),
     ended: (kept) => opened.ended(kept),
   });
-  return { run, ask: { request: translated.request, affinity: affinityOf(request, subject) }, ignored: translated.ignored };
+  const native = conversing.isNative ? toNative(body, isPlain ? undefined : { ...conversing, items }) : undefined;
+  // The events of a run in the background are kept, whether or not somebody reads them.
+  const asked = request.background === true ? { ...translated.request, stream: true } : translated.request;
+  const ask = { request: asked, native, affinity: affinityOf(request, subject) };
+  return { run, ask, ignored: translated.ignored, sealFor: (given) => thoughts.close(given) };
+}
+
+/** Of what the model takes in all, what the answer may have is not for the request. */
+function maxPromptTokensOf({ limits }: Deployment, { max_output_tokens: output = 0 }: ResponsesRequest): number | undefined {
+  const { maxPromptTokens, maxTotalTokens } = limits ?? {};
+  const ofTotal = maxTotalTokens === undefined ? undefined : Math.max(0, maxTotalTokens - output);
+  return maxPromptTokens === undefined || ofTotal === undefined
+    ? (maxPromptTokens ?? ofTotal)
+    : Math.min(maxPromptTokens, ofTotal);
+}
+
+/** Whether one of the upstreams speaks the dialect. */
+function isNative({ kind, upstreams }: Deployment): boolean {
+  return kind === 'model' && upstreams.some(({ api = 'chat' }) => api !== 'chat');
+}
+
+/** `resolved` is what the body stands for, unless it can go as it is. */
+function toNative(
+  body: JsonObject,
+  resolved: (Omit<Conversing, 'tools'> & { items: readonly AnyItem[] }) | undefined,
+): NativeRequest {
+  return { dialect: 'responses', body: resolved === undefined ? body : toNativeRequest(body, resolved), headers: {} };
 }
 
 /** A conversation that names its cache stays with one upstream. */

@@ -1,13 +1,15 @@
 import type { ErrorCode } from '#contract/errors.ts';
 import { ResponseEvent } from '#contract/responses/events.ts';
-import { ResponseObject } from '#contract/responses/response.ts';
-import { InputTokensBody, ResponsesBody } from '#contract/responses/responses-request.ts';
+import { Compaction, ResponseObject } from '#contract/responses/response.ts';
+import { CompactBody, InputTokensBody, ResponsesBody } from '#contract/responses/responses-request.ts';
 import { type ApiOperation, type Content, json, type NamedSchema } from '../http/operation.ts';
 import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/operation-errors.ts';
 import { exampleNames } from '../http/operation-examples.ts';
 
 const responsesRequest: NamedSchema = { name: 'ResponsesRequest', schema: ResponsesBody };
 const inputTokensRequest: NamedSchema = { name: 'InputTokensRequest', schema: InputTokensBody };
+const compactRequest: NamedSchema = { name: 'CompactRequest', schema: CompactBody };
+const compaction: NamedSchema = { name: 'Compaction', schema: Compaction };
 const response: NamedSchema = { name: 'Response', schema: ResponseObject };
 const event: NamedSchema = { name: 'ResponseEvent', schema: ResponseEvent };
 
@@ -76,6 +78,17 @@ function toOperations(alias: string): ApiOperation[] {
       body: json(inputTokensRequest, { text: { summary: 'A text', value: { model: exampleNames.chat, input: 'Hello' } } }),
       answers: [{ status: 200, description: 'The count.', content: json(inputTokens) }],
       errors: countErrors,
+    },
+    {
+      ...common,
+      path: `${path}/compact`,
+      id: `compactResponse_${suffix}`,
+      summary: 'Has a deployment sum up a conversation',
+      description:
+        'The summary comes sealed, as an item that stands for what it replaces. It is charged as the answer that it is.',
+      body: json(compactRequest, { text: { summary: 'A text', value: { model: exampleNames.chat, input: 'I live in Oslo.' } } }),
+      answers: [{ status: 200, description: 'The item, and what it took to make it.', content: json(compaction) }],
+      errors: createErrors,
     },
   ];
 }

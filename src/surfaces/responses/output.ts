@@ -22,10 +22,12 @@ export interface OutputFacts {
   /** What ids of items are made of: unique to the response. */
   readonly key: string;
   readonly tools: OfferedTools;
-  /** Seals thoughts for the next turn; undefined if nobody keeps them. */
-  readonly seal: ((thoughts: Thoughts) => string) | undefined;
+  /** Seals thoughts for the next turn. */
+  readonly seal: (thoughts: Thoughts) => string;
   /** Whether the caller is given what is sealed, and not only the store. */
   readonly showsSealed: boolean;
+  /** Whether the response can be read later. */
+  readonly isStored: boolean;
 }
 
 type Told = UnnumberedEvent;
@@ -242,9 +244,10 @@ export class Output {
     }
     item.status = status;
     if (status === 'completed') {
-      const encrypted = this.#facts.seal?.(thoughts ?? { reasoning_content: text });
-      if (encrypted !== undefined && this.#facts.showsSealed) item.encrypted_content = encrypted;
-      else if (encrypted !== undefined) this.#hidden.set(item.id, encrypted);
+      const { seal, showsSealed, isStored } = this.#facts;
+      const given = thoughts ?? { reasoning_content: text };
+      if (showsSealed) item.encrypted_content = seal(given);
+      else if (isStored) this.#hidden.set(item.id, seal(given));
     }
     this.#done(thought.at, item);
   }

@@ -4,12 +4,13 @@ import type { AnyItem } from '#contract/responses/input-items.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { Target } from '#domain/call.ts';
+import type { KeptItem } from './reading.ts';
 
 /** A response as it ended. */
 export interface KeptResponse {
   readonly response: ResponseObject;
-  /** Its output as it is to come back with the next turn: with what is sealed, and with what no caller sees. */
-  readonly items: readonly (object & { readonly type: string })[];
+  /** Its output as it is to come back with the next turn. */
+  readonly items: readonly KeptItem[];
 }
 
 /** A response that begins: what it goes on from, and what becomes of it. */

@@ -1,7 +1,7 @@
 import { toLatin1 } from '#base/latin1.ts';
-import type { ParleyError } from '#contract/errors.ts';
+import { ParleyError } from '#contract/errors.ts';
 import { answerBound, tooLarge } from '#contract/fold-frames.ts';
-import type { Frame } from '#contract/frame.ts';
+import type { Frame, Native } from '#contract/frame.ts';
 import type { ResponseEvent } from '#contract/responses/events.ts';
 import type { ReplySink } from '#domain/call.ts';
 import type { EventStream } from '../http/event-stream.ts';
@@ -9,6 +9,7 @@ import { ignoredHeader, toIgnoredNames } from '../http/ignored-header.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { sendJson } from '../http/send-json.ts';
 import { type EventWriter, StreamedReply } from '../http/streamed-reply.ts';
+import { endOfBroken } from './end-of-broken.ts';
 import type { ResponseRun } from './response-run.ts';
 import { toOwnName } from './to-chat-request.ts';
 
@@ -22,6 +23,7 @@ export class JsonResponse implements ReplySink {
   readonly #run: ResponseRun;
   readonly #ignored: readonly string[];
   #bytes = 0;
+  #relayed: string | undefined;
   #isOver = false;
 
   /** `ignored` are the fields that the translation of the request left out. */
@@ -35,11 +37,14 @@ export class JsonResponse implements ReplySink {
   frame(frame: Frame): void {
     this.#bytes += frame.bytes.length;
     if (this.#bytes > answerBound.maxBytes) throw tooLarge(answerBound);
-    this.#run.take(frame);
+    if (frame.native !== undefined) requireForm(frame.native, 'whole');
+    if (this.#run.passes(frame)) this.#relayed = frame.bytes;
+    else this.#run.take(frame);
   }
 
   end(): void {
-    this.#run.end();
+    if (this.#relayed === undefined) this.#run.end();
+    else this.#run.abandon();
     const { settling } = this.#run;
     if (settling === undefined) this.#send();
     else void settling.then(() => this.#send());
@@ -59,16 +64,18 @@ export class JsonResponse implements ReplySink {
     if (this.#isOver) return;
     this.#isOver = true;
     const context = this.#context;
-    const bytes = toLatin1(JSON.stringify(this.#run.response));
+    const bytes = this.#relayed ?? toLatin1(JSON.stringify(this.#run.response));
     sendJson(context.response, 200, bytes, headersOf(context, this.#ignored));
     context.replyEnded();
   }
 }
 
-/** Writes a response as events. */
+/** Writes a response as events; those of an upstream of the dialect as they came, if nothing of them is Parley's to change. */
 class ResponseWriter implements EventWriter {
   readonly #run: ResponseRun;
   readonly #ignored: readonly string[];
+  /** The first and the last bytes that went on as they came. */
+  #relayed: { readonly first: string; last: string } | undefined;
   #last: readonly ResponseEvent[] = [];
 
   constructor(run: ResponseRun, ignored: readonly string[]) {
@@ -76,16 +83,22 @@ class ResponseWriter implements EventWriter {
     this.#ignored = ignored;
   }
 
-  begin(stream: EventStream, context: RequestContext): void {
+  begin(stream: EventStream, context: RequestContext, first: Frame): void {
+    if (first.native !== undefined) requireForm(first.native, 'streamed');
     stream.start(headersOf(context, this.#ignored), comment);
   }
 
   toBytes(frame: Frame): string {
-    return toBytes(this.#run.take(frame));
+    if (!this.#run.passes(frame)) return toBytes(this.#run.take(frame));
+    const { bytes } = frame;
+    if (this.#relayed === undefined) this.#relayed = { first: bytes, last: bytes };
+    else this.#relayed.last = bytes;
+    return bytes;
   }
 
   /** The last event is told once the response can be read. */
   settle(stream: EventStream): Promise<void> | undefined {
+    if (this.#relayed !== undefined) return undefined;
     const events = this.#run.end();
     stream.send(toBytes(events.slice(0, -1)));
     this.#last = events.slice(-1);
@@ -93,11 +106,12 @@ class ResponseWriter implements EventWriter {
   }
 
   end(): string {
-    return toBytes(this.#last) + endMark;
+    return this.#relayed === undefined ? toBytes(this.#last) + endMark : '';
   }
 
   toFault(error: ParleyError): string {
-    return toBytes(this.#run.fail(error)) + endMark;
+    const events = this.#relayed === undefined ? this.#run.fail(error) : endOfBroken(this.#relayed, error);
+    return toBytes(events) + endMark;
   }
 }
 
@@ -117,6 +131,12 @@ export function streamed(context: RequestContext, run: ResponseRun, ignored: rea
 /** Events of the dialect as latin1 bytes. */
 export function toBytes(events: readonly (object & { readonly type?: unknown })[]): string {
   return events.map((event) => `event: ${event.type}\ndata: ${toLatin1(JSON.stringify(event))}\n\n`).join('');
+}
+
+function requireForm({ isWhole }: Native, asked: 'whole' | 'streamed'): void {
+  if (isWhole === (asked === 'whole')) return;
+  const claim = isWhole ? 'in one piece where a stream was asked for' : 'with a stream that was not asked for';
+  throw new ParleyError('upstream_failed', `The upstream answered ${claim}.`);
 }
 
 function headersOf(context: RequestContext, ignored: readonly string[]): Record<string, string> {

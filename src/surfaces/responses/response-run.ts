@@ -1,21 +1,19 @@
 import type { Clock } from '#base/clock.ts';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { Chunk, ChunkChoice, FinishReason, Statistics, Usage } from '#contract/chunk.ts';
-import { ParleyError, toErrorBody } from '#contract/errors.ts';
+import type { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { ResponseEvent, UnnumberedEvent } from '#contract/responses/events.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
-import { includables } from '#contract/responses/responses-request.ts';
-import { toUsage } from '#domain/usage/usage.ts';
-import { ExtensionItems } from './extension-items.ts';
-import { Output, type OutputFacts } from './output.ts';
+import type { Ending, Reading } from './reading.ts';
+import { RelayedReading } from './relayed-reading.ts';
 import type { KeptResponse } from './response-keeper.ts';
-import { toPieces } from './to-pieces.ts';
+import { toErrorEvent, toResponseError } from './to-fault-events.ts';
 import { type ResponseFacts, toResponse } from './to-response.ts';
-import { toResponseUsage } from './to-response-usage.ts';
+import { type ReadingFacts, TranslatedReading } from './translated-reading.ts';
 
-export interface RunFacts extends ResponseFacts, Omit<OutputFacts, 'key'> {
+export interface RunFacts extends ResponseFacts, Omit<ReadingFacts, 'key'> {
   readonly clock: Pick<Clock, 'epochMs'>;
+  /** Whether what an upstream of the dialect sends is the answer as it is. */
+  readonly isUntouched: boolean;
   /** Called once, with the first event. */
   readonly began: (response: ResponseObject) => void;
   /** Called once, with the response as it ended; undefined if nobody was told of it. Resolves with whether it can be read from then on. */
@@ -28,28 +26,25 @@ export interface RunFacts extends ResponseFacts, Omit<OutputFacts, 'key'> {
  */
 export class ResponseRun {
   readonly #facts: RunFacts;
-  readonly #output: Output;
-  readonly #extensions: ExtensionItems;
+  #reading: Reading | undefined;
   #response: ResponseObject;
   #nextNumber = 0;
   #hasEnded = false;
-  #finish: FinishReason | undefined;
-  #usage: Usage | undefined;
-  #statistics: Statistics | undefined;
-  #state: JsonObject | undefined;
-  #signedText: unknown;
   #settling: Promise<void> | undefined;
 
   constructor(facts: RunFacts) {
     this.#facts = facts;
-    this.#output = new Output({ ...facts, key: facts.id.slice(facts.id.indexOf('_') + 1) });
-    this.#extensions = new ExtensionItems(this.#output, new Set(facts.request.include));
     this.#response = { ...toResponse(facts), status: facts.isBackground ? 'queued' : 'in_progress' };
   }
 
   /** As far as it has come; whole once it has ended. */
   get response(): ResponseObject {
     return this.#response;
+  }
+
+  /** Whether a frame goes to the caller as it came. */
+  passes({ native }: Frame): boolean {
+    return native !== undefined && this.#facts.isUntouched;
   }
 
   /** Resolves once the response that has ended can be read, or says that it cannot; undefined if that is so already. */
@@ -60,8 +55,8 @@ export class ResponseRun {
   /** The events that open the response; `take` gives them first if nobody asked before. */
   begin(): ResponseEvent[] {
     if (this.#nextNumber > 0) return [];
-    this.#facts.began(this.#response);
     const response = this.#response;
+    this.#facts.began(response);
     if (!this.#facts.isBackground)
       return this.#numbered([
         { type: 'response.created', response },
@@ -78,46 +73,28 @@ export class ResponseRun {
   /** The events that a part of the reply means. */
   take(frame: Frame): ResponseEvent[] {
     const first = this.begin();
-    for (const chunk of frame.chunks) this.#takeChunk(chunk);
-    const events = this.#numbered(this.#output.takeEvents());
+    this.#reading ??= this.#readingOf(frame);
+    const events = this.#numbered(this.#reading.take(frame));
     return first.length === 0 ? events : [...first, ...events];
   }
 
   /** What closes a response whose reply ended well. Throws upstream_failed for one that leaves a call half. */
   end(): ResponseEvent[] {
-    const first = this.begin();
-    const reason = this.#incompleteReason();
-    if (reason === undefined && this.#output.hasHalfCall)
-      throw new ParleyError('upstream_failed', 'The answer calls a tool with arguments that are not a JSON object.');
-    this.#output.close(reason === undefined ? 'completed' : 'incomplete');
-    this.#extensions.end();
-    this.#putCarried();
-    const events = this.#numbered(this.#output.takeEvents());
-    const status = reason === undefined ? 'completed' : 'incomplete';
-    this.#conclude({
-      status,
-      completed_at: status === 'completed' ? Math.floor(this.#facts.clock.epochMs() / 1000) : null,
-      incomplete_details: reason === undefined ? null : { reason },
-    });
-    return [...first, ...events, ...this.#numbered([{ type: `response.${status}`, response: this.#response }])];
+    this.#reading ??= this.#translated();
+    const ending = this.#reading.end();
+    const first = [...this.begin(), ...this.#numbered(ending.events)];
+    const status = ending.fields.status === 'incomplete' ? 'incomplete' : 'completed';
+    const completed_at = status === 'completed' ? Math.floor(this.#facts.clock.epochMs() / 1000) : null;
+    this.#conclude(ending, { status, completed_at });
+    return [...first, ...this.#numbered([{ type: `response.${status}`, response: this.#response }])];
   }
 
   /** What closes a response that broke off: the fault, then the response with what there is of it. */
   fail(error: ParleyError): ResponseEvent[] {
     if (this.#hasEnded) return [];
-    const { error: told } = toErrorBody(error);
-    const { code, message, param } = told;
-    const { type, display_message } = told;
-    const body = { type, message, param, code, ...(display_message !== undefined && { display_message }) };
-    const first = [...this.begin(), ...this.#numbered(this.#output.takeEvents())];
-    this.#breakOff({ status: 'failed', error: { code: toResponseCode(error), message } });
-    return [
-      ...first,
-      ...this.#numbered([
-        { type: 'error', code, message, param, error: body },
-        { type: 'response.failed', response: this.#response },
-      ]),
-    ];
+    const first = this.begin();
+    this.#breakOff({ status: 'failed', error: toResponseError(error) });
+    return [...first, ...this.#numbered([toErrorEvent(error), { type: 'response.failed', response: this.#response }])];
   }
 
   /** Ends a response that nobody wants any more; no event tells of it. */
@@ -134,79 +111,30 @@ export class ResponseRun {
     void this.#facts.ended(undefined);
   }
 
-  #takeChunk(chunk: Chunk): void {
-    if (chunk.usage) this.#usage = toUsage(chunk.usage);
-    if (chunk.statistics) this.#statistics = chunk.statistics;
-    for (const choice of chunk.choices) if ((choice.index ?? 0) === 0) this.#takeChoice(choice);
+  #readingOf({ native }: Frame): Reading {
+    return native === undefined ? this.#translated() : new RelayedReading(this.#facts);
   }
 
-  #takeChoice({ delta, finish_reason }: ChunkChoice): void {
-    if (finish_reason) this.#finish = finish_reason;
-    if (!isJsonObject(delta)) return;
-    for (const piece of toPieces(delta)) this.#output.add(piece);
-    if (delta.extra_content !== undefined) this.#signedText = delta.extra_content;
-    const custom = delta.custom_content;
-    if (!isJsonObject(custom)) return;
-    if (isJsonObject(custom.state)) this.#state = custom.state;
-    this.#extensions.add(custom);
+  #translated(): Reading {
+    const { id } = this.#facts;
+    return new TranslatedReading({ ...this.#facts, key: id.slice(id.indexOf('_') + 1) });
   }
 
-  #incompleteReason() {
-    if (this.#finish === 'length') return 'max_output_tokens';
-    return this.#finish === 'content_filter' ? 'content_filter' : undefined;
-  }
-
-  /** What the next turn needs and no item shows: the caller carries it sealed, unless it rests with the stored response. */
-  #putCarried(): void {
-    const { isStored, seal } = this.#facts;
-    if (isStored || seal === undefined) return;
-    if (this.#state !== undefined) this.#output.putSealed(seal({ state: this.#state }));
-    const signed = this.#signed();
-    if (signed !== undefined) this.#output.putSealed(seal(signed));
-  }
-
-  #signed() {
-    const { signedCalls: calls } = this.#output;
-    if (calls === undefined && this.#signedText === undefined) return undefined;
-    return { ...(calls && { calls }), ...(this.#signedText !== undefined && { extra_content: this.#signedText }) };
-  }
-
-  /** Nothing is said of items that are half: a client would run a call whose end is told. */
   #breakOff(fields: Partial<ResponseObject>): void {
-    this.#output.close('incomplete');
-    this.#output.takeEvents();
-    this.#conclude(fields);
+    this.#conclude(this.#reading?.breakOff() ?? { events: [], fields: {}, items: [] }, fields);
   }
 
-  #conclude(fields: Partial<ResponseObject>): void {
+  /** What is asked of Parley is Parley's to tell, whatever an upstream says of itself. */
+  #conclude(ending: Ending, fields: Partial<ResponseObject>): void {
     this.#hasEnded = true;
-    const { include = [] } = this.#facts.request;
-    const statistics = include.includes(includables.statistics) ? this.#statistics : undefined;
-    this.#response = {
-      ...this.#response,
-      ...fields,
-      output: this.#output.items,
-      usage: this.#usage === undefined ? null : toResponseUsage(this.#usage),
-      ...(statistics && { parley: { statistics } }),
-    };
+    const { id, object, created_at, background, model, previous_response_id, conversation, store, instructions, metadata } =
+      this.#response;
+    const own = { id, object, created_at, background, model, previous_response_id, store, instructions, metadata };
+    this.#response = { ...this.#response, ...ending.fields, ...own, ...(conversation && { conversation }), ...fields };
     const response = this.#response;
-    const settling = this.#facts.ended({ response, items: [...this.#output.storedItems, ...this.#carriedItems()] });
-    this.#settling = settling?.then((isKept) => {
+    this.#settling = this.#facts.ended({ response, items: ending.items })?.then((isKept) => {
       if (!isKept) response.store = false;
     });
-  }
-
-  /** What rests with a stored response. */
-  #carriedItems(): (JsonObject & { type: string })[] {
-    const { isStored, seal } = this.#facts;
-    if (!isStored) return [];
-    const signed = this.#signed();
-    return [
-      ...(this.#state === undefined ? [] : [{ type: 'parley:state', state: this.#state }]),
-      ...(signed === undefined || seal === undefined
-        ? []
-        : [{ type: 'reasoning', summary: [], encrypted_content: seal(signed) }]),
-    ];
   }
 
   #numbered(events: readonly UnnumberedEvent[]): ResponseEvent[] {
@@ -216,10 +144,4 @@ export class ResponseRun {
       return event as ResponseEvent;
     });
   }
-}
-
-/** The word for an error that a response has in itself. */
-function toResponseCode({ status }: ParleyError): string {
-  if (status === 429) return 'rate_limit_exceeded';
-  return status >= 400 && status < 500 ? 'invalid_prompt' : 'server_error';
 }

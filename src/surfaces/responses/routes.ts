@@ -1,9 +1,12 @@
 import type { FastifyInstance } from 'fastify';
+import type { JsonObject } from '#base/json.ts';
 import { toLatin1 } from '#base/latin1.ts';
 import type { Seal } from '#base/seal.ts';
+import { httpRefusal, type ParleyError } from '#contract/errors.ts';
 import { parseResponsesRequest, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
+import { methodNotAllowed } from '../http/answer-methods.ts';
 import { Body } from '../http/body.ts';
 import { modelErrorDialect } from '../http/error-dialect.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -12,6 +15,7 @@ import { sendJson } from '../http/send-json.ts';
 import { serveCalls } from '../http/serve-raw.ts';
 import type { BackgroundRuns } from './background-runs.ts';
 import { streamRun } from './background-stream.ts';
+import { CompactReply, compactionPrompt } from './compact.ts';
 import { createRun, type ReadyRun } from './create-run.ts';
 import { keepsNothing, type OpenedResponse, type ResponseKeeper } from './response-keeper.ts';
 import { JsonResponse, streamed } from './response-reply.ts';
@@ -41,12 +45,23 @@ export function responsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void
     const serves = [
       [`${base}/responses`, serveCreate],
       [`${base}/responses/input_tokens`, serveCount],
+      [`${base}/responses/compact`, serveCompact],
     ] as const;
     for (const [route, serve] of serves) {
       const facts = { operation: 'chat', route, errorDialect: modelErrorDialect } as const;
       serveCalls(app, route, (raw) => deps.handler.serve(facts, raw, (context) => serve(deps, context)));
     }
+    app.get(`${base}/responses`, ({ headers }) => {
+      throw headers.upgrade === undefined ? methodNotAllowed('GET', ['POST']) : noWebSocket();
+    });
   }
+}
+
+/** Clients then send the same by POST. */
+function noWebSocket(): ParleyError {
+  return httpRefusal(426, 'Responses are not served over WebSocket here; send the request with POST over HTTP.', {
+    headers: { upgrade: 'HTTP/1.1', connection: 'upgrade' },
+  });
 }
 
 async function serveCreate(deps: ResponsesDeps, context: RequestContext): Promise<void> {
@@ -55,7 +70,7 @@ async function serveCreate(deps: ResponsesDeps, context: RequestContext): Promis
   if (request.background === true && deps.background !== undefined)
     return serveBackground(deps.background, context, { target, request, value });
   const opened = await (deps.keeper ?? keepsNothing).open(target, request);
-  const { run, ask, ignored } = readyRun(deps, context, { target, request, opened });
+  const { run, ask, ignored } = readyRun(deps, context, { target, request, body: value as JsonObject, opened });
   const reply = request.stream === true ? streamed(context, run, ignored) : new JsonResponse(context, run, ignored);
   context.follow(deps.calls.answer(target, ask, reply), reply);
 }
@@ -75,6 +90,7 @@ async function serveBackground(
 interface Opening {
   readonly target: Target;
   readonly request: ResponsesRequest;
+  readonly body: JsonObject;
   readonly opened: OpenedResponse;
 }
 
@@ -92,10 +108,25 @@ async function serveCount(deps: ResponsesDeps, context: RequestContext): Promise
   const { target, value } = await authorize(deps, context);
   const request = parseResponsesRequest(value);
   const opened = await (deps.keeper ?? keepsNothing).look(target, request);
-  const { ask } = createRun({ ...deps, clock: context.clock }, target, { request, opened });
+  const { ask } = createRun({ ...deps, clock: context.clock }, target, { request, body: value as JsonObject, opened });
   const input_tokens = await deps.calls.countTokens(target, ask, context.signal);
   const body = { object: 'response.input_tokens', input_tokens };
   sendJson(context.response, 200, toLatin1(JSON.stringify(body)), context.headers);
+}
+
+async function serveCompact(deps: ResponsesDeps, context: RequestContext): Promise<void> {
+  const { target, value } = await authorize(deps, context);
+  const { model, input, instructions, previous_response_id, prompt_cache_key } = parseResponsesRequest(value);
+  const request = { model, input, ...withoutAbsent({ instructions, previous_response_id, prompt_cache_key }) };
+  const looked = await (deps.keeper ?? keepsNothing).look(target, request);
+  const opened = { ...looked, input: [...looked.input, compactionPrompt] };
+  const { run, ask, sealFor } = readyRun(deps, context, { target, request, body: { ...request }, opened });
+  const reply = new CompactReply(context, { run, seal: sealFor });
+  context.follow(deps.calls.answer(target, ask, reply), reply);
+}
+
+function withoutAbsent<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: NonNullable<Fields[Key]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }
 
 interface Authorized {

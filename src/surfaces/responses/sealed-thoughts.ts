@@ -79,7 +79,8 @@ function kindsOf({ upstreams, kind, quickApp }: Deployment): string[] {
 
 function kindOf(upstream: Upstream): string {
   if (speaksMessages(upstream)) return 'claude';
-  const { protocol } = upstream;
+  const { protocol, api = 'chat' } = upstream;
+  if (api !== 'chat') return 'responses';
   if (protocol === 'vertex' || protocol === 'gemini') return 'gemini';
   if (protocol === 'bedrock' && protocols.bedrock.takesThinking) return 'claude';
   return protocol;

@@ -33,12 +33,12 @@ const kept: ReadonlySet<string> = new Set([
 ]);
 
 /** A request of the dialect in the inner language. Throws invalid_request for what cannot be told there. */
-export function toChatRequest({ request, items, open, pathOf }: Resolved): Translated {
-  checkCalls(items, pathOf);
-  const { offered: tools, fields, ignored } = toChatTools(request, toolsOf(request, items));
+export function toChatRequest({ request, items, ...conversing }: Resolved): Translated {
+  checkCalls(items, conversing.pathOf);
+  const { offered: tools, fields, ignored } = toChatTools(request, toolsOf(request, items), conversing.isNative);
   return {
     request: {
-      messages: [...toInstructions(request), ...toMessages(items, { tools, open, pathOf })],
+      messages: [...toInstructions(request), ...toMessages(items, { tools, ...conversing })],
       ...sameFields(request),
       ...toBound(request),
       ...toReasoning(request),

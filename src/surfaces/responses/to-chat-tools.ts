@@ -20,15 +20,15 @@ export function toolsOf({ tools = [] }: Pick<ResponsesRequest, 'tools'>, items: 
   return added.length === 0 ? tools : [...tools, ...added.flatMap((item) => item.tools)];
 }
 
-/** Throws invalid_request for a choice that cannot be kept to. */
-export function toChatTools(request: ResponsesRequest, tools: readonly ResponsesTool[]): ChatTools {
+/** Throws invalid_request for a choice that cannot be kept to, unless an upstream of the dialect may be asked. */
+export function toChatTools(request: ResponsesRequest, tools: readonly ResponsesTool[], isNative: boolean): ChatTools {
   const offered = new OfferedTools();
   for (const tool of tools) offered.add(tool);
   const left = tools.filter((tool) => isOtherTool(tool) || isMcpTool(tool)).map(({ type }) => `tools.${type}`);
-  const allowed = toAllowed(request.tool_choice, offered);
+  const allowed = isNative && isOthers(request.tool_choice, left) ? {} : toAllowed(request.tool_choice, offered);
   const offers = [...offered.all].filter(([name]) => allowed.names?.has(name) ?? true).map(([, { offer }]) => offer);
   if (offers.length === 0) {
-    if (allowed.choice !== undefined && allowed.choice !== 'auto' && allowed.choice !== 'none')
+    if (!isNative && allowed.choice !== undefined && allowed.choice !== 'auto' && allowed.choice !== 'none')
       throw requestFault('tool_choice', 'asks for a call, and none of the tools can be called by this deployment');
     return { offered, fields: {}, ignored: left };
   }
@@ -42,6 +42,11 @@ export function toChatTools(request: ResponsesRequest, tools: readonly Responses
     },
     ignored: left,
   };
+}
+
+/** Whether a choice is among tools that the upstream itself knows. */
+function isOthers(choice: ResponsesRequest['tool_choice'], others: readonly string[]): boolean {
+  return typeof choice === 'object' && (others.length > 0 || !['function', 'custom', 'allowed_tools'].includes(choice.type));
 }
 
 interface Allowed {

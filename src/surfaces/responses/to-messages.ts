@@ -1,11 +1,18 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { Attachment, ContentPart, CustomContent, Message } from '#contract/message.ts';
 import { requestFault } from '#contract/request-fault.ts';
-import type { AnyItem, CallOutputInput, CustomCallInput, FunctionCallInput, InputItem } from '#contract/responses/input-items.ts';
+import type {
+  AnyItem,
+  CallOutputInput,
+  CustomCallInput,
+  FunctionCallInput,
+  InputItem,
+  InputPart,
+} from '#contract/responses/input-items.ts';
 import { isOwnItem } from '#contract/responses/parse-items.ts';
 import { type OfferedTools, toArguments } from './offered-tools.ts';
 import type { Thoughts } from './sealed-thoughts.ts';
-import { isTextPart, textPart, toContent, toSaid, toText } from './to-parts.ts';
+import { isTextPart, type Said, textPart, toContent, toSaid, toText } from './to-parts.ts';
 
 /** Texts of one message are paragraphs. */
 const paragraph = '\n\n';
@@ -15,16 +22,16 @@ export interface Conversing {
   readonly tools: OfferedTools;
   /** Reads what was sealed for the caller; `at` is its path. Throws invalid_encrypted_content. */
   readonly open: (sealed: string, at: string) => Thoughts;
-  /** Where an item stands, by its place in the list: those that were stored stand nowhere. */
-  readonly pathOf: (index: number) => string;
+  /** Where an item of the conversation stands in the request. */
+  readonly pathOf: (item: AnyItem) => string;
+  /** Whether an upstream of the dialect may be asked, which gets the items themselves: then nothing is refused for what only that understands. */
+  readonly isNative: boolean;
 }
 
 /** The items of a conversation as messages of the compat wire. Throws invalid_request for what cannot be told there. */
 export function toMessages(items: readonly AnyItem[], conversing: Conversing): Message[] {
   const messages = new Messages(conversing);
-  items.forEach((item, index) => {
-    messages.add(item, conversing.pathOf(index));
-  });
+  for (const item of items) messages.add(item, conversing.pathOf(item));
   return messages.all.filter(
     ({ role, content, tool_calls: calls, custom_content: custom }) =>
       role !== 'assistant' || content !== undefined || calls !== undefined || custom !== undefined,
@@ -51,11 +58,14 @@ class Messages {
   }
 
   add(item: AnyItem, at: string): void {
-    if (!isOwnItem(item)) throw requestFault(`${at}.type`, `is ${item.type}, ${wayOut}`);
+    if (!isOwnItem(item)) {
+      if (this.#conversing.isNative) return;
+      throw requestFault(`${at}.type`, `is ${item.type}, ${wayOut}`);
+    }
     switch (item.type) {
       case 'message':
-        if (item.role === 'assistant') this.#say(toSaid(item.content, `${at}.content`).parts);
-        else this.#hear(item.role, toSaid(item.content, `${at}.content`));
+        if (item.role === 'assistant') this.#say(this.#toSaid(item.content, `${at}.content`).parts);
+        else this.#hear(item.role, this.#toSaid(item.content, `${at}.content`));
         return;
       case 'function_call':
         this.#call(item, item.arguments);
@@ -82,9 +92,14 @@ class Messages {
     }
   }
 
+  #toSaid(content: string | readonly InputPart[], at: string): Said {
+    return toSaid(content, at, this.#conversing.isNative);
+  }
+
   #addOther(item: InputItem, at: string): void {
     switch (item.type) {
       case 'item_reference':
+        if (this.#conversing.isNative) return;
         throw requestFault(`${at}.id`, 'names an item that is not stored; send the item itself');
       case 'parley:state':
         if (isJsonObject(item.state)) this.#remember({ state: item.state });
@@ -138,7 +153,7 @@ class Messages {
   /** What of a result is no text follows as words of the user. */
   #result({ call_id: id, output }: CallOutputInput, at: string): void {
     this.#reply = undefined;
-    const { parts, attachments } = toSaid(output, `${at}.output`);
+    const { parts, attachments } = this.#toSaid(output, `${at}.output`);
     this.#tell({ role: 'tool', tool_call_id: id, content: toText(parts, paragraph) });
     const others = parts.filter((part) => !isTextPart(part));
     if (others.length === 0 && attachments.length === 0) return;

@@ -25,14 +25,18 @@ const types: ReadonlyMap<string, string> = new Map([
   ['webp', 'image/webp'],
 ]);
 
-/** Parts of a message or of an output; `at` is their path. Throws invalid_request for a file that only another vendor's store has. */
-export function toSaid(content: string | readonly InputPart[], at: string): Said {
+/**
+ * Parts of a message or of an output; `at` is their path. A file that only another vendor's store has is left out if the
+ * request is native; else invalid_request is thrown.
+ */
+export function toSaid(content: string | readonly InputPart[], at: string, isNative: boolean): Said {
   const said: Said = { parts: [], attachments: [] };
   if (typeof content === 'string') {
     if (content !== '') said.parts.push(textPart(content));
     return said;
   }
   content.forEach((part, index) => {
+    if (isNative && isElsewhere(part)) return;
     add(part, said, `${at}[${index}]`);
   });
   return said;
@@ -86,6 +90,10 @@ function addFile(part: InputPart & { type: 'input_file' }, { parts, attachments 
     const type = typeOf(filename ?? url);
     attachments.push({ type: type ?? 'application/octet-stream', ...(filename && { title: filename }), url });
   } else throw unreadable(id, at, 'file_data');
+}
+
+function isElsewhere(part: InputPart): boolean {
+  return 'file_id' in part && part.file_id !== undefined;
 }
 
 function imagePart(url: string, detail: string | undefined): ContentPart {

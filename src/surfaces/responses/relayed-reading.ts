@@ -1,0 +1,97 @@
+import { eventAt, eventData } from '#base/event-splitter.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { fromLatin1 } from '#base/latin1.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { Frame } from '#contract/frame.ts';
+import type { UnnumberedEvent } from '#contract/responses/events.ts';
+import type { OutputItem } from '#contract/responses/output-items.ts';
+import type { ResponseObject } from '#contract/responses/response.ts';
+import type { Ending, KeptItem, Reading } from './reading.ts';
+import type { Thoughts } from './sealed-thoughts.ts';
+
+const openings: ReadonlySet<unknown> = new Set(['response.created', 'response.queued', 'response.in_progress']);
+const ends: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
+
+export interface RelayedFacts {
+  readonly seal: (thoughts: Thoughts) => string;
+  readonly showsSealed: boolean;
+}
+
+/** Reads what an upstream of the dialect sends as a response of Parley's own: its state rests here, and what it sealed is sealed for the caller. */
+export class RelayedReading implements Reading {
+  readonly #facts: RelayedFacts;
+  /** As it ended. */
+  #response: JsonObject | undefined;
+  readonly #items: KeptItem[] = [];
+  readonly #sealed = new Map<string, string>();
+
+  constructor(facts: RelayedFacts) {
+    this.#facts = facts;
+  }
+
+  take(frame: Frame): readonly UnnumberedEvent[] {
+    if (frame.native?.isWhole === true) {
+      this.#conclude(tryParseJson(fromLatin1(frame.bytes)));
+      return [];
+    }
+    const events: UnnumberedEvent[] = [];
+    const { bytes } = frame;
+    for (let at = 0; at < bytes.length; ) {
+      const event = eventAt(bytes, at);
+      at += event.length;
+      const value = tryParseJson(fromLatin1(eventData(event)[0] ?? ''));
+      if (isJsonObject(value)) this.#take(value, events);
+    }
+    return events;
+  }
+
+  end(): Ending {
+    if (this.#response === undefined) throw new ParleyError('upstream_failed', 'The upstream ended without a whole response.');
+    return { events: [], fields: this.#response as Partial<ResponseObject>, items: this.#items };
+  }
+
+  breakOff(): Ending {
+    const output = this.#items.map((item) => this.#shown(item)) as OutputItem[];
+    return { events: [], fields: { output }, items: this.#items };
+  }
+
+  /** The opening of a response is told by Parley itself, and so is its end. */
+  #take(value: JsonObject, events: UnnumberedEvent[]): void {
+    const { type, item, sequence_number: _number, ...fields } = value;
+    if (openings.has(type)) return;
+    if (ends.has(type)) return this.#conclude(value.response);
+    if (typeof type !== 'string') return;
+    if (!isJsonObject(item)) {
+      events.push({ type, ...fields } as UnnumberedEvent);
+      return;
+    }
+    const sealed = this.#toSealed(item);
+    if (type === 'response.output_item.done') this.#items.push(sealed as KeptItem);
+    events.push({ type, ...fields, item: this.#shown(sealed) } as UnnumberedEvent);
+  }
+
+  #conclude(response: unknown): void {
+    if (!isJsonObject(response) || !Array.isArray(response.output)) return;
+    const items = response.output.filter(isJsonObject).map((item) => this.#toSealed(item));
+    this.#items.splice(0, this.#items.length, ...(items as KeptItem[]));
+    this.#response = { ...response, output: items.map((item) => this.#shown(item)) };
+  }
+
+  /** The same text is sealed once: an item is told when it is whole, and again at the end. */
+  #toSealed(item: JsonObject): JsonObject {
+    const { encrypted_content: encrypted } = item;
+    if (typeof encrypted !== 'string' || encrypted === '') return item;
+    let sealed = this.#sealed.get(encrypted);
+    if (sealed === undefined) {
+      sealed = this.#facts.seal({ encrypted_content: encrypted });
+      this.#sealed.set(encrypted, sealed);
+    }
+    return { ...item, encrypted_content: sealed };
+  }
+
+  #shown(item: JsonObject): JsonObject {
+    if (this.#facts.showsSealed || item.type !== 'reasoning' || item.encrypted_content === undefined) return item;
+    const { encrypted_content: _sealed, ...shown } = item;
+    return shown;
+  }
+}

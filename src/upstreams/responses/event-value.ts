@@ -1,0 +1,42 @@
+import { eventData } from '#base/event-splitter.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { fromLatin1 } from '#base/latin1.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { faultOfNamed, toErrorFault } from '../error-in-reply.ts';
+
+const ends: ReadonlySet<unknown> = new Set(['response.completed', 'response.incomplete']);
+const openings: ReadonlySet<unknown> = new Set(['response.created', 'response.queued', 'response.in_progress', 'keepalive']);
+
+/** What an event says: its value, or the fault that it means or is; undefined for one without data, and for the mark behind the last. */
+export function toEventValue(event: string): JsonObject | UpstreamFault | undefined {
+  const named = faultOfNamed(event);
+  if (named !== undefined) return named;
+  const [data] = eventData(event);
+  if (data === undefined || data.trim() === '' || data.trim() === '[DONE]') return undefined;
+  const value = tryParseJson(fromLatin1(data));
+  if (!isJsonObject(value)) return new UpstreamFault('broken', 'The upstream sent an event that is no JSON object.');
+  if (value.type === 'error') return toErrorFault(value);
+  return value.type === 'response.failed' ? faultOfFailed(value.response) : value;
+}
+
+/** The fault of a response that its upstream could not finish. */
+export function faultOfFailed(response: unknown): UpstreamFault {
+  const error = isJsonObject(response) && isJsonObject(response.error) ? response.error : {};
+  return toErrorFault({ error });
+}
+
+/** Whether an event opens a response, and brings nothing of it. */
+export function isOpening({ type }: JsonObject): boolean {
+  return openings.has(type);
+}
+
+/** Whether an event ends a response. */
+export function isEnd({ type }: JsonObject): boolean {
+  return ends.has(type);
+}
+
+/** The same of its bytes. */
+export function isEndMark(event: string): boolean {
+  const value = toEventValue(event);
+  return isJsonObject(value) && isEnd(value);
+}

@@ -1,0 +1,75 @@
+import { eventAt } from '#base/event-splitter.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { Sink } from '#base/sink.ts';
+import { stringEnd } from '#base/string-end.ts';
+import { Frame, type RawFrame } from '#contract/frame.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import type { EventReader } from '../upstream-reply.ts';
+import { isEnd, isEndMark, isOpening, toEventValue } from './event-value.ts';
+import { toUsage } from './to-usage.ts';
+
+/** Of a beginning that waits for what follows it. */
+const maxHeldBytes = 4 * 1024 * 1024;
+const deltaHead =
+  /^event: response\.(?:output_text|reasoning_summary_text|function_call_arguments|custom_tool_call_input)\.delta\n/;
+const deltaKey = '"delta":"';
+
+/**
+ * Events as they came, one frame a read, for a caller who speaks the dialect. Deltas are passed without being parsed. The
+ * beginning waits for what follows it, so that an error ahead of everything else comes first.
+ */
+export class RelayedEvents implements EventReader {
+  readonly isEndMark = isEndMark;
+  hasEnded = false;
+  #held = '';
+  #isOpening = true;
+  #usage: unknown;
+
+  take(events: string, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+    let textBytes = 0;
+    let at = 0;
+    while (at < events.length) {
+      const event = eventAt(events, at);
+      const delta = deltaBytes(event);
+      if (delta > 0) {
+        textBytes += delta;
+        this.#isOpening = false;
+      } else {
+        const value = this.hasEnded ? undefined : toEventValue(event);
+        if (value instanceof UpstreamFault) {
+          this.#passOn(events.slice(0, at), textBytes, reply);
+          throw value;
+        }
+        if (value !== undefined) this.#note(value);
+      }
+      at += event.length;
+    }
+    this.#passOn(events, textBytes, reply);
+  }
+
+  #note(value: JsonObject): void {
+    if (!isOpening(value)) this.#isOpening = false;
+    if (!isEnd(value)) return;
+    this.hasEnded = true;
+    this.#usage = isJsonObject(value.response) ? value.response.usage : undefined;
+  }
+
+  #passOn(events: string, textBytes: number, reply: Pick<Sink<RawFrame>, 'frame'>): void {
+    const bytes = this.#held + events;
+    this.#held = this.#isOpening ? bytes : '';
+    if (this.#held.length > maxHeldBytes) throw new UpstreamFault('broken', 'The upstream sent no response in its events.');
+    if (this.#isOpening || bytes === '') return;
+    const usage = this.#usage === undefined ? undefined : toUsage(this.#usage);
+    this.#usage = undefined;
+    reply.frame(Frame.ofNative(bytes, { dialect: 'responses', isWhole: false, isLast: this.hasEnded, textBytes, usage }));
+  }
+}
+
+/** Bytes of text that an event brings which is a delta and nothing else; 0 for any other. */
+function deltaBytes(event: string): number {
+  if (!deltaHead.test(event)) return 0;
+  const key = event.indexOf(deltaKey);
+  if (key === -1) return 0;
+  const start = key + deltaKey.length;
+  return Math.max(1, stringEnd(event, start) - start);
+}

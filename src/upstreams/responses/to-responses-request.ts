@@ -1,0 +1,112 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { ChatRequest } from '#contract/chat-request.ts';
+import { toPlainMessages } from '#contract/content.ts';
+import type { ContentPart, Message } from '#contract/message.ts';
+import { UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { callsOf } from '../prompt/message-calls.ts';
+
+/** The smallest bound of an answer that OpenAI's API takes. */
+const leastTokens = 16;
+/** Fields that the dialect has under the same name. */
+const same = [
+  ...['temperature', 'top_p', 'user', 'metadata', 'service_tier', 'safety_identifier', 'prompt_cache_key', 'stream'],
+  ...['prompt_cache_retention', 'parallel_tool_calls', 'top_logprobs'],
+];
+const carried: ReadonlySet<string> = new Set([
+  ...same,
+  ...['model', 'messages', 'tools', 'tool_choice', 'response_format', 'reasoning_effort', 'verbosity', 'max_tokens'],
+  ...['max_completion_tokens', 'store', 'stream_options', 'n', 'functions', 'function_call'],
+]);
+
+/** A request of the compat wire in the dialect; nothing of it is stored there. Throws UpstreamFault 400 for content that the dialect does not have. */
+export function toResponsesRequest(request: ChatRequest, model: string): JsonObject {
+  const { messages } = toPlainMessages(request);
+  const bound = request.max_completion_tokens ?? request.max_tokens;
+  return {
+    model,
+    input: messages.flatMap((message, index) => toItems(message, `messages[${index}].content`)),
+    store: false,
+    ...Object.fromEntries(same.filter((field) => request[field] !== undefined).map((field) => [field, request[field]])),
+    ...(typeof bound === 'number' && { max_output_tokens: Math.max(leastTokens, bound) }),
+    ...(request.reasoning_effort !== undefined && { reasoning: { effort: request.reasoning_effort } }),
+    ...toText(request),
+    ...toTools(request),
+  };
+}
+
+/** Fields of a request that are left out. */
+export function ignoredFields(request: ChatRequest): string[] {
+  return Object.keys(request).filter((field) => !carried.has(field));
+}
+
+function toItems(message: Message, at: string): JsonObject[] {
+  const { role, content, tool_call_id: id } = message;
+  if (role === 'tool' || role === 'function')
+    return [{ type: 'function_call_output', call_id: id ?? '', output: toOutput(content, at) }];
+  if (role !== 'assistant') return [{ type: 'message', role, content: toParts(content, at) }];
+  const said = toParts(content, at).map(({ text }) => ({ type: 'output_text', text }));
+  const calls = callsOf(message).map(({ id: call_id, name, given }) => ({
+    type: 'function_call',
+    call_id,
+    name,
+    arguments: argumentsOf(given),
+  }));
+  return [...(said.length > 0 ? [{ type: 'message', role, content: said }] : []), ...calls];
+}
+
+function argumentsOf({ function: asked }: JsonObject): string {
+  return isJsonObject(asked) && typeof asked.arguments === 'string' ? asked.arguments : '{}';
+}
+
+function toOutput(content: Message['content'], at: string): unknown {
+  const parts = toParts(content, at);
+  return parts.every(({ type }) => type === 'input_text') ? parts.map(({ text }) => text).join('\n') : parts;
+}
+
+function toParts(content: Message['content'], at: string): JsonObject[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'input_text', text: content }];
+  return (content ?? []).map((part, index) => toPart(part, `${at}[${index}]`));
+}
+
+function toPart(part: ContentPart, at: string): JsonObject {
+  const { type, text, refusal, image_url: image, file } = part;
+  if (type === 'text') return { type: 'input_text', text };
+  if (type === 'refusal') return { type: 'input_text', text: refusal };
+  if (type === 'image_url' && isJsonObject(image)) {
+    const { url, detail } = image;
+    return { type: 'input_image', image_url: url, ...(detail !== undefined && { detail }) };
+  }
+  if (type === 'file' && isJsonObject(file)) return { type: 'input_file', ...file };
+  throw new UpstreamFault('refused', `${at}.type is ${type}, which this upstream does not take.`, {
+    status: 400,
+    param: `${at}.type`,
+  });
+}
+
+function toText({ response_format: asked, verbosity }: ChatRequest): JsonObject {
+  const length = verbosity === undefined ? {} : { verbosity };
+  const format = isJsonObject(asked) ? toFormat(asked) : undefined;
+  return format === undefined && verbosity === undefined ? {} : { text: { ...length, ...(format && { format }) } };
+}
+
+function toFormat({ type, json_schema: schema }: JsonObject): JsonObject {
+  return type === 'json_schema' && isJsonObject(schema) ? { type, ...schema } : { type };
+}
+
+function toTools({ tools, tool_choice: choice }: ChatRequest): JsonObject {
+  if (!Array.isArray(tools)) return {};
+  const offered = tools.filter(isJsonObject).map(toTool);
+  return { tools: offered, ...(choice !== undefined && { tool_choice: toChoice(choice) }) };
+}
+
+/** Unless it is said otherwise, the dialect would have a schema kept to that was not written for it. */
+function toTool(tool: JsonObject): JsonObject {
+  const { type, function: asked, custom } = tool;
+  if (type === 'function' && isJsonObject(asked)) return { type, strict: false, ...asked };
+  return type === 'custom' && isJsonObject(custom) ? { type, ...custom } : tool;
+}
+
+function toChoice(choice: unknown): unknown {
+  if (!isJsonObject(choice) || !isJsonObject(choice.function)) return choice;
+  return { type: 'function', name: choice.function.name };
+}

@@ -1,0 +1,334 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { plainReply } from '#test/chunks.ts';
+import { upstreamsAreOdd } from '#test/described-answers.ts';
+import {
+  type Answering,
+  eventsReply,
+  jsonReply,
+  piecesReply,
+  refusal,
+  type ScriptedUpstream,
+  startScriptedUpstream,
+} from '#test/scripted-upstream.ts';
+import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
+import { clientOf, eventsOf, post, requireOrder, type Told } from './support.ts';
+
+upstreamsAreOdd();
+
+let native: ScriptedUpstream;
+let gpt: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  [native, gpt] = [await startScriptedUpstream(), await startScriptedUpstream()];
+  const responses = { endpoint: native.endpoint, key: 'upstream-key', model: 'gpt-upstream', api: 'responses' };
+  service = await startService({
+    models: {
+      m: { upstreams: [responses], maxRetryAttempts: 1 },
+      both: { upstreams: [{ ...responses, api: 'both' }], maxRetryAttempts: 1 },
+      mixed: { upstreams: [responses, { endpoint: gpt.endpoint, tier: 1 }] },
+    },
+    keys: { [callerKey]: { project: 'p' }, other: { project: 'q' } },
+  });
+});
+
+afterEach(() => service.forgetFailures());
+
+afterAll(async () => {
+  await service.close();
+  await native.close();
+  await gpt.close();
+});
+
+const usage = {
+  input_tokens: 7,
+  input_tokens_details: { cached_tokens: 2, cache_write_tokens: 0 },
+  output_tokens: 5,
+  output_tokens_details: { reasoning_tokens: 3 },
+  total_tokens: 12,
+};
+const head = {
+  id: 'resp_up',
+  object: 'response',
+  created_at: 1,
+  model: 'gpt-upstream',
+  status: 'in_progress',
+  output: [],
+  error: null,
+  usage: null,
+  odd: true,
+};
+const reasoning = {
+  type: 'reasoning',
+  id: 'rs_up',
+  summary: [{ type: 'summary_text', text: 'Hm.' }],
+  encrypted_content: 'gAAAA-upstream',
+};
+const said = { type: 'output_text', text: 'Grüße 😀', annotations: [], logprobs: [] };
+const message = { type: 'message', id: 'msg_up', status: 'completed', role: 'assistant', content: [said] };
+const call = { type: 'function_call', id: 'fc_up', call_id: 'call_1', name: 'f', arguments: '{"a":1}', status: 'completed' };
+
+function toBytes(events: readonly { type: string }[]): string {
+  return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+}
+
+/** An item that has nothing in it yet. */
+function begun(item: object): object {
+  const empty = { summary: [], content: [], arguments: '' };
+  return Object.fromEntries(Object.entries(item).map(([key, value]) => [key, empty[key as keyof typeof empty] ?? value]));
+}
+
+function streamOf(items: readonly (typeof reasoning | typeof message | typeof call)[]): { type: string }[] {
+  const events: { type: string }[] = [
+    { type: 'response.created', response: head } as never,
+    { type: 'response.in_progress', response: head } as never,
+  ];
+  items.forEach((item, output_index) => {
+    const place = { item_id: item.id, output_index };
+    events.push({ type: 'response.output_item.added', output_index, item: begun(item) } as never);
+    if (item.type === 'reasoning') {
+      events.push({
+        type: 'response.reasoning_summary_part.added',
+        ...place,
+        summary_index: 0,
+        part: { type: 'summary_text', text: '' },
+      } as never);
+      events.push({ type: 'response.reasoning_summary_text.delta', ...place, summary_index: 0, delta: 'Hm.' } as never);
+      events.push({ type: 'response.reasoning_summary_text.done', ...place, summary_index: 0, text: 'Hm.' } as never);
+      events.push({
+        type: 'response.reasoning_summary_part.done',
+        ...place,
+        summary_index: 0,
+        part: { type: 'summary_text', text: 'Hm.' },
+      } as never);
+    }
+    if (item.type === 'message') {
+      events.push({ type: 'response.content_part.added', ...place, content_index: 0, part: { ...said, text: '' } } as never);
+      events.push({ type: 'response.output_text.delta', ...place, content_index: 0, delta: said.text, logprobs: [] } as never);
+      events.push({ type: 'response.output_text.done', ...place, content_index: 0, text: said.text, logprobs: [] } as never);
+      events.push({ type: 'response.content_part.done', ...place, content_index: 0, part: said } as never);
+    }
+    if (item.type === 'function_call') {
+      events.push({ type: 'response.function_call_arguments.delta', ...place, delta: '{"a":1}' } as never);
+      events.push({ type: 'response.function_call_arguments.done', ...place, arguments: '{"a":1}' } as never);
+    }
+    events.push({ type: 'response.output_item.done', output_index, item } as never);
+  });
+  events.push({ type: 'response.completed', response: { ...head, status: 'completed', output: items, usage } } as never);
+  return events.map((event, sequence_number) => ({ ...event, sequence_number }));
+}
+
+/** Valid, and as odd as can be: comments, unknown events and fields, escapes, four-byte characters, no mark at the end. */
+const odd = `: hi\n\n${toBytes(streamOf([reasoning, message]).flatMap((event) => (event.type === 'response.output_text.delta' ? [event, { type: 'response.odd' }] : [event])))}`;
+const whole = { ...head, status: 'completed', output: [reasoning, message], usage };
+const ask = { model: 'm', input: 'Hello', store: false };
+
+async function bodyOf(index: number): Promise<Record<string, unknown>> {
+  return (await native.request(index)).body;
+}
+
+async function lastBody(): Promise<Record<string, unknown>> {
+  return bodyOf(native.requests.length - 1);
+}
+
+describe('a caller of an upstream that speaks the dialect', () => {
+  it('is relayed byte for byte, however the bytes are cut', async () => {
+    native.script(piecesReply(odd.slice(0, 90), odd.slice(90, 700), odd.slice(700)));
+    const { status, text } = await post(service, { ...ask, stream: true });
+    expect(status).toBe(200);
+    expect(Buffer.from(text)).toEqual(Buffer.from(odd));
+  });
+
+  it('is given a whole answer as it came', async () => {
+    const bytes = `{ "odd": 1e2, ${JSON.stringify(whole).slice(1)}`;
+    native.script(({ response }) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(bytes);
+    });
+    expect((await post(service, ask)).text).toBe(bytes);
+  });
+
+  it('has its request sent as it came, under the upstream’s name and key', async () => {
+    native.script(jsonReply(whole));
+    const body = {
+      ...ask,
+      tools: [{ type: 'web_search', odd: 1 }],
+      prompt: { id: 'pmpt' },
+      input: [{ type: 'web_search_call', id: 'ws_1' }],
+    };
+    await post(service, body);
+    expect(await lastBody()).toEqual({ ...body, model: 'gpt-upstream' });
+    const { path, headers } = await native.request(native.requests.length - 1);
+    expect(path).toBe('/v1/responses');
+    expect(headers.authorization).toBe('Bearer upstream-key');
+  });
+
+  it('is told of a refusal by its status, also of one inside a stream that has said nothing', async () => {
+    native.script(refusal(400, {}, { message: 'No such thing.', type: 'invalid_request_error', param: 'input', code: 'odd' }));
+    const refused = await post(service, { ...ask, stream: true });
+    expect([refused.status, JSON.parse(refused.text).error]).toEqual([
+      400,
+      { message: 'No such thing.', type: 'invalid_request_error', param: 'input', code: 'odd' },
+    ]);
+    const failed = { ...head, status: 'failed', error: { code: 'rate_limit_exceeded', message: 'Slow down.' } };
+    native.script(
+      piecesReply(
+        toBytes([{ type: 'response.created', response: head } as never, { type: 'response.failed', response: failed } as never]),
+      ),
+    );
+    expect((await post(service, { ...ask, stream: true })).status).toBe(429);
+  });
+
+  it('is told of an answer that breaks off, in the order of its numbers', async () => {
+    const begun = streamOf([message]).slice(0, 5);
+    native.script(async (answering: Answering) => {
+      answering.head();
+      await answering.bytes(toBytes(begun));
+      answering.cut();
+    });
+    const { text } = await post(service, { ...ask, stream: true });
+    expect(text.startsWith(toBytes(begun))).toBe(true);
+    const rest = text
+      .slice(toBytes(begun).length)
+      .split('\n\n')
+      .filter((block) => block !== '');
+    const [error, failed] = rest.slice(0, 2).map((block) => JSON.parse(block.slice(block.indexOf('data: ') + 6)) as Told);
+    expect(error).toMatchObject({ type: 'error', sequence_number: 5, error: { code: 'upstream_failed' } });
+    expect(failed).toMatchObject({ type: 'response.failed', sequence_number: 6, response: { id: 'resp_up', status: 'failed' } });
+    expect(rest.at(-1)).toBe('data: [DONE]');
+  });
+
+  it('has another upstream asked in its own dialect if this one fails', async () => {
+    native.script(refusal(503));
+    gpt.script(eventsReply(...plainReply('Hello from elsewhere')));
+    const events = await eventsOf(service, { ...ask, model: 'mixed' });
+    expect(events.at(-1)).toMatchObject({
+      response: {
+        output: [
+          {
+            content: [{ text: 'Hello from elsewhere' }],
+          },
+        ],
+      },
+    });
+  });
+});
+
+describe('a response whose state rests here', () => {
+  it('has an id of its own, and events that are numbered anew', async () => {
+    native.script(piecesReply(toBytes(streamOf([reasoning, message]))));
+    const { text } = await post(service, { model: 'm', input: 'Hello', stream: true, include: [] });
+    const events = requireOrder(text, false);
+    const { response } = events.at(-1) as unknown as { response: { id: string; output: object[]; model: string } };
+    expect(response.id).toMatch(/^resp_[a-p]{32}$/);
+    expect(events[0]).toMatchObject({ response: { id: response.id } });
+    expect(response).toMatchObject({ model: 'm', store: false, status: 'completed', usage });
+    expect(await lastBody()).toMatchObject({ store: false, include: ['reasoning.encrypted_content'] });
+    expect(JSON.stringify(events)).not.toContain('gAAAA');
+  });
+
+  it('has what the upstream sealed sealed for its caller, and given back as it was', async () => {
+    const client = clientOf(service);
+    const asked = { model: 'm', store: false, include: ['reasoning.encrypted_content' as const] };
+    for (const streamed of [false, true]) {
+      native.script(
+        streamed ? piecesReply(toBytes(streamOf([reasoning, call]))) : jsonReply({ ...whole, output: [reasoning, call] }),
+      );
+      const response = streamed
+        ? await client.responses.stream({ ...asked, input: 'Hello' }).finalResponse()
+        : await client.responses.create({ ...asked, input: 'Hello' });
+      const sealed = (response.output[0] as { encrypted_content: string }).encrypted_content;
+      expect(sealed).not.toContain('gAAAA');
+      native.script(jsonReply(whole));
+      const result = { type: 'function_call_output' as const, call_id: 'call_1', output: 'fine' };
+      const input = [...(response.output as never[]), result];
+      expect((await post(service, { ...asked, input })).status).toBe(200);
+      const { input: sent } = (await lastBody()) as { input: object[] };
+      expect(sent[0]).toMatchObject({ type: 'reasoning', encrypted_content: 'gAAAA-upstream' });
+      expect(sent[1]).toMatchObject({ type: 'function_call', call_id: 'call_1' });
+      const foreign = await service.ask({ path: '/v1/responses', headers: withKey('other'), body: { ...asked, input } });
+      expect([foreign.status, JSON.parse(foreign.text).error.code]).toEqual([400, 'invalid_encrypted_content']);
+    }
+  });
+});
+
+describe('a caller of another dialect', () => {
+  it.each(['m', 'both'])('is answered by an upstream that speaks this one (%s)', async (model) => {
+    if (model === 'both') native.script(eventsReply(...plainReply('Hello')));
+    else native.script(piecesReply(odd));
+    const { text } = await service.chat(model, { stream: true, messages: [{ role: 'user', content: 'Hello' }] });
+    expect(text).toContain(model === 'both' ? 'Hello' : 'Grüße 😀');
+    expect(text).toContain('"finish_reason":"stop"');
+    expect((await native.request(native.requests.length - 1)).path).toBe(
+      model === 'both' ? '/v1/chat/completions' : '/v1/responses',
+    );
+  });
+
+  it('has its conversation, tools and settings translated', async () => {
+    native.script(jsonReply({ ...whole, output: [reasoning, call] }));
+    const tool = { type: 'function', function: { name: 'f', parameters: { type: 'object' } } };
+    const toolCalls = [{ id: 'call_0', type: 'function', function: { name: 'f', arguments: '{}' } }];
+    const { status, text } = await service.chat('m', {
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Look' },
+            { type: 'image_url', image_url: { url: 'https://a.example/b.png' } },
+          ],
+        },
+        { role: 'assistant', content: null, tool_calls: toolCalls },
+        { role: 'tool', tool_call_id: 'call_0', content: 'fine' },
+      ],
+      tools: [tool],
+      tool_choice: { type: 'function', function: { name: 'f' } },
+      max_tokens: 5,
+      reasoning_effort: 'low',
+      seed: 1,
+      response_format: { type: 'json_schema', json_schema: { name: 'x', schema: {} } },
+    });
+    expect(status, text).toBe(200);
+    expect(await lastBody()).toEqual({
+      model: 'gpt-upstream',
+      store: false,
+      input: [
+        { type: 'message', role: 'system', content: [{ type: 'input_text', text: 'Be brief.' }] },
+        {
+          type: 'message',
+          role: 'user',
+          content: [
+            { type: 'input_text', text: 'Look' },
+            { type: 'input_image', image_url: 'https://a.example/b.png' },
+          ],
+        },
+        { type: 'function_call', call_id: 'call_0', name: 'f', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'call_0', output: 'fine' },
+      ],
+      tools: [{ type: 'function', name: 'f', strict: false, parameters: { type: 'object' } }],
+      tool_choice: { type: 'function', name: 'f' },
+      max_output_tokens: 16,
+      reasoning: { effort: 'low' },
+      text: { format: { type: 'json_schema', name: 'x', schema: {} } },
+    });
+    const completion = JSON.parse(text);
+    expect(completion.choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: { reasoning_content: 'Hm.', tool_calls: [{ id: 'call_1', function: { name: 'f', arguments: '{"a":1}' } }] },
+    });
+    expect(completion.usage).toMatchObject({
+      prompt_tokens: 7,
+      completion_tokens: 5,
+      completion_tokens_details: { reasoning_tokens: 3 },
+    });
+  });
+
+  it('of the Messages API is answered too, with calls of tools', async () => {
+    native.script(piecesReply(toBytes(streamOf([reasoning, message, call]))));
+    const body = { model: 'm', max_tokens: 100, stream: true, messages: [{ role: 'user', content: 'Hello' }] };
+    const { status, text } = await service.ask({ path: '/msgapi/v1/messages', headers: withKey(callerKey), body });
+    expect(status, text).toBe(200);
+    expect(text).toContain('"type":"tool_use","id":"call_1","name":"f"');
+    expect(text).toContain('"stop_reason":"tool_use"');
+  });
+});

@@ -1,0 +1,334 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { chunk, delta, finish, plainReply, text, usage } from '#test/chunks.ts';
+import { type Answering, eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
+import { eventsOf, post, requireOrder, responseOf, type Told } from './support.ts';
+
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream();
+  service = await startService({
+    models: { m: { upstreams: [{ endpoint: upstream.endpoint, model: 'up' }], maxRetryAttempts: 1 } },
+    applications: { app: { endpoint: `${upstream.endpoint}/chat/completions` } },
+    keys: { [callerKey]: { project: 'p' }, other: { project: 'q' } },
+  });
+});
+
+afterEach(() => service.forgetFailures());
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+async function lastBody(): Promise<Record<string, unknown>> {
+  return (await upstream.request(upstream.requests.length - 1)).body;
+}
+
+function itemsOf(events: readonly Told[]): Record<string, unknown>[] {
+  return (events.at(-1) as unknown as { response: { output: Record<string, unknown>[] } }).response.output;
+}
+
+const call = (index: number, id: string, name: string, args: string) =>
+  delta({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: args } }] });
+const more = (index: number, args: string) => delta({ tool_calls: [{ index, function: { arguments: args } }] });
+
+const patch = {
+  type: 'custom',
+  name: 'apply_patch',
+  description: 'Edits.',
+  format: { type: 'grammar', syntax: 'lark', definition: 'start: "x"' },
+};
+const crm = {
+  type: 'namespace',
+  name: 'mcp__crm__',
+  description: 'Customers',
+  tools: [
+    { type: 'function', name: 'find', parameters: { type: 'object' } },
+    { type: 'custom', name: 'raw' },
+  ],
+};
+
+describe('tools of a response', () => {
+  it('of the type custom are functions with one text, and come back under their own type', async () => {
+    upstream.script(
+      eventsReply(
+        call(0, 'call_1', 'apply_patch', ''),
+        more(0, '{"input":"*** Begin'),
+        more(0, ' \\"x\\""}'),
+        finish('tool_calls'),
+      ),
+    );
+    const events = await eventsOf(service, { model: 'm', input: 'Edit', tools: [patch] });
+    const { tools } = (await lastBody()) as { tools: { function: { name: string; description: string; parameters: object } }[] };
+    expect(tools[0]?.function.name).toBe('apply_patch');
+    expect(tools[0]?.function.description).toContain('start: "x"');
+    expect(tools[0]?.function.parameters).toMatchObject({ required: ['input'] });
+    expect(itemsOf(events)).toMatchObject([
+      { type: 'custom_tool_call', call_id: 'call_1', name: 'apply_patch', input: '*** Begin "x"', status: 'completed' },
+    ]);
+    expect(events.filter(({ type }) => type.startsWith('response.custom')).map(({ type }) => type)).toEqual([
+      'response.custom_tool_call_input.delta',
+      'response.custom_tool_call_input.done',
+    ]);
+    upstream.script(eventsReply(...plainReply('Done')));
+    const input = [
+      ...itemsOf(events),
+      { type: 'custom_tool_call_output', call_id: 'call_1', output: [{ type: 'input_text', text: 'fine' }] },
+    ];
+    responseOf(await post(service, { model: 'm', input, tools: [patch] }));
+    expect((await lastBody()).messages).toMatchObject([
+      {
+        role: 'assistant',
+        tool_calls: [{ id: 'call_1', function: { name: 'apply_patch', arguments: '{"input":"*** Begin \\"x\\""}' } }],
+      },
+      { role: 'tool', tool_call_id: 'call_1', content: 'fine' },
+    ]);
+  });
+
+  it('of a namespace are flattened, and come back under namespace and name', async () => {
+    upstream.script(
+      eventsReply(call(0, 'a', 'mcp__crm__find', '{}'), call(1, 'b', 'mcp__crm__raw', '{"input":"x"}'), finish('tool_calls')),
+    );
+    const long = { ...crm, name: 'n'.repeat(60), tools: [{ type: 'function', name: 'also_long' }] };
+    const twin = { type: 'function', name: 'mcp__crm__find' };
+    const events = await eventsOf(service, { model: 'm', input: 'Find', tools: [crm, long, twin] });
+    const { tools } = (await lastBody()) as { tools: { function: { name: string } }[] };
+    const names = tools.map((tool) => tool.function.name);
+    expect(new Set(names).size).toBe(4);
+    expect(names.every((name) => /^[\w-]{1,64}$/.test(name))).toBe(true);
+    expect(itemsOf(events)).toMatchObject([
+      { type: 'function_call', namespace: 'mcp__crm__', name: 'find' },
+      { type: 'custom_tool_call', namespace: 'mcp__crm__', name: 'raw', input: 'x' },
+    ]);
+    upstream.script(eventsReply(...plainReply('Done')));
+    const outputs = ['a', 'b'].map((call_id, index) => ({
+      type: ['function_call_output', 'custom_tool_call_output'][index],
+      call_id,
+      output: 'ok',
+    }));
+    responseOf(await post(service, { model: 'm', input: [...itemsOf(events), ...outputs], tools: [crm] }));
+    expect((await lastBody()).messages).toMatchObject([
+      { tool_calls: [{ function: { name: 'mcp__crm__find' } }, { function: { name: 'mcp__crm__raw' } }] },
+      { tool_call_id: 'a' },
+      { tool_call_id: 'b' },
+    ]);
+  });
+
+  it('can stand in the input', async () => {
+    upstream.script(eventsReply(...plainReply('Hi')));
+    const tools = [{ type: 'function', name: 'late', parameters: { type: 'object' } }];
+    const input = [
+      { type: 'additional_tools', role: 'developer', tools },
+      { role: 'user', content: 'Hi' },
+    ];
+    responseOf(await post(service, { model: 'm', input, tool_choice: { type: 'function', name: 'late' } }));
+    expect(await lastBody()).toMatchObject({
+      tools: [{ function: { name: 'late' } }],
+      tool_choice: { function: { name: 'late' } },
+    });
+  });
+
+  it('that are allowed are the only ones offered', async () => {
+    upstream.script(eventsReply(...plainReply('Hi')));
+    const tools = ['one', 'two'].map((name) => ({ type: 'function', name }));
+    const tool_choice = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'two' }] };
+    responseOf(await post(service, { model: 'm', input: 'Hi', tools, tool_choice }));
+    const body = (await lastBody()) as { tools: { function: { name: string } }[]; tool_choice: string };
+    expect([body.tools.map((tool) => tool.function.name), body.tool_choice]).toEqual([['two'], 'required']);
+  });
+
+  it('that mix their arguments are told in order, each whole', async () => {
+    upstream.script(
+      eventsReply(call(0, 'a', 'f', '{"x"'), call(1, 'b', 'g', '{"y"'), more(0, ':1}'), more(1, ':2}'), finish('tool_calls')),
+    );
+    const events = await eventsOf(service, { model: 'm', input: 'Both' });
+    expect(itemsOf(events)).toMatchObject([{ arguments: '{"x":1}' }, { arguments: '{"y":2}' }]);
+  });
+
+  it('that the deployment cannot run are left out, and named', async () => {
+    upstream.script(eventsReply(...plainReply('Hi')));
+    const tools = [{ type: 'web_search' }, { type: 'tool_search' }, { type: 'function', name: 'f' }];
+    const body = { model: 'm', input: 'Hi', tools, client_metadata: { a: 'b' }, include: ['web_search_call.results'] };
+    const { headers, text: answer } = await post(service, body);
+    expect(headers['parley-ignored']).toBe(
+      'tools.web_search, tools.tool_search, client_metadata, include.web_search_call.results',
+    );
+    expect(JSON.parse(answer).tools).toHaveLength(3);
+  });
+
+  it.each([
+    [{ tools: [{ type: 'web_search' }], tool_choice: 'required' }, 'tool_choice'],
+    [{ tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } }, 'tool_choice.type'],
+    [{ tools: [{ type: 'nonsense' }] }, 'tools[0].type'],
+    [{ tools: [{ type: 'function' }] }, 'tools[0].name'],
+    [
+      {
+        tools: [
+          { type: 'function', name: 'f' },
+          { type: 'custom', name: 'f' },
+        ],
+      },
+      'tools[1].name',
+    ],
+    [{ tools: [{ ...crm, tools: [{ type: 'namespace', name: 'x', tools: [] }] }] }, 'tools[0].tools[0].type'],
+    [{ tools: [{ type: 'function', name: 'f' }], tool_choice: { type: 'function', name: 'g' } }, 'tool_choice.name'],
+    [{ input: [{ type: 'nonsense' }] }, 'input[0].type'],
+    [{ input: [{ type: 'web_search_call', id: 'ws' }] }, 'input[0].type'],
+    [{ input: [{ role: 'user', content: [{ type: 'nonsense' }] }] }, 'input[0].content[0].type'],
+    [{ input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'x' }] }] }, 'input[0].content[0].file_id'],
+    [{ input: [{ role: 'critic', content: 'x' }] }, 'input[0].role'],
+    [{ input: [{ type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }] }, 'input[0].call_id'],
+    [{ input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] }, 'input[0].call_id'],
+    [{ input: [{ id: 'msg_1' }] }, 'input[0].id'],
+    [{ input: [{ type: 'parley:state', state: {} }] }, 'input[0].type'],
+    [{ input: [] }, 'input'],
+    [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
+    [{ text: { format: { type: 'json_schema' } } }, 'text.format.name'],
+    [{ max_output_tokens: 0 }, 'max_output_tokens'],
+    [{ metadata: { a: 1 } }, 'metadata.a'],
+  ])('that make no sense are refused with their place: %j', async (body, param) => {
+    const { status, text: answer } = await post(service, { model: 'm', input: 'Hi', ...body });
+    expect([status, JSON.parse(answer).error.param], answer).toEqual([400, param]);
+  });
+
+  it('are none where the deployment does not exist', async () => {
+    const { status, text: answer } = await post(service, { model: 'gone', input: 'Hi' });
+    expect([status, JSON.parse(answer).error.code]).toEqual([404, 'model_not_found']);
+  });
+});
+
+describe('a response that ends early', () => {
+  it.each([
+    ['length', 'max_output_tokens'],
+    ['content_filter', 'content_filter'],
+  ] as const)('is incomplete, and says why (%s)', async (reason, told) => {
+    upstream.script(eventsReply(text('Half'), finish(reason), usage(3, 2)));
+    const events = await eventsOf(service, { model: 'm', input: 'Hi' });
+    expect(events.at(-1)).toMatchObject({
+      type: 'response.incomplete',
+      response: { status: 'incomplete', incomplete_details: { reason: told }, completed_at: null, usage: { total_tokens: 5 } },
+    });
+    expect(itemsOf(events)).toMatchObject([{ status: 'incomplete', content: [{ text: 'Half' }] }]);
+  });
+
+  it('says that the model refused', async () => {
+    upstream.script(eventsReply(delta({ refusal: 'I will ' }), delta({ refusal: 'not.' }), finish('stop')));
+    const events = await eventsOf(service, { model: 'm', input: 'Hi' });
+    expect(itemsOf(events)).toMatchObject([{ content: [{ type: 'refusal', refusal: 'I will not.' }] }]);
+    expect(events.map(({ type }) => type)).toContain('response.refusal.done');
+  });
+
+  it('says in a stream that has begun what went wrong, and ends as failed', async () => {
+    upstream.script(async (answering: Answering) => {
+      answering.head();
+      await answering.events(call(0, 'a', 'f', '{"x":'));
+      answering.cut();
+    });
+    const { status, text: bytes } = await post(service, { model: 'm', input: 'Hi', stream: true });
+    expect(status).toBe(200);
+    const events = requireOrder(bytes);
+    expect(events.at(-2)).toMatchObject({
+      type: 'error',
+      code: 'upstream_failed',
+      param: null,
+      error: { type: 'upstream_error', code: 'upstream_failed', param: null, message: expect.any(String) },
+    });
+    expect(events.at(-1)).toMatchObject({
+      type: 'response.failed',
+      response: { status: 'failed', error: { code: 'server_error' } },
+    });
+    expect(itemsOf(events)).toMatchObject([{ status: 'incomplete', arguments: '{"x":' }]);
+    expect(events.map(({ type }) => type)).not.toContain('response.output_item.done');
+  });
+
+  it('with half a call is a fault', async () => {
+    upstream.script(eventsReply(call(0, 'a', 'f', '{"x":'), finish('tool_calls')));
+    const { status, text: answer } = await post(service, { model: 'm', input: 'Hi' });
+    expect([status, JSON.parse(answer).error.code]).toEqual([500, 'upstream_failed']);
+  });
+});
+
+describe('what a response has beside its text', () => {
+  const custom = (custom_content: object) => delta({ custom_content });
+  const show = () =>
+    eventsReply(
+      custom({ stages: [{ index: 0, name: 'Look', status: null }] }),
+      custom({ stages: [{ index: 0, content: 'found', status: 'completed' }] }),
+      text('So it is [1], and `[2]` is code. So [2].'),
+      custom({ attachments: [{ index: 0, type: 'text/plain', title: 'One', data: 'a', reference_url: 'https://one.example' }] }),
+      custom({ attachments: [{ index: 1, title: 'Two', data: 'b', reference_url: 'https://two.example' }] }),
+      custom({ controls: [{ index: 0, label: 'Yes', schema: { type: 'object' } }], state: { kept: 1 } }),
+      finish(),
+      chunk({ usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } }),
+    );
+
+  it('is items of its own if that is asked for', async () => {
+    upstream.script(show());
+    const include = ['parley:stages', 'parley:attachments', 'parley:controls', 'parley:statistics'];
+    const events = await eventsOf(service, { model: 'app', input: 'Show', include });
+    const items = itemsOf(events);
+    expect(items.map(({ type }) => type)).toEqual([
+      'parley:stage',
+      'message',
+      'parley:attachment',
+      'parley:attachment',
+      'parley:control',
+      'reasoning',
+    ]);
+    expect(items[0]).toMatchObject({ name: 'Look', content: 'found', status: 'completed' });
+    expect(items[2]).toMatchObject({ content_type: 'text/plain', title: 'One', data: 'a' });
+    expect(items[4]).toMatchObject({ label: 'Yes', schema: { type: 'object' } });
+    expect(events.at(-1)).toMatchObject({ response: { parley: { statistics: { usage_per_model: expect.any(Array) } } } });
+  });
+
+  it('is not told otherwise, but for citations at their exact places', async () => {
+    upstream.script(show());
+    const response = responseOf(await post(service, { model: 'app', input: 'Show' }));
+    expect(response.output.map(({ type }: Told) => type)).toEqual(['message', 'reasoning']);
+    const [{ text: said, annotations }] = response.output[0].content;
+    expect(annotations.map(({ url }: { url: string }) => url)).toEqual(['https://one.example', 'https://two.example']);
+    expect(
+      annotations.map(({ start_index, end_index }: { start_index: number; end_index: number }) =>
+        said.slice(start_index, end_index),
+      ),
+    ).toEqual(['[1]', '[2]']);
+    expect(response.parley).toBeUndefined();
+  });
+
+  it('comes back with the next turn: a state sealed, a control by its type', async () => {
+    upstream.script(show());
+    const { output } = responseOf(await post(service, { model: 'app', input: 'Show', include: ['parley:controls'] }));
+    upstream.script(eventsReply(...plainReply('Done')));
+    const input = [{ role: 'user', content: 'Show' }, ...output, { type: 'parley:completed_control', label: 'Yes', value: {} }];
+    responseOf(await post(service, { model: 'app', input }));
+    expect((await lastBody()).messages).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant', custom_content: { state: { kept: 1 } } },
+      { role: 'user', custom_content: { completed_control: { label: 'Yes', value: {} } } },
+    ]);
+    const sealed = output.at(-1) as { encrypted_content: string };
+    const others = await service.ask({ path: '/v1/responses', headers: withKey('other'), body: { model: 'app', input } });
+    expect([others.status, JSON.parse(others.text).error.code]).toEqual([400, 'invalid_encrypted_content']);
+    const changed = { ...sealed, encrypted_content: `${sealed.encrypted_content.slice(0, -4)}AAAA` };
+    const altered = await post(service, { model: 'app', input: [...input.slice(0, 1), changed] });
+    expect(JSON.parse(altered.text).error).toMatchObject({
+      code: 'invalid_encrypted_content',
+      param: 'input[1].encrypted_content',
+    });
+  });
+
+  it('has citations of an upstream with its own indexes', async () => {
+    const annotations = [
+      { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A', start_index: 0, end_index: 2 } },
+    ];
+    upstream.script(eventsReply(text('So.'), delta({ annotations }), finish()));
+    const events = await eventsOf(service, { model: 'm', input: 'Hi' });
+    expect(events.find(({ type }) => type === 'response.output_text.annotation.added')).toMatchObject({
+      annotation_index: 0,
+      annotation: { type: 'url_citation', url: 'https://a.example', title: 'A', start_index: 0, end_index: 2 },
+    });
+  });
+});
