@@ -20,12 +20,14 @@ interface ChatPageProps {
   /** The deployment that a new conversation is to begin with. */
   readonly preferred: string | undefined;
   readonly openMenu: () => void;
+  /** The user came for a conversation that is not there. */
+  readonly isLost: boolean;
 }
 
 const lastDeployment = 'parley deployment';
 
 /** One conversation, or the place to begin one. */
-export function ChatPage({ id, preferred, openMenu }: ChatPageProps) {
+export function ChatPage({ id, preferred, openMenu, isLost }: ChatPageProps) {
   const words = useWords();
   const { library, asking, deployments, go } = usePage();
   const conversation = useConversation(id ?? '');
@@ -40,7 +42,7 @@ export function ChatPage({ id, preferred, openMenu }: ChatPageProps) {
   useAnnouncements(last);
 
   useEffect(() => {
-    if (id !== undefined) void library.open(id).then((isThere) => !isThere && go({ at: 'new' }));
+    if (id !== undefined) void library.open(id).then((isThere) => !isThere && go({ at: 'new', isLost: true }));
   }, [id, library, go]);
   useEffect(() => {
     document.title = conversation?.title ? `${conversation.title} · ${words.product}` : words.product;
@@ -75,10 +77,31 @@ export function ChatPage({ id, preferred, openMenu }: ChatPageProps) {
       {conversation === undefined ? <Beginning {...{ deployment, say, choose }} /> : <Thread {...{ conversation, turns, say }} />}
       <div className="below">
         {deployment !== undefined && <ConsentBanner key={deployment.id} deployment={deployment} conversation={id} last={last} />}
-        {deployment === undefined && deploymentId !== '' && <p className="note">{words.deploymentGone(deploymentId)}</p>}
+        <Notices {...{ deployment, deploymentId, isLost }} isNew={conversation === undefined} />
         <Composer key={id ?? 'new'} {...{ deployment, say, draftOf: id ?? 'new' }} running={running?.id} />
       </div>
     </main>
+  );
+}
+
+interface NoticesProps extends Pick<ChatPageProps, 'isLost'> {
+  readonly deployment: Deployment | undefined;
+  /** What was wished for. */
+  readonly deploymentId: string;
+  readonly isNew: boolean;
+}
+
+/** What is not as the user wished it. */
+function Notices({ deployment, deploymentId, isLost, isNew }: NoticesProps) {
+  const words = useWords();
+  const isGone = deployment === undefined && deploymentId !== '';
+  const isAnother = isNew && deployment !== undefined && deploymentId !== '' && deployment.id !== deploymentId;
+  return (
+    <>
+      {isLost && <p className="note">{words.conversationLost}</p>}
+      {isGone && <p className="note">{words.deploymentGone(deploymentId)}</p>}
+      {isAnother && <p className="note">{words.deploymentNotOpen(deploymentId, deployment.name)}</p>}
+    </>
   );
 }
 

@@ -100,6 +100,10 @@ function SendButton({ running, canSend }: { readonly running: string | undefined
   const words = useWords();
   const { asking } = usePage();
   const name = running === undefined ? words.send : words.stop;
+  const stop = (): void => {
+    if (running !== undefined) asking.stop(running);
+    focusMessage();
+  };
   if (running === undefined) {
     return (
       <button type="submit" className="round primary" aria-label={name} title={name} disabled={!canSend}>
@@ -108,7 +112,7 @@ function SendButton({ running, canSend }: { readonly running: string | undefined
     );
   }
   return (
-    <button type="button" className="round stop" aria-label={name} title={name} onClick={() => asking.stop(running)}>
+    <button type="button" className="round stop" aria-label={name} title={name} onClick={stop}>
       <Icon name="stop" />
     </button>
   );

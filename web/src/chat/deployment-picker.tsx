@@ -47,7 +47,11 @@ export function DeploymentPicker({ deployments, chosen, missing, choose }: Deplo
             <input
               {...{ type: 'search', value: query, placeholder: words.searchDeployments, 'aria-label': words.searchDeployments }}
               onChange={({ target }) => setQuery(target.value)}
-              onKeyDown={({ key }) => key === 'Enter' && found[0] !== undefined && pick(found[0].id)}
+              onKeyDown={(event) => {
+                if (event.key !== 'Enter' || found[0] === undefined) return;
+                event.preventDefault();
+                pick(found[0].id);
+              }}
             />
           </div>
           {found.length === 0 && <p className="soft">{words.noDeploymentFound(query)}</p>}

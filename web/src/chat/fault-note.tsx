@@ -3,7 +3,7 @@ import { toHash } from '../page/place.ts';
 import { Icon } from '../parts/icon.tsx';
 import type { Fault } from '../service/fault.ts';
 import { adviceFor } from '../words/advice.ts';
-import type { Words } from '../words/english.ts';
+import { saidOf } from '../words/fault-words.ts';
 import { useWords } from '../words/words.tsx';
 import './notes.css';
 
@@ -25,7 +25,7 @@ export function FaultNote({ fault, deployment, conversationId }: FaultNoteProps)
       <div>
         <p className="fault-title">{fault.code === 'consent_required' ? words.consentMissing(name) : saidOf(fault, words)}</p>
         <p>{adviceFor(fault, words)}</p>
-        {fault.requestId !== undefined && <p className="small soft">{words.reference(fault.requestId)}</p>}
+        <Details fault={fault} />
         {fault.code === 'consent_required' && (
           <a className="button" href={consent}>
             {words.consentLook}
@@ -41,8 +41,14 @@ export function FaultNote({ fault, deployment, conversationId }: FaultNoteProps)
   );
 }
 
-function saidOf({ code, message }: Fault, words: Words): string {
-  if (code === 'broke_off') return words.brokeOff;
-  if (code === 'connection_lost') return words.unreachable;
-  return message || `${words.faultTitle} (${code}).`;
+/** What the people who run the service want to know. */
+function Details({ fault: { code, message, requestId } }: Pick<FaultNoteProps, 'fault'>) {
+  const words = useWords();
+  return (
+    <details className="small soft">
+      <summary>{words.faultDetails}</summary>
+      {message !== '' && <p>{message}</p>}
+      <p>{[code, requestId !== undefined && words.reference(requestId)].filter(Boolean).join(' · ')}</p>
+    </details>
+  );
 }

@@ -1,10 +1,12 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { AttachmentList } from '../attachments/attachment-list.tsx';
 import type { Question, Reply } from '../conversation/conversation.ts';
 import { SourcesContext } from '../markdown/sources.ts';
 import { usePage } from '../page/page.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
+import { Guard } from '../parts/guard.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { lazyView } from '../parts/lazy-view.ts';
 import { useWords } from '../words/words.tsx';
 import { BranchSwitch } from './branch-switch.tsx';
 import { hasRefusedStage } from './consent-refusal.ts';
@@ -13,10 +15,12 @@ import { DeploymentIcon } from './deployment-icon.tsx';
 import { FaultNote } from './fault-note.tsx';
 import type { Said } from './said.ts';
 import { StageList } from './stage-list.tsx';
+import { Thoughts } from './thoughts.tsx';
 import { UsageLine } from './usage-line.tsx';
 import { useSources } from './use-sources.ts';
+import { Waiting } from './waiting.tsx';
 
-const Markdown = lazy(() => import('../markdown/markdown.tsx').then(({ Markdown: view }) => ({ default: view })));
+const Markdown = lazyView(() => import('../markdown/markdown.tsx').then(({ Markdown: view }) => view));
 
 interface ReplyViewProps {
   readonly reply: Reply;
@@ -34,6 +38,7 @@ export function ReplyView({ reply, branches, conversationId, answered, say }: Re
   const isRunning = state === 'running';
   const { sources, ...attached } = useSources(reply);
   const stages = Array.isArray(custom.stages) ? custom.stages : [];
+  const plain = <div className="markdown plain">{text}</div>;
   return (
     <article className="reply" aria-label={name} aria-busy={isRunning}>
       <p className="reply-name">
@@ -41,12 +46,15 @@ export function ReplyView({ reply, branches, conversationId, answered, say }: Re
         {name}
       </p>
       {stages.length > 0 && <StageList {...{ stages, isRunning }} times={reply.stageTimes} />}
+      {reply.thoughts !== undefined && <Thoughts text={reply.thoughts} />}
       {text !== '' && (
-        <Suspense fallback={<div className="markdown plain">{text}</div>}>
-          <SourcesContext value={sources}>
-            <Markdown text={text} isGrowing={isRunning} />
-          </SourcesContext>
-        </Suspense>
+        <Guard instead={plain}>
+          <Suspense fallback={plain}>
+            <SourcesContext value={sources}>
+              <Markdown text={text} isGrowing={isRunning} />
+            </SourcesContext>
+          </Suspense>
+        </Guard>
       )}
       {isRunning && text === '' && <Waiting />}
       <AttachmentList {...attached} />
@@ -59,16 +67,6 @@ export function ReplyView({ reply, branches, conversationId, answered, say }: Re
       )}
       {!isRunning && <Actions {...{ reply, branches, conversationId }} />}
     </article>
-  );
-}
-
-function Waiting() {
-  const words = useWords();
-  return (
-    <p className="waiting soft">
-      <span className="pulse" aria-hidden="true" />
-      {words.waiting}
-    </p>
   );
 }
 

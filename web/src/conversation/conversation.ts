@@ -32,6 +32,8 @@ export interface Reply {
   /** `interrupted`: the page went away while it came. */
   readonly state: 'running' | 'done' | 'stopped' | 'failed' | 'interrupted';
   readonly text: string;
+  /** What the model thought before it answered. */
+  readonly thoughts?: string;
   readonly custom: ResponseCustomContent;
   readonly functionCall?: { readonly name?: string; readonly arguments?: string };
   readonly finish?: FinishReason;

@@ -6,7 +6,7 @@ export interface Head {
   readonly title: string;
   readonly deployment: string;
   readonly updatedAtMs: number;
-  /** What was said, in lower case, for searching. */
+  /** What was said, in lower case, for searching; of long conversations the beginning. */
   readonly said: string;
 }
 
@@ -20,6 +20,11 @@ export interface Database {
 }
 
 const mostSaidChars = 20_000;
+
+/** Whether a head has all that was said. */
+export function isWhole({ said }: Head): boolean {
+  return said.length < mostSaidChars;
+}
 
 export function toHead({ id, title, deployment, updatedAtMs, turns }: Conversation): Head {
   let said = title;

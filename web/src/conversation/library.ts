@@ -1,5 +1,6 @@
 import { type Conversation, settled } from './conversation.ts';
-import { type Database, type Head, toHead } from './database.ts';
+import { type Database, type Head, isWhole, toHead } from './database.ts';
+import type { OtherTabs } from './other-tabs.ts';
 
 const saveAfterMs = 400;
 
@@ -13,8 +14,12 @@ export class Library {
   readonly #views = new Set<() => void>();
   #heads: readonly Head[] = [];
 
-  constructor(database: Database) {
+  readonly #tabs: OtherTabs | undefined;
+
+  constructor(database: Database, tabs?: OtherTabs) {
     this.#database = database;
+    this.#tabs = tabs;
+    tabs?.onChange((id) => void this.#takeIn(id));
   }
 
   async load(): Promise<void> {
@@ -32,6 +37,20 @@ export class Library {
 
   /** One that is open. */
   readonly find = (id: string): Conversation | undefined => this.#open.get(id);
+
+  /** Ids of long conversations in which the words stand behind what their heads have. */
+  async searchLong(query: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const words = wordsOf(query);
+    const found = new Set<string>();
+    for (const head of this.#heads) {
+      if (isWhole(head) || words.length === 0 || hasAll(head.said, words)) continue;
+      if (signal.aborted) break;
+      const conversation = this.#open.get(head.id) ?? (await this.#database.read(head.id).catch(() => undefined));
+      const said = Object.values(conversation?.turns ?? {}).map(({ text }) => text);
+      if (hasAll([head.title, ...said].join('\n').toLowerCase(), words)) found.add(head.id);
+    }
+    return found;
+  }
 
   /** Opens one; false where there is none of this id. */
   async open(id: string): Promise<boolean> {
@@ -74,7 +93,10 @@ export class Library {
     this.#open.delete(id);
     this.#saved.delete(id);
     this.#heads = this.#heads.filter((head) => head.id !== id);
-    void this.#database.remove(id).catch(() => undefined);
+    void this.#database.remove(id).then(
+      () => this.#tabs?.tell(id),
+      () => undefined,
+    );
     this.#tell();
   }
 
@@ -90,7 +112,20 @@ export class Library {
     if (conversation === undefined) return;
     const before = this.#saved.get(id);
     this.#saved.set(id, conversation);
-    this.#database.write(conversation, before).catch(() => this.#saved.delete(id));
+    this.#database.write(conversation, before).then(
+      () => this.#tabs?.tell(id),
+      () => this.#saved.delete(id),
+    );
+  }
+
+  /** Another tab changed a conversation: what it has finished there is shown here too. */
+  async #takeIn(id: string): Promise<void> {
+    const [heads, stored] = await Promise.all([this.#database.heads(), this.#database.read(id)]).catch(() => [undefined]);
+    if (heads === undefined) return;
+    this.#heads = sorted(heads);
+    const open = this.#open.get(id);
+    if (open !== undefined && stored !== undefined) this.#open.set(id, withTurnsOf(open, stored));
+    this.#tell();
   }
 
   #tell(): void {
@@ -104,6 +139,29 @@ function sorted(heads: readonly Head[]): readonly Head[] {
 
 /** The heads whose conversation has every word of the query. */
 export function findHeads(heads: readonly Head[], query: string): readonly Head[] {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  return words.length === 0 ? heads : heads.filter(({ said }) => words.every((word) => said.includes(word)));
+  const words = wordsOf(query);
+  return words.length === 0 ? heads : heads.filter(({ said }) => hasAll(said, words));
+}
+
+function wordsOf(query: string): readonly string[] {
+  return query.toLowerCase().split(/\s+/).filter(Boolean);
+}
+
+function hasAll(said: string, words: readonly string[]): boolean {
+  return words.every((word) => said.includes(word));
+}
+
+/** A conversation with the turns that another tab has added and finished. */
+function withTurnsOf(open: Conversation, stored: Conversation): Conversation {
+  const added = Object.values(stored.turns).filter(
+    (turn) => open.turns[turn.id] === undefined && !(turn.kind === 'reply' && turn.state === 'running'),
+  );
+  if (added.length === 0) return open;
+  const shown = Object.fromEntries(added.map(({ parent, id }) => [parent, id]));
+  return {
+    ...open,
+    ...{ title: stored.title, updatedAtMs: stored.updatedAtMs },
+    turns: { ...open.turns, ...Object.fromEntries(added.map((turn) => [turn.id, turn])) },
+    shown: { ...open.shown, ...shown },
+  };
 }

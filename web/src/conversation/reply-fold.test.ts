@@ -68,3 +68,11 @@ it('A reply that goes on behind one that failed shows the steps and the text of 
     stageTimes: { 0: { startedAtMs: 1 }, 1: { startedAtMs: 5, endedAtMs: 5 } },
   });
 });
+
+it('What a model thought is kept beside what it said', () => {
+  const fold = new ReplyFold(start);
+  for (const reasoning_content of ['First ', 'this.'])
+    fold.add(chunk({ choices: [{ index: 0, delta: { reasoning_content }, finish_reason: null }] }), 1);
+  fold.add(part({}, 'Answer.'), 2);
+  expect(fold.reply()).toMatchObject({ thoughts: 'First this.', text: 'Answer.' });
+});

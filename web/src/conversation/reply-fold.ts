@@ -27,7 +27,8 @@ export class ReplyFold {
   reply(): Reply {
     const { choices, usage, statistics } = this.#chunks.completion();
     const [choice] = choices;
-    const { content, custom_content: custom = {}, function_call: call } = choice?.message ?? { role: 'assistant' };
+    const { content, custom_content: custom = {}, function_call: call, ...others } = choice?.message ?? { role: 'assistant' };
+    const thoughts = thoughtsIn(others);
     const { text: said = '', custom: shown = {}, stageTimes: before = {} } = this.#failed ?? {};
     const steps = shown.stages?.length ?? 0;
     return {
@@ -38,6 +39,7 @@ export class ReplyFold {
         ...before,
         ...Object.fromEntries(Object.entries(this.#stageTimes).map(([at, time]) => later(at, time, steps))),
       },
+      ...(thoughts !== '' && { thoughts }),
       ...(choice?.finish_reason != null && { finish: choice.finish_reason }),
       ...(call !== undefined && { functionCall: call as NonNullable<Reply['functionCall']> }),
       ...(usage != null && { usage }),
@@ -58,6 +60,11 @@ export class ReplyFold {
     }
     this.#stageTimes = { ...this.#stageTimes, [index]: time };
   }
+}
+
+/** Upstreams name them in two ways. */
+function thoughtsIn({ reasoning_content, reasoning }: Readonly<Record<string, unknown>>): string {
+  return [reasoning_content, reasoning].find((said): said is string => typeof said === 'string') ?? '';
 }
 
 /** Parts that are numbered go on behind those that were there; of anything else the newer counts. */

@@ -46,7 +46,7 @@ function State({ upstream: { state, failuresInARow, offUntilMs } }: { readonly u
   const { language } = useLanguage();
   if (state === 'ok') {
     return (
-      <span className="verdict good">
+      <span className={failuresInARow > 0 ? 'verdict doubtful' : 'verdict good'}>
         {words.asked}
         {failuresInARow > 0 && <span className="soft small">{words.failedLast(failuresInARow)}</span>}
       </span>

@@ -1,6 +1,7 @@
 /** Where in the page the user is. Kept in the address behind `#`, so that no path of the API is taken. */
 export type Place =
-  | { readonly at: 'new'; readonly deployment?: string }
+  /** `isLost`: the user came for a conversation that is not there. */
+  | { readonly at: 'new'; readonly deployment?: string; readonly isLost?: true }
   /** `isAgreed`: the user comes from a form that was just accepted. */
   | { readonly at: 'conversation'; readonly id: string; readonly isAgreed?: true }
   | { readonly at: 'consents' }
@@ -25,7 +26,7 @@ export function toPlace(hash: string): Place {
   if (at === 'build') return id === '' ? { at: 'applications' } : { at: 'applications', id: id === 'new' ? '' : id };
   if (at === 'files') return { at, ...given('folder', id) };
   if (at === 'usage' || at === 'operations') return { at };
-  return { at: 'new', ...given('deployment', fields.get('with')) };
+  return { at: 'new', ...given('deployment', fields.get('with')), ...(fields.has('lost') && { isLost: true }) };
 }
 
 export function toHash(place: Place): string {
@@ -35,9 +36,14 @@ export function toHash(place: Place): string {
     return place.id === undefined ? '#/build' : `#/build/${place.id === '' ? 'new' : toPath(place.id)}`;
   if (place.at === 'files') return place.folder === undefined ? '#/files' : `#/files/${toPath(place.folder)}`;
   if (place.at === 'usage' || place.at === 'operations') return `#/${place.at}`;
-  if (place.at === 'new') return place.deployment === undefined ? '#/' : `#/?with=${encodeURIComponent(place.deployment)}`;
+  if (place.at === 'new') return toNewHash(place);
   const back = place.back === undefined ? '' : `?back=${encodeURIComponent(place.back)}`;
   return `#/consent/${toPath(place.deployment)}${back}`;
+}
+
+function toNewHash({ deployment, isLost }: Extract<Place, { at: 'new' }>): string {
+  if (isLost) return '#/?lost';
+  return deployment === undefined ? '#/' : `#/?with=${encodeURIComponent(deployment)}`;
 }
 
 function toPath(id: string): string {

@@ -3,6 +3,7 @@ import { adminRole } from '#contract/roles.ts';
 import { Asking } from '../conversation/asking.ts';
 import { forgetfulDatabase, openDatabase } from '../conversation/database.ts';
 import { Library } from '../conversation/library.ts';
+import { otherTabsOf } from '../conversation/other-tabs.ts';
 import { type Deployment, listDeployments } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
 
@@ -26,7 +27,7 @@ export async function openSession(service: Service): Promise<Session> {
   const user = isJsonObject(info) ? String(info.user) : '';
   const isAdmin = isJsonObject(info) && Array.isArray(info.roles) && info.roles.includes(adminRole);
   const database = await openDatabase(user).catch(() => undefined);
-  const library = new Library(database ?? forgetfulDatabase());
+  const library = new Library(database ?? forgetfulDatabase(), otherTabsOf(user));
   await library.load();
   return {
     ...{ service, library, deployments, isAdmin, isStorageGone: database === undefined },

@@ -1,14 +1,14 @@
-import { useDeferredValue, useId, useRef, useState } from 'react';
-import { findHeads } from '../conversation/library.ts';
+import { useId, useRef, useState } from 'react';
 import { Icon } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { useModalPanel } from '../parts/use-modal-panel.ts';
 import { useWords } from '../words/words.tsx';
 import type { Appearance } from './appearance.ts';
 import { HeadList } from './head-list.tsx';
-import { useHeads, usePage } from './page.tsx';
+import { usePage } from './page.tsx';
 import { toHash } from './place.ts';
 import { SettingsMenu } from './settings-menu.tsx';
+import { useFoundHeads } from './use-found-heads.ts';
 
 interface SidebarProps {
   readonly isMenuOpen: boolean;
@@ -22,7 +22,7 @@ export function Sidebar({ isMenuOpen, closeMenu, appearance, setAppearance }: Si
   const words = useWords();
   const { place, isAdmin, isStorageGone } = usePage();
   const [query, setQuery] = useState('');
-  const heads = findHeads(useHeads(), useDeferredValue(query));
+  const heads = useFoundHeads(query);
   const panel = useRef<HTMLElement>(null);
   const search = useId();
   useModalPanel({ panel, isOpen: isMenuOpen, close: closeMenu, otherwise: '.page-header button' });

@@ -1,7 +1,10 @@
-import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
+import { Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { ChatPage } from '../chat/chat-page.tsx';
 import { ConsentPage } from '../consent/consent-page.tsx';
 import { ConsentsPage } from '../consent/consents-page.tsx';
+import { Guard } from '../parts/guard.tsx';
+import { lazyView } from '../parts/lazy-view.ts';
+import { MissingPart } from '../parts/missing-part.tsx';
 import { listDeployments } from '../service/deployments.ts';
 import { useWords } from '../words/words.tsx';
 import type { Appearance } from './appearance.ts';
@@ -10,12 +13,10 @@ import { type Place, toHash, toPlace } from './place.ts';
 import type { Session } from './session.ts';
 import { Sidebar } from './sidebar.tsx';
 
-const Builder = lazy(() => import('../builder/builder.tsx').then(({ Builder: view }) => ({ default: view })));
-const FilesPage = lazy(() => import('../files/files-page.tsx').then(({ FilesPage: view }) => ({ default: view })));
-const UsagePage = lazy(() => import('../usage/usage-page.tsx').then(({ UsagePage: view }) => ({ default: view })));
-const OperationsPage = lazy(() =>
-  import('../operations/operations-page.tsx').then(({ OperationsPage: view }) => ({ default: view })),
-);
+const Builder = lazyView(() => import('../builder/builder.tsx').then(({ Builder: view }) => view));
+const FilesPage = lazyView(() => import('../files/files-page.tsx').then(({ FilesPage: view }) => view));
+const UsagePage = lazyView(() => import('../usage/usage-page.tsx').then(({ UsagePage: view }) => view));
+const OperationsPage = lazyView(() => import('../operations/operations-page.tsx').then(({ OperationsPage: view }) => view));
 
 interface SignedInProps {
   readonly session: Session;
@@ -65,7 +66,9 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
       </button>
       <div className="page">
         <Sidebar {...{ isMenuOpen, appearance, setAppearance }} closeMenu={() => setIsMenuOpen(false)} />
-        <Content place={place} openMenu={() => setIsMenuOpen(true)} />
+        <Guard key={place.at} instead={<MissingPart />}>
+          <Content place={place} openMenu={() => setIsMenuOpen(true)} />
+        </Guard>
       </div>
       <p className="heard-only" role="status">
         {said}
@@ -82,7 +85,13 @@ function Content({ place, openMenu }: { readonly place: Place; readonly openMenu
   if (later !== undefined) return <Suspense fallback={<main className="content" aria-busy="true" />}>{later}</Suspense>;
   const id = place.at === 'conversation' ? place.id : undefined;
   const preferred = place.at === 'new' ? place.deployment : undefined;
-  return <ChatPage key={id ?? `new ${preferred ?? ''}`} {...{ id, preferred, openMenu }} />;
+  return (
+    <ChatPage
+      key={id ?? `new ${preferred ?? ''}`}
+      {...{ id, preferred, openMenu }}
+      isLost={place.at === 'new' && place.isLost === true}
+    />
+  );
 }
 
 /** What is loaded when somebody comes to it. */

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import type { Conversation, Turn } from './conversation.ts';
+import { type Database, toHead } from './database.ts';
+import { Library } from './library.ts';
+
+const never = new AbortController().signal;
+const question = (id: string, text: string, parent = ''): Turn => ({
+  ...{ kind: 'question', id, parent, atMs: 1, text, attachments: [] },
+});
+const conversation = (...turns: Turn[]): Conversation => ({
+  ...{ id: 'c', title: 'Talk', deployment: 'demo', createdAtMs: 1, updatedAtMs: 1, shown: {} },
+  turns: Object.fromEntries(turns.map((turn) => [turn.id, turn])),
+});
+
+/** Keeps one conversation. */
+function databaseOf(kept: { now: Conversation }): Database {
+  return {
+    heads: async () => [toHead(kept.now)],
+    read: async () => kept.now,
+    write: async () => undefined,
+    remove: async () => undefined,
+  };
+}
+
+describe('a search', () => {
+  it('finds what stands far behind the beginning of a long conversation', async () => {
+    const library = new Library(
+      databaseOf({ now: conversation(question('q', 'x '.repeat(15_000)), question('r', 'The Needle')) }),
+    );
+    await library.load();
+    expect([...(await library.searchLong('needle', never))]).toEqual(['c']);
+    expect([...(await library.searchLong('needle haystack', never))]).toEqual([]);
+  });
+});
+
+describe('another tab', () => {
+  it('brings the turns that it has finished, and none that it is still at', async () => {
+    const kept = { now: conversation(question('q', 'one')) };
+    let hear: (id: string) => void = () => undefined;
+    const library = new Library(databaseOf(kept), {
+      tell: () => undefined,
+      onChange(listener) {
+        hear = listener;
+      },
+    });
+    await library.load();
+    await library.open('c');
+    const coming = { kind: 'reply', state: 'running', id: 'r', parent: 'p', text: '' } as Turn;
+    kept.now = conversation(question('q', 'one'), question('p', 'two', 'q'), coming);
+    const changed = new Promise<void>((resolve) => library.subscribe(resolve));
+    hear('c');
+    await changed;
+    expect(Object.keys(library.find('c')?.turns ?? {})).toEqual(['q', 'p']);
+    expect(library.find('c')?.shown).toEqual({ q: 'p' });
+  });
+});
