@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { delta, finish, text } from '#test/chunks.ts';
+import { eventsReply, refusal } from '#test/scripted-upstream.ts';
+import { callerKey } from '#test/start-service.ts';
+import { type PageHouse, startPageHouse } from './support.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+}, 120_000);
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+describe('a part of the page that cannot be loaded', () => {
+  it('says so, leaves the rest as it is, and is there after a reload', async () => {
+    const { page } = await house.open('demo');
+    await page.route(/usage-page/, (route) => route.abort());
+    await page.evaluate("location.hash = '#/usage'");
+    await page.getByRole('heading', { name: 'This part of the page cannot be shown' }).waitFor();
+    expect(await page.getByRole('navigation').count()).toBe(1);
+    await page.unroute(/usage-page/);
+    await page.getByRole('button', { name: 'Reload the page' }).click();
+    await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
+  });
+});
+
+describe('an address', () => {
+  it('of a conversation that is not there leads to a new one, and says why', async () => {
+    const { page } = await house.openAt(`/#key=${callerKey}`);
+    await page.locator('#message').waitFor();
+    await page.evaluate("location.hash = '#/chat/gone'");
+    await page.getByText('There is no such conversation in this browser').waitFor();
+  });
+
+  it('of a deployment that is not open to the user says which one answers instead', async () => {
+    const { page } = await house.openAt(`/#key=${callerKey}`);
+    await page.locator('#message').waitFor();
+    await page.evaluate("location.hash = '#/?with=secret'");
+    await page.getByText('The link asks for secret, which is not open to you.').waitFor();
+  });
+});
+
+describe('an answer', () => {
+  it('shows what the model thought, folded', async () => {
+    house.upstream.script(
+      eventsReply(delta({ role: 'assistant', reasoning_content: 'Let me see.' } as never), text('Done.'), finish()),
+    );
+    const { page, say, answer } = await house.open('scripted');
+    await say('Hello');
+    expect(await answer()).toBe('Done.');
+    const thoughts = page.getByText('Let me see.');
+    expect(await thoughts.isVisible()).toBe(false);
+    await page.getByText('What the model thought first').click();
+    await thoughts.waitFor();
+  });
+
+  it('that failed is told plainly, with the details folded', async () => {
+    house.upstream.script(refusal(503));
+    const { page, say } = await house.open('raw');
+    await say('Hello');
+    await page.locator('.fault').getByText('cannot be reached at the moment').waitFor();
+    await page.getByText('Details for support').click();
+    await page.locator('.fault details').getByText('upstream_unavailable').waitFor();
+  });
+});
+
+describe('two tabs', () => {
+  it('show each other what was said', async () => {
+    const { page, say, answer } = await house.open('demo');
+    await say('From the first tab');
+    await answer();
+    const second = await page.context().newPage();
+    const { origin, hash } = new URL(page.url());
+    await second.goto(`${origin}/#key=${callerKey}`);
+    await second.locator('#message').waitFor();
+    await second.evaluate(`location.hash = '${hash}'`);
+    await second.locator('.question', { hasText: 'From the first tab' }).waitFor();
+    await second.locator('#message').fill('From the second tab');
+    await second.keyboard.press('Enter');
+    await page.locator('.question', { hasText: 'From the second tab' }).waitFor();
+    await second.close();
+  });
+});
+
+it('Enter in the choice of a deployment leaves the message as it was', async () => {
+  const { page } = await house.open('demo');
+  await page.locator('.picker').click();
+  await page.locator('.picker-dialog input').fill('scripted');
+  await page.keyboard.press('Enter');
+  await page.locator('.picker', { hasText: 'Scripted' }).waitFor();
+  expect(await page.locator('#message').inputValue()).toBe('');
+});
