@@ -34,7 +34,7 @@ export function toWellFormedChunk(chunk: RawChunk, identity: ReplyIdentity): Chu
         ...choice,
         index: toIndex(choice, position),
         delta: (isAssistants(delta.role) ? delta : { ...delta, role: 'assistant' }) as Delta,
-        finish_reason: (choice.finish_reason ?? null) as ChunkChoice['finish_reason'],
+        finish_reason: toReason(choice) as ChunkChoice['finish_reason'],
       };
     }),
   } as Chunk;
@@ -52,9 +52,13 @@ export function toWellFormedCompletion(completion: RawCompletion, identity: Repl
       ...choice,
       index: toIndex(choice, position),
       message: toWholeMessage(choice.message),
-      finish_reason: (choice.finish_reason ?? 'stop') as CompletionChoice['finish_reason'],
+      finish_reason: (toReason(choice) ?? 'stop') as CompletionChoice['finish_reason'],
     })),
   } as Completion;
+}
+
+function toReason({ finish_reason: reason }: JsonObject): string | null {
+  return typeof reason === 'string' ? reason : null;
 }
 
 function toIndex({ index }: JsonObject, position: number): number {
@@ -71,13 +75,13 @@ function isWellFormed({ index, delta, finish_reason: reason }: JsonObject): bool
     isJsonObject(delta) &&
     isAssistants(delta.role) &&
     isTextOrNone(delta.content) &&
-    reason !== undefined
+    (reason === null || typeof reason === 'string')
   );
 }
 
 function isWhole({ index, message, finish_reason: reason }: JsonObject): boolean {
   if (!isJsonObject(message) || message.role !== 'assistant') return false;
-  return Number.isInteger(index) && hasContent(message) && (reason ?? null) !== null;
+  return Number.isInteger(index) && hasContent(message) && typeof reason === 'string';
 }
 
 /** A reply without a word has an empty one, unless it calls something. */

@@ -48,6 +48,7 @@ const odd: readonly (readonly [string, unknown])[] = [
     { ...choices([]), statistics: { usage_per_model: [null, { name: 'x', prompt_tokens: 'a' }] } },
   ],
   ['an error of null', { ...choices([]), error: null }],
+  ['a finish reason that is a number', choices([{ index: 0, delta: {}, finish_reason: 9_007_199_254_740_994 }])],
   ['a finish reason nobody knows', choices([{ index: 0, delta: {}, finish_reason: 'eos' }])],
 ];
 

@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+import { plainCompletion } from '#test/chunks.ts';
+import { upstreamsAreOdd } from '#test/described-answers.ts';
+import { jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, withKey } from '#test/start-service.ts';
+
+upstreamsAreOdd();
+
+it.each([9_007_199_254_740_994, { a: 1 }, true])('a finish reason of %j is told as a usual end', async (finish_reason) => {
+  const whole = plainCompletion('hi');
+  const odd = { ...whole, choices: whole.choices.map((choice) => ({ ...choice, finish_reason })) };
+  await using upstream = await startScriptedUpstream(jsonReply(odd));
+  const service = await startService({ models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
+  const body = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] };
+  const answer = await service.ask({ path: '/msgapi/v1/messages', headers: withKey(), body });
+  expect([answer.status, (answer.json as { stop_reason: string }).stop_reason]).toEqual([200, 'end_turn']);
+  await service.close();
+});
