@@ -7,8 +7,8 @@ import { startService, withKey } from '#test/start-service.ts';
 upstreamsAreOdd();
 
 it.each([9_007_199_254_740_994, { a: 1 }, true])('a finish reason of %j is told as a usual end', async (finish_reason) => {
-  const whole = plainCompletion('hi');
-  const odd = { ...whole, choices: whole.choices.map((choice) => ({ ...choice, finish_reason })) };
+  const message = { role: 'assistant', content: 'hi' };
+  const odd = { ...plainCompletion('hi'), choices: [{ index: 0, message, finish_reason }] };
   await using upstream = await startScriptedUpstream(jsonReply(odd));
   const service = await startService({ models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
   const body = { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] };
