@@ -67,7 +67,7 @@ describe.each(faults)('a store that %s when it is told what was used', (_fault, 
       {
         models: { m: { upstreams, pricing: { prompt: 0.1 } }, vectors: { type: 'embedding', upstreams } },
         applications: { app: { endpoint: `${host.url}/app` } },
-        roles: { default: { limits: { '*': { day: 1_000_000, requestDay: 1_000 } }, costLimit: { day: 1_000 } } },
+        roles: { default: { limits: { '*': { day: 1_000_000, requestDay: 1_000 } }, costLimit: { day: 100_000 } } },
         security: { allowPrivateNetworks: ['127.0.0.1/32'] },
       },
       { limitStore: new FaultyStore(charge), noteFault: (message) => noted.push(message) },
