@@ -270,8 +270,8 @@ class Loop {
   }
 
   async *#handOut(calls: readonly ToolCall[]): AsyncGenerator<Chunk, void> {
-    const { delta, finishReason } = toHandedOut(calls, this.#options.handsOut ?? 'all tools');
-    yield this.#reply.chunk(delta);
+    const { deltas, finishReason } = toHandedOut(calls, this.#options.handsOut ?? 'all tools');
+    for (const delta of deltas) yield this.#reply.chunk(delta);
     yield* this.#end(this.#reply.chunk({}, finishReason), calls);
   }
 

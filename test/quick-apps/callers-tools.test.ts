@@ -65,11 +65,11 @@ describe('tools of the caller', () => {
     ]);
   });
 
-  it('stream whole: the calls, the state, the end', async () => {
+  it('stream whole: a delta for each call, the state, the end', async () => {
     await using rig = await rigOf({}, calls(['look_up', { q: 1 }], ['book', {}]));
     const streamed = await (await rig.service.stream('app', { messages: [user('Go.')], tools })).rest();
     const deltas = streamed.deltas();
-    expect(deltas.filter((delta) => namesOf(delta) !== undefined).map(namesOf)).toEqual([['look_up', 'book']]);
+    expect(deltas.filter((delta) => namesOf(delta) !== undefined).map(namesOf)).toEqual([['look_up'], ['book']]);
     expect(deltas.filter(({ custom_content: custom }) => custom?.state)).toHaveLength(1);
     expect(streamed.chunks.flatMap(({ choices: [choice] }) => choice?.finish_reason ?? [])).toEqual(['tool_calls']);
   });

@@ -87,10 +87,10 @@ async function toState(run: QuickAppRun, memory: RunMemory, citations: Citations
 async function* handOut(run: QuickAppRun, waiting: readonly ToolCall[]): AsyncIterable<Frame> {
   const reply = new Reply(run);
   const { state } = run.conversation;
-  const { delta, finishReason } = toHandedOut(waiting, toCallersTools(run.app, run.request).handsOut);
+  const { deltas, finishReason } = toHandedOut(waiting, toCallersTools(run.app, run.request).handsOut);
   yield Frame.ofChunks(
     reply.chunk({ role: 'assistant' }),
-    reply.chunk(delta),
+    ...deltas.map((delta) => reply.chunk(delta)),
     ...(state === undefined ? [] : [reply.chunk({ custom_content: { state: await run.toState(state) } })]),
     reply.chunk({}, finishReason),
   );
