@@ -7,6 +7,8 @@ import { type RunOptions, runCommand } from './run-command.ts';
 
 const tries = 3;
 const pauseMs = 10_000;
+/** A registry may be slow, and so may a machine that compiles for the first time. */
+export const longestStepMs = 1_800_000;
 
 /** Outside of the tree: what was installed once is there for every checkout with the same lock. */
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'parley', 'clients');
@@ -30,6 +32,7 @@ export async function install({ name, locks, toSteps }: Installed): Promise<stri
   const folder = join(cache, `${name}-${hash.digest('hex').slice(0, 16)}`);
   const whole = join(folder, '.whole');
   if ((await readFile(whole).catch(() => undefined)) !== undefined) return folder;
+  process.stderr.write(`${name} is installed below ${cache}, which takes minutes the first time\n`);
   let why = '';
   for (let at = 0; at < tries; at += 1) {
     if (at > 0) await setTimeout(pauseMs * at);
@@ -47,7 +50,7 @@ export async function install({ name, locks, toSteps }: Installed): Promise<stri
 /** What went wrong; empty if nothing did. */
 async function runSteps(steps: readonly Step[]): Promise<string> {
   for (const { command, ...options } of steps) {
-    const { code, stdout, stderr } = await runCommand(command, options);
+    const { code, stdout, stderr } = await runCommand(command, { timeoutMs: longestStepMs, ...options });
     if (code !== 0) return `${command.join(' ')}\n${`${stdout}${stderr}`.slice(-4000)}`;
   }
   return '';

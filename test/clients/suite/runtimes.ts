@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { install } from './install.ts';
+import { install, longestStepMs } from './install.ts';
 import type { Program, Runtime } from './programs.ts';
 import { runCommand } from './run-command.ts';
 
@@ -139,6 +139,8 @@ async function prepareJava(built: string): Promise<Runner> {
 }
 
 async function compile(command: readonly string[], folder: string): Promise<void> {
-  const { code, stdout, stderr } = await runCommand(command, { folder });
+  const beganMs = Date.now();
+  const { code, stdout, stderr } = await runCommand(command, { folder, timeoutMs: longestStepMs });
+  process.stderr.write(`${command.slice(0, 2).join(' ')}: ${Math.round((Date.now() - beganMs) / 1000)} s\n`);
   if (code !== 0) throw new Error(`${command.join(' ')}\n${stdout}${stderr}`);
 }
