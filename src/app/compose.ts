@@ -179,7 +179,7 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
     importDocument: createImportDocument({ http: guarded, reader: openApi, limits: () => snapshot().configuration.tools }),
   });
   const prepareSaved = (id: string): void =>
-    documents.prepare(async () => [await catalog.find(snapshot(), id)].filter((saved) => saved !== undefined));
+    documents.prepare(async () => [await catalog.findStored(id)].filter((saved) => saved !== undefined));
   const noteSaved = hearingOfSaves(noteAudit, prepareSaved);
   applicationRoutes(app, { snapshot, identify, store, catalog, clock, newId: randomUUID, noteAudit: noteSaved });
   if (parts.files !== undefined) {

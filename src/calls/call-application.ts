@@ -45,9 +45,14 @@ export function forPrograms({ call, deployment, snapshot }: Target, key: string)
   const own = {
     'api-key': key,
     ...(isToken && { authorization: `Bearer ${credentials}` }),
-    ...(ofType !== undefined && { 'x-dial-application-id': encodeURI(deployment.id) }),
+    ...(ofType !== undefined && { 'x-dial-application-id': toHeader(deployment.id) }),
   };
   return { headers, query, own, secrets: isToken ? [key, credentials] : [key] };
+}
+
+/** Ids of applications that users made are spelled as they stand in addresses already. */
+function toHeader(id: string): string {
+  return /^[!-~]+$/.test(id) ? id : encodeURI(id);
 }
 
 /** Passes a reply on; its end goes out after the key is revoked. */

@@ -19,7 +19,7 @@ export class MemoryApplicationStore implements ApplicationStore {
   async put(application: StoredApplication, condition: WriteCondition): Promise<StoredApplication | undefined> {
     const before = await this.find(application.id);
     if (!isMet(condition, before?.etag)) return undefined;
-    const kept = before && { owner: before.owner, createdAtMs: before.createdAtMs };
+    const kept = before && { owner: before.owner, spelling: before.spelling, createdAtMs: before.createdAtMs };
     const stored = { ...application, ...kept };
     this.#byId.set(application.id, [...(this.#byId.get(application.id) ?? []), JSON.stringify(stored)]);
     return stored;
@@ -33,13 +33,13 @@ export class MemoryApplicationStore implements ApplicationStore {
     return 'deleted';
   }
 
-  async move({ from, to, replaces, nowMs, etag }: ApplicationMove): Promise<'moved' | 'absent' | 'occupied'> {
+  async move({ from, to, spelling, replaces, nowMs, etag }: ApplicationMove): Promise<'moved' | 'absent' | 'occupied'> {
     const forms = this.#formsOf(from);
     if (forms.length === 0) return 'absent';
     if (this.#byId.has(to) && !replaces) return 'occupied';
     const last = forms.length - 1;
     const moved = forms.map((form, nth) =>
-      JSON.stringify({ ...form, id: to, ...(nth === last && { updatedAtMs: nowMs, etag }) }),
+      JSON.stringify({ ...form, id: to, spelling, ...(nth === last && { updatedAtMs: nowMs, etag }) }),
     );
     this.#byId.set(to, moved);
     this.#byId.delete(from);

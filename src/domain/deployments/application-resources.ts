@@ -7,7 +7,7 @@ import { destinationTaken, type Relocation, sourceAbsent } from '../files/reloca
 import type { ResourcePlace } from '../files/resource-place.ts';
 import { requireReadable, requireWritable } from '../files/resource-rights.ts';
 import type { NoteAudit } from '../usage/journal.ts';
-import { madeByUsers } from './application-place.ts';
+import { madeByUsers, toApplicationPlace } from './application-place.ts';
 import type { ApplicationStore, StoredApplication } from './application-store.ts';
 
 export interface ApplicationResourcesDeps {
@@ -22,6 +22,8 @@ export interface ApplicationResourcesDeps {
 export interface ApplicationFacts extends Pick<StoredApplication, 'etag' | 'createdAtMs' | 'updatedAtMs'> {
   /** Below the bucket. */
   readonly path: string;
+  /** As its maker spelled it; absent where that is not known. */
+  readonly url?: string | undefined;
 }
 
 /** How many one user may have. */
@@ -63,12 +65,13 @@ export class ApplicationResources {
   }
 
   /** Gives an application another id, with its versions. Throws `access_denied`, `invalid_request`. */
-  async move(caller: Caller, { from, to, replaces }: Relocation, requestId: string): Promise<void> {
+  async move(caller: Caller, { from, to, destinationUrl, replaces }: Relocation, requestId: string): Promise<void> {
     requireWritable(caller, from);
     requireWritable(caller, to);
     const { store, clock, newId } = this.#deps;
     const ids = { from: toId(from), to: toId(to) };
-    const outcome = await store.move({ ...ids, replaces, nowMs: clock.epochMs(), etag: newId() });
+    const spelling = spellingIn(destinationUrl);
+    const outcome = await store.move({ ...ids, spelling, replaces, nowMs: clock.epochMs(), etag: newId() });
     if (outcome === 'absent') throw sourceAbsent();
     if (outcome === 'occupied') throw destinationTaken();
     this.#note('application.saved', { caller, id: ids.to, requestId });
@@ -76,7 +79,7 @@ export class ApplicationResources {
   }
 
   /** Makes a second application of the same settings. Throws what `move` throws, and `payload_too_large`. */
-  async copy(caller: Caller, { from, to, replaces }: Relocation, requestId: string): Promise<void> {
+  async copy(caller: Caller, { from, to, destinationUrl, replaces }: Relocation, requestId: string): Promise<void> {
     requireReadable(caller, from);
     requireWritable(caller, to);
     const { store, clock, newId } = this.#deps;
@@ -85,7 +88,8 @@ export class ApplicationResources {
     const id = toId(to);
     if ((await store.find(id)) === undefined) requireRoom(await store.list(caller.subject));
     const nowMs = clock.epochMs();
-    const copied = { ...source, id, owner: caller.subject, etag: newId(), createdAtMs: nowMs, updatedAtMs: nowMs };
+    const own = { id, spelling: spellingIn(destinationUrl), owner: caller.subject, etag: newId() };
+    const copied = { ...source, ...own, createdAtMs: nowMs, updatedAtMs: nowMs };
     const stored = await store.put(copied, replaces ? undefined : 'absent');
     if (stored === undefined) throw destinationTaken();
     this.#note('application.saved', { caller, id, requestId });
@@ -109,8 +113,16 @@ function toId({ bucket, path }: ResourcePlace): string {
   return `${madeByUsers}${bucket}/${path}`;
 }
 
-function toFacts({ id, etag, createdAtMs, updatedAtMs }: StoredApplication): ApplicationFacts {
-  return { path: id.slice(id.indexOf('/', madeByUsers.length) + 1), etag, createdAtMs, updatedAtMs };
+function spellingIn(url: string): string | undefined {
+  return toApplicationPlace(url.slice(madeByUsers.length))?.spelling;
+}
+
+/** What needs no encoding in a path. */
+const plain = /^[\w./~!$&'()*+,;=:@-]+$/;
+
+function toFacts({ id, spelling, etag, createdAtMs, updatedAtMs }: StoredApplication): ApplicationFacts {
+  const url = spelling ?? (plain.test(id) ? id : undefined);
+  return { path: id.slice(id.indexOf('/', madeByUsers.length) + 1), url, etag, createdAtMs, updatedAtMs };
 }
 
 function byPath(one: ApplicationFacts, other: ApplicationFacts): number {

@@ -5,8 +5,10 @@ import type { Ownership } from './deployment.ts';
 
 /** An application made through the API (docs/wire.md, Applications). */
 export interface StoredApplication extends Ownership {
-  /** `applications/<bucket>/<path>`. */
+  /** `applications/<bucket>/<path>`, decoded: what it is kept under. */
   readonly id: string;
+  /** The id that callers are told, as its maker spelled it first; absent where that is `id`. */
+  readonly spelling?: string | undefined;
   /** As it was written, without defaults but with its secrets; at rest it is encrypted. */
   readonly entry: ApplicationEntry;
   /** Another after each change; without quotes. */
@@ -25,10 +27,17 @@ export interface ApplicationVersion {
 export interface ApplicationMove {
   readonly from: string;
   readonly to: string;
+  /** Of `to`, as in a stored application. */
+  readonly spelling?: string | undefined;
   readonly replaces: boolean;
   readonly nowMs: number;
   /** The new one. */
   readonly etag: string;
+}
+
+/** The id of an application as callers are told it. */
+export function shownId({ id, spelling }: Pick<StoredApplication, 'id' | 'spelling'>): string {
+  return spelling ?? id;
 }
 
 /**
@@ -38,7 +47,7 @@ export interface ApplicationMove {
 export interface ApplicationStore {
   find(id: string): Promise<StoredApplication | undefined>;
   /**
-   * Keeps `createdAtMs` and `owner` of the one that is there, and the one that is there as a former version; undefined if
+   * Keeps `createdAtMs`, `owner` and `spelling` of the one that is there, and the one that is there as a former version; undefined if
    * the condition does not hold.
    */
   put(application: StoredApplication, condition: WriteCondition): Promise<StoredApplication | undefined>;

@@ -1,8 +1,8 @@
 import { complete } from '#contract/configuration/complete.ts';
 import { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import type { Caller } from '../callers/caller.ts';
-import { madeByUsers } from './application-place.ts';
-import type { ApplicationStore, StoredApplication } from './application-store.ts';
+import { madeByUsers, toStoredId } from './application-place.ts';
+import { type ApplicationStore, type StoredApplication, shownId } from './application-store.ts';
 import { type ConfigSnapshot, toApplication } from './config-snapshot.ts';
 import type { Deployment } from './deployment.ts';
 
@@ -28,18 +28,26 @@ export class Catalog {
     return [...snapshot.deployments.values(), ...made.map((stored) => this.#toDeployment(stored))];
   }
 
-  async #made(id: string): Promise<Deployment | undefined> {
+  /** The one that was made, by what it is kept under. Rejects with StoreFault. */
+  async findStored(id: string): Promise<Deployment | undefined> {
     const stored = await this.#applications.find(id);
     return stored && this.#toDeployment(stored);
+  }
+
+  /** By its id as it is told, else by the decoded one. */
+  async #made(id: string): Promise<Deployment | undefined> {
+    const storedId = toStoredId(id);
+    const found = await this.findStored(storedId);
+    return found === undefined && storedId !== id ? this.findStored(id) : found;
   }
 
   /** Stored is what its maker wrote: the defaults are those of today. */
   #toDeployment(stored: StoredApplication): Deployment {
     const known = this.#deployments.get(stored);
     if (known !== undefined) return known;
-    const { id, entry, owner, createdAtMs, updatedAtMs } = stored;
+    const { entry, owner, createdAtMs, updatedAtMs } = stored;
     const completed = complete(ApplicationEntry, entry) as ApplicationEntry;
-    const deployment = toApplication(id, completed, { owner, createdAtMs, updatedAtMs });
+    const deployment = toApplication(shownId(stored), completed, { owner, createdAtMs, updatedAtMs });
     this.#deployments.set(stored, deployment);
     return deployment;
   }

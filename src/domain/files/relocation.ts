@@ -5,6 +5,8 @@ import type { ResourceKind, ResourcePlace } from './resource-place.ts';
 export interface Relocation<Kind extends ResourceKind = ResourceKind> {
   readonly from: ResourcePlace & { readonly kind: Kind };
   readonly to: ResourcePlace & { readonly kind: Kind };
+  /** `to` as it was written. */
+  readonly destinationUrl: string;
   /** Whether what is at `to` is to be replaced. */
   readonly replaces: boolean;
 }

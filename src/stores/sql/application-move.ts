@@ -31,14 +31,22 @@ export async function moveRows(
 
 async function insertMoved(
   transaction: Kysely<Schema>,
-  { from, to, nowMs, etag }: ApplicationMove,
+  { from, to, spelling, nowMs, etag }: ApplicationMove,
   sealAnew: SealAnew,
 ): Promise<boolean> {
   const row = await transaction.selectFrom('applications').selectAll().where('id', '=', from).executeTakeFirstOrThrow();
   const roles_etag = row.roles_etag === row.etag ? etag : null;
   const inserted = await transaction
     .insertInto('applications')
-    .values({ ...row, id: to, sealed_entry: sealAnew(row.sealed_entry), etag, roles_etag, updated_at_ms: nowMs })
+    .values({
+      ...row,
+      id: to,
+      spelling: spelling ?? null,
+      sealed_entry: sealAnew(row.sealed_entry),
+      etag,
+      roles_etag,
+      updated_at_ms: nowMs,
+    })
     .onConflict((there) => there.doNothing())
     .returning('id')
     .executeTakeFirst();

@@ -9,10 +9,10 @@ import type { ApplicationRow, Schema, SealedRow } from './schema.ts';
 export type WrittenRow = Omit<ApplicationRow, 'version'>;
 export type HeadRow = Pick<ApplicationRow, 'id' | 'etag'>;
 /** What a write does not change. */
-type KeptFields = Pick<ApplicationRow, 'owner' | 'created_at_ms'>;
+type KeptFields = Pick<ApplicationRow, 'owner' | 'spelling' | 'created_at_ms'>;
 
 const rowsAtOnce = 100;
-const columns = ['id', 'owner', 'etag', 'created_at_ms', 'updated_at_ms'] as const;
+const columns = ['id', 'owner', 'spelling', 'etag', 'created_at_ms', 'updated_at_ms'] as const;
 
 /** One application; its entry is null if its ETag is `knownEtag`. */
 export function findRow(
@@ -106,18 +106,18 @@ function insertRow(transaction: Kysely<Schema>, row: WrittenRow): Promise<KeptFi
     .insertInto('applications')
     .values(row)
     .onConflict((there) => there.doNothing())
-    .returning(['owner', 'created_at_ms'])
+    .returning(['owner', 'spelling', 'created_at_ms'])
     .executeTakeFirst();
 }
 
 async function replaceRow(transaction: Kysely<Schema>, row: WrittenRow): Promise<KeptFields | undefined> {
-  const { id, owner, created_at_ms, ...changing } = row;
+  const { id, owner, spelling, created_at_ms, ...changing } = row;
   await keepVersion(transaction, id);
   return transaction
     .updateTable('applications')
     .set(changing)
     .set(({ eb }) => ({ version: eb('version', '+', 1) }))
     .where('id', '=', id)
-    .returning(['owner', 'created_at_ms'])
+    .returning(['owner', 'spelling', 'created_at_ms'])
     .executeTakeFirst();
 }

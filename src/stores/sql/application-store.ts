@@ -50,18 +50,20 @@ export class SqlApplicationStore implements ApplicationStore {
   }
 
   async put(application: StoredApplication, condition: WriteCondition): Promise<StoredApplication | undefined> {
-    const { id, owner, entry, etag } = application;
+    const { id, spelling = null, owner, entry, etag } = application;
     requireStorable(id, owner);
     const sealed_entry = this.#seal.seal(JSON.stringify(entry), id);
     const row: WrittenRow = {
-      ...{ id, owner, sealed_entry, etag, roles_etag: etag },
+      ...{ id, owner, spelling, sealed_entry, etag, roles_etag: etag },
       ...{ created_at_ms: application.createdAtMs, updated_at_ms: application.updatedAtMs },
     };
     return this.#database.transact(async (transaction) => {
       const written = await writeRow(transaction, row, condition);
       if (written === undefined) return undefined;
       await writeRoles(transaction, [application]);
-      return { ...application, owner: written.owner, createdAtMs: written.created_at_ms };
+      const { spelling: first } = written;
+      const { spelling: _now, ...rest } = application;
+      return { ...rest, ...(first !== null && { spelling: first }), owner: written.owner, createdAtMs: written.created_at_ms };
     });
   }
 
@@ -158,8 +160,9 @@ export class SqlApplicationStore implements ApplicationStore {
     return application;
   }
 
-  #toApplication({ id, owner, sealed_entry, etag, created_at_ms, updated_at_ms }: SealedRow): StoredApplication {
+  #toApplication({ id, owner, spelling, sealed_entry, etag, created_at_ms, updated_at_ms }: SealedRow): StoredApplication {
     const entry = parseJson(openEntry(this.#seal, sealed_entry, id), storedBounds) as ApplicationEntry;
-    return { id, owner, entry, etag, createdAtMs: created_at_ms, updatedAtMs: updated_at_ms };
+    const named = spelling === null ? { id } : { id, spelling };
+    return { ...named, owner, entry, etag, createdAtMs: created_at_ms, updatedAtMs: updated_at_ms };
   }
 }

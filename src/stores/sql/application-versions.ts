@@ -59,14 +59,14 @@ export async function findVersionRow(kysely: Kysely<Schema>, id: string, version
   if (!Number.isInteger(version) || version < 1 || version > highestVersion) return undefined;
   return kysely
     .selectFrom('applications')
-    .select(['id', 'owner', 'sealed_entry', 'etag', 'created_at_ms', 'updated_at_ms'])
+    .select(['id', 'owner', 'spelling', 'sealed_entry', 'etag', 'created_at_ms', 'updated_at_ms'])
     .where('id', '=', id)
     .where('version', '=', version)
     .unionAll(
       kysely
         .selectFrom('application_versions as former')
         .innerJoin('applications as now', 'now.id', 'former.application')
-        .select(['now.id', 'now.owner', 'former.sealed_entry', 'former.etag'])
+        .select(['now.id', 'now.owner', 'now.spelling', 'former.sealed_entry', 'former.etag'])
         .select(['now.created_at_ms', 'former.saved_at_ms as updated_at_ms'])
         .where('former.application', '=', id)
         .where('former.version', '=', version),

@@ -12,6 +12,7 @@ export const migrations: readonly Migration[] = [
   toReservationTables,
   toUsageOfSubjects,
   toResponseTables,
+  toSpellings,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {
@@ -165,6 +166,11 @@ function toReservationTables({ key, engine }: ColumnTypes): readonly string[] {
 /** Everyone may ask for their own usage: it is found without reading that of all. */
 function toUsageOfSubjects(): readonly string[] {
   return ['create index usage_records_of_subject on usage_records (subject, at_ms)'];
+}
+
+/** Applications are told by the ids that were written, and found by any spelling of them. */
+function toSpellings(): readonly string[] {
+  return ['alter table applications add column spelling text'];
 }
 
 const wordTables: Readonly<Record<ColumnTypes['engine'], (key: string) => readonly string[]>> = {

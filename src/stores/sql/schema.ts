@@ -37,6 +37,8 @@ export interface ApplicationRow {
   readonly version: Generated<number>;
   /** The ETag of the form whose roles are in `application_roles`; null if they never were. */
   readonly roles_etag: string | null;
+  /** The id as its maker spelled it; null where that is `id`. */
+  readonly spelling: string | null;
 }
 
 /** An application as it is read. */

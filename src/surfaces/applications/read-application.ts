@@ -10,6 +10,7 @@ import type { ApplicationPlace } from '#domain/deployments/application-place.ts'
 import type { StoredApplication } from '#domain/deployments/application-store.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { Deployment } from '#domain/deployments/deployment.ts';
 import { addressFeatures } from '#domain/deployments/features.ts';
 import { fileScheme, fromReference } from '#domain/files/file-references.ts';
 
@@ -50,8 +51,9 @@ async function possibleModels(written: unknown, { caller, catalog, snapshot }: S
   const properties = isJsonObject(written) ? written.applicationProperties : undefined;
   const model = isJsonObject(properties) ? properties.model : undefined;
   const named = typeof model === 'string' ? await catalog.find(snapshot, model) : undefined;
-  const all = [...snapshot.deployments.values(), ...(named === undefined ? [] : [named])];
-  return new Set(all.filter((each) => each.type === 'chat' && mayUse(snapshot, caller, each)).map(({ id }) => id));
+  const isPossible = (each: Deployment): boolean => each.type === 'chat' && mayUse(snapshot, caller, each);
+  const ids = [...snapshot.deployments.values()].filter(isPossible).map(({ id }) => id);
+  return new Set(named !== undefined && isPossible(named) ? [...ids, String(model)] : ids);
 }
 
 function* roleFaults({ userRoles = [] }: ApplicationEntry): Iterable<Fault> {

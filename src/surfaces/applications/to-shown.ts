@@ -1,5 +1,5 @@
 import { hideSecrets } from '#contract/quick-app/secrets.ts';
-import type { StoredApplication } from '#domain/deployments/application-store.ts';
+import { type StoredApplication, shownId } from '#domain/deployments/application-store.ts';
 import { shownFeatures } from '#domain/deployments/features.ts';
 
 /** An application as its owner is shown it: what was saved without its secrets, and what is known of it (docs/wire.md, Applications). */
@@ -14,6 +14,6 @@ export function toSharedView({ entry, ...stored }: StoredApplication): Record<st
   return { ...shared, ...(shared.features && { features: shownFeatures(shared) }), ...toFacts(stored) };
 }
 
-function toFacts({ id, etag, createdAtMs, updatedAtMs }: Omit<StoredApplication, 'entry'>): Record<string, unknown> {
-  return { id, etag, createdAt: createdAtMs, updatedAt: updatedAtMs };
+function toFacts({ etag, createdAtMs, updatedAtMs, ...named }: Omit<StoredApplication, 'entry'>): Record<string, unknown> {
+  return { id: shownId(named), etag, createdAt: createdAtMs, updatedAt: updatedAtMs };
 }

@@ -33,7 +33,7 @@ export async function requireOpen(
   { id }: ApplicationPlace,
 ): Promise<void> {
   const now = snapshot();
-  const found = await catalog.find(now, id);
+  const found = await catalog.findStored(id);
   if (found === undefined || !mayUse(now, caller, found)) throw denied();
 }
 

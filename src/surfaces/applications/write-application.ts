@@ -20,10 +20,10 @@ export interface Writing {
 /** Writes an application, and notes it. Throws `precondition_failed`. */
 export async function writeApplication(
   { store, clock, newId, noteAudit }: ApplicationDeps,
-  { caller, place: { id }, entry, condition, requestId, details }: Writing,
+  { caller, place: { id, spelling }, entry, condition, requestId, details }: Writing,
 ): Promise<StoredApplication> {
   const nowMs = clock.epochMs();
-  const application = { id, owner: caller.subject, entry, etag: newId(), createdAtMs: nowMs, updatedAtMs: nowMs };
+  const application = { id, spelling, owner: caller.subject, entry, etag: newId(), createdAtMs: nowMs, updatedAtMs: nowMs };
   const stored = await store.put(application, condition);
   if (stored === undefined) throw preconditionFailed();
   const what = { action: 'application.saved', subject: caller.subject, object: id, requestId };

@@ -67,9 +67,10 @@ async function accept(deps: ConsentSurfaceDeps, request: FastifyRequest): Promis
 /** Takes back also what was given to a deployment that is gone or closed by now. */
 async function withdraw(deps: ConsentSurfaceDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const caller = await identifyUser(deps, request);
-  const id = idOf(request);
-  const stored = await deps.store.find(caller.subject, id);
-  if (stored === undefined) await find(deps, caller, id);
+  const asked = idOf(request);
+  const atOnce = await deps.store.find(caller.subject, asked);
+  const id = atOnce === undefined ? (await find(deps, caller, asked)).deployment.id : asked;
+  const stored = atOnce ?? (await deps.store.find(caller.subject, id));
   await deps.store.delete(caller.subject, id);
   if (stored !== undefined)
     deps.noteAudit({ action: 'consent.withdrawn', subject: caller.subject, object: id, requestId: request.id });

@@ -39,12 +39,12 @@ export async function listApplications(service: Service): Promise<readonly OwnAp
 }
 
 export async function readApplication(service: Service, id: string): Promise<OwnApplication> {
-  const answer = await service.json(`v1/${inPath(id)}`);
+  const answer = await service.json(`v1/${toPath(id)}`);
   return toOwn(isJsonObject(answer) ? answer : {});
 }
 
 export async function deleteApplication(service: Service, { id, etag }: OwnApplication): Promise<void> {
-  await service.send(`v1/${inPath(id)}`, { method: 'DELETE', headers: { 'if-match': `"${etag}"` } });
+  await service.send(`v1/${toPath(id)}`, { method: 'DELETE', headers: { 'if-match': `"${etag}"` } });
 }
 
 /** Writes over what was read before, and over nothing else (412). */
@@ -70,8 +70,13 @@ async function put(
   id: string,
   { entry, condition }: { entry: JsonObject; condition: Readonly<Record<string, string>> },
 ): Promise<OwnApplication> {
-  const answer = await service.json(`v1/${inPath(id)}`, { method: 'PUT', body: entry, headers: condition });
+  const answer = await service.json(`v1/${toPath(id)}`, { method: 'PUT', body: entry, headers: condition });
   return toOwn(isJsonObject(answer) ? answer : {});
+}
+
+/** The id of an application in a path, where it stands as its maker spelled it. */
+export function toPath(id: string): string {
+  return /^[\w./%~!$&'()*+,;=:@-]+$/.test(id) ? id : inPath(id);
 }
 
 /** A name as one segment of an address. */

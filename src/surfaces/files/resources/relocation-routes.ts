@@ -35,7 +35,7 @@ function toRelocation({ sourceUrl, destinationUrl, overwrite = false }: Relocati
   const to = toItem('destinationUrl', destinationUrl);
   if (from.kind !== to.kind) throw requestFault('destinationUrl', `must be one of the ${from.kind}, as sourceUrl is`);
   if (toUrl(from) === toUrl(to)) throw requestFault('destinationUrl', 'must be another place than sourceUrl');
-  return { from, to, replaces: overwrite };
+  return { from, to, destinationUrl, replaces: overwrite };
 }
 
 function toItem(param: string, url: string): ResourcePlace {

@@ -2,9 +2,9 @@ import type { Permission } from '#domain/callers/held-rights.ts';
 import type { FileFacts } from '#domain/files/file-index.ts';
 import { asFolder, type ResourceKind, type ResourcePlace, toUrl } from '#domain/files/resource-place.ts';
 
-/** What is known of something stored; applications have no content. */
+/** What is known of something stored; applications have no content, and the `url` that they were given. */
 export type ResourceFacts = Pick<FileFacts, 'etag' | 'createdAtMs' | 'updatedAtMs'> &
-  Partial<Pick<FileFacts, 'contentType' | 'contentLength'>>;
+  Partial<Pick<FileFacts, 'contentType' | 'contentLength'>> & { readonly url?: string | undefined };
 
 /** What a caller may do with each thing that is shown; undefined: it is not asked for. */
 export type ShowPermissions = ((place: ResourcePlace) => readonly Permission[]) | undefined;
@@ -19,9 +19,10 @@ export const resourceTypes: Readonly<Record<ResourceKind, string>> = {
 
 /** Something stored as callers are shown it (docs/wire.md, Files). */
 export function toMetadata(place: ResourcePlace, facts: ResourceFacts, permissions?: ShowPermissions): Record<string, unknown> {
-  const { contentType, contentLength, etag, createdAtMs, updatedAtMs } = facts;
+  const { contentType, contentLength, url, etag, createdAtMs, updatedAtMs } = facts;
   const content = contentType === undefined ? {} : { contentType, contentLength };
-  return { ...toNode(place, permissions), ...content, etag, createdAt: createdAtMs, updatedAt: updatedAtMs };
+  const node = { ...toNode(place, permissions), ...(url !== undefined && { url }) };
+  return { ...node, ...content, etag, createdAt: createdAtMs, updatedAt: updatedAtMs };
 }
 
 /** A folder, or a whole bucket, which has neither a name nor a parent; it has no times or bytes of its own. */
