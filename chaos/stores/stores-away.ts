@@ -43,14 +43,17 @@ export const storesAway: Scenario = {
     for (const node of [direct, pooled]) requireToLive(node, ground.tally, () => isOver);
     const callers = new Callers(ground.tally, [direct.url, pooled.url], bucket);
     if (!(await becomesWhole(callers))) throw new Error('not everything is served before the first outage');
-    callers.start();
     const outages = toOutages(stores, bouncer).filter(({ name }) => name.includes(ground.match));
     const chosen = ground.isShort ? [outages[1], outages[4]].filter((each) => each !== undefined) : outages;
-    do {
-      for (const outage of chosen) if (ground.isShort || hasTime(ground)) await endure(ground, callers, outage);
-    } while (!ground.isShort && hasTime(ground));
-    await callers.stop();
-    isOver = true;
+    callers.start();
+    try {
+      do {
+        for (const outage of chosen) if (ground.isShort || hasTime(ground)) await endure(ground, callers, outage);
+      } while (!ground.isShort && hasTime(ground));
+    } finally {
+      await callers.stop();
+      isOver = true;
+    }
     for (const node of [direct, pooled]) requireQuietLog(node, ground.tally);
   },
 };

@@ -21,8 +21,16 @@ export async function postgresProcess(url: string): Promise<number> {
 
 /** A process and all below it. */
 export function familyOf(pid: number): readonly number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
-  return [pid, ...children.flatMap(familyOf)];
+  return [pid, ...childrenOf(pid).flatMap(familyOf)];
+}
+
+/** None of a process that has ended meanwhile. */
+function childrenOf(pid: number): readonly number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
 }
 
 function parentOf(pid: number): number {

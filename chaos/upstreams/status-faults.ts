@@ -13,8 +13,12 @@ const statuses = [
 
 const errorText = JSON.stringify({ error: { type: 'upstream_type', message: 'The upstream says no.', param: null, code: 'no' } });
 
-/** What a caller is told of a status: its own faults keep theirs, a rate limit is one, the rest is 500 or 503. */
-function statusesFor(status: number): readonly number[] {
+/**
+ * What a caller is told of a status: its own faults keep theirs, a rate limit is one, the rest is 500 or 503. A 404 that is no
+ * error of an API is a fault of the address.
+ */
+function statusesFor(status: number, body: string): readonly number[] {
+  if (status === 404 && body !== errorText) return [500];
   if ([400, 404, 413].includes(status)) return [status];
   if (status === 422) return [400];
   if (status === 429) return [429, 503];
@@ -39,7 +43,7 @@ const plain: readonly Fault[] = statuses.flatMap((status) =>
     ([what, body]): Fault => ({
       name: `status: ${status} ${what}`,
       expects: 'refused',
-      statuses: statusesFor(status),
+      statuses: statusesFor(status, body),
       steps: () => reply(status, body),
     }),
   ),
