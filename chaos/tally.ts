@@ -9,10 +9,13 @@ export class Tally {
   readonly #faults: string[] = [];
   readonly #note: (text: string) => void;
   #faultCount = 0;
+  /** How long an event loop may be blocked before it is a fault. */
+  readonly mayBlockMs: number;
 
   /** `note` is told of the first faults as they are found. */
-  constructor(note: (text: string) => void) {
+  constructor(note: (text: string) => void, mayBlockMs: number) {
     this.#note = note;
+    this.mayBlockMs = mayBlockMs;
   }
 
   count(name: string, by = 1): void {

@@ -1,6 +1,6 @@
 import { type Ground, hasTime } from '../scenario.ts';
 import { eachAtOnce } from '../support/at-once.ts';
-import { longestBlockedMs, type WatchedNode } from '../support/watched-node.ts';
+import type { WatchedNode } from '../support/watched-node.ts';
 
 /** Sends one input, and throws where what comes back is not sane; gives what kind of answer it was. */
 export type Send = (nth: number) => Promise<string>;
@@ -59,7 +59,7 @@ interface Batch {
 async function lookForBlocks({ tally, say }: Pick<Ground, 'tally' | 'say'>, { node, send, batch }: Batch): Promise<void> {
   const { blockedMs, rssBytes } = await node.read();
   tally.peak('rss MB', Math.round(rssBytes / 2 ** 20));
-  if (blockedMs <= longestBlockedMs) {
+  if (blockedMs <= tally.mayBlockMs) {
     tally.peak('blocked ms', Math.round(blockedMs));
     return;
   }
@@ -70,7 +70,7 @@ async function lookForBlocks({ tally, say }: Pick<Ground, 'tally' | 'say'>, { no
     const alone = await node.read();
     tally.peak('blocked ms', Math.round(alone.blockedMs));
     tally.require(
-      alone.blockedMs <= longestBlockedMs,
+      alone.blockedMs <= tally.mayBlockMs,
       () => `input ${nth} blocks the event loop for ${Math.round(alone.blockedMs)} ms`,
     );
   }

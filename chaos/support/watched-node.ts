@@ -14,8 +14,6 @@ export interface WatchedNode extends TestProcess {
   metric(name: string): Promise<number>;
 }
 
-/** A blocked loop is a fault beyond this. */
-export const longestBlockedMs = 250;
 const monitor = new URL('loop-monitor.ts', import.meta.url).pathname;
 const longestSettlingMs = 15_000;
 const ownFault = /uncaught|unhandled|"code":"internal_error"|heap out of memory/i;
@@ -87,7 +85,7 @@ export function requireToLive(node: Pick<TestProcess, 'ended'>, tally: Tally, is
 /** Requires that the loop was not blocked since it was looked at last. */
 export function requireUnblocked(what: string, { blockedMs }: Pick<Readings, 'blockedMs'>, tally: Tally): void {
   tally.peak('blocked ms', Math.round(blockedMs));
-  tally.require(blockedMs <= longestBlockedMs, () => `${what}: the event loop was blocked for ${Math.round(blockedMs)} ms`);
+  tally.require(blockedMs <= tally.mayBlockMs, () => `${what}: the event loop was blocked for ${Math.round(blockedMs)} ms`);
 }
 
 /** Requires that a node noted no fault of its own. */

@@ -18,6 +18,7 @@ describe('complete', () => {
       retrieval: {},
       tools: { connectMs: 10000, timeoutMs: 300000, maxResultBytes: 40000, maxTurns: 15 },
       limits: { onStoreFailure: 'refuse' },
+      responses: { store: 'allow', retentionDays: 30, maxBytesPerUser: 1024 ** 3 },
     });
   });
 

@@ -26,7 +26,7 @@ export async function embedTexts(
   }
   const vectors = replies.flatMap(({ embeddings }) => embeddings);
   const data = vectors.map((vector, index) => ({ object: 'embedding', index, embedding: vector }));
-  requireVectors({ data }, request);
+  requireVectors({ data });
   return {
     object: 'list',
     data: format === 'base64' ? data.map((item) => ({ ...item, embedding: toBase64(item.embedding) })) : data,

@@ -100,7 +100,7 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
     embed(ask, reply) {
       const { upstream, request } = ask;
       const sent = toRequest(embeddings.of(upstream), ask, dialect.toEmbeddingsBody(request, upstream));
-      return sendForReply(http, sent, noting(embeddingsReply(request), ask), reply);
+      return sendForReply(http, sent, noting(embeddingsReply, ask), reply);
     },
   };
 }

@@ -1,7 +1,6 @@
 import { defaultJsonBounds, type JsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1 } from '#base/latin1.ts';
 import type { RawCompletion } from '#contract/chunk.ts';
-import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { Frame, type RawFrame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { requireVectors } from '../embeddings-reply.ts';
@@ -18,18 +17,16 @@ const embeddingBounds = { ...defaultJsonBounds, maxNodes: 10_000_000, maxParsedC
 export const chatReply: ReplyDialect = { readEvents: () => new ChatEvents(), readWhole: toCompletionFrame, readRefusal };
 
 /** A reply with the embeddings that a request asks for. */
-export function embeddingsReply(request: Pick<EmbeddingsRequest, 'input'>): ReplyDialect<JsonObject> {
-  return {
-    readWhole(bytes) {
-      const reply = toJsonObject(bytes, embeddingBounds);
-      const fault = Array.isArray(reply.data) ? undefined : faultIn(reply);
-      if (fault !== undefined) throw fault;
-      requireVectors(reply, request);
-      return reply;
-    },
-    readRefusal,
-  };
-}
+export const embeddingsReply: ReplyDialect<JsonObject> = {
+  readWhole(bytes) {
+    const reply = toJsonObject(bytes, embeddingBounds);
+    const fault = Array.isArray(reply.data) ? undefined : faultIn(reply);
+    if (fault !== undefined) throw fault;
+    requireVectors(reply);
+    return reply;
+  },
+  readRefusal,
+};
 
 function toCompletionFrame(bytes: string): RawFrame {
   const completion = toJsonObject(bytes);
