@@ -11,7 +11,7 @@ interface ReadArguments {
 export function readArguments(text: string, schema: JsonObject = {}): ReadArguments {
   const given = text.trim() === '' ? {} : tryParseJson(text);
   if (!isJsonObject(given)) return { args: {}, fault: 'The arguments are not a JSON object; call the tool again with one.' };
-  const args = withoutIdleNulls(given, schema);
+  const args = withLists(withoutIdleNulls(given, schema), schema);
   const wrong = schemaFault(args, schema, 'arguments');
   if (wrong === undefined || wrong === unusableSchema) return { args };
   return { args, fault: `The tool was not run: ${wrong}. Call it again with arguments that follow its schema.` };
@@ -23,6 +23,14 @@ function withoutIdleNulls(given: JsonObject, { properties, required }: JsonObjec
   const needed = Array.isArray(required) ? required : [];
   const kept = Object.entries(given).filter(([name, value]) => value !== null || needed.includes(name) || takesNull(known[name]));
   return kept.length === Object.keys(given).length ? given : Object.fromEntries(kept);
+}
+
+/** A single value where a list is wanted is a list of it. */
+function withLists(given: JsonObject, { properties }: JsonObject): JsonObject {
+  const known = isJsonObject(properties) ? properties : {};
+  const wantsList = (name: string): boolean => isJsonObject(known[name]) && known[name].type === 'array';
+  const odd = Object.entries(given).filter(([name, value]) => wantsList(name) && !Array.isArray(value));
+  return odd.length === 0 ? given : { ...given, ...Object.fromEntries(odd.map(([name, value]) => [name, [value]])) };
 }
 
 function takesNull(schema: unknown): boolean {

@@ -78,7 +78,7 @@ describe('documents that are small', () => {
     expect(two).not.toContain('first');
     expect(three).toContain('There is no document named d.txt');
     expect(three).toContain('a/same.txt, b/same.txt, c.txt');
-    expect(four).toContain('The argument query is missing');
+    expect(four).toContain("arguments must have required property 'query'");
     expect(stagesOf(answered).map(({ status }) => status)).toEqual(['completed', 'completed', 'failed', 'failed']);
   });
 });

@@ -35,7 +35,7 @@ const denied = '403 access_denied';
 const unknown = { nobody: '401 missing_credentials', unknown: '401 invalid_api_key', ended: '401 invalid_api_key' } as const;
 
 /** Served to everyone, with a key or without. */
-function open(status: number): Row['told'] {
+function open(status: Told): Row['told'] {
   return {
     nobody: status,
     unknown: status,
@@ -115,6 +115,19 @@ const openAiPaths = ['/v1', '/openai/v1'].flatMap((base): Row[] => [
     told: keyed('404 model_not_found'),
   },
   { route: `POST ${base}/embeddings`, asking: post(`${base}/embeddings`, { model: 'vectors', input: 'x' }), told: byRole },
+  ...['', '/input_tokens', '/compact'].map(
+    (below): Row => ({
+      route: `POST ${base}/responses${below}`,
+      asking: post(`${base}/responses${below}`, { model: 'model', input: 'Hello' }),
+      told: byRole,
+    }),
+  ),
+  {
+    route: `POST ${base}/responses`,
+    asking: post(`${base}/responses`, { model: 'none', input: 'Hello' }),
+    told: keyed('404 model_not_found'),
+  },
+  { route: `GET ${base}/responses`, asking: get(`${base}/responses`), told: open('405 method_not_allowed') },
   { route: `GET ${base}/models`, asking: get(`${base}/models`), told: keyed(200) },
   { route: `GET ${base}/models/*`, asking: get(`${base}/models/model`), told: byRole },
 ]);

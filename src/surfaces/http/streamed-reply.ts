@@ -46,7 +46,7 @@ export class StreamedReply implements ReplySink {
   end(): void {
     const settling = this.#stream && this.#writer.settle?.(this.#stream);
     if (settling === undefined) this.#close();
-    else void settling.then(() => this.#close());
+    else settling.then(() => this.#close()).catch((thrown) => this.fail(thrown));
   }
 
   fail(thrown: unknown): void {
@@ -58,10 +58,11 @@ export class StreamedReply implements ReplySink {
     context.replyEnded();
   }
 
+  /** Throws what the writer throws of a reply that may not end here. */
   #close(): void {
     if (this.#isOver) return;
-    this.#isOver = true;
     this.#stream?.send(this.#writer.end());
+    this.#isOver = true;
     this.#stream?.end();
     this.#context.replyEnded();
   }
