@@ -1,4 +1,4 @@
-/** Tells the user's other tabs which conversation was changed or removed, and hears of theirs. */
+/** Tells the user's other tabs which conversation was changed or removed, and is told by them. */
 export interface OtherTabs {
   tell(conversation: string): void;
   onChange(hear: (conversation: string) => void): void;
