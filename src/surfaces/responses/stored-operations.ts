@@ -29,7 +29,7 @@ const itemList: NamedSchema = {
 const deletedAs = (object: string): Schema => ({
   type: 'object',
   required: ['id', 'object', 'deleted'],
-  properties: { id: text, object: { const: object }, deleted: { const: true } },
+  properties: { id: text, object: { const: object }, deleted: { type: 'boolean' } },
 });
 const conversation: NamedSchema = {
   name: 'StoredConversation',
