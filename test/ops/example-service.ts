@@ -3,7 +3,9 @@ import { apiOperations } from '#app/api-operations.ts';
 import { defaultConfiguration } from '#app/default-configuration.ts';
 import { storeSampleDocuments } from '#app/sample/sample-documents.ts';
 import type { ServiceDeps } from '#app/service-parts.ts';
+import type { ResponseStores } from '#app/stores.ts';
 import { systemClock } from '#base/clock.ts';
+import type { JsonObject } from '#base/json.ts';
 import { Secret } from '#base/secret.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import { HeldRights } from '#domain/callers/held-rights.ts';
@@ -17,6 +19,7 @@ import { opsRoutes } from '#surfaces/ops/routes.ts';
 import { MemoryApplicationStore } from '#test/memory-application-store.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
+import { openResponses } from '#test/response-stores.ts';
 import { type ServiceOptions, startService } from '#test/start-service.ts';
 import { audit, report, usage } from '../admin/support.ts';
 import { quickApp } from '../applications/support.ts';
@@ -54,6 +57,8 @@ export async function startExampleService(): Promise<ExampleService> {
   const fresh = await freshSqlite();
   const { database, close } = await fresh.open();
   const journal = new SqlJournal(database);
+  const stored = await openResponses('SQLite');
+  const responses = stored.stores();
   const files = { index: new MemoryFileIndex(), blobs: new MemoryBlobs() };
   const applications = new MemoryApplicationStore();
   const consents = new MemoryConsentStore();
@@ -72,7 +77,13 @@ export async function startExampleService(): Promise<ExampleService> {
       opsRoutes(app, opsDeps);
     },
   };
-  const service = await startService(toConfiguration(), parts);
+  const service = await startService(toConfiguration(), { ...parts, responses });
+  const made = await service.ask({
+    path: '/v1/responses',
+    headers: { ...credentials.apiKey, 'content-type': 'application/json' },
+    body: { model: 'demo', input: 'Hello' },
+  });
+  const response = { ...(made.json as JsonObject), id: exampleNames.response, background: true };
   return {
     url: service.url,
     routes,
@@ -87,6 +98,7 @@ export async function startExampleService(): Promise<ExampleService> {
         const file = files.blobs.file(path, content, shelf);
         await files.index.put({ ...file, contentType: shelf === bucket ? file.contentType : 'application/json' }, undefined, 1e9);
       }
+      await putStored(responses, response);
       await applications.delete(guide.id, undefined);
       for (const etag of ['one', 'two']) await applications.put({ ...guide, etag }, undefined);
       await consents.delete(subject, 'sample-with-consent');
@@ -94,10 +106,29 @@ export async function startExampleService(): Promise<ExampleService> {
     },
     async [Symbol.asyncDispose]() {
       await service.close();
+      await stored[Symbol.asyncDispose]();
       await close();
       await fresh[Symbol.asyncDispose]();
     },
   };
+}
+
+const hello = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hello' }] };
+
+/** The response and the conversation of the examples, as if nobody had touched them. */
+async function putStored({ responses, conversations }: ResponseStores, response: JsonObject): Promise<void> {
+  const { response: id, talk, item } = exampleNames;
+  await responses.delete({ id, subject });
+  const times = { createdAtMs: 1, expiresAtMs: Number.MAX_SAFE_INTEGER };
+  const input = [{ id: `${item}_of_response`, ...hello }];
+  await responses.add({
+    ...{ id, subject, status: 'completed', isBackground: true, previousId: undefined },
+    ...times,
+    response,
+    input,
+  });
+  await conversations.delete({ id: talk, subject });
+  await conversations.add({ id: talk, subject, createdAtMs: 1, metadata: {} }, [{ id: item, ...hello }]);
 }
 
 const guide = {

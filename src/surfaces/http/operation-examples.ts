@@ -17,6 +17,11 @@ export const exampleNames = {
   prompt: 'brief',
   conversation: 'demo__Opening hours',
   ownApplication: 'guide',
+  /** A stored response, made in the background. */
+  response: 'resp_example',
+  /** A conversation that responses go on in, and its item. */
+  talk: 'conv_example',
+  item: 'msg_example',
 } as const;
 
 /** The parameter `id` of paths below a deployment. */

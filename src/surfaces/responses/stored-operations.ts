@@ -3,13 +3,14 @@ import { ResponseEvent } from '#contract/responses/events.ts';
 import { ResponseObject } from '#contract/responses/response.ts';
 import { type ApiOperation, inPath, inQuery, json, type NamedSchema, type Schema } from '../http/operation.ts';
 import { bodyErrors, compatErrorShape, keyErrors } from '../http/operation-errors.ts';
+import { exampleNames } from '../http/operation-examples.ts';
 
 const text: Schema = { type: 'string' };
 const response: NamedSchema = { name: 'Response', schema: ResponseObject };
 const event: NamedSchema = { name: 'ResponseEvent', schema: ResponseEvent };
 const item: NamedSchema = {
   name: 'StoredItem',
-  schema: { type: 'object', required: ['id', 'type'], properties: { id: text, type: text } },
+  schema: { type: 'object', required: ['id', 'type'], properties: { id: text, type: text }, additionalProperties: true },
 };
 const orNull: Schema = { type: ['string', 'null'] };
 const itemList: NamedSchema = {
@@ -67,9 +68,9 @@ const paging = [
   inQuery('before', 'Id of an item; only those ahead of it.'),
   include,
 ];
-const inResponse = inPath('response', 'Id of a response.', 'resp_none');
-const inConversation = inPath('conversation', 'Id of a conversation.', 'conv_none');
-const inItem = inPath('item', 'Id of an item.', 'msg_none');
+const inResponse = inPath('response', 'Id of a response.', exampleNames.response);
+const inConversation = inPath('conversation', 'Id of a conversation.', exampleNames.talk);
+const inItem = inPath('item', 'Id of an item.', exampleNames.item);
 
 type Described = Omit<ApiOperation, 'tag' | 'errorShape'>;
 
@@ -142,7 +143,12 @@ function conversationOperations(base: string): Described[] {
     },
     {
       ...{ method: 'post', path, id: 'changeConversation', summary: 'Changes the metadata of a conversation' },
-      ...{ parameters: [inConversation], body: json(changed), answers: shown, errors: inBody },
+      ...{
+        parameters: [inConversation],
+        body: json(changed, { topic: { summary: 'Another topic', value: { metadata: { topic: 'farewells' } } } }),
+        answers: shown,
+        errors: inBody,
+      },
     },
     {
       ...{ method: 'delete', path, id: 'deleteConversation', summary: 'Deletes a conversation with its items' },
@@ -156,7 +162,12 @@ function conversationOperations(base: string): Described[] {
     },
     {
       ...{ method: 'post', path: list, id: 'addConversationItems', summary: 'Adds items to a conversation' },
-      ...{ parameters: [inConversation, include], body: json(added), answers: page, errors: inBody },
+      ...{
+        parameters: [inConversation, include],
+        body: json(added, { hello: { summary: 'A message', value: hello } }),
+        answers: page,
+        errors: inBody,
+      },
     },
     {
       ...{ method: 'get', path: `${list}/{item}`, id: 'getConversationItem', summary: 'Shows an item of a conversation' },
