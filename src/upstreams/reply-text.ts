@@ -25,7 +25,7 @@ export function retryAfterOf(headers: ReplyHeaders): number | undefined {
 }
 
 /** How web frameworks say in JSON that they have no such path. */
-export const ofFrameworks = 'Not Found';
+const ofFrameworks = 'Not Found';
 const longestWords = 2000;
 
 /** What came with a refusal, if it is plain text; undefined for pages, and for nothing. */
@@ -39,4 +39,9 @@ export function plainWordsOf(headers: ReplyHeaders, bytes: string): string | und
 /** Whether an upstream's words say anything: some send an error without. */
 export function isSaid(words: unknown): words is string {
   return typeof words === 'string' && words.trim() !== '';
+}
+
+/** Whether a refusal shows that no model API answered: it says nothing in JSON, or what a framework says of a missing path. */
+export function isNoApiRefusal(message: string | undefined, code: string | null): boolean {
+  return message === undefined || (message === ofFrameworks && code === null);
 }

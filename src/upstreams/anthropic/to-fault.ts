@@ -2,7 +2,7 @@ import { tryParseJson } from '#base/json.ts';
 import { fromLatin1 } from '#base/latin1.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toSaid } from '../error-in-reply.ts';
-import { ofFrameworks, plainWordsOf, retryAfterOf } from '../reply-text.ts';
+import { isNoApiRefusal, plainWordsOf, retryAfterOf } from '../reply-text.ts';
 import type { Refusal } from '../upstream-reply.ts';
 
 /** What the dialect answers when it has more to do than it can. */
@@ -18,7 +18,7 @@ export function readRefusal(refusal: Refusal): UpstreamFault {
   const retryAfterSeconds = retryAfterOf(refusal.headers);
   const words = message ?? plainWordsOf(refusal.headers, refusal.bytes) ?? `The upstream answered ${refusal.status}.`;
   return new UpstreamFault('refused', words, {
-    ...{ code, displayMessage, status, isNoApi: message === undefined || (message === ofFrameworks && code === null) },
+    ...{ code, displayMessage, status, isNoApi: isNoApiRefusal(message, code) },
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }

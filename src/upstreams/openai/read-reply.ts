@@ -5,7 +5,7 @@ import { Frame, type RawFrame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { requireVectors } from '../embeddings-reply.ts';
 import { faultIn, toSaid } from '../error-in-reply.ts';
-import { ofFrameworks, plainWordsOf, retryAfterOf, toJsonObject } from '../reply-text.ts';
+import { isNoApiRefusal, plainWordsOf, retryAfterOf, toJsonObject } from '../reply-text.ts';
 import type { Refusal, ReplyDialect } from '../upstream-reply.ts';
 import { ChatEvents } from './chat-events.ts';
 import { requireMessages } from './reply-shape.ts';
@@ -42,7 +42,7 @@ function readRefusal({ status, headers, bytes }: Refusal): UpstreamFault {
   return new UpstreamFault('refused', message ?? plainWordsOf(headers, bytes) ?? `The upstream answered ${status}.`, {
     status,
     ...others,
-    isNoApi: message === undefined || (message === ofFrameworks && others.code === null),
+    isNoApi: isNoApiRefusal(message, others.code),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
 }
