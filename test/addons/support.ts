@@ -66,7 +66,7 @@ export function callTool(definition: Partial<RestToolDefinition> & { url: string
     method: 'GET',
     arguments: [],
     constants: [],
-    bodyKind: 'json',
+    contentType: 'application/json',
     isPublic: false,
     ...definition,
   };

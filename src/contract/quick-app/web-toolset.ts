@@ -13,8 +13,18 @@ function anyCase(methods: readonly string[], description: string) {
 
 const ParameterInfo = strict(
   {
-    type: Type.Enum(['query', 'path', 'header', 'body'], { description: 'Where in the request the value goes.' }),
+    type: Type.Enum(['query', 'path', 'header', 'body', 'whole_body'], {
+      description: 'Where in the request the value goes; `whole_body`: it is the body itself.',
+    }),
     key: Type.Optional(text('Name that the server knows it by. Absent: the name of the property.')),
+    style: Type.Optional(
+      Type.Enum(['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'], {
+        description: 'How a list or an object is written into a query or a form. Absent: lists repeat the key, objects are JSON.',
+      }),
+    ),
+    explode: Type.Optional(
+      Type.Boolean({ description: 'With a style: each item has a key of its own. Absent: only with form and deepObject.' }),
+    ),
   },
   { description: 'Where the value goes. Absent: to the query for get and delete, else to the JSON body.' },
 );
@@ -45,12 +55,23 @@ const ToolFunction = strict(
   { description: 'The tool as the model sees it.' },
 );
 
+const mediaType = '^[A-Za-z0-9.+*-]+/[A-Za-z0-9.+*-]+( ?;[ -~]*)?$';
+
 const RestTool = strict(
   {
     rest_api_method_info: strict(
       {
         method_url: httpUrl('Address of the operation; `{name}` in it is filled by a parameter.'),
         method_type: anyCase(['get', 'post', 'put', 'patch', 'delete'], 'HTTP method: get, post, put, patch or delete.'),
+        content_type: Type.Optional(
+          Type.String({
+            description:
+              'Media type of the body, which decides how it is written: JSON, a form, text or bytes. Absent: application/json.',
+            examples: ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'],
+            pattern: mediaType,
+            errorMessage: 'must be a media type, such as application/x-www-form-urlencoded',
+          }),
+        ),
       },
       { description: 'What is called, and how.' },
     ),

@@ -3,7 +3,7 @@ import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { quickAppFaults } from '#contract/quick-app/quick-app-faults.ts';
 import type { RestMethod, RestToolDefinition } from '../tools/rest-tool.ts';
-import { toRestApiTool, whyUnsayable } from './to-rest-api-tool.ts';
+import { toRestApiTool } from './to-rest-api-tool.ts';
 import { toRestToolDefinition } from './to-rest-tool-definition.ts';
 
 const definition: RestToolDefinition = {
@@ -22,7 +22,7 @@ const definition: RestToolDefinition = {
     { name: 'many', place: 'body', key: 'many' },
   ],
   constants: [{ place: 'header', key: 'X-Version', value: 2 }],
-  bodyKind: 'json',
+  contentType: 'application/json',
   isPublic: false,
 };
 
@@ -70,24 +70,24 @@ describe('an operation in the form of quick apps', () => {
     expect([read.parameters, read.constants]).toEqual([{ type: 'object', properties: { kind: { enum: ['cat'] } } }, []]);
   });
 
-  it('asks for a list that is sent as one value as that value', () => {
-    const joined = {
-      ...definition,
-      parameters: { type: 'object', properties: { tags: { type: 'array', items: {}, description: 'Tags.' } } },
-      arguments: [{ name: 'tags', place: 'query' as const, key: 'tags', separator: '|' }],
-      constants: [],
+  it('says how a list is written, what the body is, and which field is a file', () => {
+    const parameters = {
+      type: 'object',
+      properties: { tags: { type: 'array' }, file: { type: 'string', format: 'binary' }, rest: { type: 'object' } },
     };
-    expect(toRestToolDefinition(toRestApiTool(joined)).parameters.properties).toEqual({
-      tags: { type: 'string', description: 'Tags. Several values are joined by "|".' },
-    });
-  });
-
-  it('does not exist for a body without named fields, or a form', () => {
-    const whole = { ...definition, arguments: [{ name: 'body', place: 'whole-body' as const, key: 'body' }] };
-    expect(whyUnsayable(whole)).toContain('no named fields');
-    expect(whyUnsayable({ ...definition, bodyKind: 'form' })).toContain('form');
-    expect(whyUnsayable({ ...definition, arguments: [], bodyKind: 'form' })).toBeUndefined();
-    expect(whyUnsayable(definition)).toBeUndefined();
+    const form: RestToolDefinition = {
+      ...definition,
+      parameters,
+      arguments: [
+        { name: 'tags', place: 'query', key: 'tags', style: 'pipeDelimited', explode: false },
+        { name: 'file', place: 'body', key: 'file', isFile: true },
+        { name: 'rest', place: 'whole_body', key: 'body', style: 'deepObject' },
+      ],
+      constants: [],
+      contentType: 'multipart/form-data',
+    };
+    expect(toRestApiTool(form).rest_api_method_info).toMatchObject({ content_type: 'multipart/form-data' });
+    expect(toRestToolDefinition(toRestApiTool(form))).toEqual(form);
   });
 });
 
@@ -118,7 +118,7 @@ const operation = fc
       },
       arguments: inOrder.map((it) => ({ name: it.name, place: it.place, key: it.key })),
       constants: rest.constants.filter(({ key }) => key !== '2'),
-      bodyKind: 'json',
+      contentType: 'application/json',
       isPublic: false,
     };
   });

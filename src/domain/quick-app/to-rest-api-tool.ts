@@ -1,19 +1,17 @@
 import type { JsonObject } from '#base/json.ts';
 import type { RestTool } from '#contract/quick-app/web-toolset.ts';
-import type { RestArgument, RestToolDefinition } from '../tools/rest-tool.ts';
+import { jsonType } from '../tools/body-kind.ts';
+import type { RestTarget, RestToolDefinition } from '../tools/rest-tool.ts';
 
-/** Why the form of quick apps has no words for an operation; undefined if it has. */
-export function whyUnsayable({ arguments: given, constants, bodyKind }: RestToolDefinition): string | undefined {
-  const places = [...given, ...constants].map(({ place }) => place);
-  if (places.includes('whole-body')) return 'its body has no named fields';
-  return bodyKind === 'form' && places.includes('body') ? 'its body is a form, and quick apps send JSON' : undefined;
-}
-
-/** An operation as an entry of a quick app's `web_api_toolset`: `toRestToolDefinition` makes the same of it again. To be given what `whyUnsayable` has nothing against. */
+/** An operation as an entry of a quick app's `web_api_toolset`: `toRestToolDefinition` makes the same of it again. */
 export function toRestApiTool(definition: RestToolDefinition): RestTool {
-  const { name, description, parameters, method, url } = definition;
+  const { name, description, parameters, method, url, contentType } = definition;
   return {
-    rest_api_method_info: { method_url: url, method_type: method.toLowerCase() },
+    rest_api_method_info: {
+      method_url: url,
+      method_type: method.toLowerCase(),
+      ...(contentType !== jsonType && { content_type: contentType }),
+    },
     open_ai_tool: {
       type: 'function',
       function: { name, description, parameters: { ...parameters, type: 'object', properties: toProperties(definition) } },
@@ -24,21 +22,20 @@ export function toRestApiTool(definition: RestToolDefinition): RestTool {
 function toProperties({ parameters, arguments: given, constants }: RestToolDefinition): Record<string, JsonObject> {
   const schemas = (parameters.properties ?? {}) as Readonly<Record<string, JsonObject>>;
   const properties: Record<string, JsonObject> = Object.create(null);
-  for (const argument of given) {
-    const { name, place, key } = argument;
-    properties[name] = { ...toSchema(schemas[name] ?? {}, argument), parameter_info: { type: place, key } };
+  for (const { name, ...target } of given) {
+    properties[name] = { ...toSchema(schemas[name] ?? {}), parameter_info: toInfo(target) };
   }
-  for (const { place, key, value } of constants)
-    properties[freeName(key, properties)] = { type: null, const: value, parameter_info: { type: place, key } };
+  for (const { value, ...target } of constants)
+    properties[freeName(target.key, properties)] = { type: null, const: value, parameter_info: toInfo(target) };
   return properties;
 }
 
-/** What the model gives has no `const`, even with one value allowed: the form would hide it. A list that is sent as one value is asked for as one. */
-function toSchema({ const: only, ...schema }: JsonObject, { separator }: RestArgument): JsonObject {
-  if (separator !== undefined) {
-    const description = [schema.description, `Several values are joined by "${separator}".`].filter(Boolean).join(' ');
-    return { type: 'string', description };
-  }
+function toInfo({ place, key, style, explode }: RestTarget): JsonObject {
+  return { type: place, key, ...(style !== undefined && { style }), ...(explode !== undefined && { explode }) };
+}
+
+/** What the model gives has no `const`, even with one value allowed: the form would hide it. */
+function toSchema({ const: only, ...schema }: JsonObject): JsonObject {
   return only === undefined ? schema : { ...schema, enum: [only] };
 }
 

@@ -1,8 +1,15 @@
-import type { JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { RestTool } from '#contract/quick-app/web-toolset.ts';
-import type { RestMethod, RestPlace, RestToolDefinition } from '../tools/rest-tool.ts';
+import { jsonType } from '../tools/body-kind.ts';
+import type { RestMethod, RestPlace, RestStyle, RestTarget, RestToolDefinition } from '../tools/rest-tool.ts';
 
-type Property = JsonObject & { readonly parameter_info?: { readonly type: RestPlace; readonly key?: string } };
+interface ParameterInfo {
+  readonly type: RestPlace;
+  readonly key?: string;
+  readonly style?: RestStyle;
+  readonly explode?: boolean;
+}
+type Property = JsonObject & { readonly parameter_info?: ParameterInfo };
 
 /** One operation of a web API, ready to be called: constants are out of the model's sight, everything has its place. */
 export function toRestToolDefinition({ rest_api_method_info: info, open_ai_tool }: RestTool): RestToolDefinition {
@@ -12,7 +19,7 @@ export function toRestToolDefinition({ rest_api_method_info: info, open_ai_tool 
   const placed = properties.map(([property, schema]) => ({
     property,
     schema,
-    ...placeOf(property, schema, { url: info.method_url, method }),
+    target: targetOf(property, schema, { url: info.method_url, method }),
   }));
   const given = placed.filter(({ schema }) => !('const' in schema));
   const fixed = placed.filter(({ schema }) => 'const' in schema);
@@ -22,9 +29,9 @@ export function toRestToolDefinition({ rest_api_method_info: info, open_ai_tool 
     parameters: toShown(parameters, given),
     method,
     url: info.method_url,
-    arguments: given.map(({ property, place, key }) => ({ name: property, place, key })),
-    constants: fixed.map(({ schema, place, key }) => ({ place, key, value: schema.const })),
-    bodyKind: 'json',
+    arguments: given.map(({ property, target }) => ({ name: property, ...target })),
+    constants: fixed.map(({ schema, target }) => ({ ...target, value: schema.const })),
+    contentType: info.content_type ?? jsonType,
     isPublic: false,
   };
 }
@@ -35,14 +42,22 @@ interface Request {
 }
 
 /** What says nothing of its place goes by name into the address, else to the query or the body as the method has it. */
-function placeOf(
-  property: string,
-  { parameter_info: info }: Property,
-  { url, method }: Request,
-): { place: RestPlace; key: string } {
-  if (info !== undefined) return { place: info.type, key: info.key ?? property };
+function targetOf(property: string, schema: Property, { url, method }: Request): RestTarget {
+  const { parameter_info: info } = schema;
+  const isFile = holdsFile(schema) || holdsFile(schema.items);
+  if (info !== undefined) {
+    const { type: place, key = property, style, explode } = info;
+    const written = { ...(style !== undefined && { style }), ...(explode !== undefined && { explode }) };
+    return { place, key, ...written, ...(isFile && { isFile }) };
+  }
   if (url.includes(`{${property}}`)) return { place: 'path', key: property };
-  return { place: method === 'GET' || method === 'DELETE' ? 'query' : 'body', key: property };
+  if (method === 'GET' || method === 'DELETE') return { place: 'query', key: property };
+  return { place: 'body', key: property, ...(isFile && { isFile }) };
+}
+
+/** As OpenAPI 3.0 says that a value is a file. */
+function holdsFile(schema: unknown): boolean {
+  return isJsonObject(schema) && schema.format === 'binary';
 }
 
 /** The JSON Schema without what is not the model's business. */

@@ -2,24 +2,33 @@ import type { JsonObject } from '#base/json.ts';
 
 export type RestMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Where in a request a value goes. `path` fills `{key}` of the address. `whole-body` is the body itself; its key has no meaning. */
-export type RestPlace = 'path' | 'query' | 'header' | 'body' | 'whole-body';
+/** Where in a request a value goes. `path` fills `{key}` of the address. `whole_body` is the body itself; its key has no meaning. */
+export type RestPlace = 'path' | 'query' | 'header' | 'body' | 'whole_body';
 
-/** An argument of the model and where it goes. */
-export interface RestArgument {
-  /** As the model gives it: a property of the tool's `parameters`. */
-  readonly name: string;
+/** How a list or an object is written into a query or a form (OpenAPI 3.1, `style` of a parameter object). */
+export type RestStyle = 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';
+
+/** Where in a request a value goes, and how it is written there. */
+export interface RestTarget {
   readonly place: RestPlace;
   /** As the server takes it. */
   readonly key: string;
-  /** Joins an array in a query to one value; absent: the key is repeated. */
-  readonly separator?: string;
+  /** Of a value in a query or a form; absent: lists repeat the key, objects are JSON. */
+  readonly style?: RestStyle;
+  /** With a style: whether each item has a key of its own; absent: as OpenAPI has it for the style. */
+  readonly explode?: boolean;
+  /** Whether the value is the content of a file: text, or a `data:` URL for bytes. */
+  readonly isFile?: boolean;
+}
+
+/** An argument of the model and where it goes. */
+export interface RestArgument extends RestTarget {
+  /** As the model gives it: a property of the tool's `parameters`. */
+  readonly name: string;
 }
 
 /** A fixed value; it wins over the model, which does not see it. */
-interface RestConstant {
-  readonly place: RestPlace;
-  readonly key: string;
+interface RestConstant extends RestTarget {
   readonly value: unknown;
 }
 
@@ -34,8 +43,8 @@ export interface RestToolDefinition {
   readonly url: string;
   readonly arguments: readonly RestArgument[];
   readonly constants: readonly RestConstant[];
-  /** How the body is written, if there is one. */
-  readonly bodyKind: 'json' | 'form';
+  /** Media type of the body, if there is one. */
+  readonly contentType: string;
   /** Whether the configured credentials are kept back, since the operation asks for none. */
   readonly isPublic: boolean;
 }

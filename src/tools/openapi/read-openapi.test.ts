@@ -98,10 +98,10 @@ describe('a document', () => {
       arguments: [
         { name: 'owner', place: 'path', key: 'owner' },
         { name: 'limit', place: 'query', key: 'limit' },
-        { name: 'tags', place: 'query', key: 'tags', separator: ',' },
+        { name: 'tags', place: 'query', key: 'tags', style: 'form', explode: false },
       ],
       constants: [],
-      bodyKind: 'json',
+      contentType: 'application/json',
       isPublic: false,
     },
     {
@@ -128,7 +128,7 @@ describe('a document', () => {
         { name: 'parent', place: 'body', key: 'parent' },
       ],
       constants: [],
-      bodyKind: 'json',
+      contentType: 'application/json',
       isPublic: false,
     },
   ];
@@ -211,7 +211,7 @@ describe('a reference out of the document', () => {
     const components = { schemas: { A: { $ref: '#/components/schemas/B' }, B: { $ref: '#/components/schemas/A' } } };
     const body = { content: { 'application/json': { schema: { $ref: '#/components/schemas/A' } } } };
     const { tools } = await openapi({ '/a': { post: { requestBody: body } } }, { components });
-    expect(tools[0]?.arguments).toEqual([{ name: 'body', place: 'whole-body', key: 'body' }]);
+    expect(tools[0]?.arguments).toEqual([{ name: 'body', place: 'whole_body', key: 'body' }]);
   });
 
   it('that doubles at every step does not grow without bound', async () => {
@@ -299,20 +299,54 @@ describe('an operation', () => {
   });
 
   it.each([
-    ['application/json; charset=utf-8', 'json'],
-    ['application/vnd.api+json', 'json'],
-    ['application/x-www-form-urlencoded', 'form'],
-  ])('sends its body as %s', async (type, kind) => {
+    'application/json; charset=utf-8',
+    'application/vnd.api+json',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data',
+  ])('sends its body as %s', async (type) => {
     const schema = { properties: { a: {} } };
     expect(await only({ requestBody: { content: { [type]: { schema } } } })).toMatchObject({
-      bodyKind: kind,
+      contentType: type,
       arguments: [{ key: 'a', place: 'body' }],
     });
   });
 
+  it('of OpenAPI 2.0 takes forms and files, and joins lists as that has it', async () => {
+    const list = (name: string, more: object) => ({ name, in: 'query', type: 'array', items: { type: 'string' }, ...more });
+    const document = {
+      swagger: '2.0',
+      host: 'api.test',
+      paths: {
+        '/a': {
+          get: {
+            parameters: [list('m', { collectionFormat: 'multi' }), list('p', { collectionFormat: 'pipes' }), list('c', {})],
+          },
+          post: { consumes: ['multipart/form-data'], parameters: [{ name: 'file', in: 'formData', type: 'file' }] },
+          put: {
+            consumes: ['application/x-www-form-urlencoded'],
+            parameters: [{ name: 'n', in: 'formData', type: 'string' }],
+          },
+        },
+      },
+    };
+    const { tools } = await read(document);
+    expect(tools.map((tool) => [tool.arguments, tool.contentType])).toEqual([
+      [
+        [
+          { name: 'm', place: 'query', key: 'm' },
+          { name: 'p', place: 'query', key: 'p', style: 'pipeDelimited', explode: false },
+          { name: 'c', place: 'query', key: 'c', style: 'form', explode: false },
+        ],
+        'application/json',
+      ],
+      [[{ name: 'file', place: 'body', key: 'file', isFile: true }], 'multipart/form-data'],
+      [[{ name: 'n', place: 'body', key: 'n' }], 'application/x-www-form-urlencoded'],
+    ]);
+  });
+
   it('is left out where it cannot be called', async () => {
     const { tools, skipped } = await openapi({
-      '/upload': { post: { requestBody: { required: true, content: { 'multipart/form-data': {} } } } },
+      '/upload': { post: { requestBody: { required: true, content: {} } } },
       '/cookie': { get: { parameters: [{ name: 'sid', in: 'cookie', required: true }] } },
       '/ftp': { get: { servers: [{ url: 'ftp://api.test' }] } },
       '/odd': { get: { servers: [{ url: 'https://{region}.api.test' }] } },
@@ -320,7 +354,7 @@ describe('an operation', () => {
     });
     expect(tools).toEqual([]);
     expect(skipped.map(({ reason }) => reason)).toEqual([
-      'its body is neither JSON nor a form',
+      'it needs a body of which no media type is told',
       'it needs sid in a cookie',
       'its server speaks ftp:',
       'the address of its server is not well formed',

@@ -1,9 +1,20 @@
 import type { JsonObject } from '#base/json.ts';
+import { type BodyKind, jsonType } from '#domain/tools/body-kind.ts';
 import type { RestArgument, RestToolDefinition } from '#domain/tools/rest-tool.ts';
+import {
+  chooseBody,
+  hasNamedFields,
+  isAlwaysEmpty,
+  isFileSchema,
+  onlyAlternative,
+  toFileSchema,
+  toTextSchema,
+} from './body-schema.ts';
 import { InputSchemas, mergeAllOf } from './input-schema.ts';
 import { objectOf, objectsOf, shorten, textOf, wordOf } from './loose.ts';
+import { encodedStyle, styleOf } from './style-of.ts';
 
-export type Arguments = Pick<RestToolDefinition, 'parameters' | 'arguments' | 'bodyKind'>;
+export type Arguments = Pick<RestToolDefinition, 'parameters' | 'arguments' | 'contentType'>;
 
 /** An operation asks for what a tool cannot send. */
 export class UnsupportedOperation extends Error {}
@@ -18,8 +29,8 @@ export function toArguments(operation: JsonObject, parameters: readonly JsonObje
   const collected = new ArgumentList();
   for (const parameter of parameters) collected.addParameter(parameter);
   for (const [, name = ''] of path.matchAll(/\{([^{}]*)\}/g)) collected.addPathName(name);
-  const bodyKind = collected.addBody(objectOf(operation.requestBody));
-  return { ...collected.done(), bodyKind };
+  const contentType = collected.addBody(objectOf(operation.requestBody));
+  return { ...collected.done(), contentType };
 }
 
 class ArgumentList {
@@ -46,8 +57,8 @@ class ArgumentList {
     const schema = { ...this.#schemas.copy(parameter.schema ?? objectOf(content).schema) };
     const description = textOf(parameter.description);
     if (description !== undefined) schema.description = shorten(description, longestDescription);
-    const separator = separatorOf(parameter);
-    this.#add({ place, key, ...(separator !== undefined && { separator }) }, schema, place === 'path' || required === true);
+    const written = place === 'query' && content === undefined ? styleOf(parameter, schema) : {};
+    this.#add({ place, key, ...written }, schema, place === 'path' || required === true);
   }
 
   /** Names in a path that nobody described are arguments all the same. */
@@ -56,18 +67,41 @@ class ArgumentList {
     if (!isKnown) this.#add({ place: 'path', key }, { type: 'string' }, true);
   }
 
-  addBody(body: JsonObject): Arguments['bodyKind'] {
-    const found = findContent(objectOf(body.content));
+  addBody(body: JsonObject): string {
+    const found = chooseBody(objectOf(body.content));
     if (found === undefined) {
-      if (body.required === true) throw new UnsupportedOperation('its body is neither JSON nor a form');
-      return 'json';
+      if (body.required === true) throw new UnsupportedOperation('it needs a body of which no media type is told');
+      return jsonType;
     }
-    const schema = this.#schemas.copy(mergeAllOf(found.schema));
-    const properties = Object.entries(objectOf(schema.properties));
+    const { contentType, kind, media } = found;
+    if (kind === 'text' || kind === 'bytes') {
+      this.#add({ place: 'whole_body', key: 'body' }, toTextSchema(found, this.#schemas), body.required === true);
+      return contentType;
+    }
+    const written = mergeAllOf(onlyAlternative(objectOf(media.schema)));
+    if (isAlwaysEmpty(written)) return jsonType;
+    const schema = this.#schemas.copy(written);
+    const encoding = objectOf(media.encoding);
+    if (!hasNamedFields(written)) {
+      const [first] = objectsOf(Object.values(encoding));
+      const style = kind === 'form' ? encodedStyle(first) : {};
+      this.#add({ place: 'whole_body', key: 'body', ...style }, schema, body.required === true);
+      return contentType;
+    }
     const required = Array.isArray(schema.required) ? schema.required : [];
-    for (const [key, property] of properties) this.#add({ place: 'body', key }, objectOf(property), required.includes(key));
-    if (properties.length === 0) this.#add({ place: 'whole-body', key: 'body' }, schema, body.required === true);
-    return found.kind;
+    for (const [key, property] of Object.entries(objectOf(schema.properties)))
+      this.#addField({ key, encoding: encoding[key], kind }, objectOf(property), required.includes(key));
+    return contentType;
+  }
+
+  #addField(
+    { key, encoding, kind }: { key: string; encoding: unknown; kind: BodyKind },
+    schema: JsonObject,
+    isRequired: boolean,
+  ): void {
+    const isFile = kind === 'multipart' && isFileSchema(schema);
+    const style = kind === 'json' || isFile ? {} : encodedStyle(encoding);
+    this.#add({ place: 'body', key, ...style, ...(isFile && { isFile }) }, isFile ? toFileSchema(schema) : schema, isRequired);
   }
 
   #add(argument: Omit<RestArgument, 'name'>, schema: JsonObject, isRequired: boolean): void {
@@ -88,21 +122,6 @@ class ArgumentList {
       if (isFree(name)) return name;
     }
   }
-}
-
-/** What joins an array's items if the parameter is not repeated. */
-function separatorOf({ in: place, style, explode }: JsonObject): string | undefined {
-  if (place !== 'query' || explode !== false) return undefined;
-  if (style === 'spaceDelimited') return ' ';
-  return style === 'pipeDelimited' ? '|' : ',';
-}
-
-function findContent(content: JsonObject): { kind: Arguments['bodyKind']; schema: JsonObject } | undefined {
-  const types = Object.entries(content);
-  const json = types.find(([type]) => /^application\/(?:[\w.+-]+\+)?json\b|^\*\/\*/i.test(type));
-  const form = types.find(([type]) => /^application\/x-www-form-urlencoded\b/i.test(type));
-  const found = json ?? form;
-  return found && { kind: found === json ? 'json' : 'form', schema: objectOf(objectOf(found[1]).schema) };
 }
 
 /** Those of the path and those of the operation, which win. */

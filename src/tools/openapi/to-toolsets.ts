@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { RestToolset } from '#contract/quick-app/web-toolset.ts';
-import { toRestApiTool, whyUnsayable } from '#domain/quick-app/to-rest-api-tool.ts';
+import { toRestApiTool } from '#domain/quick-app/to-rest-api-tool.ts';
 import type { RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import { type AskedScheme, toAuthorization } from './to-authorization.ts';
 import type { OpenApiTools } from './to-rest-tools.ts';
@@ -33,11 +33,6 @@ export function toToolsets(api: OpenApiTools, choice: Choice): ImportedApi {
   const groups = new Map<string | undefined, Group>();
   const taken = new Set<string>();
   for (const tool of wanted(api, choice, notes)) {
-    const reason = whyUnsayable(tool);
-    if (reason !== undefined) {
-      notes.push(leftOut(tool.name, reason));
-      continue;
-    }
     const asked = chooseScheme(api, tool, notes);
     const group = groups.get(asked?.name) ?? { asked, scopes: new Set(), tools: [] };
     for (const scope of asked?.scopes ?? []) group.scopes.add(scope);

@@ -18,7 +18,7 @@ function request(definition: Partial<RestToolDefinition>, args: JsonObject, cred
     url: 'https://api.test/v1/pets',
     arguments: [],
     constants: [],
-    bodyKind: 'json',
+    contentType: 'application/json',
     isPublic: false,
     ...definition,
   };
@@ -109,9 +109,23 @@ describe('a value in a query', () => {
   });
 
   it('is joined where the definition says so', () => {
-    expect(fill(['a', 'b c'], { arguments: [{ ...at('query', 'q'), separator: ',' }] })).toBe(
+    expect(fill(['a', 'b c'], { arguments: [{ ...at('query', 'q'), style: 'form', explode: false }] })).toBe(
       'https://api.test/v1/pets?q=a%2Cb%20c',
     );
+  });
+
+  it.each<[Partial<RestArgument>, unknown, string]>([
+    [{ style: 'deepObject' }, { gte: 1, of: { a: ['x', 'y'] } }, 'q[gte]=1&q[of][a][0]=x&q[of][a][1]=y'],
+    [{ style: 'deepObject' }, ['a', 'b'], 'q[0]=a&q[1]=b'],
+    [{ style: 'deepObject' }, 7, 'q=7'],
+    [{ style: 'form' }, { r: 1, g: ['a', 'b'] }, 'r=1&g=a&g=b'],
+    [{ style: 'form', explode: false }, { r: 1, g: 2 }, 'q=r,1,g,2'],
+    [{ style: 'spaceDelimited', explode: false }, ['a', 'b'], 'q=a b'],
+    [{ style: 'pipeDelimited' }, ['a', 'b'], 'q=a|b'],
+    [{ style: 'pipeDelimited', explode: true }, ['a', 'b'], 'q=a&q=b'],
+  ])('is written in its style: %j of %j', (style, value, query) => {
+    const url = fill(value, { arguments: [{ ...at('query', 'q'), ...style }] });
+    expect(decodeURIComponent(url)).toBe(`https://api.test/v1/pets?${query}`);
   });
 
   it('fills a place in the query of the address', () => {
@@ -158,14 +172,58 @@ describe('a body', () => {
   });
 
   it('can be a form', () => {
-    const { body, headers } = request({ ...post, bodyKind: 'form' }, { name: 'a&b=c', tags: ['x', 'y'] });
+    const { body, headers } = request(
+      { ...post, contentType: 'application/x-www-form-urlencoded' },
+      { name: 'a&b=c', tags: ['x', 'y'] },
+    );
     expect([body, headers['content-type']]).toEqual(['name=a%26b%3Dc&tags=x&tags=y', 'application/x-www-form-urlencoded']);
   });
 
+  it('can be a form of nested fields', () => {
+    const args = { name: { de: 'a', en: ['b', 'c'] } };
+    const contentType = 'application/x-www-form-urlencoded';
+    const { body } = request({ ...post, arguments: [{ ...at('body', 'name'), style: 'deepObject' }], contentType }, args);
+    expect(decodeURIComponent(body ?? '')).toBe('name[de]=a&name[en][0]=b&name[en][1]=c');
+  });
+
   it('can be one argument', () => {
-    const definition = { method: 'PUT' as const, arguments: [at('whole-body', 'body')] };
+    const definition = { method: 'PUT' as const, arguments: [at('whole_body', 'body')] };
     expect(request(definition, { body: [1, 2] }).body).toBe('[1,2]');
     expect(request(definition, { body: { a: 1 } }).body).toBe('{"a":1}');
+    expect(request(definition, {}).body).toBeNull();
+  });
+
+  it('can be text, or bytes that a data URL stands for', () => {
+    const send = (contentType: string, body: unknown) =>
+      request({ method: 'POST', contentType, arguments: [at('whole_body', 'body')] }, { body });
+    const plain = send('text/plain', 'Hello, *you*');
+    expect([plain.body, plain.headers['content-type']]).toEqual(['Hello, *you*', 'text/plain']);
+    expect(send('application/octet-stream', 'data:image/png;base64,aGk=').body).toBe('hi');
+    expect(send('image/*', 'data:image/png;base64,aGk=').headers['content-type']).toBe('image/png');
+    expect(send('application/merge-patch+json', { a: null })).toMatchObject({
+      body: '{"a":null}',
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+  });
+
+  it('of several parts has one for each field and file', () => {
+    const definition: Partial<RestToolDefinition> = {
+      method: 'POST',
+      contentType: 'multipart/form-data',
+      arguments: [at('body', 'title'), at('body', 'meta'), at('body', 'tags'), { ...at('body', 'file'), isFile: true }],
+    };
+    const args = { title: 'a "b"', meta: { n: 1 }, tags: ['x', 'y'], file: 'data:text/csv;name=a%22.csv,1%2C2' };
+    const { body, headers } = request(definition, args);
+    const [, boundary = ''] = /^multipart\/form-data; boundary=(parley-[0-9a-f]{64})$/.exec(headers['content-type'] ?? '') ?? [];
+    const head = 'Content-Disposition: form-data; name=';
+    const parts = [
+      `${head}"title"\r\n\r\na "b"`,
+      `${head}"meta"\r\nContent-Type: application/json\r\n\r\n{"n":1}`,
+      `${head}"tags"\r\n\r\nx`,
+      `${head}"tags"\r\n\r\ny`,
+      `${head}"file"; filename="a%22.csv"\r\nContent-Type: text/csv\r\n\r\n1,2`,
+    ];
+    expect(body).toBe(`${parts.map((part) => `--${boundary}\r\n${part}\r\n`).join('')}--${boundary}--\r\n`);
   });
 
   it('is an empty object where every field is left out, and nothing where none is expected', () => {
@@ -225,7 +283,10 @@ describe('constants and credentials', () => {
   });
 
   it('in the body go with a form, too', () => {
-    const { body } = request({ ...all, bodyKind: 'form' }, mine, { ...noCredentials, body: { token: 'secret' } });
+    const { body } = request({ ...all, contentType: 'application/x-www-form-urlencoded' }, mine, {
+      ...noCredentials,
+      body: { token: 'secret' },
+    });
     expect(body).toBe('token=secret');
   });
 });

@@ -1,16 +1,12 @@
 import type { HttpRequest } from '#base/http/client.ts';
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { JsonObject } from '#base/json.ts';
 import { toLatin1 } from '#base/latin1.ts';
 import type { RestPlace, RestToolDefinition } from '#domain/tools/rest-tool.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 import type { Credentials } from '../authorization/authorizer.ts';
+import { type Placed, toPairs, toText } from './styled-pairs.ts';
 import { encodeText, UrlTemplate } from './url-template.ts';
-
-interface Placed {
-  readonly place: RestPlace;
-  readonly key: string;
-  readonly value: unknown;
-}
+import { type WrittenBody, writeBody } from './write-body.ts';
 
 const notInHeader = /[^\t -~\u0080-\uffff]/;
 
@@ -32,25 +28,24 @@ export function toRestRequest(
     .flatMap(toPairs)
     .map(([key, value]) => `${encodeText(key)}=${encodeText(value)}`);
   if (query.length > 0) url.search = [url.search.slice(1), ...query].filter((part) => part !== '').join('&');
-  const body = toBody(definition, [...at('body'), ...at('whole-body')], credentials);
+  const body = toBody(definition, [...at('body'), ...at('whole_body')], credentials);
   return {
     method: definition.method,
     url,
     headers: {
       accept: 'application/json, text/*;q=0.9, */*;q=0.8',
       'accept-encoding': 'identity',
-      ...(body !== null && { 'content-type': contentTypes[definition.bodyKind] }),
+      ...(body !== null && { 'content-type': body.contentType }),
       ...Object.fromEntries(at('header').map(toHeader)),
       ...credentials.headers,
     },
-    body,
+    body: body?.bytes ?? null,
     isOnce: !idempotent.has(definition.method),
   };
 }
 
 /** What these do, they do once however often they are sent (RFC 9110, 9.2.2). */
 const idempotent: ReadonlySet<HttpRequest['method']> = new Set(['GET', 'PUT', 'DELETE']);
-const contentTypes = { json: 'application/json', form: 'application/x-www-form-urlencoded' };
 
 /** Constants first; arguments only if nothing fixed has their place. */
 function placedValues(
@@ -60,18 +55,14 @@ function placedValues(
 ): Placed[] {
   const given = places
     .filter(({ name, place }) => Object.hasOwn(args, name) && (args[name] !== null || isInBody(place)))
-    .map(({ name, place, key, separator }) => sendable({ place, key, value: joined(args[name], separator) }, method));
+    .map(({ name, ...target }) => sendable({ ...target, value: args[name] }, method));
   const fixed = constants.map((constant) => sendable(constant, method));
   const taken = new Set([...fixed.map(slot), ...[...fixedQuery].map((key) => slot({ place: 'query', key }))]);
   return [...fixed, ...given.filter((value) => !taken.has(slot(value)))];
 }
 
-function joined(value: unknown, separator: string | undefined): unknown {
-  return separator !== undefined && Array.isArray(value) ? value.map(toText).join(separator) : value;
-}
-
 function isInBody(place: RestPlace): boolean {
-  return place === 'body' || place === 'whole-body';
+  return place === 'body' || place === 'whole_body';
 }
 
 /** A GET has no body (contract: points read two ways). */
@@ -89,43 +80,18 @@ function isCredential({ place, key }: Placed, { headers, query, body }: Credenti
   return place === 'body' && Object.hasOwn(body, key);
 }
 
-function toText(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return Array.isArray(value) && value.every((item) => typeof item !== 'object') ? value.join(',') : JSON.stringify(value);
-}
-
-/** Arrays are repeated. */
-function toPairs({ key, value }: Placed): [string, string][] {
-  const items = Array.isArray(value) ? value : [value];
-  return items.filter((item) => item !== null).map((item) => [key, toText(item)]);
-}
-
 function toHeader({ key, value }: Placed): [string, string] {
   const text = toText(value);
   if (notInHeader.test(text)) throw new ToolFault(`The header field ${key} may not hold line breaks or control characters.`);
   return [key.toLowerCase(), toLatin1(text.toWellFormed())];
 }
 
-function toBody(definition: RestToolDefinition, values: readonly Placed[], credentials: Credentials): Buffer | null {
-  const isExpected = [...definition.arguments, ...definition.constants].some(({ place }) => isInBody(place));
-  const secrets = Object.entries(credentials.body);
-  if (definition.method === 'GET' || (!isExpected && secrets.length === 0)) return null;
-  const whole = values.find(({ place }) => place === 'whole-body')?.value;
-  if (whole !== undefined && !isJsonObject(whole)) return toWholeBody(whole, definition.bodyKind, secrets);
-  const fields = values.filter(({ place }) => place === 'body').map(({ key, value }) => [key, value] as const);
-  const all = Object.fromEntries([...Object.entries(whole ?? {}), ...fields, ...secrets]);
-  return Buffer.from(definition.bodyKind === 'json' ? JSON.stringify(all) : toForm(all));
-}
-
-function toWholeBody(value: unknown, kind: RestToolDefinition['bodyKind'], secrets: readonly unknown[]): Buffer {
-  if (kind === 'form' || secrets.length > 0) throw new ToolFault('The body must be an object.');
-  return Buffer.from(JSON.stringify(value));
-}
-
-function toForm(fields: JsonObject): string {
-  const form = new URLSearchParams();
-  for (const [key, value] of Object.entries(fields)) {
-    for (const [name, text] of toPairs({ place: 'body', key, value })) form.append(name, text);
-  }
-  return form.toString();
+function toBody(definition: RestToolDefinition, values: readonly Placed[], { body: secrets }: Credentials): WrittenBody | null {
+  if (definition.method === 'GET') return null;
+  const expected = [...definition.arguments, ...definition.constants].map(({ place }) => place);
+  const whole = values.find(({ place }) => place === 'whole_body');
+  const hasFields = expected.includes('body') || Object.keys(secrets).length > 0;
+  if (whole === undefined && !hasFields) return null;
+  const fields = values.filter(({ place }) => place === 'body');
+  return writeBody({ contentType: definition.contentType, whole, fields, secrets });
 }

@@ -10,7 +10,8 @@ import { RemoveButton } from './remove-button.tsx';
 import { useItemKeys } from './use-item-keys.ts';
 
 const types = ['string', 'number', 'integer', 'boolean', 'object', 'array'];
-const places = ['query', 'path', 'header', 'body'] as const;
+const places = ['query', 'path', 'header', 'body', 'whole_body'] as const;
+const styles = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const;
 
 /** Whether a schema is that of the parameters of an operation: a JSON Schema that says where each value goes. */
 export function isParameters({ properties }: JsonObject): boolean {
@@ -170,6 +171,24 @@ function ParameterFields({ form, path, name, property, isRequired, change }: Par
               value={typeof info.key === 'string' ? info.key : ''}
               onChange={({ target }) => set(['parameter_info', 'key'], target.value || undefined)}
             />
+          )}
+        </FieldFrame>
+      )}
+      {(info.type === 'query' || info.type === 'body') && (
+        <FieldFrame form={form} path={[...path, 'parameter_info', 'style']} label={words.parameterStyle}>
+          {(control) => (
+            <select
+              {...control}
+              value={typeof info.style === 'string' ? info.style : ''}
+              onChange={({ target }) => set(['parameter_info', 'style'], target.value || undefined)}
+            >
+              <option value="">{words.styles.auto}</option>
+              {styles.map((style) => (
+                <option key={style} value={style}>
+                  {words.styles[style]}
+                </option>
+              ))}
+            </select>
           )}
         </FieldFrame>
       )}

@@ -73,6 +73,9 @@ export const schemaGerman: Readonly<Record<string, string>> = {
     'Adresse der Operation; `{name}` darin wird von einem Parameter gefüllt.',
   'Method type': 'Methode',
   'HTTP method: get, post, put, patch or delete.': 'HTTP-Methode: get, post, put, patch oder delete.',
+  'Content type': 'Art des Bodys',
+  'Media type of the body, which decides how it is written: JSON, a form, text or bytes. Absent: application/json.':
+    'Medientyp des Bodys, der entscheidet, wie er geschrieben wird: JSON, ein Formular, Text oder Bytes. Leer: application/json.',
   'HTTP method: get, post, put or delete.': 'HTTP-Methode: get, post, put oder delete.',
   'Open ai tool': 'Werkzeug',
   'The tool as the model is offered it.': 'Das Werkzeug, wie es dem Modell angeboten wird.',

@@ -6,6 +6,7 @@ import { schemaGerman } from './schema-german.ts';
 const plainer: Readonly<Record<string, string>> = {
   'Method url': 'Address',
   'Method type': 'Method',
+  'Content type': 'Type of the body',
   'Rest api method info': 'Request',
   'Open ai tool': 'Tool',
   'Mcp server info': 'Server',
