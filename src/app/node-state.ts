@@ -23,14 +23,21 @@ interface StoresState {
   readonly losses: () => readonly string[];
   /** Whether the database of this node, if it has its own, can be written. */
   readonly takesWrites: () => boolean;
+  /** Whether the contents of files lie where other nodes have them, and this one has not. */
+  readonly areFilesElsewhere: () => boolean;
 }
 
 const mostDangling = 100;
-const noStores: StoresState = { shared: [], losses: () => [], takesWrites: () => true };
+const noStores: StoresState = { shared: [], losses: () => [], takesWrites: () => true, areFilesElsewhere: () => false };
 const writesRefused: Reason = {
   code: 'writes_refused',
   message:
     'The database in the data folder takes no writes: calls that keep something are refused until it does. Is the disk full?',
+};
+const filesElsewhere: Reason = {
+  code: 'files_elsewhere',
+  message:
+    'The contents of files lie where other nodes keep them and this one does not: files are refused here. Give every node the same PARLEY_FILES_URL; the log of this node says what else can be done.',
 };
 const placeNames: Readonly<Record<SharedStore['name'], string>> = { database: 'The shared database', redis: 'Redis' };
 
@@ -117,6 +124,7 @@ export class NodeState {
       .map(({ id, reason }) => ({ code: 'upstream_off', message: `${id} is left alone: ${reason}` })),
     ...this.#stores.shared.filter(({ isAway }) => isAway()).map(toAbsence),
     ...(this.#stores.takesWrites() ? [] : [writesRefused]),
+    ...(this.#stores.areFilesElsewhere() ? [filesElsewhere] : []),
     ...this.#stores.losses().map((message) => ({ code: 'records_lost', message: `${message}.` })),
   ];
 

@@ -52,7 +52,12 @@ export async function openNode(settings: Settings, environment: Environment, acc
   for (const warning of warningsOf(settings)) log.warn(warning);
   const stores = await openStores(settings, { clock, caches, note, noteFault });
   const { listener, noteAudit, losses, close: closeJournal } = openJournal({ journal: stores.journal, clock, note, noteFault });
-  state.storesOpened({ shared: stores.shared, losses, takesWrites: stores.takesWrites });
+  state.storesOpened({
+    shared: stores.shared,
+    losses,
+    takesWrites: stores.takesWrites,
+    areFilesElsewhere: stores.areFilesElsewhere,
+  });
   const telemetry = await openTelemetry({
     env: environment,
     clock,

@@ -1,9 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { join } from 'node:path';
 import { Seal } from '#base/seal.ts';
-import type { BlobStore } from '#domain/files/blob-store.ts';
 import { BoundedBlobStore } from '#stores/files/bounded-blob-store.ts';
-import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlApplicationStore } from '#stores/sql/application-store.ts';
@@ -14,12 +11,11 @@ import { SqlJournal } from '#stores/sql/journal.ts';
 import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
 import { SqlResponseStore } from '#stores/sql/response-store.ts';
 import { openDataFolder } from './data-folder.ts';
-import { openDatabase, reasonOf } from './open-database.ts';
+import { keepContents, openBlobs } from './open-contents.ts';
+import { openDatabase } from './open-database.ts';
 import { openOwnSecret } from './open-secrets.ts';
-import { openSweeper } from './open-sweeper.ts';
-import { SettingFault, type Settings } from './settings.ts';
+import type { Settings } from './settings.ts';
 import type { DurableStores, Opened, PassingStores, SharedStore, StoreDeps } from './stores.ts';
-import type { SweptStore } from './sweep-contents.ts';
 
 /** Where the state of a node rests. */
 export interface Stores extends Omit<DurableStores, 'shared'>, Omit<PassingStores, 'shared'> {
@@ -72,11 +68,7 @@ async function openAll(
 
 async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Promise<Opened<DurableStores>> {
   const { database, reached, shared, takesWrites, close: closeDatabase } = await openDatabase(settings, tools);
-  const {
-    blobs,
-    isShared,
-    close: closeBlobs,
-  } = await openBlobs(settings).catch(async (thrown) => {
+  const opened = await openBlobs(settings).catch(async (thrown) => {
     await closeDatabase();
     throw thrown;
   });
@@ -84,13 +76,12 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
   const index = new SqlFileIndex(database);
   const passages = new SqlPassageIndex(database);
   void reached.then(() => sealAnew(applications, tools));
-  const sweeper = openSweeper({ store: blobs, index, leases: passages, isShared }, tools);
-  // In a folder of this node, beside a database that others share, a content may be of a file that this index does not know.
-  if (isShared || shared.length === 0) void reached.then(() => sweeper.run());
+  const records = { database, index, leases: passages, reached, isShared: shared.length > 0 };
+  const contents = keepContents(opened, records, tools);
   return {
     consents: new SqlConsentStore(database),
     applications,
-    files: { index, blobs: new BoundedBlobStore(blobs, maxUploads) },
+    files: { index, blobs: new BoundedBlobStore(contents.blobs, maxUploads) },
     passages: { index: passages, owner: shared.length === 0 ? 'this node' : randomUUID() },
     responses: {
       responses: new SqlResponseStore(database, seal),
@@ -100,9 +91,10 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
     journal: new SqlJournal(database),
     shared,
     takesWrites,
+    areFilesElsewhere: contents.areElsewhere,
     async close() {
-      sweeper.stop();
-      closeBlobs();
+      contents.stop();
+      opened.close();
       await closeDatabase();
     },
   };
@@ -115,26 +107,6 @@ async function sealAnew(applications: SqlApplicationStore, { note, noteFault }: 
     if (count > 0) note(`${count} applications were sealed with the newest secret; older ones are not needed for them any more`);
   } catch (thrown) {
     noteFault('not all applications could be sealed with the newest secret: keep the older ones, and start again', thrown);
-  }
-}
-
-interface OpenedBlobs {
-  readonly blobs: BlobStore & SweptStore;
-  readonly isShared: boolean;
-  readonly close: () => void;
-}
-
-/** The client of S3 is loaded only where it is used: it costs 150 ms and 47 MB. */
-async function openBlobs({ shared, dataFolder }: Settings): Promise<OpenedBlobs> {
-  if (shared.files !== undefined) {
-    const { S3BlobStore } = await import('#stores/files/s3-blob-store.ts');
-    const blobs = new S3BlobStore(shared.files);
-    return { blobs, isShared: true, close: () => blobs.close() };
-  }
-  try {
-    return { blobs: await DiskBlobStore.open(join(dataFolder, 'files')), isShared: false, close: () => undefined };
-  } catch (thrown) {
-    throw new SettingFault(`files cannot be kept in ${dataFolder}: ${reasonOf(thrown)}`);
   }
 }
 

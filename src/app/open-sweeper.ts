@@ -13,6 +13,8 @@ export interface SweeperDeps {
   readonly leases: Pick<PassageIndex, 'claim'>;
   /** Whether others may use the store too: other nodes, and nodes of another database. */
   readonly isShared: boolean;
+  /** Whether the contents of the index's files lie in the store. */
+  readonly isPlace: () => Promise<boolean>;
 }
 
 const turn = 'sweep of contents';
@@ -20,9 +22,10 @@ const turn = 'sweep of contents';
 const turnMs = 72_000_000;
 
 /** Makes what sweeps the contents of a node's store. */
-export function openSweeper({ store, index, leases, isShared }: SweeperDeps, tools: StoreDeps): ContentSweeper {
+export function openSweeper({ store, index, leases, isShared, isPlace }: SweeperDeps, tools: StoreDeps): ContentSweeper {
   const owner = randomUUID();
   const isDue = async (nowMs: number, beforeMs: number): Promise<boolean> => {
+    if (!(await isPlace())) return false;
     const claimedAtMs = await claimPlace(store, { database: await index.databaseName(), nowMs });
     if (claimedAtMs === undefined) tools.noteFault(foreign, undefined);
     // A place that was claimed just now may be in use by nodes of another database, whose operator is warned in time.

@@ -26,7 +26,10 @@ export interface ServiceDeps {
   readonly telemetry: Telemetry;
   /** Health of the upstreams, where others look at it too. */
   readonly loadBalancer?: LoadBalancer;
-  readonly stores: Omit<Stores, 'files' | 'passages' | 'responses' | 'journal' | 'broadcast' | 'takesWrites'>;
+  readonly stores: Omit<
+    Stores,
+    'files' | 'passages' | 'responses' | 'journal' | 'broadcast' | 'takesWrites' | 'areFilesElsewhere'
+  >;
   /** Where files are stored, and how much of them. Absent: none are, and their paths are not served. */
   readonly files?: Pick<StoredResourcesDeps, 'index' | 'blobs'> & Partial<typeof defaultFileLimits>;
   /** Where it is kept what stands in them. Absent: quick apps cannot look anything up. */

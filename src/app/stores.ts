@@ -23,6 +23,8 @@ export interface DurableStores {
   readonly shared: readonly SharedStore[];
   /** Whether the database of this node, if it has its own, can be written. */
   readonly takesWrites: () => boolean;
+  /** Whether the contents of files lie where other nodes have them, and this one has not. */
+  readonly areFilesElsewhere: () => boolean;
 }
 
 /** Where responses are kept. */

@@ -44,7 +44,9 @@ async function sweepOnce(database: SqlDatabase, laterMs: number): Promise<readon
   const said: string[] = [];
   const clock = { ...systemClock, epochMs: () => Date.now() + laterMs, sleep: async () => sweeper.stop() };
   const say = (message: string): void => void said.push(message);
-  const parts = { store: blobs, index: new SqlFileIndex(database), leases: new SqlPassageIndex(database), isShared: true };
+  const index = new SqlFileIndex(database);
+  const leases = new SqlPassageIndex(database);
+  const parts = { store: blobs, index, leases, isShared: true, isPlace: async () => true };
   const sweeper = openSweeper(parts, { clock, caches: new Caches(), newKey: () => '', note: say, noteFault: say });
   await sweeper.run();
   return said;

@@ -28,7 +28,12 @@ it('a node whose database finds no room says so in its log and its health, until
   if ('faults' in checked) throw new Error('the configuration has faults');
   const snapshot = toSnapshot(checked.configuration);
   const state = new NodeState({ snapshot: () => snapshot, loadBalancer: new LoadBalancer(), clock: systemClock });
-  state.storesOpened({ shared: opened.shared, losses: () => [], takesWrites: opened.takesWrites });
+  state.storesOpened({
+    shared: opened.shared,
+    losses: () => [],
+    takesWrites: opened.takesWrites,
+    areFilesElsewhere: () => false,
+  });
   const setRoom = (pages: number) =>
     opened.database.run((kysely) => sql`pragma max_page_count = ${sql.lit(pages)}`.execute(kysely));
   expect(state.troubles()).toEqual([]);

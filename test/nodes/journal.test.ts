@@ -103,7 +103,7 @@ describe('records on their way to the journal', () => {
     await vi.advanceTimersByTimeAsync(1_000);
     expect(writer.losses()).toEqual(['2 records of usage are lost: the store takes none, and no more can wait']);
     const state = new NodeState({ snapshot: () => snapshot, loadBalancer: new LoadBalancer(), clock: systemClock });
-    state.storesOpened({ shared: [], losses: () => writer.losses(), takesWrites: () => true });
+    state.storesOpened({ shared: [], losses: () => writer.losses(), takesWrites: () => true, areFilesElsewhere: () => false });
     expect(state.troubles()).toMatchObject([
       { code: 'records_lost', message: expect.stringMatching(/^2 records of usage are lost/) },
     ]);

@@ -7,8 +7,13 @@ export interface Claim {
   readonly nowMs: number;
 }
 
-/** No name of a content. */
-const claimName = 'parley-database';
+/** What is written under this name, which no content has, says whose contents lie there. */
+export const claimName = 'parley-database';
+
+/** The claim of a database, made at a moment in milliseconds since the epoch. */
+export function toClaim(database: string, atMs: number): string {
+  return `${database} ${atMs}`;
+}
 
 /**
  * Claims a place of contents for one database, unless another has it. Gives since when it is claimed, in milliseconds
@@ -20,7 +25,7 @@ export async function claimPlace(
 ): Promise<number | undefined> {
   const content = await blobs.read(claimName, undefined);
   if (content === undefined) {
-    await blobs.write(claimName, [Buffer.from(`${database} ${nowMs}`)]);
+    await blobs.write(claimName, [Buffer.from(toClaim(database, nowMs))]);
     return nowMs;
   }
   const [owner, since] = (await text(content)).split(' ');

@@ -5,6 +5,7 @@ import type { BlobStore, ByteRange } from '#domain/files/blob-store.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 
 const unfinished = '.part';
+const dayMs = 86_400_000;
 
 /** Contents as files of one folder. Names must be plain: they become the names of these files. */
 export class DiskBlobStore implements BlobStore {
@@ -14,11 +15,15 @@ export class DiskBlobStore implements BlobStore {
     this.#folder = folder;
   }
 
-  /** Makes the folder if it is not there, and clears it of what a crash left unfinished: one process has it to itself. */
-  static async open(folder: string): Promise<DiskBlobStore> {
+  /**
+   * Makes the folder if it is not there, and clears it of what a crash left unfinished: all of it if one process has the folder
+   * to itself, else what is older than a day.
+   */
+  static async open(folder: string, { isShared = false, nowMs = Date.now() } = {}): Promise<DiskBlobStore> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const left = (await readdir(folder)).filter((name) => name.endsWith(unfinished));
-    await Promise.all(left.map((name) => rm(join(folder, name), { force: true })));
+    const beforeMs = isShared ? nowMs - dayMs : Number.POSITIVE_INFINITY;
+    await Promise.all(left.map((name) => removeOlder(join(folder, name), beforeMs)));
     return new DiskBlobStore(folder);
   }
 
@@ -62,6 +67,11 @@ export class DiskBlobStore implements BlobStore {
     const folder = await open(this.#folder, 'r');
     await folder.sync().finally(() => folder.close());
   }
+}
+
+async function removeOlder(path: string, beforeMs: number): Promise<void> {
+  const found = await stat(path).catch(undefinedWhereAbsent);
+  if (found !== undefined && found.mtimeMs < beforeMs) await rm(path, { force: true });
 }
 
 async function remove(handle: FileHandle, paths: readonly string[]): Promise<void> {

@@ -13,6 +13,7 @@ export const migrations: readonly Migration[] = [
   toUsageOfSubjects,
   toResponseTables,
   toSpellings,
+  toContentsPlace,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {
@@ -171,6 +172,11 @@ function toUsageOfSubjects(): readonly string[] {
 /** Applications are told by the ids that were written, and found by any spelling of them. */
 function toSpellings(): readonly string[] {
   return ['alter table applications add column spelling text'];
+}
+
+/** Nodes that share a database find out by it whether they share the contents of files too. */
+function toContentsPlace(): readonly string[] {
+  return ['alter table database_name add column contents_place text'];
 }
 
 const wordTables: Readonly<Record<ColumnTypes['engine'], (key: string) => readonly string[]>> = {

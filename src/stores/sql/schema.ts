@@ -90,6 +90,8 @@ export interface ReservationRow {
 
 interface NameRow {
   readonly name: string;
+  /** What the place of its files' contents is called, there too; null if it has none yet. */
+  readonly contents_place: string | null;
 }
 
 export interface UsageRow {
