@@ -9,11 +9,10 @@ import { UsageCollector } from '#domain/usage/usage-collector.ts';
 import { findAddons } from '#runtime/addons.ts';
 import { ignoredByQuickApp } from '#runtime/quick-app/ignored-fields.ts';
 import type { RunStates } from '#runtime/quick-app/run-state.ts';
-import { IgnoredFields } from './ignored-fields.ts';
 import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalized-reply.ts';
 import type { AnswerWith, PreparedCall } from './prepared-call.ts';
-import { ReplyFields } from './reply-fields.ts';
+import { ReplyNotes } from './reply-notes.ts';
 import { type LimitReservation, noClaims, type ReserveLimits } from './reserve-limits.ts';
 import { openConversation } from './run-quick-app.ts';
 import { UsageTotals } from './usage-totals.ts';
@@ -37,12 +36,12 @@ export interface AnswerWays {
 export function answerChat(deps: AnswerChatDeps, target: Target, asked: ChatAsk, reply: ReplySink): Answer {
   const prepared = prepare(deps, target, asked);
   const { call, deployment } = target;
-  const { request, inner, ignored } = prepared;
+  const { request, inner, notes } = prepared;
   const promptTokens = estimatePromptTokens(request);
   const totals = new UsageTotals({ deployment, promptTokens, inner });
   const head = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000), model: deployment.id };
   const normalized = new NormalizedReply({ head, totals, isStreamed: request.stream === true }, reply);
-  const metered = new MeteredReply({ target, totals, fields: prepared.fields, ignored: ignored.names }, normalized);
+  const metered = new MeteredReply({ target, totals, notes }, normalized);
   const start = wayOf(deps.ways, prepared);
   const { admitted } = asked;
   const begin = (reservation: LimitReservation): void =>
@@ -70,10 +69,9 @@ function prepare({ states }: AnswerChatDeps, target: Target, { request: asked, n
   checkControl(request, deployment);
   const conversation = openConversation(states, { deployment, request, caller: call.caller });
   if (request.addons !== undefined) findAddons(snapshot.configuration.addons, request.addons);
-  const ignored = new IgnoredFields(asked);
-  if (deployment.quickApp !== undefined) ignored.note(ignoredByQuickApp(deployment.quickApp, asked));
-  const collecting = { inner: new UsageCollector(), ignored, fields: new ReplyFields() };
-  return { target, claims: noClaims, request, native, affinity, ...collecting, conversation };
+  const notes = new ReplyNotes(asked);
+  if (deployment.quickApp !== undefined) notes.ignore(ignoredByQuickApp(deployment.quickApp, asked));
+  return { target, claims: noClaims, request, native, affinity, inner: new UsageCollector(), notes, conversation };
 }
 
 /** The request with what is reserved for it, of which the calls know that it makes. */

@@ -14,7 +14,7 @@ import { toCount } from '#domain/usage/usage.ts';
 import { askUpstreams } from './ask-upstreams.ts';
 import { type ApplicationDeps, forPrograms, isServedByPrograms } from './call-application.ts';
 import { type ForPrograms, protocolOf, sentOn, toSent, type UpstreamDeps } from './call-upstream.ts';
-import { ReplyFields } from './reply-fields.ts';
+import { ReplyNotes } from './reply-notes.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
 import { claimsOnTheWay } from './to-inner-caller.ts';
 
@@ -37,16 +37,16 @@ export async function answerEmbeddings(
   const request = { ...deployment.defaults, ...given };
   const asking = { promptTokens: estimateInputTokens(request), maxTokens: 0, isWanted: () => !signal.aborted };
   const { headers, claims, settle } = await deps.reserveLimits(target, asking);
-  const fields = new ReplyFields();
+  const notes = new ReplyNotes(given);
   let used: ModelUsage | undefined;
   let isWhole = false;
   try {
-    const body = await ask(deps, { target, request, signal, fields, claims });
+    const body = await ask(deps, { target, request, signal, notes, claims });
     isWhole = true;
     const usage = toUsed(target, request, body);
     used = usage;
     await call.caller.chain?.report([usage]);
-    return { headers: { ...headers, ...fields.all }, body: toWhole(body, usage), used: () => [usage] };
+    return { headers: { ...headers, ...notes.headers }, body: toWhole(body, usage), used: () => [usage] };
   } finally {
     if (signal.aborted) used ??= toUsed(target, request, {});
     if (used !== undefined) {
@@ -58,7 +58,7 @@ export async function answerEmbeddings(
 }
 
 interface Asking extends Asked {
-  readonly fields: ReplyFields;
+  readonly notes: ReplyNotes;
   /** What is reserved for it of the limits of its caller. */
   readonly claims: readonly Claim[];
 }
@@ -78,17 +78,17 @@ async function ask(deps: EmbeddingsDeps, asking: Asking): Promise<JsonObject> {
   }
 }
 
-function askWith(deps: UpstreamDeps, { target, request, signal, fields }: Asking, programs?: ForPrograms): Promise<JsonObject> {
+function askWith(deps: UpstreamDeps, { target, request, signal, notes }: Asking, programs?: ForPrograms): Promise<JsonObject> {
   const { call, deployment } = target;
   const attempts = {
     deployment,
     record: call.record,
     caller: call.caller,
     secrets: programs?.secrets ?? [],
-    fields,
+    notes,
     ask(upstream: Upstream, attempt: AttemptRecord, reply: Sink<JsonObject>): Handle {
       const { embed } = protocolOf(deps, upstream);
-      const sent = toSent(upstream, { common: sentOn(target, attempt), programs, fields });
+      const sent = toSent(upstream, { common: sentOn(target, attempt), programs, notes });
       if (embed !== undefined) return embed({ upstream, request, ...sent }, reply);
       throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} makes no embeddings.`);
     },

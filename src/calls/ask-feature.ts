@@ -8,7 +8,7 @@ import { handedOn } from '#domain/callers/handed-on.ts';
 import { rightsOfReceiver } from '#domain/callers/held-rights.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { RequireConsent } from '#domain/consent/require-consent.ts';
-import { ReplyFields } from './reply-fields.ts';
+import { ReplyNotes } from './reply-notes.ts';
 
 export interface FeatureDeps {
   readonly http: HttpClient;
@@ -61,11 +61,11 @@ function toRequest({ endpoint, origin, requestId, body }: FeatureAsk, key: strin
 
 async function send(http: HttpClient, request: HttpRequest, signal: AbortSignal): Promise<FeatureReply> {
   const reply = await openReply(http, request, signal);
-  const fields = new ReplyFields();
-  fields.tried();
-  fields.declare(reply.headers);
+  const notes = new ReplyNotes({});
+  notes.tried();
+  notes.declare(reply.headers);
   const type = reply.headers['content-type'];
   const bytes = await readBytes(reply, maxBytes);
-  const headers = { ...fields.all, ...(type !== undefined && { 'content-type': type }) };
+  const headers = { ...notes.headers, ...(type !== undefined && { 'content-type': type }) };
   return { status: reply.status, headers, bytes: withoutContent.has(reply.status) ? Buffer.alloc(0) : bytes };
 }

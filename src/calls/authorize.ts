@@ -17,21 +17,18 @@ export interface AuthorizeDeps {
  * The first step of every call: the deployment exists, its caller may use it and has consented, and the chain of calls may
  * go on to it. Throws what `findUsable`, the consent and `pathTo` throw, and `operation_not_supported`.
  */
-export function authorize(deps: AuthorizeDeps, call: Call, type: Deployment['type']): Promise<Target> {
-  const { chain } = call.caller;
-  const authorizing = check(deps, call, type);
-  if (chain?.noteRefusal !== undefined)
-    authorizing.catch((refused) => refused instanceof ParleyError && refused.status === 403 && chain.noteRefusal?.());
-  return authorizing;
-}
-
-async function check(deps: AuthorizeDeps, call: Call, type: Deployment['type']): Promise<Target> {
+export async function authorize(deps: AuthorizeDeps, call: Call, type: Deployment['type']): Promise<Target> {
   const { caller } = call;
   const snapshot = deps.snapshot();
-  const deployment = await findUsable({ catalog: deps.catalog, snapshot, caller }, call.deployment);
-  if (deployment.type !== type) throw notSupported(deployment, type);
-  await deps.requireConsent({ caller, deployment, snapshot });
-  return { call, deployment, path: pathTo(deployment, caller), snapshot } as Target;
+  try {
+    const deployment = await findUsable({ catalog: deps.catalog, snapshot, caller }, call.deployment);
+    if (deployment.type !== type) throw notSupported(deployment, type);
+    await deps.requireConsent({ caller, deployment, snapshot });
+    return { call, deployment, path: pathTo(deployment, caller), snapshot } as Target;
+  } catch (refused) {
+    if (refused instanceof ParleyError && refused.status === 403) caller.chain?.noteRefusal?.();
+    throw refused;
+  }
 }
 
 function notSupported({ id }: Deployment, type: Deployment['type']): ParleyError {

@@ -7,7 +7,7 @@ import type { AttemptRecord } from '#domain/telemetry.ts';
 import type { Ask, ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
 import { type FailoverDeps, failover, notServed } from './failover.ts';
 import type { PreparedCall } from './prepared-call.ts';
-import type { ReplyFields } from './reply-fields.ts';
+import type { ReplyNotes } from './reply-notes.ts';
 
 export interface UpstreamDeps extends FailoverDeps {
   readonly protocols: Readonly<Partial<Record<ProtocolName, ChatProtocol>>>;
@@ -26,43 +26,39 @@ export interface ForPrograms extends HandedOn {
 /** Asks the upstreams of the deployment. */
 export function callUpstreams(
   deps: UpstreamDeps,
-  { target, request, native, affinity, ignored, fields }: PreparedCall,
+  { target, request, native, affinity, notes }: PreparedCall,
   sink: Sink<RawFrame>,
   programs?: ForPrograms,
 ): Handle {
   const { call, deployment } = target;
   const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
-  const noteIgnored = (fields: readonly string[]): void => ignored.note(fields);
+  const noteIgnored = (fields: readonly string[]): void => notes.ignore(fields);
   const ask = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
-    ignored.reset();
-    const sent = toSent(upstream, { common: sentOn(target, attempt), programs, fields });
+    const sent = toSent(upstream, { common: sentOn(target, attempt), programs, notes });
     const asked = { upstream, request, maxCompletionTokens, noteIgnored, ...sent, ...(native && { native }) };
     return protocolOf(deps, upstream).chat(asked, reply);
   };
   const secrets = programs?.secrets ?? [];
   const isExcused = programs?.isExcused;
   const { record, caller } = call;
-  return failover(deps, { deployment, record, caller, affinity, secrets, fields, ask, ...(isExcused && { isExcused }) }, sink);
+  return failover(deps, { deployment, record, caller, affinity, secrets, notes, ask, ...(isExcused && { isExcused }) }, sink);
 }
 
 interface Sending {
   readonly common: Readonly<Record<string, string>>;
   readonly programs: ForPrograms | undefined;
-  readonly fields: ReplyFields;
+  readonly notes: ReplyNotes;
 }
 
 /** What one upstream is sent beside the request: a program more than others. Fields that are configured for it are not the caller's to set. */
-export function toSent(
-  upstream: Upstream,
-  { common, programs, fields }: Sending,
-): Pick<Ask, 'headers' | 'query' | 'noteHeaders'> {
+export function toSent(upstream: Upstream, { common, programs, notes }: Sending): Pick<Ask, 'headers' | 'query' | 'noteHeaders'> {
   if (programs === undefined || !traits[upstream.protocol].callsDeployments) return { headers: common };
   const configured = new Set(Object.keys(upstream.headers).map((name) => name.toLowerCase()));
   const ofCaller = Object.entries(programs.headers).filter(([name]) => !configured.has(name));
   return {
     headers: { ...Object.fromEntries(ofCaller), ...programs.own, ...common },
     query: programs.query,
-    noteHeaders: (headers) => fields.declare(headers),
+    noteHeaders: (headers) => notes.declare(headers),
   };
 }
 

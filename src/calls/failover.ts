@@ -9,7 +9,7 @@ import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import { isOwnRefusal, toOwnError } from '#domain/upstreams/own-refusal.ts';
 import { type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { isRetryable, toCallerError, withoutSecrets } from '#domain/upstreams/upstream-error.ts';
-import type { ReplyFields } from './reply-fields.ts';
+import type { ReplyNotes } from './reply-notes.ts';
 
 const firstWaitMs = 50;
 
@@ -28,7 +28,7 @@ export interface Attempts<Item> {
   /** Whether Parley refused calls that the one who is asked made to answer: then no failure is a sign of its health. */
   readonly isExcused?: () => boolean;
   /** Told of each try; absent if nobody is. */
-  readonly fields?: ReplyFields;
+  readonly notes?: ReplyNotes;
   /** Secrets sent with the request besides the upstream's own key: errors of the upstream may echo them. */
   readonly secrets?: readonly string[];
   /** Asks one upstream. Throws UpstreamFault, or pushes it, if there is no reply. */
@@ -121,9 +121,9 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
     }
   }
 
-  #asked({ ask, record, fields }: Attempts<Item>, upstream: Upstream): Handle {
+  #asked({ ask, record, notes }: Attempts<Item>, upstream: Upstream): Handle {
     this.#upstream = upstream;
-    fields?.tried();
+    notes?.tried();
     const attempt = record.attempt(upstream.id, this.#deps.clock.nowMs());
     this.#attempt = attempt;
     return ask(upstream, attempt, this);

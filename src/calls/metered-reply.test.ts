@@ -8,7 +8,7 @@ import { HeldRights } from '#domain/callers/held-rights.ts';
 import { type CallStart, silentTelemetry } from '#domain/telemetry.ts';
 import { MeteredReply } from './metered-reply.ts';
 import { NormalizedReply } from './normalized-reply.ts';
-import { ReplyFields } from './reply-fields.ts';
+import { ReplyNotes } from './reply-notes.ts';
 import type { LimitReservation } from './reserve-limits.ts';
 import { UsageTotals } from './usage-totals.ts';
 
@@ -65,7 +65,7 @@ async function happenings(
   };
   const normalized = new NormalizedReply({ head: { id: 'own', created: 1 }, totals, isStreamed: true }, sink);
   const target = { call, deployment } as unknown as Target;
-  const metered = new MeteredReply({ target, totals, fields: new ReplyFields(), ignored: new Set() }, normalized);
+  const metered = new MeteredReply({ target, totals, notes: new ReplyNotes({}) }, normalized);
   metered.begin(reservation, (reply) => pump(() => frames, reply));
   await over;
   return seen;

@@ -8,7 +8,7 @@ import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { costOf } from '#domain/usage/cost.ts';
 import { addUp } from '#domain/usage/usage.ts';
 import type { NormalizedReply } from './normalized-reply.ts';
-import type { ReplyFields } from './reply-fields.ts';
+import type { ReplyNotes } from './reply-notes.ts';
 import type { LimitReservation } from './reserve-limits.ts';
 import type { UsageTotals } from './usage-totals.ts';
 
@@ -16,9 +16,7 @@ import type { UsageTotals } from './usage-totals.ts';
 interface Metered {
   readonly target: Target;
   readonly totals: UsageTotals;
-  readonly fields: ReplyFields;
-  /** What of the request did not reach a model. */
-  readonly ignored: ReadonlySet<string>;
+  readonly notes: ReplyNotes;
 }
 
 const noUsage: readonly ModelUsage[] = [];
@@ -31,7 +29,7 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
   readonly ignored: ReadonlySet<string>;
   readonly #target: Target;
   readonly #totals: UsageTotals;
-  readonly #fields: ReplyFields;
+  readonly #notes: ReplyNotes;
   readonly #reply: NormalizedReply;
   readonly #work = new LateHandle();
   #reservation: LimitReservation | undefined;
@@ -40,16 +38,16 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
   #isWhole = false;
   #isCancelled = false;
 
-  constructor({ target, totals, fields, ignored }: Metered, reply: NormalizedReply) {
-    this.ignored = ignored;
+  constructor({ target, totals, notes }: Metered, reply: NormalizedReply) {
+    this.ignored = notes.ignored;
     this.#target = target;
     this.#totals = totals;
-    this.#fields = fields;
+    this.#notes = notes;
     this.#reply = reply;
   }
 
   get headers(): Readonly<Record<string, string>> {
-    return { ...this.#reservation?.headers, ...this.#fields.all };
+    return { ...this.#reservation?.headers, ...this.#notes.headers };
   }
 
   used(): readonly ModelUsage[] {

@@ -4,8 +4,7 @@ import type { Claim } from '#domain/limits/limit-store.ts';
 import type { UpstreamSink } from '#domain/upstreams/upstream.ts';
 import type { UsageCollector } from '#domain/usage/usage-collector.ts';
 import type { Conversation } from '#runtime/quick-app/conversation.ts';
-import type { IgnoredFields } from './ignored-fields.ts';
-import type { ReplyFields } from './reply-fields.ts';
+import type { ReplyNotes } from './reply-notes.ts';
 
 /** A call that is ready to be answered: its request is checked and has the deployment's defaults. Whoever changes `request` drops `native`. */
 export interface PreparedCall extends ChatAsk {
@@ -14,10 +13,8 @@ export interface PreparedCall extends ChatAsk {
   readonly claims: readonly Claim[];
   /** Collects what the calls of the deployment itself use. */
   readonly inner: UsageCollector;
-  /** Collects what of the request does not reach a model. */
-  readonly ignored: IgnoredFields;
-  /** Header fields of the answer that come of how it is made. */
-  readonly fields: ReplyFields;
+  /** Collects what the caller is told of how the answer is made. */
+  readonly notes: ReplyNotes;
   /** With a quick app: what its earlier replies remember. */
   readonly conversation: Conversation | undefined;
 }

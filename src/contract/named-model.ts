@@ -3,14 +3,16 @@ import { ParleyError } from './errors.ts';
 import { refuseOtherCase } from './request-fault.ts';
 
 const known: ReadonlySet<string> = new Set(['model']);
+const unnamed = 'model must name a deployment; GET /v1/models lists yours.';
 
 /**
- * The deployment that a body names as its `model`; undefined if it names none. Throws invalid_request if the body is no
- * JSON object, or writes the key in another case.
+ * The deployment that a body names as its `model`. Throws invalid_request if the body is no JSON object, writes the key in
+ * another case, or names none, which `message` then tells.
  */
-export function readModel(body: unknown): string | undefined {
+export function readModel(body: unknown, message = unnamed): string {
   if (!isJsonObject(body)) throw new ParleyError('invalid_request', 'The body must be a JSON object.');
   const { model } = body;
+  if (typeof model === 'string' && model !== '') return model;
   if (model === undefined) refuseOtherCase(body, known);
-  return typeof model === 'string' && model !== '' ? model : undefined;
+  throw new ParleyError('invalid_request', message, { param: 'model' });
 }

@@ -97,11 +97,6 @@ export class MeasuredCall implements CallRecord {
   end(end: CallEnd): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#measure(end);
-    for (const listener of this.tools.listeners) listener.callEnded(this, end);
-  }
-
-  #measure(end: CallEnd): void {
     const { series, start, firstByteMs } = this;
     const seconds = (end.atMs - start.atMs) / 1000;
     series.inFlightCalls -= 1;
@@ -109,9 +104,11 @@ export class MeasuredCall implements CallRecord {
     if (start.route !== undefined) this.tools.series.http.of('POST', start.route, end.status).record(seconds);
     if (end.promptTokens > 0) series.inputTokens.record(end.promptTokens);
     if (end.completionTokens > 0) series.outputTokens.record(end.completionTokens);
-    if (firstByteMs === undefined) return;
-    series.openStreams -= 1;
-    if (end.completionTokens > 1) series.outputToken.record((end.atMs - firstByteMs) / 1000 / (end.completionTokens - 1));
+    if (firstByteMs !== undefined) {
+      series.openStreams -= 1;
+      if (end.completionTokens > 1) series.outputToken.record((end.atMs - firstByteMs) / 1000 / (end.completionTokens - 1));
+    }
+    for (const listener of this.tools.listeners) listener.callEnded(this, end);
   }
 }
 

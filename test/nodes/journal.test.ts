@@ -72,7 +72,7 @@ describe('records on their way to the journal', () => {
     const journal = new ScriptedJournal();
     const { writer } = open(journal);
     const ids = Array.from({ length: 2250 }, (_, index) => `${index}`);
-    for (const id of ids) writer.usage(record(id));
+    for (const id of ids) writer.usage.add(record(id));
     expect(journal.batches).toEqual([]);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(journal.batches.map((batch) => batch.length)).toEqual([1000, 1000, 250]);
@@ -83,9 +83,9 @@ describe('records on their way to the journal', () => {
     const journal = new ScriptedJournal();
     const { writer, said } = open(journal);
     journal.append = away;
-    writer.usage(record('one'));
+    writer.usage.add(record('one'));
     await vi.advanceTimersByTimeAsync(5_000);
-    writer.usage(record('two'));
+    writer.usage.add(record('two'));
     await vi.advanceTimersByTimeAsync(5_000);
     expect(said).toEqual(['records of usage cannot be written; up to 50000 wait for the store: away']);
     expect(writer.losses()).toEqual([]);
@@ -99,7 +99,7 @@ describe('records on their way to the journal', () => {
     const journal = new ScriptedJournal();
     const { writer, said } = open(journal, { maxWaiting: 3 });
     journal.append = away;
-    for (const id of ['1', '2', '3', '4', '5']) writer.usage(record(id));
+    for (const id of ['1', '2', '3', '4', '5']) writer.usage.add(record(id));
     await vi.advanceTimersByTimeAsync(1_000);
     expect(writer.losses()).toEqual(['2 records of usage are lost: the store takes none, and no more can wait']);
     const state = new NodeState({ snapshot: () => snapshot, loadBalancer: new LoadBalancer(), clock: systemClock });
@@ -118,8 +118,16 @@ describe('records on their way to the journal', () => {
     const journal = new ScriptedJournal();
     const { writer } = open(journal);
     journal.appendUsage = () => new Promise(() => undefined);
-    writer.usage(record('one'));
-    writer.audit({ id: 'two', atMs: 1, action: 'a', subject: undefined, object: undefined, requestId: undefined, details: {} });
+    writer.usage.add(record('one'));
+    writer.audit.add({
+      id: 'two',
+      atMs: 1,
+      action: 'a',
+      subject: undefined,
+      object: undefined,
+      requestId: undefined,
+      details: {},
+    });
     await vi.advanceTimersByTimeAsync(1_000);
     expect(journal.ids).toEqual(['two']);
   });
@@ -129,9 +137,9 @@ describe('records on their way to the journal', () => {
     const { writer } = open(journal);
     const slow = Promise.withResolvers<void>();
     journal.append = () => slow.promise;
-    writer.usage(record('one'));
+    writer.usage.add(record('one'));
     await vi.advanceTimersByTimeAsync(1_000);
-    writer.usage(record('two'));
+    writer.usage.add(record('two'));
     const closed = writer.close();
     slow.resolve();
     await closed;

@@ -1,5 +1,5 @@
 import type { ReplyHeaders } from './client.ts';
-import { nameEnd, valueEnd } from './field-chars.ts';
+import { endOf, inName, inValue } from './field-chars.ts';
 
 const MAX_FIELDS = 256;
 const COLON = 58;
@@ -42,10 +42,10 @@ export function readFields(text: string, at: number, end: number, headers: Recor
   let lineStart = at;
   for (let count = 0; lineStart < end; count++) {
     if (count === MAX_FIELDS) return 'too many header fields';
-    const colon = nameEnd(text, lineStart);
+    const colon = endOf(inName, text, lineStart);
     if (colon === lineStart || text.charCodeAt(colon) !== COLON)
       return nameFault(text.slice(lineStart, lineEndBefore(text, lineStart, end)));
-    const lineEnd = valueEnd(text, colon + 1);
+    const lineEnd = endOf(inValue, text, colon + 1);
     if (lineEnd !== end && !text.startsWith('\r\n', lineEnd)) return 'a header value has a character that may not be there';
     const name = text.slice(lineStart, colon);
     const value = sliceTrimmed(text, colon + 1, lineEnd);

@@ -1,7 +1,13 @@
-import { toEvent } from '#contract/frame.ts';
+import type { Chunk } from '#contract/chunk.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { type Frame, toEvent } from '#contract/frame.ts';
 import type { EventWriter } from '../http/streamed-reply.ts';
 
 const endMark = 'data: [DONE]\n\n';
+/** What every chunk of a reply has. */
+const common: ReadonlySet<string> = new Set(['id', 'object', 'created', 'model', 'choices']);
+/** Of what chunks without choices bring. */
+const maxKeptBytes = 1024 * 1024;
 
 /** Events of the compat wire: frames byte for byte. */
 export const compatEvents: EventWriter = {
@@ -10,3 +16,49 @@ export const compatEvents: EventWriter = {
   end: () => endMark,
   toFault: (error, { errorDialect, id }) => toEvent(errorDialect.toErrorBody(error, id)) + endMark,
 };
+
+/**
+ * Events of the compat wire for callers who did not ask for a chunk without choices: many of them read `choices[0]` of
+ * each. What such a chunk of the upstream brings rides on the next one. Usage and statistics come on a last chunk with a choice
+ * that says nothing: clients that put replies together take nothing more from a chunk with usage, not even a finish reason.
+ */
+export class EventsWithChoices implements EventWriter {
+  readonly begin = compatEvents.begin;
+  readonly end = compatEvents.end;
+  readonly toFault = compatEvents.toFault;
+  /** Of the last choice that said something. */
+  #index = 0;
+  /** What waits for the next chunk. */
+  #fields: object | undefined;
+  #keptBytes = 0;
+
+  toBytes(frame: Frame): string {
+    if (frame.textBytes !== undefined && this.#fields === undefined) return frame.bytes;
+    const { chunks, bytes } = frame;
+    return chunks.map((chunk) => this.#toBytes(chunk, bytes, chunks.length === 1)).join('');
+  }
+
+  /** What goes out for a chunk, in a frame of those bytes. */
+  #toBytes(given: Chunk, frameBytes: string, isAlone: boolean): string {
+    const [choice] = given.choices;
+    if (choice === undefined && !given.usage && !given.statistics) {
+      this.#keep(given, frameBytes.length);
+      return '';
+    }
+    this.#index = choice?.index ?? this.#index;
+    if (choice !== undefined && this.#fields === undefined) return isAlone ? frameBytes : toEvent(given);
+    const choices = choice === undefined ? [{ index: this.#index, delta: {}, finish_reason: null }] : given.choices;
+    const chunk = { ...this.#fields, ...given, choices };
+    this.#fields = undefined;
+    return toEvent(chunk);
+  }
+
+  #keep(chunk: Chunk, length: number): void {
+    const fields = Object.fromEntries(Object.entries(chunk).filter(([key]) => !common.has(key)));
+    if (Object.keys(fields).length === 0) return;
+    this.#keptBytes += length;
+    if (this.#keptBytes > maxKeptBytes)
+      throw new ParleyError('upstream_failed', `The answer has more than ${maxKeptBytes} bytes beside its choices.`);
+    this.#fields = { ...this.#fields, ...fields };
+  }
+}

@@ -4,18 +4,18 @@ import { toLatin1 } from '#base/latin1.ts';
 import { type AskedVersion, checkApiVersion, missingApiVersion } from '#contract/api-version.ts';
 import { type ChatRequest, parseChatRequest } from '#contract/chat-request.ts';
 import { parseEmbeddingsRequest } from '#contract/embeddings-request.ts';
+import { readModel } from '#contract/named-model.ts';
 import type { Call, Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { Body } from '../http/body.ts';
 import { modelErrorDialect } from '../http/error-dialect.ts';
+import { parseBody } from '../http/parse-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';
 import { serveCalls } from '../http/serve-raw.ts';
 import { type EventWriter, StreamedReply } from '../http/streamed-reply.ts';
-import { compatEvents } from './compat-events.ts';
+import { compatEvents, EventsWithChoices } from './compat-events.ts';
 import { azureErrorDialect } from './error-dialect.ts';
-import { EventsWithChoices } from './events-with-choices.ts';
 import { JsonReply } from './json-reply.ts';
 import { type DeploymentPlace, readId, readTarget } from './path.ts';
 
@@ -89,27 +89,27 @@ const serve = { chat: serveChat, embeddings: serveEmbeddings };
 
 async function serveChat({ handler, calls }: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
   const { caller, bytes } = await handler.authenticate(context);
-  const body = new Body(bytes);
-  const target = await calls.authorize(toCall(context, caller, toDeployment(context, asked, body)), 'chat');
+  const named = asked.encodedId === undefined ? parseBody(bytes) : undefined;
+  const target = await calls.authorize(toCall(context, caller, toDeployment(context, asked, named)), 'chat');
   checkVersion(asked);
-  const request = parseChatRequest(body.take());
+  const request = parseChatRequest(named ?? parseBody(bytes));
   const reply = request.stream === true ? new StreamedReply(context, toEventWriter(request, asked)) : new JsonReply(context);
   context.follow(calls.answer(target, { request }, reply), reply);
 }
 
 async function serveEmbeddings({ handler, calls }: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
   const { caller, bytes } = await handler.authenticate(context);
-  const body = new Body(bytes);
-  const target = await calls.authorize(toCall(context, caller, toDeployment(context, asked, body)), 'embedding');
+  const named = asked.encodedId === undefined ? parseBody(bytes) : undefined;
+  const target = await calls.authorize(toCall(context, caller, toDeployment(context, asked, named)), 'embedding');
   checkVersion(asked);
-  const reply = await calls.embed(target, parseEmbeddingsRequest(body.take()), context.signal);
+  const reply = await calls.embed(target, parseEmbeddingsRequest(named ?? parseBody(bytes)), context.signal);
   context.answeredBy(reply);
   sendJson(context.response, 200, toLatin1(JSON.stringify(reply.body)), context.headers);
 }
 
-/** Id of the deployment that is asked for: of the path, or the body's `model`. */
-function toDeployment({ record }: RequestContext, { encodedId }: Asked, body: Body): string {
-  const deployment = encodedId === undefined ? body.model() : readId(encodedId);
+/** Id of the deployment that is asked for: of the path, or the `model` of the body. */
+function toDeployment({ record }: RequestContext, { encodedId }: Asked, body: unknown): string {
+  const deployment = encodedId === undefined ? readModel(body) : readId(encodedId);
   record.deployment(deployment);
   return deployment;
 }

@@ -1,15 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import { toLatin1 } from '#base/latin1.ts';
 import { type CountRequest, parseCountRequest, parseMessagesRequest } from '#contract/messages/messages-request.ts';
+import { readModel } from '#contract/named-model.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimatePromptTokens } from '#domain/usage/estimate-tokens.ts';
+import { parseBody } from '../http/parse-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';
 import { serveCalls } from '../http/serve-raw.ts';
 import { StreamedReply } from '../http/streamed-reply.ts';
-import { Body } from './body.ts';
+import { conversationPrefix } from './conversation-prefix.ts';
 import { canonicalPrefix, errorDialectOf } from './error-dialect.ts';
 import { JsonMessage, MessageWriter } from './message-reply.ts';
 import { type ModelRoutesDeps, modelRoutes } from './model-routes.ts';
@@ -26,6 +28,8 @@ export interface MessagesDeps extends ModelRoutesDeps {
   /** Prefixes beside `msgapi`, such as `anthropic`. */
   readonly aliases: readonly string[];
 }
+
+const unnamed = 'model: must name a deployment; GET /anthropic/v1/models lists yours.';
 
 /** `/{prefix}/v1/messages[/count_tokens]`, and the aliases' `/v1/models`: chat in the messages dialect (docs/wire.md, Messages). */
 export function messagesRoutes(app: FastifyInstance, deps: MessagesDeps): void {
@@ -77,15 +81,15 @@ interface Authorized {
 
 async function authorize({ handler, calls }: MessagesDeps, context: RequestContext): Promise<Authorized> {
   const { caller, bytes } = await handler.authenticate(context);
-  const body = new Body(bytes);
-  const deployment = body.model();
+  const value = parseBody(bytes);
+  const deployment = readModel(value, unnamed);
   const { id, record, request } = context;
   record.deployment(deployment);
   const target = await calls.authorize({ id, deployment, caller, record, origin: request }, 'chat');
   const { headers } = request;
   checkCachePolicy(headers);
-  const affinity = prefersCache(headers) ? body.prefix(caller.subject) : undefined;
-  return { target, value: body.take(), affinity };
+  const affinity = prefersCache(headers) ? conversationPrefix(value, caller.subject) : undefined;
+  return { target, value, affinity };
 }
 
 interface Translating {

@@ -3,12 +3,13 @@ import type { JsonObject } from '#base/json.ts';
 import { toLatin1 } from '#base/latin1.ts';
 import type { Seal } from '#base/seal.ts';
 import { httpRefusal, type ParleyError } from '#contract/errors.ts';
+import { readModel } from '#contract/named-model.ts';
 import { parseResponsesRequest, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { methodNotAllowed } from '../http/answer-methods.ts';
-import { Body } from '../http/body.ts';
 import { modelErrorDialect } from '../http/error-dialect.ts';
+import { parseBody } from '../http/parse-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';
@@ -137,10 +138,10 @@ interface Authorized {
 
 async function authorize({ handler, calls }: ResponsesDeps, context: RequestContext): Promise<Authorized> {
   const { caller, bytes } = await handler.authenticate(context);
-  const body = new Body(bytes);
-  const deployment = body.model();
+  const value = parseBody(bytes);
+  const deployment = readModel(value);
   const { id, record, request } = context;
   record.deployment(deployment);
   const target = await calls.authorize({ id, deployment, caller, record, origin: request }, 'chat');
-  return { target, value: body.take() };
+  return { target, value };
 }

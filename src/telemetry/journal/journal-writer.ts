@@ -17,30 +17,22 @@ const defaults = { waitMs: 1000, maxWaiting: 50_000 };
 
 /** Writes records in batches, off the path of the calls: adding a record neither waits nor throws. */
 export class JournalWriter {
-  readonly #usage: RecordQueue<UsageRecord>;
-  readonly #audit: RecordQueue<AuditRecord>;
+  readonly usage: RecordQueue<UsageRecord>;
+  readonly audit: RecordQueue<AuditRecord>;
 
   constructor({ journal, ...parts }: JournalWriterDeps) {
     const options = { ...defaults, ...parts };
-    this.#usage = new RecordQueue((records) => journal.appendUsage(records), { ...options, what: 'records of usage' });
-    this.#audit = new RecordQueue((records) => journal.appendAudit(records), { ...options, what: 'records of the audit log' });
-  }
-
-  usage(record: UsageRecord): void {
-    this.#usage.add(record);
-  }
-
-  audit(record: AuditRecord): void {
-    this.#audit.add(record);
+    this.usage = new RecordQueue((records) => journal.appendUsage(records), { ...options, what: 'records of usage' });
+    this.audit = new RecordQueue((records) => journal.appendAudit(records), { ...options, what: 'records of the audit log' });
   }
 
   /** What is being lost at the moment, in words; empty as long as everything is written, or waits. */
   losses(): readonly string[] {
-    return [this.#usage, this.#audit].flatMap(({ loss }) => (loss === undefined ? [] : [loss]));
+    return [this.usage, this.audit].flatMap(({ loss }) => (loss === undefined ? [] : [loss]));
   }
 
   /** Writes what waits, if the store lets it. */
   async close(): Promise<void> {
-    await Promise.all([this.#usage.close(), this.#audit.close()]);
+    await Promise.all([this.usage.close(), this.audit.close()]);
   }
 }

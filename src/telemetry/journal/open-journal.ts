@@ -23,13 +23,13 @@ const refused = 'credentials.refused';
 export function openJournal({ clock, ...parts }: JournalWriterDeps & { readonly clock: Clock }): OpenJournal {
   const writer = new JournalWriter(parts);
   const write: NoteAudit = (event) =>
-    writer.audit({ id: randomUUID(), atMs: clock.epochMs(), requestId: undefined, details: {}, ...event });
+    writer.audit.add({ id: randomUUID(), atMs: clock.epochMs(), requestId: undefined, details: {}, ...event });
   const refusals = new RefusalCounter((code, count) =>
     write({ action: refused, subject: undefined, object: undefined, details: { code, count } }),
   );
   return {
     noteAudit: (event) => (event.action === refused ? refusals.add(String(event.details?.code)) : write(event)),
-    listener: new UsageRecorder(writer, clock, randomBytes(12).toString('base64url')),
+    listener: new UsageRecorder(writer.usage, clock, randomBytes(12).toString('base64url')),
     losses: () => writer.losses(),
     close() {
       refusals.flush();

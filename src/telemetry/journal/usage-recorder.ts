@@ -1,18 +1,19 @@
 import type { Clock } from '#base/clock.ts';
 import type { CallEnd } from '#domain/telemetry.ts';
+import type { UsageRecord } from '#domain/usage/journal.ts';
 import type { CallListener, MeasuredCall } from '../measured-call.ts';
-import type { JournalWriter } from './journal-writer.ts';
+import type { RecordQueue } from './record-queue.ts';
 
 /** Notes what each call of a known caller to a known deployment used. */
 export class UsageRecorder implements CallListener {
-  readonly #writer: JournalWriter;
+  readonly #records: RecordQueue<UsageRecord>;
   readonly #clock: Clock;
   readonly #startId: string;
   #count = 0;
 
   /** `startId` is of this start of this node alone. Ids that grow are written far faster than random ones. */
-  constructor(writer: JournalWriter, clock: Clock, startId: string) {
-    this.#writer = writer;
+  constructor(records: RecordQueue<UsageRecord>, clock: Clock, startId: string) {
+    this.#records = records;
     this.#clock = clock;
     this.#startId = startId;
   }
@@ -20,7 +21,7 @@ export class UsageRecorder implements CallListener {
   callEnded({ who, deploymentId, start, cost }: MeasuredCall, end: CallEnd): void {
     if (who === undefined || deploymentId === undefined || end.error?.code === 'deployment_not_found') return;
     const durationMs = end.atMs - start.atMs;
-    this.#writer.usage({
+    this.#records.add({
       id: `${this.#startId}-${(++this.#count).toString(36).padStart(9, '0')}`,
       requestId: start.requestId,
       atMs: Math.round(this.#clock.epochMs() - durationMs),
