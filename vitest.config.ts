@@ -6,6 +6,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 90_000,
     maxWorkers: 2,
+    // Files share two workers: loading the service anew for each takes twice as long as what most of them test.
+    isolate: false,
     passWithNoTests: false,
     allowOnly: false,
     projects: [
@@ -14,8 +16,6 @@ export default defineConfig({
         test: {
           name: 'source',
           include: ['src/**/*.test.ts', 'web/src/**/*.test.ts'],
-          // Tests of pure functions share their workers: starting one for each file takes longer than what it runs.
-          isolate: false,
         },
       },
       {
