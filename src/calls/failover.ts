@@ -74,9 +74,10 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
     const { deployment, affinity } = attempts;
     const mayTry = this.#tries < deployment.maxAttempts;
     const tried = this.#tried;
-    const upstream = mayTry && loadBalancer.pick(deployment.upstreams, { tried, affinity, nowMs: clock.nowMs() });
+    const upstream = mayTry && loadBalancer.pick(deployment.upstreams, { tried, affinity, nowMs: clock.nowMs(), call: this });
     if (!upstream) return this.#giveUp(attempts);
     this.#tries += 1;
+    this.#upstream = upstream;
     if (tried.has(upstream.id)) this.#askLater(attempts, upstream);
     else this.#ask(attempts, upstream);
   }
@@ -95,6 +96,7 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
   fail(thrown: unknown): void {
     this.#attempt?.end(outcomeOf(thrown), this.#deps.clock.nowMs());
     const upstream = this.#upstream;
+    if (upstream !== undefined) this.#deps.loadBalancer.left(upstream, this);
     if (!(thrown instanceof UpstreamFault) || upstream === undefined) return this.#sink.fail(thrown);
     const fault = withoutSecrets(thrown, upstream, this.#secrets);
     const isRefusal = isOwnRefusal(fault, upstream);
@@ -110,6 +112,7 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
 
   override cancel(): void {
     this.#attempt?.end('left', this.#deps.clock.nowMs());
+    if (this.#upstream !== undefined) this.#deps.loadBalancer.left(this.#upstream, this);
     super.cancel();
   }
 
@@ -122,7 +125,6 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
   }
 
   #asked({ ask, record, notes }: Attempts<Item>, upstream: Upstream): Handle {
-    this.#upstream = upstream;
     notes?.tried();
     const attempt = record.attempt(upstream.id, this.#deps.clock.nowMs());
     this.#attempt = attempt;

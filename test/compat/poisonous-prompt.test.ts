@@ -1,9 +1,10 @@
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '#base/clock.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
-import { jsonReply, type Reply, refusal, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { startService } from '#test/start-service.ts';
+import { jsonReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { callerKey, startService, type TestService } from '#test/start-service.ts';
 
-const keys = { ada: { project: 'ada' }, bob: { project: 'bob' }, eve: { project: 'eve' } };
+const keys = { [callerKey]: { project: 'test' }, ada: { project: 'ada' }, bob: { project: 'bob' }, eve: { project: 'eve' } };
 const poison = [{ role: 'user', content: 'poison' }];
 const answering: Reply = (answer) =>
   (answer.received.text.includes('poison') ? refusal(500) : jsonReply(plainCompletion('fine')))(answer);
@@ -19,11 +20,68 @@ it('a prompt of one caller that its upstream fails at closes the upstream to nob
   expect(upstream.requests.length).toBe(asked + 2);
 });
 
-it('a fault that several callers met leaves it alone', async () => {
-  await using upstream = await startScriptedUpstream(refusal(500));
-  await using service = await startService({ keys, models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } });
-  for (const key of ['eve', 'ada']) expect((await service.chat('m', { messages: hello }, { 'api-key': key })).status).toBe(500);
-  const { status, headers } = await service.chat('m', { messages: hello }, { 'api-key': 'bob' });
-  expect([status, headers['retry-after']]).toEqual([503, '1']);
-  expect(upstream.requests).toHaveLength(2);
+describe('an only upstream that failed calls of several callers', () => {
+  let upstream: ScriptedUpstream;
+  let service: TestService;
+  /** Of the service's clock, which stands still. */
+  let nowMs: number;
+  const ask = (key: string) => service.chat('m', { messages: hello }, { 'api-key': key });
+
+  beforeEach(async () => {
+    upstream = await startScriptedUpstream(refusal(500));
+    nowMs = 0;
+    const clock = { ...systemClock, nowMs: () => nowMs };
+    service = await startService({ keys, models: { m: { upstreams: [{ endpoint: upstream.endpoint }] } } }, { clock });
+    for (const key of ['eve', 'ada']) expect((await ask(key)).status).toBe(500);
+  });
+
+  afterEach(async () => {
+    await service.close();
+    await upstream.close();
+  });
+
+  it('is asked by one call at a time; the others are refused meanwhile, and served once that one is', async () => {
+    const answered = Promise.withResolvers<void>();
+    upstream.script(async (answering) => {
+      await answered.promise;
+      await jsonReply(plainCompletion('fine'))(answering);
+    });
+    const probe = ask('bob');
+    await upstream.request(2);
+    for (const key of ['eve', 'ada', 'bob']) {
+      const { status, headers } = await ask(key);
+      expect([status, headers['retry-after']]).toEqual([503, '1']);
+    }
+    expect(upstream.requests).toHaveLength(3);
+    answered.resolve();
+    expect((await probe).status).toBe(200);
+    expect((await ask('eve')).status).toBe(200);
+  });
+
+  it('is asked once a second while it fails on', async () => {
+    nowMs = 1_000;
+    expect((await ask('bob')).status).toBe(500);
+    expect((await ask('bob')).status).toBe(500);
+    const { status, headers } = await ask('bob');
+    expect([status, headers['retry-after']]).toEqual([503, '2']);
+    expect(upstream.requests).toHaveLength(4);
+    nowMs = 2_000;
+    expect((await ask('ada')).status).toBe(500);
+    expect((await ask('eve')).status).toBe(503);
+  });
+
+  it('is asked by another call where the probe leaves', async () => {
+    nowMs = 1_000;
+    expect((await ask('bob')).status).toBe(500);
+    upstream.script(() => undefined);
+    const { leave } = service.chatAndLeave('m', { messages: hello });
+    await upstream.request(3);
+    leave();
+    await vi.waitFor(() => expect(service.inFlightCalls.size).toBe(0));
+    upstream.script(jsonReply(plainCompletion('fine')));
+    nowMs = 1_999;
+    expect((await ask('bob')).status).toBe(503);
+    nowMs = 2_000;
+    expect((await ask('bob')).status).toBe(200);
+  });
 });

@@ -84,6 +84,26 @@ describe('LoadBalancer', () => {
     expect(asked(3_500)).toBeUndefined();
   });
 
+  it('lets one call at a time through to what several callers closed, once a second, and to nothing that was never reached', () => {
+    const loadBalancer = new LoadBalancer();
+    const [one, spare, call, other] = [upstream('a'), upstream('b', { tier: 1 }), {}, {}];
+    const asked = (nowMs: number, asking = other) => loadBalancer.pick([spare, one], { tried: none, nowMs, call: asking })?.id;
+    for (const each of [one, spare]) for (const nowMs of [0, 1_000]) loadBalancer.failed(each, { nowMs, caller: `${nowMs}` });
+    loadBalancer.failed(spare, { nowMs: 1_000, caller: undefined });
+    for (const nowMs of [2_000, 4_000]) loadBalancer.failed(one, { nowMs, caller: 'eve' });
+    loadBalancer.rateLimited(spare, limited(60), 4_000);
+    expect([asked(4_000, call), asked(4_000), asked(6_000)]).toEqual(['a', undefined, undefined]);
+    loadBalancer.left(one, other);
+    expect(asked(6_000)).toBeUndefined();
+    loadBalancer.left(one, call);
+    expect([asked(6_000), asked(6_000)]).toEqual(['a', undefined]);
+    loadBalancer.succeeded(one);
+    expect([asked(6_000), asked(6_000)]).toEqual(['a', 'a']);
+    const unreached = upstream('c');
+    for (const caller of ['ada', undefined, 'bob']) loadBalancer.failed(unreached, { nowMs: 0, caller });
+    expect(loadBalancer.pick([unreached], { tried: none, nowMs: 10, call })).toBeUndefined();
+  });
+
   it('asks an upstream again after 60 s, however long it would be left alone', () => {
     const loadBalancer = new LoadBalancer();
     const only = upstream('a');

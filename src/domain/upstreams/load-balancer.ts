@@ -7,6 +7,7 @@ export const rateLimitedSeconds = 30;
 const longestOffSeconds = 60;
 const firstBackOffMs = 1_000;
 const longestBackOffMs = 300_000;
+const probeEveryMs = 1_000;
 /** Health that was not touched for this long is dropped; counted from the end of the back-off. */
 const rememberedMs = 3_600_000;
 
@@ -24,6 +25,11 @@ interface Health {
   failuresInARow: number;
   /** The one caller whose calls failed in a row; undefined if they are several, or if none can be to blame. */
   blamed: string | undefined;
+  /** Whether a request may be to blame for each failure in a row. */
+  isOfRequests: boolean;
+  /** The call that is let through while it is closed. */
+  probe: object | undefined;
+  probedAtMs: number;
   /** Of smooth weighted choice. */
   credit: number;
 }
@@ -34,6 +40,8 @@ export interface Picking {
   readonly tried: ReadonlySet<string>;
   readonly nowMs: number;
   readonly affinity?: string | undefined;
+  /** Stands for the call that asks, which `left` ends; absent: it is never let through as a probe. */
+  readonly call?: object;
 }
 
 export interface UpstreamState {
@@ -59,7 +67,9 @@ export interface BackOff extends UpstreamState {
 /**
  * Chooses upstreams and remembers which to leave alone (docs/upstreams.md, Tried again, and left alone): tiers ascending, smooth weighted choice within
  * one; a 429 switches an upstream off for its Retry-After (60 s at most) or 30 s; from the second failed call in a row it is left alone
- * for 1 s, doubling to 5 min. One that failed calls of one caller only is asked all the same if no other is left. Time comes in as milliseconds of one clock.
+ * for 1 s, doubling to 5 min. If no other is left, one that failed calls of one caller only is asked all the same, and one whose
+ * failures the requests of several may be to blame for is asked by one call at a time, once a second: a probe. Time comes in as
+ * milliseconds of one clock.
  */
 export class LoadBalancer {
   /** By revision. */
@@ -70,11 +80,13 @@ export class LoadBalancer {
    * The next upstream to try; one that this call has tried only when no other is left. Calls of one affinity get the same
    * one of a tier, spread by weight. Undefined when all are off.
    */
-  pick(upstreams: readonly Upstream[], { tried, nowMs, affinity }: Picking): Upstream | undefined {
+  pick(upstreams: readonly Upstream[], picking: Picking): Upstream | undefined {
+    const { tried, nowMs, affinity } = picking;
     const [only] = upstreams;
-    if (upstreams.length === 1 && only !== undefined) return only.weight > 0 && !this.#isClosed(only, nowMs) ? only : undefined;
+    if (upstreams.length === 1 && only !== undefined && only.weight > 0 && !this.#isClosed(only, nowMs)) return only;
     const good = upstreams.filter((upstream) => upstream.weight > 0 && !this.#isOff(upstream, nowMs));
     const open = good.length > 0 ? good : upstreams.filter((upstream) => upstream.weight > 0 && !this.#isClosed(upstream, nowMs));
+    if (open.length === 0) return this.#pickProbed(upstreams, picking);
     const fresh = open.filter((upstream) => !tried.has(upstream.id));
     const candidates = fresh.length > 0 ? fresh : open;
     if (candidates.length < 2) return candidates[0];
@@ -86,10 +98,18 @@ export class LoadBalancer {
   succeeded(upstream: Upstream): void {
     const health = this.#health.get(upstream.revision);
     if (health === undefined) return;
+    health.probe = undefined;
+    health.probedAtMs = Number.NEGATIVE_INFINITY;
     health.failuresInARow = 0;
     health.blamed = undefined;
     health.offUntilMs = 0;
     health.reason = undefined;
+  }
+
+  /** This call asks it no more: if it was the probe, another one may be. */
+  left(upstream: Upstream, call: object): void {
+    const health = this.#health.get(upstream.revision);
+    if (health?.probe === call) health.probe = undefined;
   }
 
   rateLimited(upstream: Upstream, fault: UpstreamFault, nowMs: number): void {
@@ -101,7 +121,9 @@ export class LoadBalancer {
   /** Counts one failed call, however often it tried; calls that were under way when the upstream was left alone count no more. */
   failed(upstream: Upstream, { nowMs, caller }: Failing): void {
     const health = this.#of(upstream, nowMs);
-    if (health.failuresInARow === 0) health.blamed = caller;
+    const isFirst = health.failuresInARow === 0;
+    health.isOfRequests = caller !== undefined && (isFirst || health.isOfRequests);
+    if (isFirst) health.blamed = caller;
     else if (health.blamed !== caller) health.blamed = undefined;
     if (health.offUntilMs > nowMs) return;
     health.failuresInARow += 1;
@@ -147,6 +169,19 @@ export class LoadBalancer {
     return this.#isOff(upstream, nowMs) && (reason === 'rate_limited' || blamed === undefined);
   }
 
+  /** Of those that are closed to all, the one that this call may ask as a probe. */
+  #pickProbed(upstreams: readonly Upstream[], { nowMs, call }: Picking): Upstream | undefined {
+    if (call === undefined) return undefined;
+    for (const upstream of upstreams.toSorted((one, other) => one.tier - other.tier)) {
+      const health = this.#health.get(upstream.revision);
+      if (upstream.weight === 0 || health === undefined || !isProbeDue(health, nowMs)) continue;
+      health.probe = call;
+      health.probedAtMs = nowMs;
+      return upstream;
+    }
+    return undefined;
+  }
+
   #choose(upstreams: readonly Upstream[], nowMs: number): Upstream | undefined {
     let best: Upstream | undefined;
     let bestCredit = Number.NEGATIVE_INFINITY;
@@ -168,7 +203,7 @@ export class LoadBalancer {
     let health = this.#health.get(revision);
     if (health === undefined) {
       this.#sweepAtTimes(nowMs);
-      health = { touchedAtMs: 0, offUntilMs: 0, reason: undefined, failuresInARow: 0, blamed: undefined, credit: 0 };
+      health = { ...unharmed };
       this.#health.set(revision, health);
     }
     health.touchedAtMs = nowMs;
@@ -182,6 +217,22 @@ export class LoadBalancer {
     for (const [revision, { touchedAtMs, offUntilMs }] of this.#health)
       if (Math.max(touchedAtMs, offUntilMs) + rememberedMs <= nowMs) this.#health.delete(revision);
   }
+}
+
+const unharmed: Readonly<Health> = {
+  touchedAtMs: 0,
+  offUntilMs: 0,
+  reason: undefined,
+  failuresInARow: 0,
+  blamed: undefined,
+  isOfRequests: false,
+  probe: undefined,
+  probedAtMs: Number.NEGATIVE_INFINITY,
+  credit: 0,
+};
+
+function isProbeDue({ reason, isOfRequests, probe, probedAtMs }: Health, nowMs: number): boolean {
+  return reason === 'failing' && isOfRequests && probe === undefined && nowMs - probedAtMs >= probeEveryMs;
 }
 
 /** Weighted rendezvous hashing: each upstream scores the affinity on its own, so that adding or removing one moves only its own calls. */
