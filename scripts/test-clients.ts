@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { checkDescription } from '../test/clients/suite/check-description.ts';
+import { checkExample } from '../test/clients/suite/check-example.ts';
 import { knownFailures } from '../test/clients/suite/known-failures.ts';
 import { holdTable } from '../test/clients/suite/page.ts';
 import { programs as allPrograms } from '../test/clients/suite/programs.ts';
@@ -7,6 +8,7 @@ import { runPrograms } from '../test/clients/suite/run-programs.ts';
 import { runSnippets } from '../test/clients/suite/run-snippets.ts';
 import { findMissing, prepareRunners } from '../test/clients/suite/runtimes.ts';
 import { toTable } from '../test/clients/suite/table.ts';
+import { Turns } from '../test/clients/suite/turns.ts';
 import { findFaults } from '../test/clients/suite/verdict.ts';
 import { startWorld } from '../test/clients/suite/world.ts';
 
@@ -15,8 +17,9 @@ what the service serves at /openapi.json is put before linters and generators of
 
   npm run test:clients                       all of them; fails on red cells, and if the table of the page is another
   npm run test:clients -- --write            the same, and writes the table into the page
-  npm run test:clients -- --only NAME,NAME   some programs, by their names in test/clients/suite/programs.ts, and no snippets;
-                                             \`description\` is what is done with /openapi.json
+  npm run test:clients -- --only NAME,NAME   some programs, by their names in test/clients/suite/programs.ts; \`snippets\` are those
+                                             of the page, \`description\` is what is done with /openapi.json, \`example\` what is
+                                             done with examples/sdk-application
 
 What they need is installed below $XDG_CACHE_HOME (~/.cache) when it is missing there.`;
 
@@ -30,15 +33,21 @@ async function run(): Promise<readonly string[]> {
   if (missing.length > 0) return missing;
   const only = values.only?.split(',');
   const programs = allPrograms.filter(({ name }) => only === undefined || only.includes(name));
-  await using runners = await prepareRunners();
+  const runners = await prepareRunners();
   await using world = await startWorld(runners['openai-two'].toSnippetCommand);
-  const outcomes = await runPrograms(programs, runners, world);
+  const stage = { runners, world, turns: new Turns() };
+  const has = (part: string): boolean => only?.includes(part) ?? true;
+  const [outcomes, ...others] = await Promise.all([
+    runPrograms(programs, stage),
+    has('description') ? checkDescription(stage) : [],
+    has('example') ? checkExample(stage) : [],
+    has('snippets') ? runSnippets(allPrograms, stage) : [],
+  ]);
   const table = toTable(programs, outcomes);
   if (programs.length > 0) console.log(`${table}\n`);
-  const inDescription = only?.includes('description') === false ? [] : await checkDescription(world);
-  if (only !== undefined) return [...findFaults(outcomes, []), ...inDescription];
+  if (only !== undefined) return [...findFaults(outcomes, []), ...others.flat()];
   const inCells = findFaults(outcomes, knownFailures);
-  const faults = [...inCells, ...inDescription, ...(await runSnippets(programs, runners, world))];
+  const faults = [...inCells, ...others.flat()];
   console.log(`Cells: ${outcomes.filter(({ ok }) => ok).length} passed, ${inCells.length} failed`);
   const isHeld = await holdTable(table, values.write);
   return isHeld ? faults : [...faults, 'docs/clients.md has another table; npm run test:clients -- --write brings this one'];

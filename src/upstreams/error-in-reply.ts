@@ -20,7 +20,6 @@ const statuses: ReadonlyMap<unknown, number> = new Map([
   ['timeout_error', 504],
   ['api_error', 500],
   ['server_error', 500],
-  ['runtime_error', 500],
   ['internal_server_error', 500],
   ['upstream_error', 500],
 ]);

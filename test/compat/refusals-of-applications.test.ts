@@ -192,19 +192,30 @@ describe('an error of an application', () => {
     expect([answer.status, answer.error]).toMatchObject([told, { type, display_message: 'Try another.' }]);
   });
 
-  it.each([{ ...own, code: '402' }, { ...own, type: 'invalid_request_error' }, own])(
+  async function toldLate(error: object): Promise<unknown> {
+    const host = await hostThat(async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant', content: 'Half' }), { error });
+      answering.done();
+    });
+    const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
+    const { content, error: told } = await (await service.stream('app', body, as('ada'))).rest();
+    expect(content()).toBe('Half');
+    return told;
+  }
+
+  it.each([{ ...own, code: '402' }, { ...own, type: 'invalid_request_error' }, own, { ...own, type: 'runtime_error' }])(
     'late in a stream is told as it is: %j',
     async (error) => {
-      const host = await hostThat(async (answering) => {
-        answering.head();
-        await answering.events(delta({ role: 'assistant', content: 'Half' }), { error });
-        answering.done();
-      });
-      const service = await serviceOf({ applications: { app: { endpoint: `${host.url}/app` } } });
-      const { content, error: told } = await (await service.stream('app', body, as('ada'))).rest();
-      expect([content(), told]).toEqual(['Half', error]);
+      expect(await toldLate(error)).toEqual(error);
     },
   );
+
+  it('late in a stream is ours if its code is 500, as that of a program that fell', async () => {
+    const told = await toldLate({ message: 'Error during processing the request', type: 'runtime_error', code: '500' });
+    const message = 'The answer of app failed: Error during processing the request';
+    expect(told).toEqual({ type: 'upstream_error', message, param: null, code: 'upstream_failed' });
+  });
 
   it('never says a key that the application was sent', async () => {
     const host = await hostThat((answering) => {

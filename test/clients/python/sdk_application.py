@@ -1,7 +1,6 @@
 """An application written with aidial-sdk: asks the model `gpt` on behalf of its caller and tells what it says."""
 
 import os
-import sys
 
 import openai
 import uvicorn
@@ -60,4 +59,4 @@ class Relay(ChatCompletion):
 app = DIALApp(add_healthcheck=True)
 app.add_chat_completion("sdk", Relay())
 
-uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), log_level="warning")
+uvicorn.run(app, host="127.0.0.1", port=int(os.environ["PORT"]), log_level="warning")

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { install } from './install.ts';
 import { runCommand } from './run-command.ts';
 import { installPython } from './runtimes.ts';
-import type { World } from './world.ts';
+import type { Stage } from './stage.ts';
 
 const programsFolder = join(import.meta.dirname, '..');
 const nodeFolder = join(programsFolder, 'node');
@@ -20,14 +20,14 @@ interface Step {
  * Puts what the service serves at `/openapi.json` before linters and before generators of clients, whose clients are
  * compiled or imported whole and call the service. Gives what is wrong, a line each.
  */
-export async function checkDescription(world: World): Promise<string[]> {
+export async function checkDescription(stage: Stage): Promise<string[]> {
   const [python, node] = [await installPython('generator'), await installNode()];
   const folder = await mkdtemp(join(tmpdir(), 'parley-description-'));
   try {
-    await fill(folder, { url: `${world.url}/openapi.json`, node });
+    await fill(folder, { url: `${stage.world.url}/openapi.json`, node });
     const [inPython, inNode] = await Promise.all([
-      runSteps(toPythonSteps({ folder, bin: join(python, 'bin') }), folder, world),
-      runSteps(toNodeSteps(folder), folder, world),
+      runSteps(toPythonSteps({ folder, bin: join(python, 'bin') }), folder, stage),
+      runSteps(toNodeSteps(folder), folder, stage),
     ]);
     return [...inPython, ...inNode];
   } finally {
@@ -94,10 +94,10 @@ function toNodeSteps(folder: string): readonly Step[] {
 }
 
 /** Runs one after the other until one fails; what a client must have said of its calls is its own to check. */
-async function runSteps(steps: readonly Step[], folder: string, world: World): Promise<string[]> {
+async function runSteps(steps: readonly Step[], folder: string, { world, turns }: Stage): Promise<string[]> {
   for (const { name, command, environment = {} } of steps) {
     const options = { folder, environment: { ...world.environment, ...environment }, isBare: true, timeoutMs: 120_000 };
-    const { code, stdout, stderr } = await runCommand(command, options);
+    const { code, stdout, stderr } = await turns.take(name, () => runCommand(command, options));
     if (code !== 0) return [`/openapi.json, ${name}: it ended with ${code}: ${`${stdout}${stderr}`.slice(-1500)}`];
   }
   return [];

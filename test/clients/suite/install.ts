@@ -8,7 +8,7 @@ import { type RunOptions, runCommand } from './run-command.ts';
 const tries = 3;
 const pauseMs = 10_000;
 /** A registry may be slow, and so may a machine that compiles for the first time. */
-export const longestStepMs = 1_800_000;
+const longestStepMs = 1_800_000;
 
 /** Outside of the tree: what was installed once is there for every checkout with the same lock. */
 const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'parley', 'clients');

@@ -4,26 +4,20 @@ import type { ObservedUpstream } from './observed-upstream.ts';
 import type { Program } from './programs.ts';
 import { imageBase64 } from './replies.ts';
 import { type Ran, runCommand } from './run-command.ts';
-import type { Runners } from './runtimes.ts';
-import type { World } from './world.ts';
+import type { Stage } from './stage.ts';
 
 const longestProgramMs = 240_000;
 
-/** Runs all programs, two at once, and gives one outcome for each cell that they should have tried. */
-export async function runPrograms(programs: readonly Program[], runners: Runners, world: World): Promise<Outcome[]> {
-  const waiting = [...programs];
-  const outcomes: Outcome[] = [];
-  const work = async (): Promise<void> => {
-    for (let program = waiting.shift(); program !== undefined; program = waiting.shift()) {
-      const { toCommand, folder } = runners[program.runtime];
-      const options = { folder, environment: world.environment, timeoutMs: longestProgramMs, isBare: true };
-      const ran = await runCommand(toCommand(program), options);
-      outcomes.push(...toOutcomes(program, ran));
-    }
-  };
-  await Promise.all([work(), work()]);
+/** Runs all programs and gives one outcome for each cell that they should have tried. */
+export async function runPrograms(programs: readonly Program[], { runners, world, turns }: Stage): Promise<Outcome[]> {
+  const outcomes = programs.map(async (program) => {
+    const { toCommand, folder } = runners[program.runtime];
+    const options = { folder, environment: world.environment, timeoutMs: longestProgramMs, isBare: true };
+    return toOutcomes(program, await turns.take(program.name, () => runCommand(toCommand(program), options)));
+  });
+  const all = (await Promise.all(outcomes)).flat();
   await setTimeout(1000);
-  return outcomes.map((outcome) => checkedAgainst(world.upstream, outcome));
+  return all.map((outcome) => checkedAgainst(world.upstream, outcome));
 }
 
 /** What the program told of each cell; a cell that it told nothing of is red. */

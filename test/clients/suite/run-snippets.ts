@@ -3,60 +3,106 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readSnippets, type Snippet } from './page.ts';
 import type { Program } from './programs.ts';
-import { runCommand } from './run-command.ts';
-import type { Runner, Runners } from './runtimes.ts';
-import type { World } from './world.ts';
+import { type Ran, runCommand } from './run-command.ts';
+import type { Runner } from './runtimes.ts';
+import type { Stage } from './stage.ts';
 
 /** The address that snippets show; they are run with that of the service under test. */
 const shownAddress = 'http://127.0.0.1:8080';
 /** Told by every snippet that works: the greeting of the upstream, or its forecast. */
 const told = /from the mock\.|Paris/;
-const longestMs = 60_000;
+const longestMs = 120_000;
 
 /** Below the packages of this repository, so that snippets in JavaScript find them. */
 const folder = fileURLToPath(new URL('../../../node_modules/.cache/parley-clients/', import.meta.url));
 const names: Readonly<Record<string, string>> = { python: 'snippet.py', go: 'main.go', java: 'Snippet.java', js: 'snippet.mjs' };
 
+type SnippetRunner = Pick<Runner, 'toSnippetCommand' | 'toSnippetsCommand' | 'folder'>;
+
+const node: SnippetRunner = {
+  toSnippetCommand: (file) => [process.execPath, file],
+  folder: import.meta.dirname,
+};
+
+/** A snippet as it lies on the disk. */
+interface Written {
+  readonly client: string;
+  readonly file: string;
+  readonly runner: SnippetRunner;
+}
+
 /** Runs each snippet of the page as it stands there; gives what is wrong, a line each. */
-export async function runSnippets(programs: readonly Program[], runners: Runners, world: World): Promise<string[]> {
+export async function runSnippets(programs: readonly Program[], stage: Stage): Promise<string[]> {
   const snippets = await readSnippets();
   const runtimes = new Map(
     programs.flatMap(({ clients, runtime }) => Object.keys(clients).map((client) => [client, runtime] as const)),
   );
   const missing = [...runtimes.keys()].filter((client) => !snippets.some((snippet) => snippet.client === client));
-  const waiting = [...snippets.entries()];
   const faults = missing.map((client) => `docs/clients.md has no snippet of ${client}`);
-  const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [at, snippet] = next;
-      const runtime = runtimes.get(snippet.client);
-      const runner = runtime === undefined ? node : runners[runtime];
-      const fault = await runOne(snippet, runner, { world, into: join(folder, String(at)) });
-      if (fault !== undefined) faults.push(`the snippet of ${snippet.client}: ${fault}`);
-    }
-  };
-  await Promise.all([work(), work()]);
+  const written: Written[] = [];
+  for (const [at, snippet] of snippets.entries()) {
+    const runtime = runtimes.get(snippet.client);
+    const runner = runtime === undefined ? node : stage.runners[runtime];
+    const file = await write(snippet, { url: stage.world.url, into: join(folder, String(at)) });
+    if (file === undefined) faults.push(`the snippet of ${snippet.client}: ${shownAddress} is not in it, or nothing runs it`);
+    else written.push({ client: snippet.client, file, runner });
+  }
+  faults.push(...(await runAll(written, stage)));
   await rm(folder, { recursive: true, force: true });
   return faults;
 }
 
-const node: Pick<Runner, 'toSnippetCommand' | 'folder'> = {
-  toSnippetCommand: (file) => [process.execPath, file],
-  folder: import.meta.dirname,
-};
-
-async function runOne(
+/** The file of the snippet, with the address of the service in the place of the one that is shown. */
+async function write(
   { language, code }: Snippet,
-  runner: Pick<Runner, 'toSnippetCommand' | 'folder'>,
-  { world, into }: { readonly world: World; readonly into: string },
+  { url, into }: { readonly url: string; readonly into: string },
 ): Promise<string | undefined> {
   const name = names[language];
-  if (name === undefined) return `nothing runs ${language}`;
-  if (!code.includes(shownAddress)) return `${shownAddress} is not in it`;
+  if (name === undefined || !code.includes(shownAddress)) return undefined;
   await mkdir(into, { recursive: true });
-  const file = join(into, name);
-  await writeFile(file, code.replaceAll(shownAddress, world.url));
+  await writeFile(join(into, name), code.replaceAll(shownAddress, url));
+  return join(into, name);
+}
+
+/** Runs those together whose runtime can, and the others one by one. */
+async function runAll(written: readonly Written[], stage: Stage): Promise<string[]> {
+  const byRunner = [...Map.groupBy(written, ({ runner }) => runner)];
+  const faults = byRunner.map(([runner, those]) => {
+    if (runner.toSnippetsCommand !== undefined) return runTogether(runner, those, stage);
+    return Promise.all(those.map((one) => runOne(one, stage))).then((found) => found.flat());
+  });
+  return (await Promise.all(faults)).flat();
+}
+
+async function runOne({ client, file, runner }: Written, stage: Stage): Promise<string[]> {
+  const { code, stdout, stderr } = await run(
+    `the snippet of ${client}`,
+    { command: runner.toSnippetCommand(file), runner },
+    stage,
+  );
+  return code === 0 && told.test(stdout) ? [] : [`the snippet of ${client} ended with ${code}: ${stdout}${stderr.slice(-600)}`];
+}
+
+async function runTogether(runner: SnippetRunner, written: readonly Written[], stage: Stage): Promise<string[]> {
+  const command = runner.toSnippetsCommand?.(written.map(({ file }) => file)) ?? [];
+  const { code, stdout, stderr } = await run(`the snippets of ${written[0]?.client} and others`, { command, runner }, stage);
+  const said = new Map<string, string>();
+  for (const line of stdout.split('\n')) {
+    if (!line.startsWith('{')) continue;
+    const { file, ok, text } = JSON.parse(line) as { readonly file: string; readonly ok: boolean; readonly text: string };
+    said.set(file, ok && told.test(text) ? '' : text);
+  }
+  return written.flatMap(({ client, file }) => {
+    const why = said.get(file) ?? `it did not run, the program ended with ${code}: ${stderr.slice(-600)}`;
+    return why === '' ? [] : [`the snippet of ${client}: ${why.slice(-600)}`];
+  });
+}
+
+function run(
+  name: string,
+  { command, runner }: { readonly command: readonly string[]; readonly runner: SnippetRunner },
+  { world, turns }: Stage,
+): Promise<Ran> {
   const options = { folder: runner.folder, environment: world.environment, timeoutMs: longestMs, isBare: true };
-  const { code: status, stdout, stderr } = await runCommand(runner.toSnippetCommand(file), options);
-  return status === 0 && told.test(stdout) ? undefined : `it ended with ${status}: ${stdout}${stderr.slice(-600)}`;
+  return turns.take(name, () => runCommand(command, options));
 }

@@ -1,7 +1,6 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { install, longestStepMs } from './install.ts';
+import { install } from './install.ts';
 import type { Program, Runtime } from './programs.ts';
 import { runCommand } from './run-command.ts';
 
@@ -15,11 +14,13 @@ export interface Runner {
   readonly toCommand: (program: Program) => readonly string[];
   /** For a file of one's own, with the same libraries. */
   readonly toSnippetCommand: (file: string) => readonly string[];
+  /** For several at once, which share what they import, if the runtime can: a JSON line for each. */
+  readonly toSnippetsCommand?: (files: readonly string[]) => readonly string[];
   /** Where commands run. */
   readonly folder: string;
 }
 
-export type Runners = Readonly<Record<Runtime, Runner>> & AsyncDisposable;
+export type Runners = Readonly<Record<Runtime, Runner>>;
 
 interface Needed {
   readonly command: readonly string[];
@@ -59,18 +60,11 @@ function isBelow(found: readonly number[], atLeast: readonly number[]): boolean 
   return at !== -1 && (found[at] ?? 0) < (atLeast[at] ?? 0);
 }
 
-/** Installs what the programs need and compiles them. */
+/** Installs what the programs need and compiles them, unless an earlier run did so with the same sources. */
 export async function prepareRunners(): Promise<Runners> {
-  const built = await mkdtemp(join(tmpdir(), 'parley-clients-'));
-  const clean = () => rm(built, { recursive: true, force: true });
-  try {
-    const [newest, openaiTwo, instructor] = await preparePythons('newest', 'openai-two', 'instructor');
-    const [go, java] = await Promise.all([prepareGo(built), prepareJava(built)]);
-    return { newest, 'openai-two': openaiTwo, instructor, go, java, [Symbol.asyncDispose]: clean };
-  } catch (error) {
-    await clean();
-    throw error;
-  }
+  const [newest, openaiTwo, instructor] = await preparePythons('newest', 'openai-two', 'instructor');
+  const [go, java] = await Promise.all([prepareGo(), prepareJava()]);
+  return { newest, 'openai-two': openaiTwo, instructor, go, java };
 }
 
 async function preparePythons<const Names extends readonly Runtime[]>(...names: Names): Promise<{ [At in keyof Names]: Runner }> {
@@ -80,6 +74,7 @@ async function preparePythons<const Names extends readonly Runtime[]>(...names: 
     runners.push({
       toCommand: (program) => [python, '-B', `${program.name}.py`],
       toSnippetCommand: (file) => [python, '-B', file],
+      toSnippetsCommand: (files) => [python, '-B', 'run_snippets.py', ...files],
       folder: pythonFolder,
     });
   }
@@ -88,7 +83,7 @@ async function preparePythons<const Names extends readonly Runtime[]>(...names: 
 
 /** The folder of the environment that is locked in `python/environments` under this name. */
 export async function installPython(name: string): Promise<string> {
-  const { stdout: version } = await runCommand(['python3', '--version']);
+  const version = await versionOf('python3', '--version');
   const lock = join(pythonFolder, 'environments', `${name}.txt`);
   return install({
     name: `python-${name}`,
@@ -100,13 +95,18 @@ export async function installPython(name: string): Promise<string> {
   });
 }
 
-async function prepareGo(built: string): Promise<Runner> {
+async function prepareGo(): Promise<Runner> {
+  const sum = await readFile(join(goFolder, 'go.sum'), 'utf8');
   await install({
     name: 'go-modules',
-    locks: [await readFile(join(goFolder, 'go.sum'), 'utf8')],
+    locks: [sum],
     toSteps: () => [{ command: ['go', 'mod', 'download'], folder: goFolder }],
   });
-  await compile(['go', 'build', '-o', built, './...'], goFolder);
+  const built = await install({
+    name: 'go-programs',
+    locks: [await versionOf('go', 'version'), sum, ...(await readSources(goFolder, '.go'))],
+    toSteps: (into) => [{ command: ['go', 'build', '-o', into, './...'], folder: goFolder }],
+  });
   return {
     toCommand: ({ name }) => [join(built, name)],
     toSnippetCommand: (file) => ['go', 'run', file],
@@ -114,11 +114,11 @@ async function prepareGo(built: string): Promise<Runner> {
   };
 }
 
-async function prepareJava(built: string): Promise<Runner> {
-  const pom = join(javaFolder, 'pom.xml');
+async function prepareJava(): Promise<Runner> {
+  const pom = await readFile(join(javaFolder, 'pom.xml'), 'utf8');
   const folder = await install({
     name: 'java',
-    locks: [await readFile(pom, 'utf8')],
+    locks: [pom],
     toSteps: (into) => [
       {
         command: ['mvn', '--batch-mode', '--quiet', '--strict-checksums', `-Dclients.libraries=${into}/libraries`, 'package'],
@@ -126,10 +126,13 @@ async function prepareJava(built: string): Promise<Runner> {
       },
     ],
   });
-  const classes = join(built, 'classes');
   const libraries = join(folder, 'libraries/*');
-  const sources = (await readdir(javaFolder)).filter((name) => name.endsWith('.java'));
-  await compile(['javac', '-d', classes, '-cp', libraries, ...sources], javaFolder);
+  const names = (await readdir(javaFolder)).filter((name) => name.endsWith('.java'));
+  const classes = await install({
+    name: 'java-programs',
+    locks: [await versionOf('javac', '-version'), pom, ...(await readSources(javaFolder, '.java'))],
+    toSteps: (into) => [{ command: ['javac', '-d', into, '-cp', libraries, ...names], folder: javaFolder }],
+  });
   const run = ['java', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', `${libraries}:${classes}`];
   return {
     toCommand: ({ name }) => [...run, name],
@@ -138,9 +141,13 @@ async function prepareJava(built: string): Promise<Runner> {
   };
 }
 
-async function compile(command: readonly string[], folder: string): Promise<void> {
-  const beganMs = Date.now();
-  const { code, stdout, stderr } = await runCommand(command, { folder, timeoutMs: longestStepMs });
-  process.stderr.write(`${command.slice(0, 2).join(' ')}: ${Math.round((Date.now() - beganMs) / 1000)} s\n`);
-  if (code !== 0) throw new Error(`${command.join(' ')}\n${stdout}${stderr}`);
+async function versionOf(...command: readonly string[]): Promise<string> {
+  const { stdout, stderr } = await runCommand(command);
+  return `${stdout}${stderr}`;
+}
+
+/** Each file of the folder, at any depth, that has this ending. */
+async function readSources(folder: string, ending: string): Promise<string[]> {
+  const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith(ending)).sort();
+  return Promise.all(names.map(async (name) => `${name}\n${await readFile(join(folder, name), 'utf8')}`));
 }

@@ -4,10 +4,12 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
-const program = join(import.meta.dirname, '../python/sdk_application.py');
+const relay = join(import.meta.dirname, '../python/sdk_application.py');
 const longestStartMs = 60_000;
 
 interface ApplicationOptions {
+  /** Its file; the application that most of the suite asks where absent. */
+  readonly program?: string;
   readonly toCommand: (file: string) => readonly string[];
   readonly port: number;
   /** Where it calls the service. */
@@ -15,10 +17,10 @@ interface ApplicationOptions {
 }
 
 /** The application written with the family's SDK, once it listens. */
-export async function startApplication({ toCommand, port, url }: ApplicationOptions): Promise<AsyncDisposable> {
+export async function startApplication({ program = relay, toCommand, port, url }: ApplicationOptions): Promise<AsyncDisposable> {
   const [file = '', ...args] = toCommand(program);
-  const child = spawn(file, [...args, String(port)], {
-    env: { PATH: process.env.PATH ?? '', PYTHONUNBUFFERED: '1', DIAL_URL: url },
+  const child = spawn(file, args, {
+    env: { PATH: process.env.PATH ?? '', PYTHONUNBUFFERED: '1', DIAL_URL: url, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let said = '';

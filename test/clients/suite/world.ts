@@ -24,7 +24,11 @@ export async function startWorld(application: (file: string) => readonly string[
   return {
     url: service.url,
     upstream,
-    environment: { PARLEY_URL: service.url, PARLEY_KEY: callerKey, PARLEY_IMAGE: imageBase64, KEY: callerKey },
+    environment: {
+      ...{ PARLEY_URL: service.url, PARLEY_KEY: callerKey, PARLEY_IMAGE: imageBase64, KEY: callerKey },
+      // Else litellm looks for a list of prices on the Internet, three times over.
+      LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+    },
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
