@@ -49,6 +49,7 @@ export function composeLine(deps: CompleteServiceDeps) {
   const mcp = new McpTools(clock, caches);
   const documents = new DocumentTools({
     ...{ files: deps.files, passages: deps.passages, embedder: deps.embedder, snapshot, clock, caches, noteFault },
+    noteMissing: deps.noteMissing,
     serviceEmbed: { calls: () => calls, telemetry, clock, newId: createLetterIds() },
   });
   const openApi = new OpenApiReader();

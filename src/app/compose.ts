@@ -181,7 +181,8 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
   const prepareSaved = (id: string): void =>
     documents.prepare(async () => [await catalog.findStored(id)].filter((saved) => saved !== undefined));
   const noteSaved = hearingOfSaves(noteAudit, prepareSaved);
-  applicationRoutes(app, { snapshot, identify, store, catalog, clock, newId: randomUUID, noteAudit: noteSaved });
+  const files = parts.files?.index;
+  applicationRoutes(app, { snapshot, identify, store, catalog, files, clock, newId: randomUUID, noteAudit: noteSaved });
   if (parts.files !== undefined) {
     const contents = new StoredResources({ ...defaultFileLimits, ...parts.files, clock, newId: randomUUID, noteFault });
     const applications = new ApplicationResources({ store, clock, newId: randomUUID, noteAudit: noteSaved });

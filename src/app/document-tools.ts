@@ -9,7 +9,7 @@ import type { FileIndex } from '#domain/files/file-index.ts';
 import type { DocumentProgress } from '#domain/tools/document-progress.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { PassageIndex } from '#domain/tools/passage-index.ts';
-import { type LoadedTools, ToolFault } from '#domain/tools/tool.ts';
+import { type LoadedTools, type MissingToolset, ToolFault } from '#domain/tools/tool.ts';
 import type { LoadContext } from '#runtime/quick-app/load-tools.ts';
 import { DeploymentEmbedder } from '#tools/retrieval/deployment-embedder.ts';
 import { loadDocumentTools } from '#tools/retrieval/document-source.ts';
@@ -39,7 +39,12 @@ export interface DocumentToolsDeps {
   readonly clock: Clock;
   readonly caches: Caches;
   readonly noteFault: (message: string, thrown: unknown) => void;
+  /** Called with what an application names that is not stored, whenever that was looked up; often nothing. */
+  readonly noteMissing?: ((application: string, references: readonly string[]) => void) | undefined;
 }
+
+/** How often files are looked for that an application of the configuration names and that are not stored yet. */
+const lookAgainMs = 30_000;
 
 type FindDeployments = () => Iterable<Deployment> | Promise<Iterable<Deployment>>;
 
@@ -56,6 +61,7 @@ export class DocumentTools {
   readonly #parts: DocumentToolsDeps;
   readonly #shelves: Shelves | undefined;
   #preparing: Promise<void> = Promise.resolve();
+  #lookingAgain: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(parts: DocumentToolsDeps) {
@@ -71,10 +77,17 @@ export class DocumentTools {
   }
 
   /** The tools over these references, for an application under a configuration. Rejects with ToolFault, StoreFault. */
-  async load(references: readonly string[], configuration: Configuration, { owner }: LoadContext): Promise<LoadedTools> {
+  async load(
+    references: readonly string[],
+    configuration: Configuration,
+    { owner, application }: LoadContext,
+  ): Promise<LoadedTools> {
     if (this.#shelves === undefined) throw new ToolFault('No files are stored here.');
     const { maxResultBytes } = configuration.tools;
-    return loadDocumentTools(references, owner, { ...this.#shelves, embedder: this.#embedder(configuration), maxResultBytes });
+    const deps = { ...this.#shelves, embedder: this.#embedder(configuration), maxResultBytes };
+    const loaded = await loadDocumentTools(references, owner, deps);
+    this.#noteMissing(application, loaded.missing);
+    return loaded;
   }
 
   /**
@@ -95,11 +108,14 @@ export class DocumentTools {
     if (this.#shelves === undefined || references.length === 0) return [];
     const shelf = await openShelf(references, deployment.ownership?.owner ?? null, this.#shelves.files);
     const { configuration } = this.#parts.snapshot();
+    this.#noteMissing(deployment.id, shelf.missing);
+    if (shelf.missing.length > 0 && deployment.ownership === null) this.#lookAgain();
     return readProgress(shelf, { ...this.#shelves, embedder: this.#embedder(configuration) });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    clearTimeout(this.#lookingAgain);
     await this.#shelves?.indexer.close();
   }
 
@@ -108,6 +124,20 @@ export class DocumentTools {
       if (this.#isClosed) return;
       await this.progress(deployment);
     }
+  }
+
+  #noteMissing(application: string, missing: readonly MissingToolset[]): void {
+    this.#parts.noteMissing?.(
+      application,
+      missing.map(({ name }) => name),
+    );
+  }
+
+  /** A configuration comes before the files that it names: they are uploaded to the service that it starts. */
+  #lookAgain(): void {
+    if (this.#isClosed) return;
+    clearTimeout(this.#lookingAgain);
+    this.#lookingAgain = setTimeout(() => this.prepare(() => this.#parts.snapshot().deployments.values()), lookAgainMs).unref();
   }
 
   #embedder({ retrieval }: Configuration): TextEmbedder {

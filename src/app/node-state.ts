@@ -8,6 +8,7 @@ import { declaredDependencies } from '#domain/quick-app/deployments-as-tools.ts'
 import type { LoadBalancer, UpstreamState } from '#domain/upstreams/load-balancer.ts';
 import type { ConfigurationReport } from '#surfaces/admin/node-report.ts';
 import type { Reason } from '#surfaces/ops/routes.ts';
+import { MissingDocuments } from './missing-documents.ts';
 import type { SharedStore } from './stores.ts';
 
 export interface NodeStateDeps {
@@ -53,9 +54,11 @@ export class NodeState {
   readonly #dangling = new Map<string, Dangling>();
   readonly #parts: NodeStateDeps;
   #stores = noStores;
+  readonly documents: MissingDocuments;
 
   constructor(parts: NodeStateDeps) {
     this.#parts = parts;
+    this.documents = new MissingDocuments(parts.snapshot);
   }
 
   started(isStopping: () => boolean): void {
@@ -119,6 +122,7 @@ export class NodeState {
     ...this.#faults.map((fault) => ({ code: 'configuration_refused', message: formatPublic(fault) })),
     ...this.#warnings.map((warning) => ({ code: 'configuration_warning', message: formatPublic(warning) })),
     ...this.#danglingOfConfiguration().map((each) => ({ code: 'dependency_missing', message: formatDangling(each) })),
+    ...this.documents.reasons,
     ...[...this.upstreams()]
       .filter(({ off }) => off)
       .map(({ id, reason }) => ({ code: 'upstream_off', message: `${id} is left alone: ${reason}` })),

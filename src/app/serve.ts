@@ -103,6 +103,9 @@ function composeNode(
     noteGraph(graph) {
       for (const each of state.graphWalked(graph)) log.warn(formatDangling(each));
     },
+    noteMissing(application, references) {
+      for (const each of state.documents.note(application, references)) log.warn(each);
+    },
     ...(settings.tls && { tls: readTls(settings.tls) }),
     prepare(app) {
       refuseWhileDraining(app, () => service.inFlightCalls.isClosed);

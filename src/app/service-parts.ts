@@ -38,6 +38,8 @@ export interface ServiceDeps {
   readonly responses?: ResponseStores;
   /** Called with each dependency graph that is walked, and what dangles in it. */
   readonly noteGraph?: (graph: DependencyGraph) => void;
+  /** Called with the documents that an application names and that are not stored, whenever they were looked up. */
+  readonly noteMissing?: (application: string, references: readonly string[]) => void;
   /** What those with the role `admin` are shown. Absent: its paths are not served. */
   readonly admin?: Pick<AdminDeps, 'journal' | 'readNode'>;
   /** Called with what belongs in the audit log. */

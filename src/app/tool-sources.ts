@@ -14,7 +14,6 @@ import type { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
 import type { DocumentTools } from './document-tools.ts';
 
 const tokenReplyMs = 30_000;
-const mcpLoadingMs = 30_000;
 
 /** Where tools come from under one configuration: behind its network guard. */
 export interface ConfiguredTools {
@@ -45,7 +44,7 @@ export function createToolSources(clock: Clock, lasting: LastingSources): (confi
 
 function toTools(configuration: Configuration, clock: Clock, lasting: LastingSources): ConfiguredTools {
   const { security, tools: limits } = configuration;
-  const { connectMs, timeoutMs } = limits;
+  const { connectMs, listMs, timeoutMs } = limits;
   const { allowPrivateNetworks } = security;
   const guard = new NetGuard(allowPrivateNetworks);
   const http: HttpClient = guardClient(guard, (lookup) => new LeanClient({ lookup }));
@@ -56,8 +55,8 @@ function toTools(configuration: Configuration, clock: Clock, lasting: LastingSou
     caches,
     timeouts: { connectMs, firstByteMs: tokenReplyMs, idleMs: tokenReplyMs },
   });
-  const rules = JSON.stringify([allowPrivateNetworks, connectMs, timeoutMs]);
-  const network = { fetch: createGuardedFetch(guard, connectMs), tokens, timeoutMs, loadingMs: mcpLoadingMs, rules };
+  const rules = JSON.stringify([allowPrivateNetworks, connectMs, listMs, timeoutMs]);
+  const network = { fetch: createGuardedFetch(guard, connectMs), tokens, timeoutMs, connectMs, listMs, rules };
   return {
     addons: new AddonTools({ http, tokens, clock, caches, limits, reader: lasting.openApi }),
     sources: {

@@ -102,8 +102,37 @@ describe('a server', () => {
     const server = await startStateless([echo], {
       before: instead(method, () => new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } })),
     });
-    const { load } = loadMcpTools(server.url, { loadingMs: 100 });
-    await expect(load()).rejects.toThrow(/^The MCP server Tools did not (answer|list its tools) within 0.1 s\.$/);
+    const { load, pass } = loadMcpTools(server.url, { connectMs: 500, listMs: 400 });
+    const mute = method === 'tools/list' ? 'list its tools within 0.4 s' : 'answer within 0.5 s';
+    const asked = () => server.asked(method).length;
+    await expect(load()).rejects.toThrow(`The MCP server Tools did not ${mute}.`);
+    const before = asked();
+    await expect(load(undefined, 'another user')).rejects.toThrow(mute);
+    pass(59_999);
+    await expect(load(undefined, 'a third')).rejects.toThrow(mute);
+    expect(asked()).toBe(before);
+    pass(1);
+    await expect(load(undefined, 'a fourth')).rejects.toThrow(mute);
+    expect(asked()).toBeGreaterThan(before);
+  });
+
+  it('and never answers is named in a stage after its time, and the other toolsets are there', async () => {
+    const mute = await startWebServer(() => new Promise<Response>(() => undefined));
+    const server = await startStateless([echo]);
+    const { service, model } = await startApp({ url: server.url }, [says('Done.')], {
+      configuration: { tools: { connectMs: 700, listMs: 300 } },
+      properties: {
+        mcp_toolset: [
+          ['Silent', mute.url],
+          ['Tools', server.url],
+        ].map(([name, url]) => ({ type: 'mcp', name, mcp_server_info: { url, protocol: 'streamable_http' } })),
+      },
+    });
+    const { message } = choiceOf(await service.chat('app', ask));
+    expect(offered(model)).toEqual(['echo']);
+    expect(message.custom_content.stages).toMatchObject([
+      { name: 'Silent', status: 'failed', content: 'The MCP server Silent did not answer within 0.7 s.' },
+    ]);
   });
 
   it('is not waited for by a caller who left', async () => {

@@ -17,7 +17,8 @@ export function openNetwork(clock: Clock): McpNetwork {
     fetch: createGuardedFetch(guard, 1000),
     tokens: new TokenCache({ http, clock, caches: new Caches(), timeouts }),
     timeoutMs: 5000,
-    loadingMs: 5000,
+    connectMs: 5000,
+    listMs: 5000,
     rules: '',
   };
 }

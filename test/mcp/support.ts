@@ -255,14 +255,14 @@ export function given(value: object): object {
 export const decline = { label: 'Decline' };
 
 /** MCP tools without an app around them, at a time that passes when it is told to. */
-export function loadMcpTools(url: string, limits: { timeoutMs?: number; loadingMs?: number } = {}) {
+export function loadMcpTools(url: string, limits: { timeoutMs?: number; connectMs?: number; listMs?: number } = {}) {
   const clock = manualClock();
   const network = { ...openNetwork(clock), ...limits };
   const settings = toSettings(url);
   const tools = new McpTools(clock, new Caches());
   onTestFinished(() => tools.close());
-  const load = async (signal = new AbortController().signal) =>
-    (await tools.load(settings, network, { signal, subject: 'user', application: 'app' })).tools;
+  const load = async (signal = new AbortController().signal, subject = 'user') =>
+    (await tools.load(settings, network, { signal, subject, application: 'app' })).tools;
   return { tools, load, pass: clock.pass };
 }
 

@@ -50,7 +50,7 @@ describe('the settings of a quick app', () => {
     ['a web API', rest(restTool)],
     ['a method in capitals', rest({ ...restTool, rest_api_method_info: { ...info, method_type: 'PATCH' } })],
     ['an authorization that is null', rest(restTool, { authorization: null })],
-    ['a key without a place', rest(restTool, { authorization: { type: 'api_key', key: 'k', name: 'n' } })],
+    ['a key', rest(restTool, { authorization: { type: 'api_key', key: 'k', name: 'n', location: 'header' } })],
     ['a placed parameter', rest(withParameter({ type: 'string', parameter_info: { type: 'query', key: 'q' } }))],
     ['a constant with the type null', rest(withParameter({ type: null, const: 7, parameter_info: { type: 'header' } }))],
     ['a web API in the obsolete form', obsolete({ parameters: [{ ...obsoleteParameter, constant_value: null }] })],
@@ -141,7 +141,7 @@ describe('the settings of a quick app', () => {
       'a place that is none',
       { ...settings, ...rest(withParameter({ parameter_info: { type: 'cookie' } })) },
       [
-        'web_api_toolset[0].tools[0].open_ai_tool.function.parameters.properties.p.parameter_info.type: must be one of query, path, header, body',
+        'web_api_toolset[0].tools[0].open_ai_tool.function.parameters.properties.p.parameter_info.type: must be one of query, path, header, body, whole_body',
       ],
     ],
     [

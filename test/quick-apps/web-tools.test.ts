@@ -189,10 +189,10 @@ describe('the obsolete form', () => {
 });
 
 describe('an authorization', () => {
-  const key = { type: 'api_key', key: 'sesame', name: 'X-Key' };
+  const key = { type: 'api_key', key: 'sesame', name: 'X-Key', location: 'header' };
 
   it.each<[string, object, string, (request: Received | undefined) => unknown, unknown]>([
-    ['a key in the header, which is the default', key, 'get', (request) => request?.headers['x-key'], 'sesame'],
+    ['a key in the header', key, 'get', (request) => request?.headers['x-key'], 'sesame'],
     ['a key in the query', { ...key, location: 'query' }, 'get', (request) => request?.path, '/find?X-Key=sesame'],
     ['a key in the body', { ...key, location: 'body' }, 'post', (request) => request?.text, '{"X-Key":"sesame"}'],
     [

@@ -121,9 +121,10 @@ describe('how far documents are', () => {
       await shelves.put('broken.pdf', '%PDF-1.7 oh', ownBucket),
       await shelves.put('scanned.pdf', makePdf([[], []]), ownBucket),
       await shelves.put('Größe 猫.txt', 'Text.', ownBucket),
-      `files/${ownBucket}/gone%20away%20%E7%8C%AB.txt`,
+      await shelves.put('gone away 猫.txt', 'Text.', ownBucket),
     ];
     expect((await saveWith(references)).status).toBe(201);
+    await shelves.files.delete(ownBucket, 'gone away 猫.txt', undefined);
     await until(async () => (await statesOf()).every((state) => state === 'ready' || state === 'failed'));
     expect((await documents()).map(({ name, state, reason }) => [name, state, reason])).toEqual([
       ['broken.pdf', 'failed', 'The file is damaged: it cannot be read as PDF.'],

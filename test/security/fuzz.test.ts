@@ -66,6 +66,8 @@ beforeAll(async () => {
     };
   });
   whole.host.script(answerWell);
+  const document = { method: 'PUT', headers: { ...withKey(), 'content-type': 'text/plain' }, body: 'a' };
+  expect((await fetch(`${whole.service.url}/v1/files/${bucket}/a`, document)).status).toBe(200);
 });
 
 afterEach(() => {

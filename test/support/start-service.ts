@@ -50,6 +50,7 @@ export interface ServiceOptions {
   readonly responses?: NonNullable<ServiceDeps['responses']>;
   readonly admin?: NonNullable<ServiceDeps['admin']>;
   readonly noteGraph?: (graph: DependencyGraph) => void;
+  readonly noteMissing?: (application: string, references: readonly string[]) => void;
   readonly noteAudit?: NoteAudit;
   readonly noteFault?: (message: string, thrown: unknown) => void;
 }

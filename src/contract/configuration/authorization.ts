@@ -16,7 +16,7 @@ const ApiKeyAuthorization = strict(
     type: Type.Literal('api_key'),
     key: secretHeaderValue('The key itself.'),
     name: text('Name of the header field, query parameter or body field that carries the key.'),
-    location: Type.Enum(['header', 'query', 'body'], { default: 'header', description: 'Where the key is sent.' }),
+    location: Type.Enum(['header', 'query', 'body'], { description: 'Where the key is sent.' }),
   },
   { description: 'A key sent with each request.' },
 );

@@ -51,7 +51,7 @@ describe('complete', () => {
       applications: { a: { features: { consentRequired: false, rate: true }, dependencies: [], maxRetryAttempts: 1 } },
       roles: { r: { limits: {} } },
       identityProviders: { p: { userIdClaim: 'sub' } },
-      addons: { x: { authorization: { type: 'api_key', location: 'header' } }, y: { authorization: { type: 'basic' } } },
+      addons: { x: { authorization: { type: 'api_key' } }, y: { authorization: { type: 'basic' } } },
     });
   });
 

@@ -124,7 +124,11 @@ export const RetrievalSettings = strict(
 /** Bounds of tool runs. */
 export const ToolSettings = strict(
   {
-    connectMs: milliseconds({ default: 10_000, description: 'Milliseconds until the connection to a tool stands.' }),
+    connectMs: milliseconds({
+      default: 10_000,
+      description: 'Milliseconds until the connection to a tool stands, and until an MCP server answered for the first time.',
+    }),
+    listMs: milliseconds({ default: 10_000, description: 'Milliseconds from then until an MCP server listed its tools.' }),
     timeoutMs: milliseconds({ default: 300_000, description: 'Milliseconds that one tool run may take.' }),
     maxResultBytes: Type.Integer({
       minimum: 1,

@@ -3,6 +3,7 @@ import type { Identify } from '#domain/callers/identify.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { FileIndex } from '#domain/files/file-index.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 
 /** What the routes of applications work with. */
@@ -11,6 +12,8 @@ export interface ApplicationDeps {
   readonly identify: Identify;
   readonly store: ApplicationStore;
   readonly catalog: Catalog;
+  /** Where documents of applications are; undefined: no files are stored here. */
+  readonly files: Pick<FileIndex, 'find'> | undefined;
   readonly clock: Clock;
   /** Makes ETags. */
   readonly newId: () => string;

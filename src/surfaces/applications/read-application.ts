@@ -12,7 +12,9 @@ import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { addressFeatures } from '#domain/deployments/features.ts';
+import type { FileIndex } from '#domain/files/file-index.ts';
 import { fileScheme, fromReference } from '#domain/files/file-references.ts';
+import { StoreFault } from '#domain/store-fault.ts';
 
 /** An application that is to be saved. */
 export interface Saving {
@@ -22,6 +24,8 @@ export interface Saving {
   readonly catalog: Catalog;
   /** As it is now; undefined where it is new. */
   readonly stored: StoredApplication | undefined;
+  /** Undefined: none are stored here. */
+  readonly files: Pick<FileIndex, 'find'> | undefined;
 }
 
 /** Each has a row beside the application. */
@@ -39,6 +43,7 @@ export async function readApplication(body: unknown, saving: Saving): Promise<Ap
   refuse(faults);
   const { place } = saving;
   refuse([...roleFaults(entry), ...endpointFaults(entry, saving), ...modelFaults(entry, ids), ...documentFaults(entry, place)]);
+  refuse(await missingDocuments(entry, saving.files));
   return entry;
 }
 
@@ -94,13 +99,36 @@ function* modelFaults(
 }
 
 /** An application is answered with the documents of its maker: it names nobody else's. */
-function* documentFaults({ applicationProperties: properties }: ApplicationEntry, { bucket }: ApplicationPlace): Iterable<Fault> {
+function* documentFaults(entry: ApplicationEntry, { bucket }: ApplicationPlace): Iterable<Fault> {
+  const message = `must be a file of your own bucket, ${fileScheme}${bucket}/…`;
+  for (const { path, reference } of documentsIn(entry)) if (!isOf(bucket, reference)) yield { path, message };
+}
+
+/** Documents that nobody could look anything up in; none while nobody can tell. */
+async function missingDocuments(entry: ApplicationEntry, files: Saving['files']): Promise<readonly Fault[]> {
+  try {
+    return await findMissing(entry, files);
+  } catch (thrown) {
+    if (thrown instanceof StoreFault) return [];
+    throw thrown;
+  }
+}
+
+async function findMissing(entry: ApplicationEntry, files: Saving['files']): Promise<readonly Fault[]> {
+  const looked = documentsIn(entry).map(async ({ path, reference }): Promise<Fault[]> => {
+    const place = fromReference(reference);
+    const file = place && (await files?.find(place.bucket, place.path));
+    const message = `names ${reference.slice(0, longestPath)}, which is not stored; upload it first, or leave it out`;
+    return file === undefined ? [{ path, message }] : [];
+  });
+  return (await Promise.all(looked)).flat();
+}
+
+function documentsIn({ applicationProperties: properties }: ApplicationEntry): { path: Fault['path']; reference: string }[] {
   const written = properties?.document_relative_url;
   const path = ['applicationProperties', 'document_relative_url'];
-  const message = `must be a file of your own bucket, ${fileScheme}${bucket}/…`;
-  if (typeof written === 'string' && !isOf(bucket, written)) yield { path, message };
-  if (!Array.isArray(written)) return;
-  for (const [index, reference] of written.entries()) if (!isOf(bucket, reference)) yield { path: [...path, index], message };
+  if (typeof written === 'string') return [{ path, reference: written }];
+  return Array.isArray(written) ? written.map((reference, index) => ({ path: [...path, index], reference })) : [];
 }
 
 function isOf(bucket: string, reference: string): boolean {

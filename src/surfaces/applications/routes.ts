@@ -51,7 +51,7 @@ async function list({ store }: ApplicationDeps, caller: Caller, bucket: string):
 }
 
 async function put(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const { store, catalog } = deps;
+  const { store, catalog, files } = deps;
   const snapshot = deps.snapshot();
   const maxBytes = Math.min(maxEntryBytes, snapshot.configuration.security.maxBodyBytes);
   refuseLargeBody(request.raw, maxBytes);
@@ -62,7 +62,7 @@ async function put(deps: ApplicationDeps, request: FastifyRequest, reply: Fastif
   requireOwner(caller, place);
   const before = await store.find(place.id);
   const condition = toWriteCondition(request.headers, before);
-  const entry = await readApplication(body(), { caller, place, snapshot, catalog, stored: before });
+  const entry = await readApplication(body(), { caller, place, snapshot, catalog, stored: before, files });
   if (before === undefined) requireRoom(await store.list(caller.subject));
   const stored = await writeApplication(deps, { caller, place, entry, condition, requestId: request.id });
   reply.code(before === undefined ? 201 : 200).header('etag', `"${stored.etag}"`);

@@ -37,7 +37,7 @@ async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: Fa
   if (now === undefined) throw notFound();
   const condition = toWriteCondition(request.headers, now);
   const former = await find(deps, place.id, version);
-  const saving = { caller, place, snapshot: deps.snapshot(), catalog: deps.catalog, stored: former };
+  const saving = { caller, place, snapshot: deps.snapshot(), catalog: deps.catalog, stored: former, files: deps.files };
   const entry = await readApplication(former.entry, saving);
   // One that is deleted meanwhile does not come back.
   const written = {

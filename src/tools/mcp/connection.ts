@@ -8,7 +8,7 @@ import type { Authorizer } from '../authorization/authorizer.ts';
 import { answeringAlways, WholeReplies } from './answering-always.ts';
 import { CallsUnderWay } from './calls-under-way.ts';
 import { readingLoosely } from './loose-replies.ts';
-import { serverFault, statusOf, toServerFault } from './server-fault.ts';
+import { MuteServerFault, serverFault, statusOf, toServerFault } from './server-fault.ts';
 import { ServerFetch } from './server-fetch.ts';
 
 type Sdk = typeof import('@modelcontextprotocol/client');
@@ -80,7 +80,7 @@ export class Connection {
       await untilAborted(connecting, AbortSignal.any([timeUp, over.signal]));
     } catch (thrown) {
       await transport.close();
-      if (timeUp.aborted) throw serverFault(settings.name, `did not answer within ${connectingMs / 1000} s`, thrown);
+      if (timeUp.aborted) throw new MuteServerFault(settings.name, `did not answer within ${connectingMs / 1000} s`, thrown);
       throw server.fault ?? toServerFault(settings.name, thrown);
     }
     connection.#watch(settings.name, sdk);

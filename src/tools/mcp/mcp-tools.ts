@@ -11,14 +11,17 @@ import type { TokenCache } from '../authorization/token-cache.ts';
 import { hashOf } from './hash-of.ts';
 import { isLeftOut } from './loose-replies.ts';
 import { createMcpTool, isAllowed } from './mcp-tool.ts';
+import { MuteServers, muteBounds } from './mute-servers.ts';
 import { Revisions, revisionBounds } from './revisions.ts';
-import { serverFault, toServerFault } from './server-fault.ts';
+import { MuteServerFault, serverFault, toServerFault } from './server-fault.ts';
 import { Session } from './session.ts';
 
 const idleMs = 300_000;
 const listFreshMs = 60_000;
 const longestFreshMs = 3_600_000;
 const failureFreshMs = 10_000;
+/** How long nobody waits for a server that said nothing in time. */
+const muteMs = 60_000;
 const maxSessions = 1000;
 const maxListBytes = 16 * 1024 ** 2;
 /** Objects take more than their text. */
@@ -35,8 +38,10 @@ export interface McpNetwork {
   readonly tokens: TokenCache;
   /** Milliseconds that a server may be silent. */
   readonly timeoutMs: number;
-  /** Milliseconds until the connection to a server stands, and until it listed its tools. */
-  readonly loadingMs: number;
+  /** Milliseconds until a server answered for the first time. */
+  readonly connectMs: number;
+  /** Milliseconds from then until it listed its tools. */
+  readonly listMs: number;
   /** What decides on all that: sessions are kept apart by it. */
   readonly rules: string;
 }
@@ -58,11 +63,13 @@ export class McpTools {
   readonly #clock: Clock;
   readonly #revisions: Revisions;
   readonly #lists: ExpiringCache<readonly ListedTool[]>;
+  readonly #mute: MuteServers;
   readonly #sessions = new Map<string, Session>();
 
   constructor(clock: Clock, caches: Caches) {
     this.#clock = clock;
     this.#revisions = new Revisions(caches.open('mcp_revisions', revisionBounds), clock);
+    this.#mute = new MuteServers(caches.open('mcp_mute', muteBounds), { clock, muteMs });
     const bytesOf = expiringBytes((tools: readonly ListedTool[]) => bytesPerChar * JSON.stringify(tools).length);
     const kept = caches.open('mcp_tools', { maxBytes: maxListBytes, bytesOf });
     this.#lists = new ExpiringCache({ clock, kept, failureFreshMs });
@@ -73,7 +80,9 @@ export class McpTools {
     const key = hashOf([subject, application, settings, network.rules]);
     const session = (): Session => this.#session(key, settings, network);
     const current = session();
-    const listing = this.#lists.get(`${key} ${current.listChanges}`, () => list(settings, current, network.loadingMs));
+    const listing = this.#lists.get(`${key} ${current.listChanges}`, () =>
+      this.#mute.guard(settings, () => list(settings, current, network)),
+    );
     const listed = await untilAborted(listing, signal);
     const allowed = listed.filter(({ name }) => isAllowed(settings, name));
     if (allowed.length > maxTools)
@@ -102,13 +111,13 @@ export class McpTools {
     return session;
   }
 
-  #makeSession(key: string, settings: McpToolsetSettings, { fetch, tokens, loadingMs }: McpNetwork): Session {
+  #makeSession(key: string, settings: McpToolsetSettings, { fetch, tokens, connectMs }: McpNetwork): Session {
     const { authorization } = settings;
     const inHeader = authorization?.type === 'api_key' ? { ...authorization, location: 'header' as const } : authorization;
     return new Session({
       settings,
       fetch,
-      connectingMs: loadingMs,
+      connectingMs: connectMs,
       authorizer: createAuthorizer(inHeader, tokens),
       revisions: this.#revisions,
       clock: this.#clock,
@@ -143,18 +152,21 @@ function toMissing(server: string, leftOut: readonly ListedTool[]): MissingTools
 async function list(
   settings: McpToolsetSettings,
   session: Session,
-  listingMs: number,
+  { connectMs, listMs }: Pick<McpNetwork, 'connectMs' | 'listMs'>,
 ): Promise<ExpiringValue<readonly ListedTool[]>> {
-  const signal = AbortSignal.timeout(listingMs);
+  const whole = AbortSignal.timeout(connectMs + listMs);
+  let listing = whole;
   try {
-    return await session.use(signal, async ({ client }) => {
+    return await session.use(whole, async ({ client }) => {
       if (client.getServerCapabilities()?.tools === undefined) return { value: [], freshMs: listFreshMs };
-      const options = { signal, timeout: listingMs, cacheMode: 'bypass' as const };
+      listing = AbortSignal.timeout(listMs);
+      const options = { signal: listing, timeout: listMs, cacheMode: 'bypass' as const };
       const { tools, ttlMs } = await client.listTools({}, options);
       return { value: tools, freshMs: typeof ttlMs === 'number' ? Math.min(Math.max(ttlMs, 0), longestFreshMs) : listFreshMs };
     });
   } catch (thrown) {
-    if (signal.aborted) throw serverFault(settings.name, `did not list its tools within ${listingMs / 1000} s`, thrown);
+    if (listing.aborted || whole.aborted)
+      throw new MuteServerFault(settings.name, `did not list its tools within ${listMs / 1000} s`, thrown);
     throw toServerFault(settings.name, thrown);
   }
 }

@@ -8,6 +8,16 @@ export const unansweredCode = -32_991;
 
 const longestMessage = 1000;
 
+/** A server did not say anything in the time that it had. */
+export class MuteServerFault extends ToolFault {
+  readonly what: string;
+
+  constructor(server: string, what: string, cause?: unknown) {
+    super(`The MCP server ${server} ${what}.`, cause);
+    this.what = what;
+  }
+}
+
 /** What is wrong with a server, as a sentence that begins with its name. */
 export function serverFault(server: string, what: string, cause?: unknown): ToolFault {
   return new ToolFault(`The MCP server ${server} ${what}.`, cause);

@@ -1,0 +1,38 @@
+import type { BoundedCache, BoundedCacheOptions } from '#base/bounded-cache.ts';
+import type { Clock } from '#base/clock.ts';
+import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
+import { MuteServerFault } from './server-fault.ts';
+
+interface Mute {
+  /** What it did not do. */
+  readonly what: string;
+  readonly untilMs: number;
+}
+
+/** The cache that they lie in. */
+export const muteBounds: BoundedCacheOptions<Mute> = { maxBytes: 256 * 1024, bytesOf: ({ what }) => what.length };
+
+/** Servers that said nothing in the time they had: who asks soon after is told so at once, whoever it is. */
+export class MuteServers {
+  readonly #known: BoundedCache<Mute>;
+  readonly #options: { readonly clock: Clock; readonly muteMs: number };
+
+  constructor(known: BoundedCache<Mute>, options: { readonly clock: Clock; readonly muteMs: number }) {
+    this.#known = known;
+    this.#options = options;
+  }
+
+  /** Asks a server, unless it was mute a moment ago. Rejects with what asking throws. */
+  async guard<Value>({ name, url, protocol }: McpToolsetSettings, ask: () => Promise<Value>): Promise<Value> {
+    const { clock, muteMs } = this.#options;
+    const key = `${protocol} ${url}`;
+    const mute = this.#known.find(key);
+    if (mute !== undefined && mute.untilMs > clock.nowMs()) throw new MuteServerFault(name, mute.what);
+    try {
+      return await ask();
+    } catch (thrown) {
+      if (thrown instanceof MuteServerFault) this.#known.set(key, { what: thrown.what, untilMs: clock.nowMs() + muteMs });
+      throw thrown;
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { NodeState } from '#app/node-state.ts';
+import { systemClock } from '#base/clock.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { TestShelves } from '../retrieval/rig.ts';
+import { ownBucket, pathOf, quickApp, save } from './support.ts';
+
+const param = 'applicationProperties.document_relative_url';
+const models = { demo: { upstreams: [{ protocol: 'demo' }] } };
+let shelves: TestShelves;
+let service: TestService;
+
+beforeAll(async () => {
+  shelves = await TestShelves.open();
+  service = await startService({ models }, shelves.options);
+});
+
+afterAll(async () => {
+  await service.close();
+  await shelves[Symbol.asyncDispose]();
+});
+
+it('an application is not saved with a document that is not stored, which is named, until it is', async () => {
+  const there = await shelves.put('there.txt', 'Here I am.', ownBucket);
+  const lost = `files/${ownBucket}/not%20there.txt`;
+  for (const [written, place] of [
+    [[there, lost], `${param}[1]`],
+    [lost, param],
+  ]) {
+    const { status, error } = await save(service, pathOf('reader'), quickApp({ document_relative_url: written }));
+    expect([status, error.param, error.message]).toEqual([
+      400,
+      place,
+      `${place} names ${lost}, which is not stored; upload it first, or leave it out.`,
+    ]);
+  }
+  await shelves.put('not there.txt', 'Now I am.', ownBucket);
+  expect((await save(service, pathOf('reader'), quickApp({ document_relative_url: [there, lost] }))).status).toBe(201);
+});
+
+it('a version that names what was deleted since is not restored', async () => {
+  const going = await shelves.put('going.txt', 'Soon gone.', ownBucket);
+  for (const written of [[going], []]) await save(service, pathOf('former'), quickApp({ document_relative_url: written }));
+  await shelves.files.delete(ownBucket, 'going.txt', undefined);
+  const path = `/v1/versions/applications/${ownBucket}/former?version=1`;
+  const { status, error } = await service.ask({ method: 'POST', path, headers: withKey() });
+  expect([status, error.param]).toEqual([400, `${param}[0]`]);
+});
+
+it('a configuration that names one is named with it, for as long as it is not stored', async () => {
+  let state: NodeState | undefined;
+  const said: string[] = [];
+  const noteMissing = (id: string, references: readonly string[]) => said.push(...(state?.documents.note(id, references) ?? []));
+  const reference = 'files/bucket/late.txt';
+  await using other = await startService(
+    { models, applications: { guide: quickApp({ document_relative_url: reference }, { displayName: 'Guide' }) } },
+    { ...shelves.options, noteMissing },
+  );
+  state = new NodeState({ snapshot: other.snapshot.current, loadBalancer: other.loadBalancer, clock: systemClock });
+  const look = () => other.ask({ method: 'GET', path: '/v1/deployments/guide/documents', headers: withKey() });
+  await look();
+  await look();
+  const message = `guide looks things up in ${reference}, which is not stored; upload it`;
+  expect([said, state.troubles()]).toEqual([[message], [{ code: 'document_missing', message }]]);
+  await shelves.put('late.txt', 'Here at last.');
+  await look();
+  expect(state.troubles()).toEqual([]);
+});
+
+it.each(['web_api_toolset', 'web_api_toolset_alternative'])('a key without its place is not saved in %s', async (key) => {
+  const authorization = { type: 'api_key', key: 'k', name: 'X-Key' };
+  const { status, error } = await save(
+    service,
+    pathOf('keyed'),
+    quickApp({ [key]: [{ type: 'rest-api', name: 'a', authorization, tools: [] }] }),
+  );
+  expect([status, error.param]).toEqual([400, `applicationProperties.${key}[0].authorization.location`]);
+});
