@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { schemaFault, unusableSchema } from '#contract/schema-fault.ts';
+import { takesNull } from '#contract/takes-null.ts';
 
 /** The arguments of a call; `fault` tells the model what to mend, if they are not what the tool takes. */
 interface ReadArguments {
@@ -18,10 +19,13 @@ export function readArguments(text: string, schema: JsonObject = {}): ReadArgume
 }
 
 /** Models that have to say something for each argument say null for those they leave out. */
-function withoutIdleNulls(given: JsonObject, { properties, required }: JsonObject): JsonObject {
+function withoutIdleNulls(given: JsonObject, schema: JsonObject): JsonObject {
+  const { properties, required } = schema;
   const known = isJsonObject(properties) ? properties : {};
   const needed = Array.isArray(required) ? required : [];
-  const kept = Object.entries(given).filter(([name, value]) => value !== null || needed.includes(name) || takesNull(known[name]));
+  const kept = Object.entries(given).filter(
+    ([name, value]) => value !== null || needed.includes(name) || takesNull(known[name], schema),
+  );
   return kept.length === Object.keys(given).length ? given : Object.fromEntries(kept);
 }
 
@@ -31,8 +35,4 @@ function withLists(given: JsonObject, { properties }: JsonObject): JsonObject {
   const wantsList = (name: string): boolean => isJsonObject(known[name]) && known[name].type === 'array';
   const odd = Object.entries(given).filter(([name, value]) => wantsList(name) && !Array.isArray(value));
   return odd.length === 0 ? given : { ...given, ...Object.fromEntries(odd.map(([name, value]) => [name, [value]])) };
-}
-
-function takesNull(schema: unknown): boolean {
-  return schemaFault({ value: null }, { properties: { value: schema ?? {} } }) === undefined;
 }
