@@ -45,7 +45,7 @@ const owners = {
   'jsonc-parser': 'configuration',
   '@opentelemetry/[^/]+': 'telemetry',
   '@lat\\.md/[^/]+': 'base/embedding',
-  'gpt-tokenizer': 'upstreams/demo',
+  'gpt-tokenizer': 'base|upstreams/demo',
   'ajv|ajv-formats': 'contract',
   ioredis: 'stores/redis',
   'unpdf|mammoth|linkedom|@e965/xlsx|fflate': 'tools/retrieval',

@@ -3,6 +3,7 @@ import type { Handle, Sink } from '#base/sink.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { checkCompletedControl } from '#contract/completed-control.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
+import type { ContextSettings } from '#contract/configuration/service.ts';
 import type { Frame, RawFrame } from '#contract/frame.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
@@ -12,6 +13,8 @@ import { mayTrace, usdOf } from '#domain/quick-app/application-trace.ts';
 import { deploymentsAsTools } from '#domain/quick-app/deployments-as-tools.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
 import type { LoadedTools } from '#domain/tools/tool.ts';
+import { toPromptBudget } from '#domain/usage/prompt-budget.ts';
+import { vocabularyOf } from '#domain/usage/vocabulary-of.ts';
 import { type Conversation, readConversation } from '#runtime/quick-app/conversation.ts';
 import { loadTools, type ToolSources } from '#runtime/quick-app/load-tools.ts';
 import { type QuickAppRun, runQuickApp as runApp } from '#runtime/quick-app/run-quick-app.ts';
@@ -76,13 +79,15 @@ async function open(deps: QuickAppDeps, running: Running): Promise<AsyncIterable
   const { quickApp: app } = deployment;
   if (app === undefined || conversation === undefined) throw new Error(`${deployment.id} is no quick app`);
   const ask = toAsk(deps, running);
+  const model = snapshot.deployments.get(app.model);
   const run: QuickAppRun = {
     app,
     tools: conversation.waiting.length > 0 ? noTools : await load(deps, app, running),
     request,
     conversation,
     askModel: (asked) => ask(app.model)(asked, signal),
-    takes: acceptedMediaOf(snapshot.deployments.get(app.model)),
+    takes: acceptedMediaOf(model),
+    context: toContext(app, { request, model, settings: snapshot.configuration.context }),
     toState: (state) => deps.states.write(state, { subject: call.caller.subject, application: deployment.id }),
     id: `chatcmpl-${call.id}`,
     deployment: deployment.id,
@@ -93,6 +98,19 @@ async function open(deps: QuickAppDeps, running: Running): Promise<AsyncIterable
   };
   const isTraced = call.wantsTrace === true && mayTrace(call.caller, deployment);
   return isTraced ? traceRun(run, (usage) => usdOf(snapshot, usage)) : runApp(run);
+}
+
+interface ContextParts {
+  readonly request: ChatRequest;
+  readonly model: Deployment | undefined;
+  readonly settings: ContextSettings;
+}
+
+/** How long the conversation may be: by the application's own settings, else by those of the service. */
+function toContext({ context }: QuickApp, { request, model, settings }: ContextParts): QuickAppRun['context'] {
+  const { strategy, reserveTokens } = { ...settings, ...context };
+  const maxTokens = model && toPromptBudget(model, request, reserveTokens);
+  return { strategy, maxTokens, vocabulary: model && vocabularyOf(model) };
 }
 
 async function load(deps: QuickAppDeps, app: QuickApp, running: Running): Promise<LoadedTools> {

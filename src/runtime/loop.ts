@@ -1,4 +1,3 @@
-import type { Clock } from '#base/clock.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { Chunk, Delta, ResponseCustomContent } from '#contract/chunk.ts';
@@ -6,85 +5,25 @@ import type { OfferedControl } from '#contract/completed-control.ts';
 import { ParleyError, withMembers } from '#contract/errors.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
-import type { MissingToolset, Tool, ToolAnswer } from '#domain/tools/tool.ts';
 import { UsageCollector } from '#domain/usage/usage-collector.ts';
 import { asParagraph } from './as-paragraph.ts';
 import { toControls } from './ask-user.ts';
 import { Citations } from './citations.ts';
-import { type HandsOut, toHandedOut } from './handed-out.ts';
+import { askWithin } from './context/ask-within.ts';
+import { contextStageName, toContextMarkdown } from './context/context-stage.ts';
+import { type ContextChange, type ContextOptions, ContextWindow } from './context/context-window.ts';
+import { toHandedOut } from './handed-out.ts';
 import { inOrderAsked } from './in-order-asked.ts';
+import type { LoopOptions } from './loop-options.ts';
 import { Renumbering, Reply } from './reply.ts';
-import { type AcceptedMedia, askShowing, isMediaMessage, type ToolMedia, toMediaMessages } from './shown-media.ts';
-import { type AskedQuestion, type RefusedCall, runTools, type ToolMessage, type ToolRuns } from './tool-run.ts';
+import { KeptResults } from './results/kept-results.ts';
+import { createReadResultTool } from './results/read-result-tool.ts';
+import type { AnsweredQuestion, RunMemory } from './run-memory.ts';
+import { askShowing, isMediaMessage, type ToolMedia, toMediaMessages } from './shown-media.ts';
+import { type AskedQuestion, runTools, type ToolMessage, type ToolRuns } from './tool-run.ts';
 import { Toolset } from './toolset.ts';
 import { type ToolCall, Turn } from './turn.ts';
 import { TurnUsage } from './turn-usage.ts';
-
-export interface LoopOptions {
-  /** One call of the model; its frames end only after a good end. */
-  readonly ask: (request: ChatRequest) => AsyncIterable<Frame>;
-  /** What the caller asked. Tools in it are the caller's own: it is handed their calls. */
-  readonly request: ChatRequest;
-  readonly tools: readonly Tool[];
-  /** Deployment id of the model, for usage that comes without statistics. */
-  readonly model: string;
-  /** Deployment id of what answers; absent: that of the model. */
-  readonly deployment?: string;
-  /** Id of the reply. */
-  readonly id: string;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  /** Calls of the model, the last one without tools. */
-  readonly maxTurns: number;
-  /** Milliseconds one tool run may take. */
-  readonly timeoutMs: number;
-  /** Bytes of a tool's result that the model is shown. */
-  readonly maxResultBytes: number;
-  /** Toolsets that are missing, each shown as a failed stage before anything else. */
-  readonly missing?: readonly MissingToolset[];
-  /** Messages that the run added before it stopped for its caller; default none. */
-  readonly added?: readonly Message[];
-  /** What the run stopped for, if it goes on with the user's answer; default none. */
-  readonly answered?: AnsweredQuestion | undefined;
-  /** Default: all tools. */
-  readonly handsOut?: HandsOut;
-  /** Makes the reply's `state`, asked once, at the end; with it, the state of the model's own reply does not reach the caller. */
-  readonly toState?: (memory: RunMemory) => Promise<JsonObject | undefined> | JsonObject | undefined;
-  /** What of its tools' images and documents the model can be shown; default none. */
-  readonly takes?: AcceptedMedia | undefined;
-  /** What can be cited, with what earlier runs of the conversation gave; default nothing before. */
-  readonly citations?: Citations;
-  /** Called with tool faults whose reason is shown to nobody. */
-  readonly onToolFault?: (tool: string, thrown: unknown) => void;
-  /** Called with calls that no tool was run for. */
-  readonly onRefusedCall?: ((call: RefusedCall) => void) | undefined;
-}
-
-/** A run that stopped for a question of a tool, and the user's answer. */
-export interface AnsweredQuestion {
-  /** The first is answered now; the others are asked after it, one with each reply. */
-  readonly questions: readonly AskedQuestion[];
-  /** Undefined: declined. */
-  readonly value: ToolAnswer['value'];
-  /** Calls of the caller's tools that are handed out then. */
-  readonly pending: readonly ToolCall[];
-}
-
-/** What of a run is worth remembering. */
-export interface RunMemory {
-  /** Messages that the run added to the conversation. */
-  readonly added: readonly Message[];
-  /** Calls of the caller's tools among them, which have no answer yet. */
-  readonly pending: readonly ToolCall[];
-  /** Calls of the run's own tools that wait for the user; absent: none. */
-  readonly questions?: readonly AskedQuestion[];
-  /** Controls that the reply offered. */
-  readonly controls: readonly OfferedControl[];
-  /** State of the model's own last reply. */
-  readonly inner: JsonObject | undefined;
-  /** The run failed behind what is remembered, and can be gone on with from there; absent: it did not. */
-  readonly isBroken?: true;
-}
 
 const lastTurnNote = '\n\n[No more tools can be called in this run: answer now with what is known.]';
 
@@ -106,6 +45,8 @@ class Loop {
   readonly #reply: Reply;
   readonly #tally = new UsageCollector();
   readonly #runs: ToolRuns;
+  readonly #window: ContextWindow | undefined;
+  #changes: ContextChange[] = [];
   #added: Message[];
   #hasStarted = false;
   #text = '';
@@ -118,9 +59,12 @@ class Loop {
     this.#added = [...(options.added ?? [])];
     this.#callersNames = namesOf(options.request.tools);
     this.#reply = new Reply({ deployment: options.model, ...options });
+    const toolset = new Toolset(options.tools, this.#callersNames);
+    const results = this.#prepareResults(toolset);
     this.#runs = {
       reply: this.#reply,
-      toolset: new Toolset(options.tools, this.#callersNames),
+      toolset,
+      results,
       tally: this.#tally,
       citations: options.citations ?? new Citations(),
       clock: options.clock,
@@ -130,6 +74,23 @@ class Loop {
       onFault: options.onToolFault ?? (() => undefined),
       onRefused: options.onRefusedCall,
     };
+    this.#window = options.context && this.#openWindow(options.context, results);
+  }
+
+  #prepareResults(toolset: Toolset): KeptResults {
+    const { earlierResults, maxResultBytes, request, watchTool = (tool) => tool } = this.#options;
+    const messages = (): Message[] => [...request.messages, ...this.#added];
+    const tool = createReadResultTool(() => this.#runs.results, messages, maxResultBytes);
+    return new KeptResults(toolset.prepare(watchTool(tool)), earlierResults);
+  }
+
+  #openWindow(context: ContextOptions, results: KeptResults): ContextWindow {
+    const onChange = (change: ContextChange): void => {
+      this.#changes.push(change);
+      context.onChange?.(change);
+    };
+    const toLine = (content: string, tool: string): string => results.toClearedLine(content, tool);
+    return new ContextWindow({ ...context, onChange }, { toLine, addUsage: (usage) => this.#tally.add(usage) });
   }
 
   /** What of a run that fails is done is not lost: its state goes before the error and with it. */
@@ -138,8 +99,8 @@ class Loop {
       yield* this.#run();
     } catch (thrown) {
       if (this.#added.length === 0 || this.#options.signal.aborted) throw thrown;
-      const memory = { added: this.#added, pending: [], controls: [], inner: undefined, isBroken: true as const };
-      const state = await this.#options.toState?.(memory);
+      const memory = { pending: [], controls: [], inner: undefined, isBroken: true as const };
+      const state = await this.#options.toState?.({ ...this.#kept(), ...memory });
       if (state === undefined) throw thrown;
       yield this.#reply.chunk({ custom_content: { state } });
       throw thrown instanceof ParleyError ? withMembers(thrown, { custom_content: { state }, ...this.#tally.totals() }) : thrown;
@@ -155,7 +116,7 @@ class Loop {
       if (calls.length === 0) return yield* this.#finish(turn);
       const callers = calls.filter((call) => this.#callersNames.has(call.function.name));
       const own = calls.filter((call) => !callers.includes(call));
-      const { answers, media, questions } = yield* runTools(own, this.#runs);
+      const { answers, media, questions } = yield* runTools(own, this.#runsOf(own, nth));
       this.#added.push(turn.toMessage(), ...answers, ...this.#show(media));
       if (yield* this.#stop(questions, callers)) return;
       if (nth + 1 === this.#maxTurns) noteLastTurn(answers);
@@ -168,7 +129,8 @@ class Loop {
     const { call, question } = asked;
     yield* this.#start();
     const userAnswers = new Map([[call.id, { resume: question.resume, value }]]);
-    const { answers, media, questions } = yield* runTools([call], { ...this.#runs, userAnswers });
+    const runs = this.#runsOf([call], 1 + turnsIn(this.#added));
+    const { answers, media, questions } = yield* runTools([call], { ...runs, userAnswers });
     this.#added = inOrderAsked([...this.#added, ...answers, ...this.#show(media)]);
     if (turnsIn(this.#added) + 1 === this.#maxTurns) noteLastTurn(answers);
     return yield* this.#stop([...questions, ...others], pending);
@@ -179,6 +141,23 @@ class Loop {
     if (questions.length > 0) yield* this.#askUser(questions, callers);
     else if (callers.length > 0) yield* this.#handOut(callers);
     return questions.length > 0 || callers.length > 0;
+  }
+
+  /** What so many runs share: results take no more than the model can be sent. */
+  #runsOf(calls: readonly ToolCall[], nth: number): ToolRuns {
+    const most = this.#window?.resultBytes(this.#toRequest(nth), calls.length) ?? Number.POSITIVE_INFINITY;
+    return most < this.#runs.maxResultBytes ? { ...this.#runs, maxResultBytes: most } : this.#runs;
+  }
+
+  /** What outlives the run, but for what it waits for. */
+  #kept(): Pick<RunMemory, 'added' | 'wholeResults' | 'context'> {
+    const context = this.#window?.toRemember([...this.#options.request.messages, ...this.#added]);
+    const { own } = this.#runs.results;
+    return {
+      added: this.#added,
+      ...(Object.keys(own).length > 0 && { wholeResults: own }),
+      ...(context !== undefined && { context }),
+    };
   }
 
   #show(media: readonly ToolMedia[]): Message[] {
@@ -193,9 +172,10 @@ class Loop {
     const forget = (): void => {
       this.#added = this.#added.filter((message) => !isMediaMessage(message));
     };
-    for await (const frame of askShowing(this.#options.ask, this.#toRequest(nth), forget)) {
+    for await (const frame of this.#frames(nth, forget)) {
       for (const chunk of frame.chunks) {
         if (!this.#hasStarted) yield* this.#start();
+        if (this.#changes.length > 0) yield* this.#tellChanges();
         usage.take(chunk);
         const delta = turn.take(chunk);
         if (delta !== undefined) yield this.#pass(delta, turn, inner);
@@ -209,15 +189,45 @@ class Loop {
     return turn;
   }
 
-  /** What the model is asked: in the last turn without tools; a choice that forces a tool holds for the first turn only. */
+  #frames(nth: number, forget: () => void): AsyncIterable<Frame> {
+    // What is cleared while it is made to fit may be read again, so the tools are looked at last.
+    const ask = (fitting: ChatRequest): AsyncIterable<Frame> =>
+      askShowing(this.#options.ask, { ...fitting, ...this.#toOffer(nth) }, forget);
+    const request = this.#toRequest(nth);
+    return this.#window === undefined ? ask(request) : askWithin(this.#window, ask, request);
+  }
+
+  *#tellChanges(): Generator<Chunk, void> {
+    for (const change of this.#changes) {
+      const index = this.#reply.nextStage();
+      const content = toContextMarkdown(change);
+      const status = change.fault === undefined ? ('completed' as const) : ('failed' as const);
+      yield this.#reply.chunk({ custom_content: { stages: [{ index, name: contextStageName, status: null }] } });
+      yield this.#reply.chunk({ custom_content: { stages: [{ index, content, status }] } });
+    }
+    this.#changes = [];
+  }
+
   #toRequest(nth: number): ChatRequest {
-    const { addons: _addons, n: _n, tools, tool_choice, parallel_tool_calls, ...rest } = this.#options.request;
-    const messages = [...rest.messages, ...this.#added];
-    const offered = [...(Array.isArray(tools) ? tools : []), ...this.#runs.toolset.definitions];
-    if (nth >= this.#maxTurns || offered.length === 0) return { ...rest, messages };
+    const {
+      addons: _addons,
+      n: _n,
+      tools: _tools,
+      tool_choice: _choice,
+      parallel_tool_calls: _,
+      ...rest
+    } = this.#options.request;
+    return { ...rest, messages: [...rest.messages, ...this.#added], ...this.#toOffer(nth) };
+  }
+
+  /** The tools that the model is offered: in the last turn none; a choice that forces one holds for the first turn only. */
+  #toOffer(nth: number): Partial<ChatRequest> {
+    const { tools, tool_choice, parallel_tool_calls } = this.#options.request;
+    const { results, toolset } = this.#runs;
+    if (results.hasAny || this.#window?.hasCleared) toolset.offer(results.toolName);
+    const offered = [...(Array.isArray(tools) ? tools : []), ...toolset.definitions];
+    if (nth >= this.#maxTurns || offered.length === 0) return {};
     return {
-      ...rest,
-      messages,
       tools: offered,
       ...(nth === 1 && tool_choice !== undefined && { tool_choice }),
       ...(parallel_tool_calls !== undefined && { parallel_tool_calls }),
@@ -291,7 +301,7 @@ class Loop {
     pending: readonly ToolCall[] = [],
     questions: readonly AskedQuestion[] = [],
   ): AsyncGenerator<Chunk, void> {
-    const memory = { added: this.#added, pending, questions, controls: this.#controls, inner: this.#inner };
+    const memory = { ...this.#kept(), pending, questions, controls: this.#controls, inner: this.#inner };
     const state = await this.#options.toState?.(memory);
     if (state !== undefined) yield this.#reply.chunk({ custom_content: { state } });
     yield last;

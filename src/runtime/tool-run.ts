@@ -16,6 +16,7 @@ import type {
 import type { UsageCollector } from '#domain/usage/usage-collector.ts';
 import type { Citations } from './citations.ts';
 import { Renumbering, type Reply } from './reply.ts';
+import type { KeptResults } from './results/kept-results.ts';
 import type { ToolMedia } from './shown-media.ts';
 import { readArguments } from './tool-arguments.ts';
 import { reasonOf, withheldReason } from './tool-failure.ts';
@@ -29,6 +30,8 @@ export interface ToolRuns {
   readonly toolset: Toolset;
   readonly tally: UsageCollector;
   readonly citations: Citations;
+  /** Keeps what the model is shown in part. */
+  readonly results: KeptResults;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Milliseconds one run may take. */
@@ -134,8 +137,8 @@ class ToolRun {
   }
 
   async #answer(result: ToolResult, durationMs: number): Promise<AnsweredCall> {
-    const { maxResultBytes, reply } = this.#runs;
-    const { text, whole } = toShownResult(result, maxResultBytes);
+    const { maxResultBytes, reply, results } = this.#runs;
+    const { text, whole } = toShownResult(result, maxResultBytes, results);
     const content = toResultMarkdown(text, result.failed, durationMs);
     const attachments = [...result.attachments, ...this.#citable, ...whole].map((attachment, index) => ({
       ...attachment,
@@ -177,7 +180,8 @@ class ToolRun {
 
   #context(signal: AbortSignal): ToolContext {
     const answer = this.#runs.userAnswers?.get(this.#call.id);
-    return { signal, report: (progress) => this.#report(progress), cite: (citable) => this.#cite(citable), answer };
+    const { maxResultBytes: roomBytes } = this.#runs;
+    return { signal, report: (progress) => this.#report(progress), cite: (citable) => this.#cite(citable), answer, roomBytes };
   }
 
   #cite(citable: Citable): number {

@@ -1,5 +1,7 @@
 import { tryParseJson } from '#base/json.ts';
 import type { Attachment, ToolResult } from '#domain/tools/tool.ts';
+import { cutText } from './results/cut-text.ts';
+import type { KeptResults } from './results/kept-results.ts';
 
 /** Passages begin with a bracket as well, such as `[1] handbook.md`. */
 const looksLikeJson = /^\s*(?:\{|\[(?!\d+\] ))/;
@@ -12,22 +14,23 @@ export interface ShownResult {
   readonly whole: readonly Attachment[];
 }
 
-/** Cuts a result that is too long for the model. */
-export function toShownResult(result: ToolResult, maxBytes: number): ShownResult {
-  const bytes = Buffer.from(result.text, 'utf8');
-  if (bytes.length <= maxBytes) return { text: result.text || '(The tool gave no text.)', whole: [] };
-  const room = Math.max(0, maxBytes - toNote(bytes.length, maxBytes).length);
-  const kept = new TextDecoder('utf-8').decode(bytes.subarray(0, room), { stream: true });
+/** Cuts a result that is too long for the model, where something in it ends; the model is told how to read on. */
+export function toShownResult(result: ToolResult, maxBytes: number, results: KeptResults): ShownResult {
+  const bytes = Buffer.byteLength(result.text);
+  if (bytes <= maxBytes) return { text: result.text || '(The tool gave no text.)', whole: [] };
+  const id = results.keep(result.text);
+  const toNote = (keptBytes: number, keptChars: number): string => {
+    const further =
+      id === undefined ? '' : ` ${results.toolName} with id "${id}" reads on from offset ${keptChars}, or searches it.`;
+    return `\n\n[Cut here: the result has ${bytes} bytes, of which these are the first ${keptBytes}.${further}]`;
+  };
+  const kept = cutText(result.text, Math.max(0, maxBytes - toNote(maxBytes, maxBytes).length));
   return {
-    text: kept + toNote(bytes.length, Buffer.byteLength(kept)),
+    text: kept + toNote(Buffer.byteLength(kept), kept.length),
     whole: [
       { title: 'Whole result', type: looksLikeJson.test(result.text) ? 'application/json' : 'text/plain', data: result.text },
     ],
   };
-}
-
-function toNote(bytes: number, keptBytes: number): string {
-  return `\n\n[Cut here: the result has ${bytes} bytes, of which these are the first ${keptBytes}.]`;
 }
 
 /** The first part of a run's stage, as markdown. */

@@ -14,26 +14,40 @@ export interface ToolDefinition {
 /** Tools under the names a model knows them by: unique, at most 64 of letters, digits, `_` and `-`. */
 export class Toolset {
   readonly #byName = new Map<string, Tool>();
+  readonly #unoffered = new Set<string>();
+  readonly #taken: ReadonlySet<string>;
 
   /** The order decides who keeps a name that two have; `taken` are names that belong to others. */
   constructor(tools: readonly Tool[], taken: ReadonlySet<string>) {
-    for (const tool of tools) this.#byName.set(this.#freeName(tool.name, taken), tool);
+    this.#taken = taken;
+    for (const tool of tools) this.#byName.set(this.#freeName(tool.name), tool);
+  }
+
+  /** Has a tool that is not offered before `offer`; gives the name that the model will know it by. */
+  prepare(tool: Tool): string {
+    const name = this.#freeName(tool.name);
+    this.#byName.set(name, tool);
+    this.#unoffered.add(name);
+    return name;
+  }
+
+  offer(name: string): void {
+    this.#unoffered.delete(name);
   }
 
   get definitions(): ToolDefinition[] {
-    return [...this.#byName].map(([name, { description, parameters }]) => ({
-      type: 'function',
-      function: { name, description, parameters },
-    }));
+    return [...this.#byName].flatMap(([name, { description, parameters }]) =>
+      this.#unoffered.has(name) ? [] : [{ type: 'function', function: { name, description, parameters } }],
+    );
   }
 
   /** The tool a model called by this name. */
   find(name: string): Tool | undefined {
-    return this.#byName.get(name);
+    return this.#unoffered.has(name) ? undefined : this.#byName.get(name);
   }
 
-  #freeName(wanted: string, taken: ReadonlySet<string>): string {
-    const isFree = (name: string): boolean => !taken.has(name) && !this.#byName.has(name);
+  #freeName(wanted: string): string {
+    const isFree = (name: string): boolean => !this.#taken.has(name) && !this.#byName.has(name);
     let name = fitName(wanted);
     for (let nth = 2; !isFree(name); nth += 1) name = withHash(wanted, `${wanted}\n${nth}`);
     return name;

@@ -2,7 +2,8 @@ import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { Chunk, ResponseAttachment, StageDelta } from '#contract/chunk.ts';
 import type { Tool, ToolContext, ToolResult } from '#domain/tools/tool.ts';
-import { type LoopOptions, runLoop } from '#runtime/loop.ts';
+import { runLoop } from '#runtime/loop.ts';
+import type { LoopOptions } from '#runtime/loop-options.ts';
 import { defaultToolSettings } from '#test/tool-settings.ts';
 
 const clock: Clock = { nowMs: () => 0, epochMs: () => 5000, sleep: () => Promise.resolve() };

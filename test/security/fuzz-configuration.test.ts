@@ -39,7 +39,7 @@ const valid = {
   },
   applications: {
     app: { endpoint: 'https://a.test/app', dependencies: ['gpt'], features: { consentRequired: true } },
-    quick: quickApp({ model: 'gpt', starters: ['Hi'], applications_as_tools: ['app'] }),
+    quick: quickApp({ model: 'gpt', starters: ['Hi'], context: { strategy: 'off' }, applications_as_tools: ['app'] }),
   },
   addons: { shop: { url: 'https://a.test/openapi.json', displayName: 'Shop', description: 'It', authorization } },
   keys: { secret: { project: 'p', role: 'staff' }, named: { project: 'q', roles: ['a', 'b'], key: 'other' } },
@@ -54,6 +54,7 @@ const valid = {
   consent: { directCalls: 'require' },
   retrieval: { embeddingModel: 'vectors' },
   tools: { connectMs: 1, timeoutMs: 2, maxResultBytes: 3, maxTurns: 4 },
+  context: { strategy: 'clear', reserveTokens: 5 },
   limits: { onStoreFailure: 'allow' },
 };
 

@@ -17,6 +17,7 @@ describe('complete', () => {
       consent: { directCalls: 'allow' },
       retrieval: {},
       tools: { connectMs: 10000, timeoutMs: 300000, maxResultBytes: 40000, maxTurns: 15 },
+      context: { strategy: 'summarize' },
       limits: { onStoreFailure: 'refuse' },
       responses: { store: 'allow', retentionDays: 30, maxBytesPerUser: 1024 ** 3 },
     });

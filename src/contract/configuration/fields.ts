@@ -4,6 +4,7 @@ import { isHeaderValue, isHostName, isHttpUrl, isNetwork, isWithoutUser } from '
 
 interface FieldOptions {
   readonly description: string;
+  readonly title?: string;
   readonly default?: unknown;
 }
 

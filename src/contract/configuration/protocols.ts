@@ -1,3 +1,5 @@
+import type { Vocabulary } from '#base/text-tokens.ts';
+
 /** The model of an upstream and where it is reached. */
 interface Served {
   readonly model: string;
@@ -27,6 +29,8 @@ export interface ProtocolTraits {
   readonly callsDeployments: boolean;
   /** Whether they are called at the endpoint of the model, and told of their own endpoint and key in `X-UPSTREAM-…`. */
   readonly isCalledByModel: boolean;
+  /** What all their models count tokens with; absent: that depends on the model. */
+  readonly vocabulary?: Vocabulary;
   /** Whether what they refuse is told to the caller as they say it, and is never a sign of their health. */
   readonly speaksForItself: boolean;
 }
@@ -55,7 +59,7 @@ const ofModels = {
   gemini: { ...plain, needsKey: true, takesThinking: true },
   mistral: { ...plain, needsKey: true },
   dial: { ...plain, callsDeployments: true, isCalledByModel: true },
-  demo: { ...plain, keepsControls: true },
+  demo: { ...plain, keepsControls: true, vocabulary: 'o200k_base' },
 } satisfies Record<string, ProtocolTraits>;
 
 type ModelProtocol = keyof typeof ofModels;

@@ -145,6 +145,27 @@ export const ToolSettings = strict(
 );
 export type ToolSettings = Static<typeof ToolSettings>;
 
+export const contextStrategies = ['summarize', 'clear', 'off'] as const;
+
+/** What is done with conversations that are longer than a model takes. */
+export const ContextSettings = strict(
+  {
+    strategy: Type.Enum([...contextStrategies], {
+      default: 'summarize',
+      description:
+        'What is done if a conversation of a quick app is longer than its model takes. `clear`: the oldest results of tools are cleared. `summarize`: the same, and where that is not enough the model sums up the oldest messages. `off`: nothing.',
+    }),
+    reserveTokens: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'Tokens of what the model takes that are kept free. Absent: a tenth.',
+      }),
+    ),
+  },
+  { default: {}, description: 'Conversations of quick apps that are longer than their model takes.' },
+);
+export type ContextSettings = Static<typeof ContextSettings>;
+
 export const LimitSettings = strict(
   {
     onStoreFailure: Type.Enum(['refuse', 'allow'], {

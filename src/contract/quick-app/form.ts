@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { strict, text, texts } from '../configuration/fields.ts';
+import { contextStrategies } from '../configuration/service.ts';
 import { ClientToolset } from './client-toolset.ts';
 import { DeploymentConditions } from './conditions.ts';
 import { McpToolset } from './mcp-toolset.ts';
@@ -29,6 +30,27 @@ export const QuickAppForm = strict(
       description: 'How freely the model chooses its words, from 0 to 1.',
     }),
     starters: Type.Optional(texts({ description: 'Prompts suggested to begin with, shown as buttons. Absent: none.' })),
+    context: Type.Optional(
+      strict(
+        {
+          strategy: Type.Optional(
+            Type.Enum([...contextStrategies], {
+              title: 'Strategy',
+              description:
+                'summarize: the oldest results of tools are cleared, then the oldest messages summed up by the model. clear: results are cleared alone. off: nothing is done. Absent: as the service is set up.',
+            }),
+          ),
+          reserveTokens: Type.Optional(
+            Type.Integer({
+              title: 'Tokens kept free',
+              minimum: 0,
+              description: 'How much of what the model takes is kept free. Absent: as the service is set up.',
+            }),
+          ),
+        },
+        { title: 'Long conversations', description: 'What is done if a conversation is longer than the model takes.' },
+      ),
+    ),
     applications_as_tools: Type.Optional(
       Type.Array(Type.Union([text('Id of a deployment.'), DeploymentConditions]), {
         title: 'Deployments as tools',

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Authorization, McpAuthorization } from '#contract/configuration/authorization.ts';
+import type { ContextSettings } from '#contract/configuration/service.ts';
 import type { Condition } from '#contract/quick-app/conditions.ts';
 import type { RestToolDefinition } from '../tools/rest-tool.ts';
 
@@ -10,6 +11,8 @@ export interface QuickApp {
   readonly model: string;
   readonly temperature: number;
   readonly starters: readonly string[];
+  /** In place of what the service does with conversations that are longer than the model takes. */
+  readonly context: Partial<ContextSettings>;
   /** In the order of the form, which decides who keeps a name that two tools have. */
   readonly toolsets: readonly QuickAppToolset[];
 }

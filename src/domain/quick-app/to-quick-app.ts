@@ -14,6 +14,7 @@ export function toQuickApp(form: QuickAppForm): QuickApp {
     model: form.model,
     temperature: form.temperature,
     starters: form.starters ?? [],
+    context: form.context ?? {},
     toolsets: [...toToolsets(form)],
   };
 }

@@ -28,6 +28,8 @@ export interface ToolContext {
   readonly cite: (citable: Citable) => number;
   /** What the user answered to the question that the run before this one ended with. */
   readonly answer?: ToolAnswer | undefined;
+  /** Bytes of the result that the model is shown; of a longer one it is shown the beginning. Absent: the tool's own bound. */
+  readonly roomBytes?: number;
 }
 
 /** What a tool has to say while it runs. */

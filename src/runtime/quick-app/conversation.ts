@@ -5,8 +5,10 @@ import { toToolsRequest } from '#contract/function-calling.ts';
 import type { CompletedControl, Message } from '#contract/message.ts';
 import { answerTo } from '../ask-user.ts';
 import type { Citation } from '../citations.ts';
+import type { ContextMemory } from '../context/cleared-messages.ts';
 import { inOrderAsked } from '../in-order-asked.ts';
-import type { AnsweredQuestion } from '../loop.ts';
+import type { EarlierResults } from '../results/kept-results.ts';
+import type { AnsweredQuestion } from '../run-memory.ts';
 import type { AskedQuestion } from '../tool-run.ts';
 import type { ToolCall } from '../turn.ts';
 import { lastText } from './last-text.ts';
@@ -29,6 +31,10 @@ export interface Conversation {
   readonly controls: readonly OfferedControl[];
   /** What its runs gave to be cited. */
   readonly citations: readonly Citation[];
+  /** What of it its model is not sent any more. */
+  readonly context: ContextMemory | undefined;
+  /** Whole results of which its model was shown a part. */
+  readonly wholeResults: readonly EarlierResults[];
   /** Long texts that marks stand for in all that, the oldest first. */
   readonly offloaded: readonly OffloadedTexts[];
 }
@@ -60,6 +66,8 @@ class ConversationReader {
   #controls: readonly OfferedControl[] = [];
   readonly #citations: Citation[] = [];
   readonly #offloaded: OffloadedTexts[] = [];
+  #context: ContextMemory | undefined;
+  readonly #wholeResults = new Map<string, EarlierResults>();
 
   constructor(open: OpenState) {
     this.#open = open;
@@ -88,7 +96,13 @@ class ConversationReader {
     const run = this.#run;
     const { messages } = toToolsRequest({ messages: this.#messages });
     this.#note(run?.state.beside);
-    const known = { controls: this.#controls, citations: this.#citations, offloaded: this.#offloaded };
+    const known = {
+      controls: this.#controls,
+      citations: this.#citations,
+      offloaded: this.#offloaded,
+      context: this.#context,
+      wholeResults: [...this.#wholeResults.values()],
+    };
     const begun = { messages, added: [], waiting: [], answered: undefined, state: undefined, ...known };
     if (run === undefined) return begun;
     const { answer, state: before, results } = run;
@@ -113,6 +127,8 @@ class ConversationReader {
     }
     this.#controls = state.controls;
     this.#citations.push(...(state.citations ?? []));
+    if (state.context !== undefined) this.#context = state.context;
+    for (const kept of state.kept ?? []) this.#wholeResults.set(kept.name ?? kept.ids.join(), kept);
     // The newest state of a run holds all of it.
     this.#run = undefined;
     if (state.pending.length > 0 || questionsOf(state).length > 0 || state.isBroken) {

@@ -1,5 +1,5 @@
 import type { Citation } from '../citations.ts';
-import type { RunMemory } from '../loop.ts';
+import type { RunMemory } from '../run-memory.ts';
 import { mapTexts } from './map-texts.ts';
 
 /** Long texts of a state that are kept beside it; marks in it stand for them. */

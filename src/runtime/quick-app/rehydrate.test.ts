@@ -8,7 +8,8 @@ const said = (...contents: string[]): Message[] => contents.map((content) => ({ 
 
 function conversation(messages: readonly Message[], ...offloaded: readonly OffloadedTexts[]): Conversation {
   const nothing = { added: [], waiting: [], answered: undefined, state: undefined, controls: [], citations: [] };
-  return { ...nothing, messages, offloaded };
+  const uncleared = { context: undefined, wholeResults: [] };
+  return { ...nothing, ...uncleared, messages, offloaded };
 }
 
 function texts(name: string, chars: number, all: readonly string[] | undefined) {

@@ -4,11 +4,13 @@ import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
 import type { InnerReply } from '#domain/call.ts';
 import type { QuickApp } from '#domain/quick-app/quick-app.ts';
-import type { LoadedTools } from '#domain/tools/tool.ts';
+import type { LoadedTools, Tool } from '#domain/tools/tool.ts';
 import { Citations } from '../citations.ts';
+import type { ContextChange, ContextOptions } from '../context/context-window.ts';
 import { toHandedOut } from '../handed-out.ts';
-import { type RunMemory, runLoop } from '../loop.ts';
+import { runLoop } from '../loop.ts';
 import { Reply, type ReplyHead } from '../reply.ts';
+import type { RunMemory } from '../run-memory.ts';
 import type { AcceptedMedia } from '../shown-media.ts';
 import type { RefusedCall } from '../tool-run.ts';
 import type { ToolCall } from '../turn.ts';
@@ -25,11 +27,16 @@ export interface QuickAppRun extends ReplyHead {
   readonly request: ChatRequest;
   readonly conversation: Conversation;
   /** Asks the app's model on behalf of the caller. */
-  readonly askModel: (request: ChatRequest) => Promise<InnerReply>;
+  readonly askModel: (request: ChatRequest, purpose?: 'summary') => Promise<InnerReply>;
   /** Makes the reply's `custom_content.state`. */
   readonly toState: (state: RunState) => Promise<JsonObject>;
   /** What its model can be shown that tools gave; absent: text alone. */
   readonly takes?: AcceptedMedia | undefined;
+  /** What is done if the conversation is longer than the model takes. */
+  readonly context: Pick<ContextOptions, 'strategy' | 'maxTokens' | 'vocabulary'>;
+  readonly onContextChange?: (change: ContextChange) => void;
+  /** Called with tools that the run has of its own, for one that is run in its place. */
+  readonly watchTool?: (tool: Tool) => Tool;
   readonly signal: AbortSignal;
   readonly limits: { readonly maxTurns: number; readonly timeoutMs: number; readonly maxResultBytes: number };
   readonly onToolFault: (tool: string, thrown: unknown) => void;
@@ -66,21 +73,36 @@ function runModel(run: QuickAppRun): AsyncIterable<Frame> {
     takes: run.takes,
     citations,
     toState: (memory) => toState(run, memory, citations),
+    context: toContextOptions(run),
+    earlierResults: conversation.wholeResults,
+    watchTool: run.watchTool,
     onToolFault: run.onToolFault,
     onRefusedCall: run.onRefusedCall,
   });
 }
 
-async function* askModel(run: QuickAppRun, request: ChatRequest): AsyncIterable<Frame> {
-  const { frames } = await run.askModel(request);
+function toContextOptions(run: QuickAppRun): ContextOptions {
+  const { context, conversation, onContextChange } = run;
+  return {
+    ...context,
+    memory: conversation.context,
+    ask: (request) => askModel(run, request, 'summary'),
+    ...(onContextChange !== undefined && { onChange: onContextChange }),
+  };
+}
+
+async function* askModel(run: QuickAppRun, request: ChatRequest, purpose?: 'summary'): AsyncIterable<Frame> {
+  const { frames } = await run.askModel(request, purpose);
   yield* frames;
 }
 
 /** Nothing is to be remembered of a reply without tools, controls and a state of the model's own. */
 async function toState(run: QuickAppRun, memory: RunMemory, citations: Citations): Promise<JsonObject | undefined> {
-  if (memory.added.length === 0 && memory.controls.length === 0 && memory.inner === undefined) return undefined;
+  const hasAdded = memory.added.length > 0 || memory.controls.length > 0;
+  if (!hasAdded && memory.inner === undefined && memory.context === undefined) return undefined;
   const isOver = memory.pending.length === 0 && (memory.questions ?? []).length === 0 && !memory.isBroken;
-  return run.toState({ ...memory, results: {}, citations: citations.toRemember(isOver) });
+  const { kept } = run.conversation.state ?? {};
+  return run.toState({ ...memory, results: {}, citations: citations.toRemember(isOver), ...(kept !== undefined && { kept }) });
 }
 
 /** Hands out what is left of a batch: one function call with each reply, or all tool calls. The model is asked when all results are there. */

@@ -1,7 +1,8 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import type { KeptTexts, StateOwner } from '#domain/quick-app/kept-texts.ts';
 import type { Citation } from '../citations.ts';
-import type { RunMemory } from '../loop.ts';
+import type { EarlierResults } from '../results/kept-results.ts';
+import type { RunMemory } from '../run-memory.ts';
 import { isMediaMessage } from '../shown-media.ts';
 import { type OffloadedTexts, offload } from './offloaded-texts.ts';
 
@@ -11,8 +12,16 @@ export interface RunState extends RunMemory {
   readonly results: Readonly<Record<string, string>>;
   /** What its tools gave to be cited; absent: nothing. */
   readonly citations?: readonly Citation[];
+  /** Where whole results are kept of which the model was shown a part; absent: there are none. */
+  readonly kept?: readonly KeptAside[];
   /** Its long texts; absent: they are in their places. */
   readonly beside?: OffloadedTexts | undefined;
+}
+
+/** Whole results that are kept beside a state, and read when the model asks for one. */
+interface KeptAside extends EarlierResults {
+  /** Of what is kept; null if it could not be. */
+  readonly name: string | null;
 }
 
 /** Signs and checks a text; how is not this room's business. */
@@ -40,7 +49,8 @@ export class RunStates {
   }
 
   /** To be given a state with all texts in their places. */
-  async write({ beside: _before, ...state }: RunState, owner: StateOwner): Promise<JsonObject> {
+  async write({ beside: _before, wholeResults, ...given }: RunState, owner: StateOwner): Promise<JsonObject> {
+    const state = wholeResults === undefined ? given : await this.#keepWhole(given, wholeResults, owner);
     const excess = lengthOf(state) - mostChars;
     const fitting = excess <= 0 ? state : ((await this.#offload(state, owner, excess)) ?? shortened(state, excess));
     const { subject, application } = owner;
@@ -58,8 +68,25 @@ export class RunStates {
     const value = tryParseJson(Buffer.from(text, 'base64url').toString());
     if (!isJsonObject(value) || value.subject !== owner.subject || value.application !== owner.application) return undefined;
     const run = value as unknown as RunState;
-    if (run.beside === undefined) return run;
-    return { ...run, beside: { ...run.beside, read: () => this.#find(owner, run.beside?.name ?? '') } };
+    const { beside, kept } = run;
+    return {
+      ...run,
+      ...(beside !== undefined && { beside: { ...beside, read: () => this.#find(owner, beside.name) } }),
+      ...(kept !== undefined && { kept: kept.map((each) => ({ ...each, read: () => this.#readWhole(owner, each.name) })) }),
+    };
+  }
+
+  /** The state with where its whole results are kept. */
+  async #keepWhole(state: RunState, whole: Readonly<Record<string, string>>, owner: StateOwner): Promise<RunState> {
+    const name = this.#texts?.newName() ?? null;
+    const isKept = name !== null && (await this.#texts?.keep(owner, name, JSON.stringify(whole))) === true;
+    const aside = { name: isKept ? name : null, ids: Object.keys(whole), read: () => Promise.resolve(undefined) };
+    return { ...state, kept: [...(state.kept ?? []), aside] };
+  }
+
+  async #readWhole(owner: StateOwner, name: string | null): Promise<Readonly<Record<string, string>> | undefined> {
+    const texts = name === null ? undefined : tryParseJson((await this.#texts?.find(owner, name)) ?? '');
+    return isJsonObject(texts) ? (texts as Readonly<Record<string, string>>) : undefined;
   }
 
   /** Keeps long texts beside the state; undefined if they are not kept. */

@@ -6,6 +6,7 @@ import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
 import type { InnerReply } from '#domain/call.ts';
 import type { Tool, ToolContext, ToolResult } from '#domain/tools/tool.ts';
+import type { ContextChange } from '../context/context-window.ts';
 import { Reply } from '../reply.ts';
 import { reasonOf, withheldReason } from '../tool-failure.ts';
 import { Turn } from '../turn.ts';
@@ -16,10 +17,10 @@ import { TraceText } from './trace-text.ts';
 /** One call of the model or of a tool, as `custom_content.trace` has it (docs/quick-apps.md). Times in milliseconds. */
 export interface TraceItem {
   readonly index: number;
-  readonly kind: 'model' | 'tool';
+  readonly kind: 'model' | 'tool' | 'context';
   /** Which call of the model it is, or follows; from 1. */
   readonly turn: number;
-  /** Deployment id of the model; name of the tool. */
+  /** Deployment id of the model; name of the tool; how a conversation was made to fit. */
   readonly name: string;
   /** Since the run began. */
   readonly at_ms: number;
@@ -71,7 +72,9 @@ class Trace {
     const { tools } = run.tools;
     this.run = {
       ...run,
-      askModel: (request) => this.#ask(run, request),
+      askModel: (request, purpose) => this.#ask(run, request, purpose),
+      watchTool: (tool) => this.#tracedTool(tool),
+      onContextChange: (change) => this.#noteContext(change),
       tools: { ...run.tools, tools: tools.map((tool) => this.#tracedTool(tool)) },
       onRefusedCall: ({ name, args, reason }) =>
         this.#end(this.#begin('tool', name, this.#text.ofJson(args)), { received: '', error: reason }),
@@ -90,11 +93,21 @@ class Trace {
     yield Frame.ofChunks(new Reply(this.run).chunk({ custom_content }));
   }
 
-  async #ask(run: QuickAppRun, request: ChatRequest): Promise<InnerReply> {
-    this.#turn += 1;
-    const beginning = this.#begin('model', request.model ?? run.app.model, this.#toSent(request));
+  #noteContext({ strategy, wasRefused, tokens, clearedResults, summarizedMessages, fault }: ContextChange): void {
+    const sent = { tokens: tokens.before, most: tokens.most, refused: wasRefused };
+    const received = { tokens: tokens.after, cleared_results: clearedResults, summarized_messages: summarizedMessages };
+    const end = { received: this.#text.ofJson(received), ...(fault !== undefined && { error: fault }) };
+    this.#end(this.#begin('context', strategy, this.#text.ofJson(sent)), end);
+  }
+
+  /** A summary is no turn, and of what it is made from nothing is repeated in the next one. */
+  async #ask(run: QuickAppRun, request: ChatRequest, purpose?: 'summary'): Promise<InnerReply> {
+    if (purpose === undefined) this.#turn += 1;
+    const sent =
+      purpose === undefined ? this.#toSent(request) : this.#text.ofJson({ messages_before: 0, messages: request.messages });
+    const beginning = this.#begin('model', request.model ?? run.app.model, sent);
     try {
-      const reply = await run.askModel(request);
+      const reply = await run.askModel(request, purpose);
       return { ...reply, frames: this.#tracedFrames(reply.frames, beginning) };
     } catch (thrown) {
       this.#end(beginning, { received: '', error: toParleyError(thrown).message });

@@ -1,5 +1,5 @@
+import type { Tokens } from '#base/text-tokens.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
-import type { Tokens } from './count-tokens.ts';
 import { textOf } from './read-conversation.ts';
 
 /** What OpenAI's models add for each message, and for the reply to come. */

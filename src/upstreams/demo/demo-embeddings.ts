@@ -1,8 +1,8 @@
 import type { JsonObject } from '#base/json.ts';
+import { loadTokens } from '#base/text-tokens.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { loadTokens } from './count-tokens.ts';
 import { toFault } from './embedder-fault.ts';
 
 /** Answers an embeddings request of OpenAI's API with the local model. Throws UpstreamFault. */

@@ -1,5 +1,6 @@
 import { systemClock } from '#base/clock.ts';
 import { pump, pumpOne } from '#base/pump.ts';
+import { loadTokens } from '#base/text-tokens.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { Chunk, Delta, FinishReason } from '#contract/chunk.ts';
 import { Frame } from '#contract/frame.ts';
@@ -7,7 +8,6 @@ import type { Embedder } from '#domain/tools/embedder.ts';
 import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
 import type { Situation } from './answer.ts';
 import { countPrompt } from './count-prompt.ts';
-import { loadTokens } from './count-tokens.ts';
 import { embed } from './demo-embeddings.ts';
 import { toFault } from './embedder-fault.ts';
 import { planAnswer, toFormat } from './plan-answer.ts';

@@ -1,7 +1,7 @@
+import type { Tokens } from '#base/text-tokens.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { FinishReason } from '#contract/chunk.ts';
 import type { Answer, PlannedCall } from './answer.ts';
-import type { Tokens } from './count-tokens.ts';
 import type { ToolOffer } from './read-tools.ts';
 
 /** Where a reply has to end. */

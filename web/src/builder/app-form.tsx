@@ -122,5 +122,5 @@ function ToolSection({ property, entry, form }: SettingProps) {
 function isPlain({ name, schema }: Property): boolean {
   const shape = toShape(schema);
   if (shape.kind === 'list') return toShape(shape.item).kind === 'text';
-  return ['text', 'number', 'switch', 'choice'].includes(shape.kind) && name !== 'document_relative_url';
+  return ['text', 'number', 'switch', 'choice', 'group'].includes(shape.kind) && name !== 'document_relative_url';
 }

@@ -169,6 +169,9 @@ export const builderEnglish = {
   settingsSent: 'Further settings',
   modelReply: 'What it answered',
   toolArguments: 'Arguments',
+  roomMade: 'Room for the conversation',
+  roomBefore: 'Before',
+  roomAfter: 'After',
   toolResult: 'Result',
   firstAfter: (time: string) => `The first part came after ${time}.`,
 

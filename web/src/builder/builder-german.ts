@@ -168,6 +168,9 @@ export const builderGerman: BuilderWords = {
   settingsSent: 'Weitere Einstellungen',
   modelReply: 'Was es antwortete',
   toolArguments: 'Argumente',
+  roomMade: 'Platz für das Gespräch',
+  roomBefore: 'Vorher',
+  roomAfter: 'Nachher',
   toolResult: 'Ergebnis',
   firstAfter: (time) => `Der erste Teil kam nach ${time}.`,
 

@@ -56,6 +56,11 @@ describe('the trace of a reply', () => {
     ]);
   });
 
+  it('has what was done to make room, before and after', () => {
+    const room = { ...turn, kind: 'context', name: 'clear', sent: '{"tokens":9}', received: '{"tokens":3}' };
+    expect(readTrace({ trace: [room] })).toMatchObject([{ isRoom: true, isModel: false, received: '{\n  "tokens": 3\n}' }]);
+  });
+
   it('has what came of it as people read it', () => {
     const receive = (kind: string, received: unknown) =>
       readTrace({ trace: [{ ...turn, kind, received: typeof received === 'string' ? received : JSON.stringify(received) }] })[0]

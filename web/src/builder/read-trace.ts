@@ -5,10 +5,12 @@ interface TraceMessage {
   readonly text: string;
 }
 
-/** Of the model or of a tool, one call as the trace of a reply tells it. */
+/** One call of the model or of a tool, or room that was made in a conversation, as the trace of a reply tells it. */
 export interface TraceStep {
   readonly index: number;
   readonly isModel: boolean;
+  /** Whether it is no call: what was too long was made to fit. */
+  readonly isRoom: boolean;
   readonly turn: number;
   readonly name: string;
   readonly atMs: number;
@@ -42,11 +44,13 @@ function toStep(item: JsonObject, nth: number): TraceStep {
   const [sent, received] = [toText(item.sent), toText(item.received)];
   const answer = tryParseJson(received);
   const isModel = item.kind === 'model';
+  const isReadable = isJsonObject(answer) && item.kind !== 'context';
   const usage = Array.isArray(item.usage_per_model) ? item.usage_per_model.filter(isJsonObject) : [];
   const sum = (key: string): number => usage.reduce((total, each) => total + toNumber(each[key]), 0);
   return {
     index: nth,
     isModel,
+    isRoom: item.kind === 'context',
     turn: toNumber(item.turn),
     name: toText(item.name),
     atMs: toNumber(item.at_ms),
@@ -54,7 +58,7 @@ function toStep(item: JsonObject, nth: number): TraceStep {
     firstMs: typeof item.first_ms === 'number' ? item.first_ms : undefined,
     asked: toAsked(tryParseJson(sent)),
     sent,
-    received: isJsonObject(answer) ? toAnswer(answer, isModel) : received,
+    received: isReadable ? toAnswer(answer, isModel) : toReadable(received),
     error: typeof item.error === 'string' ? item.error : undefined,
     hasFailed: item.error !== undefined || (isJsonObject(answer) && answer.failed === true),
     promptTokens: sum('prompt_tokens'),

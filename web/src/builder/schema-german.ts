@@ -121,6 +121,18 @@ export const schemaGerman: Readonly<Record<string, string>> = {
   Documents: 'Dokumente',
   'Stored files that answers are looked up in, by reference, one or a list; they are read once this is saved. Absent: none.':
     'Gespeicherte Dateien, in denen Antworten nachgeschlagen werden; sie werden nach dem Speichern gelesen. Leer: keine.',
+  'Long conversations': 'Lange Gespräche',
+  'What is done if a conversation is longer than the model takes.':
+    'Was geschieht, wenn ein Gespräch länger ist, als das Modell annimmt.',
+  Strategy: 'Vorgehen',
+  'summarize: the oldest results of tools are cleared, then the oldest messages summed up by the model. clear: results are cleared alone. off: nothing is done. Absent: as the service is set up.':
+    'Die ältesten Ergebnisse von Werkzeugen weichen zuerst, dann fasst das Modell die ältesten Nachrichten zusammen. Leer: wie der Dienst eingerichtet ist.',
+  'Tokens kept free': 'Freie Tokens',
+  'How much of what the model takes is kept free. Absent: as the service is set up.':
+    'Wie viel von dem, was das Modell annimmt, frei bleibt. Leer: wie der Dienst eingerichtet ist.',
+  summarize: 'Ergebnisse weichen, dann zusammenfassen',
+  clear: 'Ergebnisse weichen',
+  off: 'Nichts geschieht',
   streamable_http: 'Streamable HTTP',
   sse: 'Server-sent events',
 };

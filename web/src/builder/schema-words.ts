@@ -23,6 +23,9 @@ const plainer: Readonly<Record<string, string>> = {
   'How the server is told who calls; `type` picks the form. Absent or null: it is told nothing.':
     'How the server is told who calls.',
   'The key sent with each request; null: none.': 'The key sent with each request.',
+  summarize: 'Clear results, then sum up',
+  clear: 'Clear results',
+  off: 'Nothing is done',
   streamable_http: 'Streamable HTTP',
   sse: 'Server-sent events',
 };

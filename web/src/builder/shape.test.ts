@@ -40,6 +40,7 @@ describe('the schema of quick apps', () => {
       ['model', 'text'],
       ['temperature', 'number'],
       ['starters', 'list'],
+      ['context', 'group'],
       ['applications_as_tools', 'list'],
       ['client_toolset', 'list'],
       ['web_api_toolset', 'list'],

@@ -15,18 +15,34 @@ export function TraceStepView({ step }: { readonly step: TraceStep }) {
         <summary>
           <Icon name="right" />
           <span className={`stage-dot ${step.hasFailed ? 'failed' : ''}`} aria-hidden="true" />
-          <span className="trace-name">{step.isModel ? words.modelTurn(step.turn, step.name) : words.toolRun(step.name)}</span>
+          <span className="trace-name">{titleOf(step, words)}</span>
           <span className="soft small">{facts.join(' · ')}</span>
         </summary>
         <div className="trace-parts">
-          {step.isModel ? <Asked step={step} /> : <Part title={words.toolArguments} text={toReadable(step.sent)} />}
-          {step.received !== '' && <Part title={step.isModel ? words.modelReply : words.toolResult} text={step.received} />}
+          {step.isModel ? (
+            <Asked step={step} />
+          ) : (
+            <Part title={step.isRoom ? words.roomBefore : words.toolArguments} text={toReadable(step.sent)} />
+          )}
+          {step.received !== '' && <Part title={resultOf(step, words)} text={step.received} />}
           {step.error !== undefined && <p className="trouble">{step.error}</p>}
           {step.firstMs !== undefined && <p className="soft small">{words.firstAfter(amounts.time(step.firstMs))}</p>}
         </div>
       </details>
     </li>
   );
+}
+
+type Words = ReturnType<typeof useBuilderWords>;
+
+function titleOf({ isModel, isRoom, turn, name }: TraceStep, words: Words): string {
+  if (isRoom) return words.roomMade;
+  return isModel ? words.modelTurn(turn, name) : words.toolRun(name);
+}
+
+function resultOf({ isModel, isRoom }: TraceStep, words: Words): string {
+  if (isRoom) return words.roomAfter;
+  return isModel ? words.modelReply : words.toolResult;
 }
 
 /** What the model was sent; what it had been sent before is only counted. */
@@ -62,7 +78,7 @@ function Asked({ step: { asked, sent } }: { readonly step: TraceStep }) {
   );
 }
 
-function toolsInWords(tools: readonly string[] | undefined, words: ReturnType<typeof useBuilderWords>): string {
+function toolsInWords(tools: readonly string[] | undefined, words: Words): string {
   if (tools === undefined) return words.toolsAsBefore;
   return tools.length === 0 ? words.noneChosen : tools.join(', ');
 }

@@ -1,4 +1,7 @@
-/** Text as tokens of OpenAI's o200k_base. */
+/** Vocabularies of OpenAI's models. */
+export type Vocabulary = 'o200k_base' | 'cl100k_base';
+
+/** Text as tokens of a vocabulary. */
 export interface Tokens {
   count(text: string): number;
   /** The text's start, at most so many tokens long. */
@@ -14,8 +17,8 @@ const pieces = /\s{0,128}\S{1,128}|\s{1,128}/g;
 const asPlainText = { disallowedSpecial: new Set<string>() };
 
 /** Loads the vocabulary (about 120 ms) on first use. */
-export async function loadTokens(): Promise<Tokens> {
-  const { countTokens, encode, decode } = await import('gpt-tokenizer/encoding/o200k_base');
+export async function loadTokens(vocabulary: Vocabulary = 'o200k_base'): Promise<Tokens> {
+  const { countTokens, encode, decode } = await load(vocabulary);
   return {
     count(text) {
       const counted = text.slice(0, mostCounted);
@@ -29,4 +32,9 @@ export async function loadTokens(): Promise<Tokens> {
       return decode(tokens.slice(0, most)).replace(/\uFFFD+$/, '');
     },
   };
+}
+
+function load(vocabulary: Vocabulary) {
+  if (vocabulary === 'cl100k_base') return import('gpt-tokenizer/encoding/cl100k_base');
+  return import('gpt-tokenizer/encoding/o200k_base');
 }

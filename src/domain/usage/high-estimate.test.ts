@@ -1,0 +1,27 @@
+import { hash } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { loadTokens } from '#base/text-tokens.ts';
+import { estimateHigh } from './high-estimate.ts';
+
+const digests = Array.from({ length: 200 }, (_, nth) => hash('sha512', String(nth), 'base64')).join('');
+const texts: Readonly<Record<string, string>> = {
+  English: 'The quick brown fox jumps over the lazy dog, and nobody minds at all. '.repeat(20),
+  German: 'Zwölf Boxkämpfer jagen Viktor quer über den großen Sylter Deich. '.repeat(20),
+  Russian: 'Съешь же ещё этих мягких французских булок, да выпей чаю. '.repeat(20),
+  Chinese: '敏捷的棕色狐狸跳过了懒狗。人工智能正在改变世界的各个方面。'.repeat(20),
+  Hindi: 'सभी मनुष्यों को गौरव और अधिकारों के मामले में जन्मजात स्वतंत्रता प्राप्त है। '.repeat(20),
+  JSON: JSON.stringify(Array.from({ length: 300 }, (_, id) => ({ id, at: id * 7919, name: `item ${id}`, isOpen: id % 2 === 0 }))),
+  base64: digests,
+  hex: Buffer.from(digests, 'base64').toString('hex'),
+  code: `${estimateHigh}`.repeat(5),
+};
+
+it.each(Object.keys(texts))(
+  'the estimate of %s is no less than any count, and less than three times the older one',
+  async (kind) => {
+    const text = texts[kind] ?? '';
+    const [newer, older] = [(await loadTokens('o200k_base')).count(text), (await loadTokens('cl100k_base')).count(text)];
+    expect(estimateHigh(text)).toBeGreaterThanOrEqual(Math.max(newer, older));
+    expect(estimateHigh(text)).toBeLessThan(3 * older);
+  },
+);

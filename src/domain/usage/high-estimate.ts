@@ -1,0 +1,42 @@
+/** Tokens that a character makes at most, by its kind: no vocabulary in use needs more for texts that are not made to. */
+const perLetter = 0.31;
+const perSpace = 0.2;
+const perDigit = 0.55;
+const perSign = 0.8;
+const perLineBreak = 0.6;
+const perAccented = 1;
+const perOther = 1.5;
+/** Words that are none, such as base64: each change within them costs. */
+const perChange = 0.9;
+
+const kinds = new Uint8Array(128);
+for (let code = 0; code < 128; code += 1) {
+  const sign = String.fromCharCode(code);
+  kinds[code] = /[a-z]/.test(sign)
+    ? 1
+    : /[A-Z]/.test(sign)
+      ? 2
+      : /\d/.test(sign)
+        ? 3
+        : /[\n\r]/.test(sign)
+          ? 4
+          : /\s/.test(sign)
+            ? 5
+            : 6;
+}
+const costs = [0, perLetter, perLetter, perDigit, perLineBreak, perSpace, perSign];
+
+/** An estimate of the tokens of a text that errs high, for models whose vocabulary is not known. */
+export function estimateHigh(text: string): number {
+  let tokens = 0;
+  let before = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    const kind = code < 128 ? (kinds[code] ?? 0) : 0;
+    tokens += kind > 0 ? (costs[kind] ?? 0) : code < 0x800 ? perAccented : perOther;
+    // From a capital to a small letter is how words begin.
+    if (kind !== before && kind > 0 && kind < 4 && before > 0 && before < 4 && !(before === 2 && kind === 1)) tokens += perChange;
+    before = kind;
+  }
+  return Math.ceil(tokens);
+}

@@ -1,0 +1,212 @@
+import type { Vocabulary } from '#base/text-tokens.ts';
+import type { ChatRequest } from '#contract/chat-request.ts';
+import type { ModelUsage } from '#contract/chunk.ts';
+import type { ContextSettings } from '#contract/configuration/service.ts';
+import { toParleyError } from '#contract/errors.ts';
+import type { Frame } from '#contract/frame.ts';
+import type { Message } from '#contract/message.ts';
+import {
+  ClearedMessages,
+  type ContextMemory,
+  digestOf,
+  isInstruction,
+  nothingCleared,
+  type Summary,
+  type ToClearedLine,
+} from './cleared-messages.ts';
+import { createEstimator, createExactCounter, type MessageCounter } from './count-messages.ts';
+import { planClearing, planSummary, type TooLong } from './plan-clearing.ts';
+import { summarize } from './summarize.ts';
+
+/** How long a conversation may be, and what is done if it is longer. */
+export interface ContextOptions {
+  readonly strategy: ContextSettings['strategy'];
+  /** Tokens of a request; undefined if nobody knows: then only what the model refuses is too long. */
+  readonly maxTokens: number | undefined;
+  /** What the model counts with; undefined if nobody knows. */
+  readonly vocabulary: Vocabulary | undefined;
+  /** What an earlier run of the conversation did. */
+  readonly memory: ContextMemory | undefined;
+  /** Asks the model for a summary. */
+  readonly ask: (request: ChatRequest) => AsyncIterable<Frame>;
+  /** Called with each change. */
+  readonly onChange?: (change: ContextChange) => void;
+}
+
+/** What was done so that a conversation fits. */
+export interface ContextChange {
+  readonly strategy: ContextSettings['strategy'];
+  /** Whether the model had refused it. */
+  readonly wasRefused: boolean;
+  /** Counted, or estimated: before, after, and at most. */
+  readonly tokens: { readonly before: number; readonly after: number; readonly most: number };
+  readonly clearedResults: number;
+  readonly summarizedMessages: number;
+  /** Why there is no summary, if there should be one. */
+  readonly fault?: string;
+}
+
+interface Wiring {
+  readonly toLine: ToClearedLine;
+  readonly addUsage: (usage: readonly ModelUsage[]) => void;
+}
+
+/** What a conversation is brought to, of what it may have: it is not touched again with each turn, and caches of prompts hold. */
+const targetShare = 1 / 2;
+/** Of what was refused, what is tried again. */
+const refusedShare = 3 / 5;
+/** Of what a request may have, what one for a summary is made of. */
+const summaryShare = 4 / 5;
+/** Of what is free, what the results of one turn may take; and the bytes of a token at least, of texts as tools give them. */
+const resultsShare = 3 / 5;
+const bytesPerToken = 2.5;
+const leastResultBytes = 500;
+
+/** Keeps the requests of one run within what its model takes. As long as nothing is to be cleared, a request is the one before with more behind it. */
+export class ContextWindow {
+  readonly #options: ContextOptions;
+  readonly #wiring: Wiring;
+  readonly #estimator = createEstimator();
+  readonly #drawing: ClearedMessages;
+  #exact: MessageCounter | undefined;
+  #memory: Pick<ContextMemory, 'cleared' | 'summary'> = nothingCleared;
+  #isChecked = false;
+  /** Not asked again in this run, once it failed. */
+  #canSummarize: boolean;
+
+  constructor(options: ContextOptions, wiring: Wiring) {
+    this.#options = options;
+    this.#wiring = wiring;
+    this.#canSummarize = options.strategy === 'summarize';
+    this.#drawing = new ClearedMessages(wiring.toLine);
+  }
+
+  /** Whether something of the conversation is not sent. */
+  get hasCleared(): boolean {
+    return this.#memory.cleared > 0 || this.#memory.summary !== undefined;
+  }
+
+  /** The request as it is sent. */
+  async fit(request: ChatRequest): Promise<ChatRequest> {
+    const { maxTokens, strategy } = this.#options;
+    this.#recall(request.messages);
+    if (strategy !== 'off' && maxTokens !== undefined && (await this.#tokensOf(request, maxTokens)) > maxTokens)
+      await this.#change(request, maxTokens, false);
+    return this.#draw(request);
+  }
+
+  /** The request again, smaller, once the model refused it; undefined if nothing can be taken out of it. */
+  async shrink(request: ChatRequest): Promise<ChatRequest | undefined> {
+    if (this.#options.strategy === 'off') return undefined;
+    const tokens = await this.#tokensOf(request, 0);
+    const most = Math.floor(Math.min(tokens, this.#options.maxTokens ?? tokens) * refusedShare);
+    return (await this.#change(request, most, true)) ? this.#draw(request) : undefined;
+  }
+
+  /** Bytes of each of so many results that the model can be shown with the request. */
+  resultBytes(request: ChatRequest, results: number): number {
+    const { maxTokens, strategy } = this.#options;
+    if (strategy === 'off' || maxTokens === undefined) return Number.POSITIVE_INFINITY;
+    const said = request.messages.filter((message) => !isInstruction(message));
+    const question = said.findLast(({ role }) => role === 'user');
+    const fixed = [...request.messages.filter(isInstruction), ...(question === undefined ? [] : [question])];
+    const taken = this.#estimator.ofSettings(request) + sumOf(fixed, this.#estimator);
+    const free = Math.max(0, maxTokens - taken) * resultsShare * bytesPerToken;
+    return Math.max(leastResultBytes, Math.floor(free / Math.max(1, results)));
+  }
+
+  /** What the next run of the conversation goes on with; undefined if all is sent. */
+  toRemember(messages: readonly Message[]): ContextMemory | undefined {
+    if (!this.hasCleared) return undefined;
+    const said = messages.filter((message) => !isInstruction(message));
+    return { ...this.#memory, digest: digestOf(said, reachOf(this.#memory)) };
+  }
+
+  /** Takes what an earlier run did, unless its messages are others now. */
+  #recall(messages: readonly Message[]): void {
+    if (this.#isChecked) return;
+    this.#isChecked = true;
+    const { memory } = this.#options;
+    if (memory === undefined) return;
+    const said = messages.filter((message) => !isInstruction(message));
+    if (digestOf(said, reachOf(memory)) !== memory.digest) return;
+    const { cleared, summary } = memory;
+    this.#memory = { cleared, ...(summary !== undefined && { summary }) };
+  }
+
+  #draw(request: ChatRequest): ChatRequest {
+    return this.hasCleared ? { ...request, messages: this.#drawing.draw(request.messages, this.#memory) } : request;
+  }
+
+  /** Counted only if the estimate, which errs high, is more than what matters. */
+  async #tokensOf(request: ChatRequest, most: number): Promise<number> {
+    const drawn = this.#draw(request);
+    const estimated = totalOf(drawn, this.#estimator);
+    const { vocabulary } = this.#options;
+    if (vocabulary === undefined || estimated <= most) return estimated;
+    this.#exact ??= await createExactCounter(vocabulary, drawn.messages);
+    return totalOf(drawn, this.#exact);
+  }
+
+  /** True if something was taken out. */
+  async #change(request: ChatRequest, most: number, wasRefused: boolean): Promise<boolean> {
+    const counter = this.#exact ?? this.#estimator;
+    const before = totalOf(this.#draw(request), counter);
+    const { messages } = request;
+    const tooLong = (): TooLong => {
+      const tokens = totalOf(this.#draw(request), counter);
+      return { messages, memory: this.#memory, tokens, target: most * targetShare, counter, drawing: this.#drawing };
+    };
+    const earlier = this.#memory;
+    const { cleared, results } = planClearing(tooLong());
+    this.#memory = { ...earlier, cleared };
+    const fault = this.#canSummarize && tooLong().tokens > most ? await this.#summarize(request, tooLong()) : undefined;
+    this.#canSummarize &&= fault === undefined;
+    const isSame = this.#memory.cleared === earlier.cleared && this.#memory.summary === earlier.summary;
+    if (isSame && fault === undefined) return false;
+    this.#options.onChange?.({
+      strategy: this.#options.strategy,
+      wasRefused,
+      tokens: { before, after: tooLong().tokens, most },
+      clearedResults: results,
+      summarizedMessages: Math.max(0, (this.#memory.summary?.before ?? 0) - (earlier.summary?.before ?? 0)),
+      ...(fault !== undefined && { fault }),
+    });
+    return !isSame;
+  }
+
+  /** Why there is none; undefined if there is one, or nothing for it. */
+  async #summarize(request: ChatRequest, tooLong: TooLong): Promise<string | undefined> {
+    const plan = planSummary(tooLong);
+    if (plan === undefined) return undefined;
+    const { before, kept } = plan;
+    const { summary, cleared } = this.#memory;
+    const said = this.#drawing.draw(
+      request.messages.filter((message) => !isInstruction(message)),
+      { cleared },
+    );
+    const mostTokens = Math.floor((tooLong.target / targetShare) * summaryShare);
+    const { ask } = this.#options;
+    try {
+      const older = said.slice(summary?.before ?? 0, before);
+      const text = await summarize(older, summary?.text, { ask, request, mostTokens, addUsage: this.#wiring.addUsage });
+      const made: Summary = { before, text, ...(kept !== undefined && { kept }) };
+      this.#memory = { cleared, summary: made };
+      return undefined;
+    } catch (thrown) {
+      return toParleyError(thrown).message;
+    }
+  }
+}
+
+function reachOf({ cleared, summary }: Pick<ContextMemory, 'cleared' | 'summary'>): number {
+  return Math.max(cleared, summary?.before ?? 0);
+}
+
+function totalOf(request: ChatRequest, counter: MessageCounter): number {
+  return counter.ofSettings(request) + sumOf(request.messages, counter);
+}
+
+function sumOf(messages: readonly Message[], counter: MessageCounter): number {
+  return messages.reduce((sum, message) => sum + counter.of(message), 0);
+}

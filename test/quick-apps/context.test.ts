@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TraceItem } from '#runtime/quick-app/trace-run.ts';
+import { delta, finish, text } from '#test/chunks.ts';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
+import { eventsReply, type Reply, refusal, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { MemoryBlobs } from '../retrieval/library.ts';
+import { calls, messageOf, operationsOf, type Rig, type SentMessage, says, stagesOf, startRig, user } from './support.ts';
+
+let api: ScriptedUpstream;
+
+/** 40 kB, another for each path. */
+beforeAll(async () => {
+  api = await startScriptedUpstream(({ received, response }) => {
+    const line = `${received.path} tells of many things. `;
+    response.setHeader('content-type', 'text/plain');
+    response.end(line.repeat(40_000 / line.length));
+  });
+});
+
+afterAll(() => api.close());
+
+const names = ['one', 'two', 'three', 'four', 'five', 'six'];
+const bytesOf = (rig: Rig): number[] => rig.model.requests.map(({ text: sent }) => Buffer.byteLength(sent));
+
+interface Settings {
+  readonly app?: object;
+  readonly limits?: object;
+  readonly configuration?: Record<string, unknown>;
+}
+
+function start(replies: readonly Reply[], { app = {}, limits, configuration = {} }: Settings): Promise<Rig> {
+  return startRig({
+    app: { ...operationsOf(api, ...names), ...app },
+    replies,
+    model: (endpoint) => ({ upstreams: [{ endpoint }], ...(limits && { limits }) }),
+    configuration: { keys: { 'caller-key': { project: 'test', role: 'admin' } }, ...configuration },
+    options: { files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } },
+  });
+}
+
+const smallModel = { maxPromptTokens: 6_000 };
+const runOfSix = (): Reply[] => [...names.map((name) => calls([name, {}])), says('Done.')];
+const clearedOf = (messages: readonly SentMessage[]): boolean[] =>
+  messages.flatMap(({ role, content }) => (role === 'tool' ? [content?.includes('was cleared to make room') === true] : []));
+/** How many messages at the beginning of the one are those of the other. */
+const sharedWith = (one: readonly unknown[], other: readonly unknown[]): number => {
+  const differs = one.findIndex((message, at) => JSON.stringify(message) !== JSON.stringify(other[at]));
+  return differs === -1 ? one.length : differs;
+};
+
+describe('a run with long results', () => {
+  it('stays within what its model takes', async () => {
+    await using rig = await start(runOfSix(), { limits: smallModel });
+    const answered = await rig.chat('Read all.');
+    expect(messageOf(answered).content).toBe('Done.');
+    expect(Math.max(...bytesOf(rig))).toBeLessThan(6_000 * 3.5);
+    expect(clearedOf(rig.sent()).slice(0, 2)).toEqual([true, true]);
+    expect(clearedOf(rig.sent()).at(-1)).toBe(false);
+    expect(rig.sent().find(({ role }) => role === 'tool')?.content).toMatch(
+      /^\[The result of one, \d+ bytes, was cleared to make room\. read_result with id "r_[0-9a-f]{10}" reads it again\.\]$/,
+    );
+    expect(rig.offered().map(({ function: { name } }) => name)).toEqual([...names, 'read_result']);
+  });
+
+  it('is sent what it was sent before, with more behind it, but for few turns in which much is cleared', async () => {
+    await using rig = await start(runOfSix(), { limits: { maxPromptTokens: 30_000 } });
+    await rig.chat('Read all.');
+    const turns = rig.model.requests.map(({ body }) => body.messages as SentMessage[]);
+    const broken = turns.slice(1).filter((turn, nth) => sharedWith(turns[nth] ?? [], turn) < (turns[nth]?.length ?? 0));
+    expect(broken).toHaveLength(2);
+    expect(clearedOf(turns.at(-1) ?? [])).toContain(false);
+  });
+
+  it('is sent whole where the strategy is off, or the model has room', async () => {
+    for (const settings of [
+      { limits: smallModel, app: { context: { strategy: 'off' } } },
+      { limits: { maxPromptTokens: 200_000 } },
+      {},
+    ]) {
+      await using rig = await start(runOfSix(), settings);
+      expect(stagesOf(await rig.chat('Read all.'))).toHaveLength(6);
+      expect(clearedOf(rig.sent())).toEqual(names.map(() => false));
+      expect(bytesOf(rig).at(-1)).toBeGreaterThan(230_000);
+      expect(rig.offered()).toHaveLength(6);
+    }
+  });
+
+  it('tells the user in a stage, and who may edit the application in the trace', async () => {
+    await using rig = await start(runOfSix(), { limits: smallModel });
+    const answered = await rig.chat('Read all.', {}, { 'x-parley-trace': 'true' });
+    const stages = stagesOf(answered).filter(({ name }) => name === 'Room for the conversation');
+    expect(stages[0]).toMatchObject({
+      status: 'completed',
+      content: expect.stringContaining('and the model is sent at most 5400.'),
+    });
+    const trace = (messageOf(answered).custom_content as { trace: TraceItem[] }).trace.filter(({ kind }) => kind === 'context');
+    expect(trace).toHaveLength(stages.length);
+    expect(JSON.parse(trace[0]?.sent ?? '')).toMatchObject({ most: 5400, refused: false });
+    expect(JSON.parse(trace[0]?.received ?? '')).toMatchObject({ cleared_results: expect.any(Number), summarized_messages: 0 });
+  });
+
+  it('reads again what was cleared, also in the next run of the conversation', async () => {
+    const again = (): Reply => async (answering) => {
+      const { messages } = answering.received.body as { messages: SentMessage[] };
+      const [, id] = /read_result with id "(r_\w+)"/.exec(messages.find(({ role }) => role === 'tool')?.content ?? '') ?? [];
+      await calls(['read_result', { id, search: 'one tells' }])(answering);
+    };
+    await using rig = await start([...runOfSix().slice(0, 6), again(), says('Done.'), again(), says('Read.')], {
+      limits: smallModel,
+    });
+    const reply = messageOf(await rig.chat('Read all.'));
+    expect(rig.sent().at(-1)?.content).toMatch(/^Offset 0: …\/one tells of many things/);
+    const before = api.requests.length;
+    await rig.chat([user('Read all.'), reply, user('Once more.')]);
+    expect(rig.sent().at(-1)?.content).toMatch(/^Offset 0: …\/one tells of many things/);
+    expect(api.requests.length).toBe(before);
+  });
+});
+
+describe('a conversation with long results', () => {
+  it('is sent what it was sent before, run after run, and stays within what its model takes', async () => {
+    const replies = names.flatMap((name) => [calls([name, {}]), says(`Read ${name}.`)]);
+    await using rig = await start(replies, { limits: { maxPromptTokens: 30_000 } });
+    const messages: object[] = [];
+    for (const name of names) {
+      messages.push(user(`Read ${name}.`));
+      messages.push(messageOf(await rig.chat(messages)));
+    }
+    const turns = rig.model.requests.map(({ body }) => body.messages as SentMessage[]);
+    const broken = turns.slice(1).filter((turn, nth) => sharedWith(turns[nth] ?? [], turn) < (turns[nth]?.length ?? 0));
+    expect(broken).toHaveLength(2);
+    expect(Math.max(...bytesOf(rig))).toBeLessThan(30_000 * 4);
+  });
+});
+
+describe('a conversation that has too much text', () => {
+  const long = (what: string): string => `${what} is told at length. `.repeat(what === 'Apples' || what === 'Grapes' ? 265 : 24);
+  const talk = ['Apples', 'Pears', 'Plums', 'Cherries'].flatMap((fruit) => [
+    user(long(fruit)),
+    { role: 'assistant', content: long(fruit) },
+  ]);
+  const asked = [...talk, user('And now?')];
+
+  it('has its oldest messages summed up by its model, once', async () => {
+    await using rig = await start([says('Fruit was told of.'), says('Well.'), says('Better.')], { limits: smallModel });
+    const answered = await rig.chat(asked);
+    expect(rig.model.requests).toHaveLength(2);
+    expect(rig.sent(0)[1]?.content).toContain('user: Apples is told at length.');
+    expect(
+      rig
+        .sent(1)
+        .map(({ role }) => role)
+        .slice(0, 2),
+    ).toEqual(['system', 'user']);
+    expect(rig.sent(1)[1]?.content).toBe(
+      '[Summary of the earlier conversation, which was too long to be sent whole:]\n\nFruit was told of.',
+    );
+    expect(rig.sent(1).at(-1)?.content).toBe('And now?');
+    expect(stagesOf(answered)[0]?.content).toContain('A summary stands for the oldest messages: ');
+    expect(answered.completion.usage?.prompt_tokens).toBe(20);
+    await rig.chat([...asked, messageOf(answered), user('More.')]);
+    expect(rig.model.requests).toHaveLength(3);
+    expect(rig.sent(2).slice(0, rig.sent(1).length)).toEqual(rig.sent(1));
+  });
+
+  it('is summed up anew where it is another one', async () => {
+    await using rig = await start([says('Of fruit.'), says('Well.'), says('Of other fruit.'), says('Well.')], {
+      limits: smallModel,
+    });
+    const answered = await rig.chat(asked);
+    await rig.chat([user(long('Grapes')), ...asked.slice(1), messageOf(answered), user('More.')]);
+    expect(rig.sent()[1]?.content).toContain('Of other fruit.');
+  });
+
+  it('is sent as it is where the strategy is to clear alone', async () => {
+    await using rig = await start([says('Well.')], { limits: smallModel, configuration: { context: { strategy: 'clear' } } });
+    await rig.chat(asked);
+    expect(rig.sent()).toHaveLength(asked.length + 1);
+  });
+
+  it('is answered without a summary where the model gives none, which the user is told', async () => {
+    await using rig = await start([says(''), says('Well.')], { limits: smallModel });
+    const answered = await rig.chat(asked);
+    expect(messageOf(answered).content).toBe('Well.');
+    expect(stagesOf(answered)).toMatchObject([{ status: 'failed', content: expect.stringContaining('gave no summary') }]);
+  });
+});
+
+describe('a model that refuses a conversation as too long', () => {
+  const tooLong = (): Reply =>
+    refusal(400, {}, { code: 'context_length_exceeded', message: 'Your messages resulted in 70000 tokens.' });
+
+  it('is asked once more, with less', async () => {
+    await using rig = await start([...names.slice(0, 3).map((name) => calls([name, {}])), tooLong(), says('Done.')], {});
+    const answered = await rig.chat('Read.');
+    expect(messageOf(answered).content).toBe('Done.');
+    expect(clearedOf(rig.sent(3))).toEqual([false, false, false]);
+    expect(clearedOf(rig.sent(4))).toEqual([true, true, false]);
+    expect(rig.offered(4).at(-1)?.function.name).toBe('read_result');
+  });
+
+  it.each([
+    'prompt is too long: 210000 tokens > 200000 maximum',
+    'The input token count (50000) exceeds the maximum number of tokens allowed (32768).',
+  ])('in whatever words: %s', async (message) => {
+    await using rig = await start([calls(['one', {}]), calls(['two', {}]), refusal(400, {}, { message }), says('Done.')], {});
+    expect(messageOf(await rig.chat('Read.')).content).toBe('Done.');
+  });
+
+  it('is asked twice at most, and not again where nothing can be left out', async () => {
+    await using rig = await start([tooLong()], {});
+    expect((await rig.chat('Hi.')).status).toBe(400);
+    expect(rig.model.requests).toHaveLength(1);
+  });
+});
+
+it("what OpenAI's models take is counted as they count it", async () => {
+  // As estimated it would be too much.
+  const spaced = '{"a":"b"},'.repeat(2_500);
+  const plain = eventsReply(delta({ role: 'assistant' }), text('Fine.'), finish());
+  const model = (name: string) => (endpoint: string) => ({
+    upstreams: [{ endpoint, model: name }],
+    limits: { maxPromptTokens: 14_000 },
+  });
+  for (const [name, requests] of [
+    ['gpt-4o', 1],
+    ['unknown', 2],
+  ] as const) {
+    await using rig = await startRig({ app: {}, replies: [plain], model: model(name) });
+    await rig.chat([user(spaced), { role: 'assistant', content: 'Yes.' }, user('And?')]);
+    expect(rig.model.requests).toHaveLength(requests);
+  }
+});

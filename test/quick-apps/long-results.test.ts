@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MemoryFileIndex } from '#test/memory-file-index.ts';
+import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { MemoryBlobs } from '../retrieval/library.ts';
+import { calls, messageOf, operationsOf, type Rig, says, stagesOf, startRig, toldTo, user } from './support.ts';
+
+let api: ScriptedUpstream;
+
+const items = Array.from({ length: 2_000 }, (_, id) => ({ id, name: `item number ${id}`, tags: ['a', 'b,c'] }));
+const contents: Readonly<Record<string, string>> = {
+  '/json': JSON.stringify({ items }),
+  '/lines': Array.from({ length: 3_000 }, (_, id) => `line ${id} of the log`).join('\n'),
+  '/ten': 'Ten. '.repeat(40_000),
+};
+
+beforeAll(async () => {
+  api = await startScriptedUpstream(({ received, response }) => {
+    response.setHeader('content-type', received.path === '/json' ? 'application/json' : 'text/plain');
+    response.end(contents[received.path]);
+  });
+});
+
+afterAll(() => api.close());
+
+function start(
+  replies: readonly Reply[],
+  options = { files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } },
+): Promise<Rig> {
+  return startRig({ app: operationsOf(api, 'json', 'lines', 'ten'), replies, options });
+}
+
+const idIn = (text: string | null | undefined): string => /read_result with id "(r_\w+)"/.exec(text ?? '')?.[1] ?? '';
+/** Calls `read_result` for what the model was told last that was cut. */
+const reads =
+  (args: object): Reply =>
+  async (answering) => {
+    const { messages } = answering.received.body as { messages: { role: string; content: string | null }[] };
+    const cut = messages.findLast(({ role, content }) => role === 'tool' && idIn(content) !== '');
+    await calls(['read_result', { id: idIn(cut?.content), ...args }])(answering);
+  };
+
+describe('a result that is too long', () => {
+  it('is cut where a part of its JSON ends, or a line', async () => {
+    await using rig = await start([calls(['json', {}], ['lines', {}]), says('Done.')]);
+    await rig.chat('Read.');
+    const [json = '', lines = ''] = toldTo(rig);
+    const keptJson = (json ?? '').split('\n\n[Cut')[0] ?? '';
+    expect(JSON.parse(`${keptJson.slice(0, -1)}]}`)).toEqual({ items: items.slice(0, keptJson.split('"id"').length - 1) });
+    expect(keptJson.length).toBeGreaterThan(39_000);
+    expect(contents['/lines']?.startsWith((lines ?? '').split('\n\n[Cut')[0] ?? 'none')).toBe(true);
+    expect((lines ?? '').split('\n\n\n[Cut')[0]).toMatch(/\nline \d+ of the log$/);
+  });
+
+  it('is read on by the model, from where it was cut', async () => {
+    const offset = 39_000;
+    await using rig = await start([calls(['json', {}]), reads({ offset }), says('Done.')]);
+    const answered = await rig.chat('Read.');
+    const page = toldTo(rig).at(-1) ?? '';
+    expect(contents['/json']?.slice(offset)).toContain(page.split('\n\n[Characters')[0]);
+    expect(page).toMatch(/\n\n\[Characters 39000 to \d+ of \d+; go on with offset \d+\.\]$/);
+    expect(stagesOf(answered)[1]).toMatchObject({ name: 'read_result', status: 'completed' });
+    expect(rig.offered(0).map(({ function: { name } }) => name)).not.toContain('read_result');
+  });
+
+  it('is searched by the model', async () => {
+    await using rig = await start([
+      calls(['lines', {}]),
+      reads({ search: 'LINE 2999' }),
+      reads({ search: 'nowhere' }),
+      says('Done.'),
+    ]);
+    await rig.chat('Read.');
+    const [, found, none] = toldTo(rig);
+    expect(found).toMatch(
+      /^Offset \d+: …[\s\S]*line 2999 of the log…\n\n\[Found 1 times in \d+ characters, shown in 1 places\.\]$/,
+    );
+    expect(none).toBe(`[Nothing in the ${contents['/lines']?.length} characters of the result matches "nowhere".]`);
+  });
+
+  it('is read in later runs of the conversation, on any node, and its tool is not called again', async () => {
+    const options = { files: { index: new MemoryFileIndex(), blobs: new MemoryBlobs() } };
+    await using one = await start([calls(['ten', {}]), says('Done.')], options);
+    const reply = messageOf(await one.chat('Read.'));
+    await using other = await start([reads({ offset: 100_000 }), says('Read.')], options);
+    const before = api.requests.length;
+    await other.chat([user('Read.'), reply, user('And further on?')]);
+    expect(toldTo(other).at(-1)).toContain('[Characters 100000 to ');
+    expect(api.requests.length).toBe(before);
+  });
+
+  it('is not there any more where nothing can be kept, which the model is told', async () => {
+    await using rig = await startRig({
+      app: operationsOf(api, 'ten'),
+      replies: [calls(['ten', {}]), says('Done.'), reads({}), says('Sorry.')],
+    });
+    const reply = messageOf(await rig.chat('Read.'));
+    await rig.chat([user('Read.'), reply, user('And further on?')]);
+    expect(toldTo(rig).at(-1)).toMatch(/^The tool failed: no result with the id "r_\w+" is kept; call its own tool again$/);
+  });
+
+  it("of another conversation is nobody's to read", async () => {
+    await using rig = await start([calls(['ten', {}]), says('Done.')]);
+    await rig.chat('Read.');
+    const ten = idIn(toldTo(rig).at(-1));
+    rig.model.script(calls(['json', {}]), calls(['read_result', { id: ten }]), says('No.'));
+    await rig.chat('Something else.');
+    expect(toldTo(rig).at(-1)).toContain('The tool failed: no result with the id');
+  });
+});
