@@ -109,7 +109,7 @@ describe('a node', () => {
       return usage.total.calls === 2 && usage;
     }, patience);
     const cost = expect.closeTo((promptTokens ?? 0) * 0.001, 9);
-    const once = { calls: 1, failedCalls: 0, promptTokens, completionTokens };
+    const once = { calls: 1, failedCalls: 0, refusedCalls: 0, promptTokens, completionTokens };
     expect(data.slice(0, 2)).toEqual([
       { deployment: 'demo', ...once, cost },
       { deployment: 'app', ...once, cost: 0 },

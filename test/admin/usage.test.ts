@@ -36,6 +36,7 @@ describe('usage', () => {
       usage('2026-03-31', { path: ['app', 'model'], cost: 4_500_000_000, promptTokens: 30, completionTokens: 10 }),
       usage('2026-02-28'),
       usage('2026-04-01'),
+      usage('2026-03-31', { outcome: 'refused', cost: 0, promptTokens: 0, completionTokens: 0 }),
     ]);
   });
 
@@ -46,10 +47,10 @@ describe('usage', () => {
       to: '2026-03-31',
       by: ['day'],
       data: [
-        { day: '2026-03-01', calls: 2, failedCalls: 1, promptTokens: 20, completionTokens: 10, cost: 1 },
-        { day: '2026-03-31', calls: 1, failedCalls: 0, promptTokens: 30, completionTokens: 10, cost: 4.5 },
+        { day: '2026-03-01', calls: 2, failedCalls: 1, refusedCalls: 0, promptTokens: 20, completionTokens: 10, cost: 1 },
+        { day: '2026-03-31', calls: 2, failedCalls: 0, refusedCalls: 1, promptTokens: 30, completionTokens: 10, cost: 4.5 },
       ],
-      total: { calls: 3, failedCalls: 1, promptTokens: 50, completionTokens: 20, cost: 5.5 },
+      total: { calls: 4, failedCalls: 1, refusedCalls: 1, promptTokens: 50, completionTokens: 20, cost: 5.5 },
       isCut: false,
     });
   });
@@ -57,16 +58,16 @@ describe('usage', () => {
   it('by deployment counts what an application calls beside it; the total counts it once', async () => {
     const { data, total } = await read(`${march}&by=deployment`);
     expect(data).toEqual([
-      { deployment: 'model', calls: 3, failedCalls: 1, promptTokens: 50, completionTokens: 20, cost: 5.5 },
-      { deployment: 'app', calls: 1, failedCalls: 0, promptTokens: 30, completionTokens: 10, cost: 0 },
+      { deployment: 'model', calls: 4, failedCalls: 1, refusedCalls: 1, promptTokens: 50, completionTokens: 20, cost: 5.5 },
+      { deployment: 'app', calls: 1, failedCalls: 0, refusedCalls: 0, promptTokens: 30, completionTokens: 10, cost: 0 },
     ]);
-    expect(total).toMatchObject({ calls: 3, promptTokens: 50 });
+    expect(total).toMatchObject({ calls: 4, promptTokens: 50 });
   });
 
   it('by person and by project begins with the most costly', async () => {
     const people = await read(`${march}&by=user`);
     expect(people.data.map(({ user, cost, calls }) => [user, cost, calls])).toEqual([
-      ['ada', 5.5, 2],
+      ['ada', 5.5, 3],
       ['bob', 0, 1],
     ]);
     const projects = await read(`${march}&by=project`);
@@ -86,14 +87,14 @@ describe('usage', () => {
 
   it('is cut where it is longer than was asked, says so, and still has the total of all', async () => {
     const { data, total, isCut } = await read(`${march}&by=user&limit=1`);
-    expect([data.length, isCut, total.calls]).toEqual([1, true, 3]);
+    expect([data.length, isCut, total.calls]).toEqual([1, true, 4]);
     expect((await read(`${march}&by=user&limit=2`)).isCut).toBe(false);
   });
 
   it('of no calls is empty, with a total of nothing', async () => {
     const { data, total } = await read('from=2020-01-01&to=2020-01-02');
     expect(data).toEqual([]);
-    expect(total).toEqual({ calls: 0, failedCalls: 0, promptTokens: 0, completionTokens: 0, cost: 0 });
+    expect(total).toEqual({ calls: 0, failedCalls: 0, refusedCalls: 0, promptTokens: 0, completionTokens: 0, cost: 0 });
   });
 
   it('is of the last 30 days where no days are named', async () => {

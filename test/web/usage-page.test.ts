@@ -33,6 +33,14 @@ beforeAll(async () => {
     usage(today, { ...whole, deployment: 'demo', subject: 'ada@example.com', cost: 2_500_000_000 }),
     usage(today, { ...whole, deployment: 'bounded', subject: '=cmd()', outcome: 'failed', cost: 0 }),
     usage(today, { ...whole, deployment: 'demo', subject: 'key:user', cost: 1_000_000_000 }),
+    usage(today, {
+      deployment: 'bounded',
+      subject: 'key:user',
+      outcome: 'refused',
+      promptTokens: 0,
+      completionTokens: 0,
+      cost: 0,
+    }),
   ]);
 });
 
@@ -73,7 +81,7 @@ describe('one who has no role', () => {
 
   it('sees the own usage, and nothing of anybody else or of the operation', async () => {
     const { page } = await open('user-key');
-    expect(await page.locator('.usage-summary').textContent()).toBe('1 call, 1,500 tokens, $1.00');
+    expect(await page.locator('.usage-summary').textContent()).toBe('2 calls, 1,500 tokens, $1.00');
     expect(await page.getByText('By person').count()).toBe(0);
     expect(await page.getByText('Everybody’s').count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Operations' }).count()).toBe(0);
@@ -91,15 +99,15 @@ describe('one who has no role', () => {
 describe('an administrator', () => {
   it('sees what everybody used, by day, deployment and person, and the same as numbers', async () => {
     const { page, troubles } = await open('admin-key');
-    expect(await page.locator('.usage-summary').textContent()).toBe('3 calls, 4,500 tokens, $3.50');
+    expect(await page.locator('.usage-summary').textContent()).toBe('4 calls, 4,500 tokens, $3.50');
     await page.getByRole('img', { name: 'Cost by day' }).waitFor();
     const cells = async (label: string) => page.getByRole('region', { name: label }).locator('tbody tr').allInnerTexts();
     const seen = (rows: readonly string[]) => rows.map((row) => row.split(/\s+/).join(' '));
-    expect(seen(await cells('By deployment'))).toEqual(['Demo $3.50 3,000 2 0', 'Bounded $0.00 1,500 1 1']);
+    expect(seen(await cells('By deployment'))).toEqual(['Demo $3.50 3,000 2 0 0', 'Bounded $0.00 1,500 2 1 1']);
     expect(seen(await cells('By person'))).toEqual([
-      'ada@example.com $2.50 1,500 1 0',
-      'key:user $1.00 1,500 1 0',
-      '=cmd() $0.00 1,500 1 1',
+      'ada@example.com $2.50 1,500 1 0 0',
+      'key:user $1.00 1,500 2 0 1',
+      '=cmd() $0.00 1,500 1 1 0',
     ]);
     await page.locator('.day-chart summary').click();
     expect(await page.getByRole('region', { name: 'Cost by day' }).locator('tbody tr').last().innerText()).toMatch(/\$3\.50$/);
@@ -116,7 +124,7 @@ describe('an administrator', () => {
     await page.keyboard.press('ArrowRight');
     await page.getByText('Nothing was used on these days.').waitFor();
     await page.keyboard.press('ArrowLeft');
-    await page.getByText('3 calls').waitFor();
+    await page.getByText('4 calls').waitFor();
     await page.getByRole('radio', { name: '90 days' }).focus();
     await page.keyboard.press('ArrowRight');
     await page.getByRole('textbox', { name: 'From' }).fill('2020-01-02');
@@ -134,10 +142,11 @@ describe('an administrator', () => {
     ]);
     expect(download.suggestedFilename()).toMatch(/^usage-\d{4}-\d\d-\d\d-\d{4}-\d\d-\d\d\.csv$/);
     expect((await readFile(await download.path(), 'utf8')).split('\r\n')).toEqual([
-      'day,deployment,user,calls,failed_calls,prompt_tokens,completion_tokens,cost_usd',
-      `${today},bounded,'=cmd(),1,1,1000,500,0`,
-      `${today},demo,ada@example.com,1,0,1000,500,2.5`,
-      `${today},demo,key:user,1,0,1000,500,1`,
+      'day,deployment,user,calls,failed_calls,refused_calls,prompt_tokens,completion_tokens,cost_usd',
+      `${today},bounded,'=cmd(),1,1,0,1000,500,0`,
+      `${today},bounded,key:user,1,0,1,0,0,0`,
+      `${today},demo,ada@example.com,1,0,0,1000,500,2.5`,
+      `${today},demo,key:user,1,0,0,1000,500,1`,
       '',
     ]);
   });
@@ -160,5 +169,5 @@ it.each(looks)(
 it('In German it speaks German', async () => {
   const { page } = await open('admin-key', { locale: 'de-DE' });
   await page.getByRole('heading', { name: 'Nach Person' }).waitFor();
-  expect(await page.locator('.usage-summary').textContent()).toBe('3 Aufrufe, 4.500 Token, 3,50\u00a0$');
+  expect(await page.locator('.usage-summary').textContent()).toBe('4 Aufrufe, 4.500 Token, 3,50\u00a0$');
 });

@@ -49,6 +49,8 @@ export interface UsageAmounts {
   readonly calls: number;
   /** Those of them that failed for our or an upstream's fault. */
   readonly failedCalls: number;
+  /** Those of them that the caller was refused, such as for a limit or a request that cannot be. */
+  readonly refusedCalls: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
   /** Billionths of a USD. */

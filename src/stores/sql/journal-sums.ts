@@ -44,6 +44,7 @@ function amounts(withInner: boolean): RawBuilder<unknown> {
   return sql.join([
     sum(counted(sql`1`), 'calls'),
     sum(counted(sql`case when outcome = 'failed' then 1 else 0 end`), 'failedCalls'),
+    sum(counted(sql`case when outcome = 'refused' then 1 else 0 end`), 'refusedCalls'),
     sum(counted(sql`prompt_tokens`), 'promptTokens'),
     sum(counted(sql`completion_tokens`), 'completionTokens'),
     sum(sql`cost`, 'cost'),

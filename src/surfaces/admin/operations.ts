@@ -8,6 +8,7 @@ const moment = { type: 'integer', description: 'Milliseconds since the epoch.' }
 const amounts = {
   calls: { type: 'integer' },
   failedCalls: { type: 'integer', description: 'Those of them that failed for a fault of the service or of an upstream.' },
+  refusedCalls: { type: 'integer', description: 'Those of them that were refused, such as for a limit.' },
   promptTokens: { type: 'integer' },
   completionTokens: { type: 'integer' },
   cost: { type: 'number', description: 'USD.' },

@@ -75,6 +75,6 @@ function toKeys(sum: UsageSum<UsageKey>, by: readonly KeyName[]): object {
   return Object.fromEntries(by.map((name) => [name, sum[keysByName[name]]]));
 }
 
-function toAmounts({ calls, failedCalls, promptTokens, completionTokens, cost }: UsageAmounts): object {
-  return { calls, failedCalls, promptTokens, completionTokens, cost: cost / unitsPerUsd };
+function toAmounts({ calls, failedCalls, refusedCalls, promptTokens, completionTokens, cost }: UsageAmounts): object {
+  return { calls, failedCalls, refusedCalls, promptTokens, completionTokens, cost: cost / unitsPerUsd };
 }

@@ -52,6 +52,7 @@ describeOnEach('the journal', (node) => {
       subject: one,
       calls: 1,
       failedCalls: 0,
+      refusedCalls: 0,
       promptTokens: 10,
       completionTokens: 5,
       cost: 1_000,
@@ -83,7 +84,9 @@ describeOnEach('the journal', (node) => {
       ['x', 1],
     ]);
     const byDay = await journal().sumUsage({ ...of, by: ['day'], limit: 1 });
-    expect(byDay).toEqual([{ day: '2026-11-20', calls: 1, failedCalls: 0, promptTokens: 10, completionTokens: 5, cost: 1 }]);
+    expect(byDay).toEqual([
+      { day: '2026-11-20', calls: 1, failedCalls: 0, refusedCalls: 0, promptTokens: 10, completionTokens: 5, cost: 1 },
+    ]);
     expect(await journal().sumUsage({ ...of, by: [] })).toMatchObject([{ calls: 3, cost: 7 }]);
     expect(await journal().sumUsage({ ...of, subject: `${subject}x`, by: [] })).toMatchObject([{ calls: 0, cost: 0 }]);
   });

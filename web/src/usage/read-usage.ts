@@ -5,6 +5,8 @@ import type { DayRange } from './days.ts';
 export interface Amounts {
   readonly calls: number;
   readonly failedCalls: number;
+  /** Asked for and not answered, such as for a limit. */
+  readonly refusedCalls: number;
   readonly promptTokens: number;
   readonly completionTokens: number;
   /** USD. */
@@ -55,6 +57,7 @@ function toAmounts(item: JsonObject): Amounts {
   return {
     calls: number(item.calls),
     failedCalls: number(item.failedCalls),
+    refusedCalls: number(item.refusedCalls),
     promptTokens: number(item.promptTokens),
     completionTokens: number(item.completionTokens),
     cost: number(item.cost),

@@ -3,11 +3,11 @@ import type { UsageRow } from './read-usage.ts';
 /** Rows of usage as separated values (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe in front. */
 export function toCsv(rows: readonly UsageRow[], withUser: boolean): string {
   const heads = ['day', 'deployment', ...(withUser ? ['user'] : [])];
-  const lines = rows.map(({ day, deployment, user, calls, failedCalls, promptTokens, completionTokens, cost }) => [
+  const lines = rows.map(({ day, deployment, user, calls, failedCalls, refusedCalls, promptTokens, completionTokens, cost }) => [
     ...[day, deployment, ...(withUser ? [user] : [])].map(toCell),
-    ...[calls, failedCalls, promptTokens, completionTokens, Number(cost.toFixed(9))],
+    ...[calls, failedCalls, refusedCalls, promptTokens, completionTokens, Number(cost.toFixed(9))],
   ]);
-  const all = [[...heads, 'calls', 'failed_calls', 'prompt_tokens', 'completion_tokens', 'cost_usd'], ...lines];
+  const all = [[...heads, 'calls', 'failed_calls', 'refused_calls', 'prompt_tokens', 'completion_tokens', 'cost_usd'], ...lines];
   return all.map((cells) => `${cells.join(',')}\r\n`).join('');
 }
 

@@ -40,7 +40,8 @@ export const usageEnglish = {
   calls: 'Calls',
   tokensIn: 'Tokens in',
   tokensOut: 'Tokens out',
-  answered: 'Answered or refused',
+  answered: 'Answered',
+  refused: 'Refused',
   failed: 'Failed',
   summary: (calls: string, tokens: string, cost: string) =>
     `${calls} ${calls === '1' ? 'call' : 'calls'}, ${tokens} ${tokens === '1' ? 'token' : 'tokens'}, ${cost}`,

@@ -128,7 +128,12 @@ function toSeries(
     ];
   }
   return [
-    { name: words.answered, colour: 0, values: valuesOf(({ calls, failedCalls }) => calls - failedCalls) },
+    {
+      name: words.answered,
+      colour: 0,
+      values: valuesOf(({ calls, failedCalls, refusedCalls }) => calls - failedCalls - refusedCalls),
+    },
+    { name: words.refused, colour: 2, values: valuesOf(({ refusedCalls }) => refusedCalls) },
     { name: words.failed, colour: 3, values: valuesOf(({ failedCalls }) => failedCalls) },
   ];
 }

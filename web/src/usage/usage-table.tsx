@@ -26,11 +26,13 @@ export function UsageTable({ usage, by, measure }: UsageTableProps) {
       show: (row) => formatValue(each, amountOf(each, row), language),
     }),
   );
-  const failed: Column<UsageRow> = {
-    name: words.failed,
-    isNumber: true,
-    show: ({ failedCalls }) => failedCalls.toLocaleString(language),
-  };
+  const outcomes = (['failed', 'refused'] as const).map(
+    (each): Column<UsageRow> => ({
+      name: words[each],
+      isNumber: true,
+      show: (row) => row[`${each}Calls`].toLocaleString(language),
+    }),
+  );
   const name: Column<UsageRow> = {
     name: by === 'deployment' ? words.deployment : words.person,
     show: (row) => (
@@ -45,7 +47,7 @@ export function UsageTable({ usage, by, measure }: UsageTableProps) {
     <>
       <h3>{title}</h3>
       {by === 'deployment' && <p className="soft small">{words.innerNote}</p>}
-      <DataTable label={title} columns={[name, ...numbers, failed]} {...{ rows, keyOf: (row: UsageRow) => row[by] }} />
+      <DataTable label={title} columns={[name, ...numbers, ...outcomes]} {...{ rows, keyOf: (row: UsageRow) => row[by] }} />
       {usage.isCut && <p className="soft small">{words.cutNote(rows.length.toLocaleString(language))}</p>}
     </>
   );

@@ -9,7 +9,7 @@ import { usageGerman } from './usage-german.ts';
 
 const row: UsageRow = {
   ...{ day: '2026-03-01', deployment: 'model', user: 'ada' },
-  ...{ calls: 2, failedCalls: 1, promptTokens: 10, completionTokens: 5, cost: 0.1 + 0.2 },
+  ...{ calls: 2, failedCalls: 1, refusedCalls: 1, promptTokens: 10, completionTokens: 5, cost: 0.1 + 0.2 },
 };
 
 describe('days', () => {
@@ -32,9 +32,9 @@ describe('days', () => {
 
 describe('separated values', () => {
   it('have a head, and a person where everybody’s are asked for', () => {
-    const tail = 'calls,failed_calls,prompt_tokens,completion_tokens,cost_usd\r\n';
-    expect(toCsv([row], true)).toBe(`day,deployment,user,${tail}2026-03-01,model,ada,2,1,10,5,0.3\r\n`);
-    expect(toCsv([row], false)).toBe(`day,deployment,${tail}2026-03-01,model,2,1,10,5,0.3\r\n`);
+    const tail = 'calls,failed_calls,refused_calls,prompt_tokens,completion_tokens,cost_usd\r\n';
+    expect(toCsv([row], true)).toBe(`day,deployment,user,${tail}2026-03-01,model,ada,2,1,1,10,5,0.3\r\n`);
+    expect(toCsv([row], false)).toBe(`day,deployment,${tail}2026-03-01,model,2,1,1,10,5,0.3\r\n`);
   });
 
   it.each([
@@ -47,7 +47,7 @@ describe('separated values', () => {
     ['@SUM(A1)', "'@SUM(A1)"],
     ['\tcmd', "'\tcmd"],
   ])('keep %j from being anything but text', (user, cell) => {
-    expect(toCsv([{ ...row, user }], true).split('\r\n')[1]).toBe(`2026-03-01,model,${cell},2,1,10,5,0.3`);
+    expect(toCsv([{ ...row, user }], true).split('\r\n')[1]).toBe(`2026-03-01,model,${cell},2,1,1,10,5,0.3`);
   });
 });
 
