@@ -17,7 +17,8 @@ function databaseOf(kept: { now: Conversation }): Database {
   return {
     heads: async () => [toHead(kept.now)],
     read: async () => kept.now,
-    write: async () => undefined,
+    // Never done, as that of a slow disk.
+    write: () => new Promise(() => undefined),
     remove: async () => undefined,
   };
 }
@@ -33,23 +34,53 @@ describe('a search', () => {
   });
 });
 
+/** A library, and what tells it of a change in another tab; resolves once it has been taken in. */
+function libraryOf(kept: { now: Conversation }) {
+  let hear: (id: string) => void = () => undefined;
+  const calls = { closed: 0 };
+  const library = new Library(databaseOf(kept), {
+    tell: () => undefined,
+    onChange(listener) {
+      hear = listener;
+    },
+    close() {
+      calls.closed += 1;
+    },
+  });
+  const change = async (): Promise<void> => {
+    const changed = new Promise<void>((resolve) => library.subscribe(resolve));
+    hear('c');
+    await changed;
+  };
+  return { library, calls, change };
+}
+
 describe('another tab', () => {
+  it('takes nothing away that is not saved here yet', async () => {
+    const { library, change } = libraryOf({ now: conversation(question('q', 'one')) });
+    await library.load();
+    library.put({ ...conversation(question('n', 'new')), id: 'n', updatedAtMs: 2 });
+    await change();
+    expect(library.heads().map(({ id }) => id)).toEqual(['n', 'c']);
+    library.saveAll();
+    await change();
+    expect(library.heads().map(({ id }) => id)).toEqual(['n', 'c']);
+  });
+
+  it('is heard until the user signs out', () => {
+    const { library, calls } = libraryOf({ now: conversation() });
+    library.close();
+    expect(calls.closed).toBe(1);
+  });
+
   it('brings the turns that it has finished, and none that it is still at', async () => {
     const kept = { now: conversation(question('q', 'one')) };
-    let hear: (id: string) => void = () => undefined;
-    const library = new Library(databaseOf(kept), {
-      tell: () => undefined,
-      onChange(listener) {
-        hear = listener;
-      },
-    });
+    const { library, change } = libraryOf(kept);
     await library.load();
     await library.open('c');
     const coming = { kind: 'reply', state: 'running', id: 'r', parent: 'p', text: '' } as Turn;
     kept.now = conversation(question('q', 'one'), question('p', 'two', 'q'), coming);
-    const changed = new Promise<void>((resolve) => library.subscribe(resolve));
-    hear('c');
-    await changed;
+    await change();
     expect(Object.keys(library.find('c')?.turns ?? {})).toEqual(['q', 'p']);
     expect(library.find('c')?.shown).toEqual({ q: 'p' });
   });

@@ -11,6 +11,8 @@ export class Library {
   /** The form in which each was written last. */
   readonly #saved = new Map<string, Conversation>();
   readonly #unsaved = new Map<string, ReturnType<typeof setTimeout>>();
+  /** Those that the database is at. */
+  readonly #saving = new Set<string>();
   readonly #views = new Set<() => void>();
   #heads: readonly Head[] = [];
 
@@ -105,6 +107,12 @@ export class Library {
     for (const id of [...this.#unsaved.keys()]) this.#save(id);
   }
 
+  /** Saves what is not saved yet, and hears nothing of other tabs any more. */
+  close(): void {
+    this.saveAll();
+    this.#tabs?.close();
+  }
+
   #save(id: string): void {
     clearTimeout(this.#unsaved.get(id));
     this.#unsaved.delete(id);
@@ -112,17 +120,22 @@ export class Library {
     if (conversation === undefined) return;
     const before = this.#saved.get(id);
     this.#saved.set(id, conversation);
-    this.#database.write(conversation, before).then(
-      () => this.#tabs?.tell(id),
-      () => this.#saved.delete(id),
-    );
+    this.#saving.add(id);
+    this.#database
+      .write(conversation, before)
+      .then(
+        () => this.#tabs?.tell(id),
+        () => this.#saved.delete(id),
+      )
+      .finally(() => this.#saving.delete(id));
   }
 
   /** Another tab changed a conversation: what it has finished there is shown here too. */
   async #takeIn(id: string): Promise<void> {
     const [heads, stored] = await Promise.all([this.#database.heads(), this.#database.read(id)]).catch(() => [undefined]);
     if (heads === undefined) return;
-    this.#heads = sorted(heads);
+    const isOwn = (head: Head): boolean => this.#unsaved.has(head.id) || this.#saving.has(head.id);
+    this.#heads = sorted([...this.#heads.filter(isOwn), ...heads.filter((head) => !isOwn(head))]);
     const open = this.#open.get(id);
     if (open !== undefined && stored !== undefined) this.#open.set(id, withTurnsOf(open, stored));
     this.#tell();
