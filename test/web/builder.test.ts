@@ -91,9 +91,9 @@ it('An application with nothing but what is needed is made, tried, changed and d
   expect((await stored('oslo-guide')).applicationProperties.model).toBe('other');
 
   await page.getByRole('link', { name: 'All applications' }).click();
-  page.once('dialog', (dialog) => void dialog.accept());
   await page.locator('summary[aria-label="More for Oslo guide"]').click();
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('link', { name: 'Oslo guide', exact: true }).waitFor({ state: 'detached' });
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
@@ -159,7 +159,6 @@ it('A secret is written and never shown again; it stays where it is not touched,
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.locator('.builder-refusal').getByText('Authorization › Token').waitFor();
 
-  page.once('dialog', (dialog) => void dialog.accept());
   await page.getByRole('link', { name: 'All applications' }).click();
   // The editor has an input of files as well.
   await page.getByRole('button', { name: 'New application' }).waitFor();
@@ -168,6 +167,27 @@ it('A secret is written and never shown again; it stays where it is not touched,
     .setInputFiles({ name: 'app.json', mimeType: 'application/json', buffer: Buffer.from(file) });
   await page.getByText('Secrets are never copied').waitFor();
   expect(await page.getByLabel('Description').first().inputValue()).toBe('With a secret.');
+});
+
+it('A new application is saved once it has a name, and is not left unsaved without a question', async () => {
+  const { page } = await openBuilder();
+  await page.getByRole('button', { name: 'New application' }).click();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('Give it a name').waitFor();
+  await page.getByRole('button', { name: 'Open in chat' }).click();
+  await page.getByText('Give it a name').waitFor();
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('A new application');
+  await page.getByLabel('Name', { exact: true }).fill('Named at last');
+  await save(page);
+  await page.getByLabel('Name', { exact: true }).fill('Renamed');
+  const away = page.getByRole('link', { name: 'All applications' });
+  await away.click();
+  await page.getByRole('dialog').getByText('What you changed is not saved').waitFor();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Renamed');
+  await away.click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
+  await page.getByRole('link', { name: 'Named at last', exact: true }).waitFor();
 });
 
 it('What is typed while a new application gets its id is not lost', async () => {

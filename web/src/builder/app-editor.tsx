@@ -43,9 +43,10 @@ export function AppEditor({ id, beginning, openMenu, noteMade }: AppEditorProps)
     if (saved !== undefined) go({ at: 'new', deployment: saved });
   };
   useSaveKey(() => void save());
-  useLeaveGuard(draft.isTouched && !draft.isSaving, words.leaveQuestion);
+  const leaveQuestion = useLeaveGuard(draft.isTouched && !draft.isSaving, words.leaveQuestion, words.leave);
   return (
     <main className="content">
+      {leaveQuestion}
       <PageHeader openMenu={openMenu}>
         <a className="quiet-link builder-back" href={toHash({ at: 'applications' })}>
           <Icon name="left" />

@@ -6,6 +6,7 @@ import { Icon } from '../parts/icon.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
+import { useQuestion } from '../parts/use-question.tsx';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { adviceFor } from '../words/advice.ts';
 import { useLanguage, useWords } from '../words/words.tsx';
@@ -34,14 +35,17 @@ export function AppList({ openMenu, begin }: AppListProps) {
   useEffect(() => {
     document.title = `${builderWords.title} · ${words.product}`;
   }, [builderWords, words]);
+  const { ask, dialog } = useQuestion();
   const fail = (thrown: unknown): void => setFault(faultOf(thrown));
   const remove = (application: OwnApplication): void => {
-    if (!confirm(words.deleteQuestion(nameOf(application)))) return;
-    deleteApplication(service, application).then(() => {
-      announce(builderWords.removed(nameOf(application)));
-      void load();
-      void refresh().catch(() => undefined);
-    }, fail);
+    void ask(words.deleteQuestion(nameOf(application)), words.deleteForGood).then(async (isYes) => {
+      if (!isYes) return;
+      await deleteApplication(service, application).then(() => {
+        announce(builderWords.removed(nameOf(application)));
+        void load();
+        void refresh().catch(() => undefined);
+      }, fail);
+    });
   };
   const copy = (answer: unknown, toName: (name: string) => string): void => {
     if (!isJsonObject(answer)) {
@@ -61,6 +65,7 @@ export function AppList({ openMenu, begin }: AppListProps) {
   const canBuild = fault?.code !== 'route_not_found';
   return (
     <main className="content">
+      {dialog}
       <PageHeader openMenu={openMenu}>
         <span className="page-name">{builderWords.title}</span>
       </PageHeader>

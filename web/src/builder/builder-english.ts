@@ -26,6 +26,8 @@ export const builderEnglish = {
   unsaved: 'Not saved yet',
   allSaved: 'Everything is saved',
   tryIt: 'Open in chat',
+  leave: 'Leave',
+  nameNeeded: 'Give it a name, by which you and others find it.',
   leaveQuestion: 'What you changed is not saved. Leave nevertheless?',
   refused: 'This cannot be saved yet',
   changedElsewhere:

@@ -27,6 +27,8 @@ export const builderGerman: BuilderWords = {
   unsaved: 'Noch nicht gespeichert',
   allSaved: 'Alles ist gespeichert',
   tryIt: 'Im Chat öffnen',
+  leave: 'Verlassen',
+  nameNeeded: 'Gib ihm einen Namen, unter dem du und andere es finden.',
   leaveQuestion: 'Deine Änderungen sind nicht gespeichert. Trotzdem verlassen?',
   refused: 'So lässt sich das noch nicht speichern',
   changedElsewhere:

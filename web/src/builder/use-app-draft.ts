@@ -5,6 +5,7 @@ import { usePage } from '../page/page.tsx';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { createApplication, type OwnApplication, quickAppType, readApplication, saveApplication } from './applications.ts';
 import type { Beginning } from './beginning.ts';
+import { useBuilderWords } from './builder-words.ts';
 import { withValueAt } from './draft.ts';
 import { type FieldFaults, toFieldFaults } from './field-faults.ts';
 
@@ -36,6 +37,7 @@ const firstTemperature = 0.5;
 
 /** The draft of an application: what is stored under an id, or a new one ('') with its beginning. */
 export function useAppDraft(id: string, beginning: Beginning | undefined): AppDraft {
+  const words = useBuilderWords();
   const { service, deployments, refresh } = usePage();
   const [entry, setEntry] = useState<JsonObject | undefined>(() => {
     if (id !== '') return undefined;
@@ -73,9 +75,13 @@ export function useAppDraft(id: string, beginning: Beginning | undefined): AppDr
 
   const save = async (over?: 'over'): Promise<OwnApplication | undefined> => {
     if (entry === undefined || isSaving) return undefined;
-    setIsSaving(true);
     setFault(undefined);
     setFaults(noFaults);
+    if (stored === undefined && !hasName(entry)) {
+      setFaults(new Map([['displayName', words.nameNeeded]]));
+      return undefined;
+    }
+    setIsSaving(true);
     try {
       const before = over === undefined || stored === undefined ? stored : await readApplication(service, stored.id);
       const now = await (before === undefined ? createApplication(service, entry) : saveApplication(service, entry, before));
@@ -102,6 +108,10 @@ export function useAppDraft(id: string, beginning: Beginning | undefined): AppDr
     [take, refresh],
   );
   return { entry, stored, isDirty, isTouched, isSaving, fault, faults, change, replace, save, load, take: takeNow };
+}
+
+function hasName({ displayName }: JsonObject): boolean {
+  return typeof displayName === 'string' && displayName.trim() !== '';
 }
 
 function newEntry(model: string): JsonObject {

@@ -1,15 +1,20 @@
-import { useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { useQuestion } from '../parts/use-question.tsx';
 
-/** Asks before the page, or this part of it, is left with what is not saved. */
-export function useLeaveGuard(isOn: boolean, question: string): void {
+/** Asks before the page, or this part of it, is left with what is not saved. Gives the question, which is to be drawn. */
+export function useLeaveGuard(isOn: boolean, question: string, answer: string): ReactNode {
+  const { ask: askUser, dialog } = useQuestion();
   useEffect(() => {
     if (!isOn) return;
     const keep = (event: BeforeUnloadEvent): void => event.preventDefault();
     const ask = (event: MouseEvent): void => {
       const link = event.target instanceof Element ? event.target.closest('a[href^="#"]') : null;
-      if (link === null || confirm(question)) return;
+      if (!(link instanceof HTMLAnchorElement) || link.hash === location.hash) return;
       event.preventDefault();
       event.stopPropagation();
+      void askUser(question, answer).then((isYes) => {
+        if (isYes) location.hash = link.hash;
+      });
     };
     addEventListener('beforeunload', keep);
     document.addEventListener('click', ask, { capture: true });
@@ -17,7 +22,8 @@ export function useLeaveGuard(isOn: boolean, question: string): void {
       removeEventListener('beforeunload', keep);
       document.removeEventListener('click', ask, { capture: true });
     };
-  }, [isOn, question]);
+  }, [isOn, question, answer, askUser]);
+  return dialog;
 }
 
 /** Ctrl + S, or ⌘ S. */

@@ -4,6 +4,7 @@ import { Icon } from '../parts/icon.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { Trouble } from '../parts/trouble.tsx';
+import { useQuestion } from '../parts/use-question.tsx';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { useWords } from '../words/words.tsx';
 import { FileList } from './file-list.tsx';
@@ -13,7 +14,6 @@ import { NewFolder } from './new-folder.tsx';
 import { StoredFiles, type StoredItem } from './stored-files.ts';
 import { StoringList } from './storing-list.tsx';
 import { useFolder } from './use-folder.ts';
-import { useQuestion } from './use-question.tsx';
 import { useStoring } from './use-storing.ts';
 import './files.css';
 

@@ -3,7 +3,7 @@ import type { Asking } from '../conversation/asking.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import type { Head } from '../conversation/database.ts';
 import type { Library } from '../conversation/library.ts';
-import type { Deployment } from '../service/deployments.ts';
+import { type Deployment, plainName } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
 import type { Place } from './place.ts';
 
@@ -46,5 +46,5 @@ export function useConversation(id: string): Conversation | undefined {
 /** The name of a deployment as people know it; its id where it is not offered to the user. */
 export function useNameOf(): (id: string) => string {
   const { deployments } = usePage();
-  return (id) => deployments.find((deployment) => deployment.id === id)?.name ?? id;
+  return (id) => deployments.find((deployment) => deployment.id === id)?.name ?? plainName(id);
 }

@@ -60,7 +60,7 @@ function toDeployment(item: JsonObject, place: number, own: string): Deployment 
   const id = text(item.id) ?? '';
   return {
     id,
-    name: text(item.display_name) ?? id,
+    name: text(item.display_name) ?? plainName(id),
     version: text(item.display_version),
     description: text(item.description) ?? '',
     iconUrl: text(item.icon_url),
@@ -72,6 +72,16 @@ function toDeployment(item: JsonObject, place: number, own: string): Deployment 
     attachmentTypes: Array.isArray(item.input_attachment_types) ? texts(item.input_attachment_types) : undefined,
     pricing: toPricing(item.pricing),
   };
+}
+
+/** Of an id what people may read: of what users saved without a name, the end of its address. */
+export function plainName(id: string): string {
+  const last = id.startsWith(savedByUsers) ? (id.split('/').at(-1) ?? id) : id;
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last;
+  }
 }
 
 function toPricing(pricing: unknown): Deployment['pricing'] {

@@ -1,5 +1,5 @@
-import { type ReactNode, useState } from 'react';
-import { QuestionDialog } from '../parts/question-dialog.tsx';
+import { type ReactNode, useCallback, useState } from 'react';
+import { QuestionDialog } from './question-dialog.tsx';
 
 interface Question {
   readonly question: string;
@@ -14,8 +14,10 @@ export function useQuestion(): {
   readonly dialog: ReactNode;
 } {
   const [asked, setAsked] = useState<Question>();
-  const ask = (question: string, answer: string): Promise<boolean> =>
-    new Promise((settle) => setAsked({ question, answer, settle }));
+  const ask = useCallback(
+    (question: string, answer: string): Promise<boolean> => new Promise((settle) => setAsked({ question, answer, settle })),
+    [],
+  );
   const close = (): void => {
     asked?.settle(false);
     setAsked(undefined);
