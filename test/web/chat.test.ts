@@ -296,7 +296,8 @@ describe('a long conversation', () => {
   it('of 200 messages is opened whole, goes on, and is taken along', async () => {
     const opened = await house.open('demo');
     const { page, say, answer } = opened;
-    await openLongConversation(opened, 'demo', (at) => `**Answer** ${at}\n\n- a\n- b`);
+    const textOf = (at: number): string => `**Answer** ${at}\n\n- a\n- b`;
+    await openLongConversation(opened, { deployment: 'demo', messages: 200, textOf });
     await page.getByText('Answer 199').waitFor();
     expect(await page.locator('article').count()).toBe(200);
     await say('Count to 3');

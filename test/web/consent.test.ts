@@ -25,7 +25,7 @@ it('What needs consent is marked where deployments are chosen', async () => {
 
 it('A step that fails for want of consent leads to the form and back, and then it works; withdrawing ends it', async () => {
   const { page, answer, troubles } = await house.open('assistant');
-  await page.getByText('Assistant needs your consent to use other applications for you.').waitFor();
+  await page.locator('.banner').getByText('If you agree, Assistant passes on to Mailbox what you write here').waitFor();
   await page.getByRole('button', { name: 'Look into my mailbox' }).click();
   expect(await answer()).toContain('needs your consent');
   await page.getByText('A step was refused: Assistant may use Mailbox only with your consent.').waitFor();
@@ -37,18 +37,14 @@ it('A step that fails for want of consent leads to the form and back, and then i
     .click();
   await page.locator('.stage-body').getByText('Mailbox needs your consent before Assistant may use it').waitFor();
   expect(await page.locator('.stage-body').innerText()).not.toContain('/v1/');
-  await page.getByRole('link', { name: 'Go to the consent form' }).click();
+  await page.getByRole('link', { name: 'What it may use' }).click();
   await page.getByRole('heading', { name: 'May Assistant act for you?' }).waitFor();
   await page.getByRole('img', { name: 'What Assistant uses' }).waitFor();
   expect(await page.locator('.reached.asking li').allTextContents()).toEqual(['Mailbox']);
   await page.getByRole('button', { name: 'Accept' }).click();
   await page.locator('.question-text').getByText('Look into my mailbox').waitFor();
-  expect(await status()).toBe(true);
-  const again = page.locator('.banner').getByRole('button', { name: 'Ask again' });
-  await again.waitFor();
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('Ask again');
-  await page.keyboard.press('Enter');
   await page.locator('.reply .branches').waitFor();
+  expect(await status()).toBe(true);
   expect(await answer()).not.toContain('needs your consent');
   expect(await page.locator('.banner').count()).toBe(0);
 
@@ -57,6 +53,18 @@ it('A step that fails for want of consent leads to the form and back, and then i
   await page.getByText('Nothing is accepted at the moment.').waitFor();
   expect(await status()).toBe(false);
   expect(troubles).toEqual({ outside: [], faults: [] });
+});
+
+it('Who agrees in the conversation needs nothing more: the question is asked again by itself', async () => {
+  const { page, answer } = await house.open('assistant');
+  await page.getByRole('button', { name: 'Look into my mailbox' }).click();
+  await answer();
+  await page.locator('.banner').getByRole('button', { name: 'Agree and go on' }).click();
+  await page.locator('.reply .branches').waitFor();
+  expect(await answer()).not.toContain('needs your consent');
+  expect(await page.locator('.question').count()).toBe(1);
+  expect(await page.locator('.banner').count()).toBe(0);
+  await house.service.ask({ method: 'DELETE', path: '/v1/consent/assistant', headers: { 'api-key': callerKey } });
 });
 
 it('Declining and putting off store nothing', async () => {
@@ -69,18 +77,20 @@ it('Declining and putting off store nothing', async () => {
   expect(await status()).toBe(false);
 });
 
-it('A refusal for want of consent leads to the form, and back to where the question is asked again by itself', async () => {
+it('A refusal for want of consent has the form, and the question is asked again by itself', async () => {
   await using strict = await startPageHouse({ consent: { directCalls: 'require' } }, house.browser);
   const { page, say, answer } = await strict.open('mailbox');
   await say('Hello');
   await page.locator('.fault').getByText('Mailbox needs your consent before it answers.').waitFor();
   expect(await page.locator('.reply').innerText()).not.toContain('/v1/');
   expect(await page.getByRole('button', { name: 'Try again' }).innerText()).toBe('Try again');
-  await page.locator('.fault').getByRole('link', { name: 'Go to the consent form' }).click();
+  await page.locator('.fault').getByText('If you agree, Mailbox acts in your name').waitFor();
+  await page.locator('.fault').getByRole('link', { name: 'What it may use' }).click();
   await page.getByRole('heading', { name: 'May Mailbox act for you?' }).waitFor();
   await page.getByText('Mailbox works in your name, and asks that you agree to that first.').waitFor();
   expect(await page.locator('.reached.asking').count()).toBe(0);
-  await page.getByRole('button', { name: 'Accept' }).click();
+  await page.getByRole('link', { name: 'Back to the conversation' }).click();
+  await page.locator('.fault').getByRole('button', { name: 'Agree and go on' }).click();
   await page.locator('.reply .branches').waitFor();
   expect(await answer()).toContain('Hello');
   expect(await page.locator('.question').count()).toBe(1);

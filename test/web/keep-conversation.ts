@@ -1,12 +1,15 @@
 import type { Page } from 'playwright-core';
 import type { TestPage } from './support.ts';
 
-/** Puts a conversation called Long into the browser, of so many messages, and opens it. */
-export async function openLongConversation(
-  { page, reload }: TestPage,
-  deployment: string,
-  textOf: (at: number) => string,
-): Promise<void> {
+interface LongConversation {
+  readonly deployment: string;
+  readonly messages: number;
+  readonly textOf: (at: number) => string;
+}
+
+/** Puts a conversation called Long into the browser, and opens it. */
+export async function openLongConversation({ page, reload }: TestPage, long: LongConversation): Promise<void> {
+  const { deployment, messages, textOf } = long;
   const turns = Array.from({ length: messages }, (_, at) => ({
     ...{ conversation: 'long', id: `t${at}`, parent: at === 0 ? '' : `t${at - 1}`, atMs: at },
     ...(at % 2 === 0
@@ -22,8 +25,6 @@ export async function openLongConversation(
   await reload();
   await page.getByRole('link', { name: 'Long' }).click();
 }
-
-const messages = 200;
 
 function write(page: Page, items: Readonly<Record<string, readonly object[]>>): Promise<unknown> {
   return page.evaluate(`new Promise((resolve) => {

@@ -28,6 +28,12 @@ const headIsInSight = `(() => {
   return top >= 0 && bottom <= innerHeight;
 })()`;
 
+const questionIsInSight = `(() => {
+  const { top, bottom } = document.querySelector('.question').getBoundingClientRect();
+  const view = document.querySelector('.thread').getBoundingClientRect();
+  return top >= view.top - 20 && bottom <= view.bottom;
+})()`;
+
 const stage = (part: StageDelta) => delta({ custom_content: { stages: [part] } });
 
 async function downloaded(page: Page, button: Locator): Promise<{ name: string; content: string }> {
@@ -248,6 +254,35 @@ describe('controls', () => {
     expect(await page.locator('.reply').nth(1).getByRole('button', { name: 'Go on', pressed: true }).isDisabled()).toBe(true);
     await page.reload();
     await first.getByRole('button', { name: 'green', pressed: true }).waitFor();
+  });
+
+  it('that are forms say what is wrong, leave the question in sight, and are told by their titles', async () => {
+    const more = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`more_${at}`, { type: 'string' }]));
+    const size = { $ref: '#/$defs/Size', title: 'How large' };
+    const schema = {
+      ...{ type: 'object', required: ['mail', 'size'] },
+      properties: { mail: { type: 'string', format: 'email', title: 'Write to' }, size, ...more },
+      $defs: { Size: { oneOf: [{ const: 's', title: 'Small' }, { const: 'l' }] } },
+    };
+    const offer = delta({ custom_content: { controls: [{ index: 0, label: 'Order', schema }] } });
+    house.upstream.script(
+      eventsReply(delta({ role: 'assistant' }), text('Fill this in.'), offer, finish()),
+      eventsReply(...plainReply('Thank you.')),
+    );
+    const { page, say, answer } = await house.open('raw');
+    await say('I want to order');
+    await answer();
+    const form = page.locator('form.form');
+    await form.getByLabel('More 11').waitFor();
+    await expect.poll(() => page.evaluate(questionIsInSight)).toBe(true);
+    await form.getByLabel('Write to').fill('nobody');
+    await form.getByRole('button', { name: 'Send' }).click();
+    await form.getByText('This is no e-mail address.').waitFor();
+    await form.getByLabel('Write to').fill('ada@example.com');
+    await form.getByLabel('How large').selectOption({ label: 'Small' });
+    await form.getByRole('button', { name: 'Send' }).click();
+    expect(await answer()).toBe('Thank you.');
+    expect(await page.locator('.chosen').textContent()).toBe('Order · Write to: ada@example.com · How large: Small');
   });
 });
 

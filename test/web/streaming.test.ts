@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
-import { type FrameCosts, frameCosts, longestFrameMs } from './frame-costs.ts';
+import { drawnElements, isWhole } from './drawn-elements.ts';
 import { openLongConversation } from './keep-conversation.ts';
 import { type PageHouse, startPageHouse } from './support.ts';
 
@@ -30,59 +30,94 @@ const shapes: readonly (readonly [string, string])[] = [
 
 const attachments = [0, 1].map((index) => ({ index, title: 'mill.md', data: 'A passage.', reference_url: 'files/b/mill.md' }));
 
-/** An answer that comes at eighty times the pace of a model; resolves when all of it has been sent. */
-function script(whole: string): Promise<void> {
-  const sent = Promise.withResolvers<void>();
+/** An answer that comes in 250 pieces, at many times the pace of a model. */
+function script(whole: string): void {
+  const chars = Math.ceil(whole.length / 250);
   house.upstream.script(async (answering) => {
     answering.head();
     await answering.events(delta({ role: 'assistant' }));
-    for (const piece of whole.match(/[\s\S]{1,400}/g) ?? []) {
-      await answering.events(text(piece));
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    for (let at = 0; at < whole.length; at += chars) {
+      await answering.events(text(whole.slice(at, at + chars)));
+      await new Promise((resolve) => setTimeout(resolve, 2));
     }
     await answering.events(delta({ custom_content: { attachments } }), finish());
     answering.done();
-    sent.resolve();
   });
-  return sent.promise;
 }
 
-/** A machine that has much else to do takes more of the processor for the same: one task in a hundred may be too long. */
-function expectSmooth(shape: string, { tasks, longestMs, tooLong }: FrameCosts): void {
-  process.stdout.write(`${shape}: ${tasks} tasks, the longest ${longestMs} ms, ${tooLong} over ${longestFrameMs} ms\n`);
-  expect(tasks).toBeGreaterThan(100);
-  expect(tooLong / tasks).toBeLessThan(0.01);
+/** What is there of the answer, and how much of what is in sight is not drawn. */
+const state = `(() => {
+  const reply = document.querySelector('.reply .markdown');
+  const view = document.querySelector('.thread').getBoundingClientRect();
+  const isInSight = (place) => place.bottom > view.top && place.top < view.bottom;
+  return {
+    elements: reply.querySelectorAll('*').length,
+    chars: reply.textContent.replace(/\\s+/g, '').length,
+    undrawn: [...reply.querySelectorAll('.plain')].filter((part) => isInSight(part.getBoundingClientRect())).length,
+  };
+})()`;
+
+interface State {
+  readonly elements: number;
+  readonly chars: number;
+  readonly undrawn: number;
 }
 
-it.each(shapes)('An answer of 100 kB comes whole and keeps no frame waiting: %s', { timeout: 60_000 }, async (shape, whole) => {
-  const sent = script(whole);
-  const { page, say, answer, troubles } = await house.open('raw');
-  const marks = whole.match(/\[\d\]/g)?.length ?? 0;
-  const costs = await frameCosts(page, async () => {
+const mostInFrame = 3000;
+
+it.each(shapes)('A large answer is drawn once, and no frame has much to draw: %s', async (shape, whole) => {
+  const { page, say, troubles } = await house.open('raw');
+  script(whole);
+  const drawn = await drawnElements(page, async () => {
     await say('Tell me a lot');
-    await sent;
-    await answer();
-    await expect.poll(() => page.locator('.cited').count()).toBe(marks);
+    await isWhole(page);
   });
-  expectSmooth(shape, costs);
-  const shown = (): Promise<unknown> =>
-    page.evaluate("document.querySelector('.reply .markdown').textContent.replace(/\\s+/g, '').length");
-  const written = whole.replace(/[\s|`#*[\]-]+/g, '').length;
-  await expect.poll(shown, { timeout: 20_000 }).toBeGreaterThan(written * 0.6);
-  expect(whole.length).toBeGreaterThan(95_000);
+  const { elements, chars } = (await page.evaluate(state)) as State;
+  const isShownInPart = shape === 'one table';
+  expect(chars).toBeGreaterThan(isShownInPart ? 1000 : whole.replace(/[\s|`#*[\]-]+/g, '').length * 0.6);
+  expect(drawn.mostInFrame).toBeLessThan(mostInFrame);
+  expect(drawn.added).toBeLessThan(1.5 * elements + 500);
+  expect(drawn.elsewhere).toBe(0);
+  for (const share of [0, 0.4, 1]) {
+    await page.evaluate(`(() => { const t = document.querySelector('.thread'); t.scrollTop = t.scrollHeight * ${share}; })()`);
+    await expect.poll(async () => ((await page.evaluate(state)) as State).undrawn).toBe(0);
+  }
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
 
-it('In a conversation of 200 messages an answer keeps no frame waiting either', { timeout: 60_000 }, async () => {
+it('A kept answer of a megabyte is all there, and drawn where it is in sight', async () => {
   const opened = await house.open('raw');
-  await openLongConversation(opened, 'raw', (at) => section(at) + section(at + 1));
-  await opened.page.getByRole('heading', { name: 'Section 200' }).waitFor();
-  const sent = script(mixed.slice(0, 30_000));
-  const costs = await frameCosts(opened.page, async () => {
-    await opened.say('Tell me more');
-    await sent;
+  const { page } = opened;
+  await openLongConversation(opened, { deployment: 'raw', messages: 2, textOf: () => mixed.repeat(10) });
+  await isWhole(page);
+  await expect.poll(async () => ((await page.evaluate(state)) as State).undrawn).toBe(0);
+  const { elements, chars } = (await page.evaluate(state)) as State;
+  expect(chars).toBeGreaterThan(700_000);
+  expect(elements).toBeLessThan(5000);
+});
+
+it('The rest of a long table is shown when it is asked for', async () => {
+  const { page, say } = await house.open('raw');
+  script(`| a | b |\n|---|---|\n${'| one cell | another cell |\n'.repeat(300)}`);
+  await say('Tell me all');
+  await page.getByRole('button', { name: 'Show 200 more rows' }).click();
+  await expect.poll(() => page.locator('.reply tbody tr').count()).toBe(300);
+});
+
+it('In a conversation of 200 messages an answer draws nothing but itself', async () => {
+  const opened = await house.open('raw');
+  const { page, say, troubles } = opened;
+  await openLongConversation(opened, { deployment: 'raw', messages: 200, textOf: (at) => section(at) + section(at + 1) });
+  await page.getByRole('heading', { name: 'Section 200' }).waitFor();
+  script(mixed.slice(0, 30_000));
+  const drawn = await drawnElements(page, async () => {
+    await say('Tell me more');
+    await isWhole(page);
   });
-  expectSmooth('200 messages', costs);
-  expect(await opened.page.locator('article').count()).toBe(202);
-  expect(opened.troubles).toEqual({ outside: [], faults: [] });
+  expect(drawn.added).toBeGreaterThan(500);
+  expect(drawn.elsewhere).toBe(0);
+  expect(await page.locator('article').count()).toBe(202);
+  expect(await page.locator('article').first().locator('.plain').count()).toBe(0);
+  expect(await page.locator('.reply h4').count()).toBeLessThan(150);
+  expect(troubles).toEqual({ outside: [], faults: [] });
 });

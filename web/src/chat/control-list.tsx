@@ -36,8 +36,8 @@ export function ControlList({ controls, answered, say }: ControlListProps) {
 function ControlView({ control, answered, say }: Omit<ControlListProps, 'controls'> & { readonly control: Control }) {
   const { label, schema } = control;
   const chosen = answered?.control?.label === label ? answered.control : undefined;
-  const complete = (value?: Record<string, unknown>): void =>
-    say?.({ text: '', attachments: [], control: { label, ...(value !== undefined && { value }) } });
+  const complete = (value?: Record<string, unknown>, filled: readonly string[] = []): void =>
+    say?.({ text: '', attachments: [], control: { label, ...(value !== undefined && { value }) }, filled });
   return (
     <fieldset className={hasFields(schema) ? 'control' : undefined} disabled={say === undefined}>
       {hasFields(schema) ? (

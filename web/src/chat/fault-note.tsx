@@ -1,32 +1,42 @@
+import { useMemo } from 'react';
 import { useNameOf, usePage } from '../page/page.tsx';
 import { toHash } from '../page/place.ts';
 import { Icon } from '../parts/icon.tsx';
+import type { ConsentForm } from '../service/consents.ts';
 import type { Fault } from '../service/fault.ts';
 import { adviceFor } from '../words/advice.ts';
 import { saidOf } from '../words/fault-words.ts';
 import { useWords } from '../words/words.tsx';
+import { ConsentAsk } from './consent-ask.tsx';
 import './notes.css';
 
 interface FaultNoteProps {
   readonly fault: Fault;
   readonly deployment: string;
   readonly conversationId: string;
+  /** Asks the same once more. */
+  readonly again: () => void;
 }
 
 /** What went wrong in words, and what helps. */
-export function FaultNote({ fault, deployment, conversationId }: FaultNoteProps) {
+export function FaultNote({ fault, deployment, conversationId, again }: FaultNoteProps) {
   const words = useWords();
   const { signOut } = usePage();
   const name = useNameOf()(deployment);
+  const form = useMemo(() => toForm(fault, deployment), [fault, deployment]);
   const consent = toHash({ at: 'consent', deployment, back: conversationId });
   return (
     <div className="fault">
       <Icon name="alert" />
       <div>
         <p className="fault-title">{fault.code === 'consent_required' ? words.consentMissing(name) : saidOf(fault, words)}</p>
-        <p>{adviceFor(fault, words)}</p>
+        {form === undefined ? (
+          <p>{adviceFor(fault, words)}</p>
+        ) : (
+          <ConsentAsk {...{ deployment, form, goOn: again }} conversation={conversationId} />
+        )}
         <Details fault={fault} />
-        {fault.code === 'consent_required' && (
+        {fault.code === 'consent_required' && form === undefined && (
           <a className="button" href={consent}>
             {words.consentLook}
           </a>
@@ -39,6 +49,11 @@ export function FaultNote({ fault, deployment, conversationId }: FaultNoteProps)
       </div>
     </div>
   );
+}
+
+/** The form that a refusal carries, if it is that of the deployment itself. */
+function toForm({ consent }: Fault, deployment: string): ConsentForm | undefined {
+  return consent?.deployment === deployment ? new Map(Object.entries(consent.form)) : undefined;
 }
 
 /** What the people who run the service want to know. */

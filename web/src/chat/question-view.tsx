@@ -19,7 +19,7 @@ interface QuestionViewProps {
 export function QuestionView({ question, branches, conversationId }: QuestionViewProps) {
   const words = useWords();
   const [isEditing, setIsEditing] = useState(false);
-  const { text, control, attachments } = question;
+  const { text, control, attachments, filled } = question;
   const editButton = useRef<HTMLButtonElement>(null);
   const wasEditing = useRef(false);
   useEffect(() => {
@@ -33,7 +33,7 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
         {control !== undefined && (
           <p className="chosen">
             <Icon name="check" />
-            {toChosenText(control)}
+            {toChosenText(control, filled)}
           </p>
         )}
         {text !== '' && <p className="question-text">{text}</p>}
@@ -108,9 +108,9 @@ function Editor({ question, conversationId, close }: EditorProps) {
 }
 
 /** A completed control in words: its label and what was filled in. */
-function toChosenText({ label, value }: CompletedControl): string {
-  const filled = Object.entries(value ?? {}).map(
+function toChosenText({ label, value }: CompletedControl, filled: readonly string[] = []): string {
+  const plain = Object.entries(value ?? {}).map(
     ([key, item]) => `${key}: ${typeof item === 'string' ? item : JSON.stringify(item)}`,
   );
-  return [label, ...filled].join(' · ');
+  return [label, ...(filled.length > 0 ? filled : plain)].join(' · ');
 }

@@ -28,12 +28,14 @@ interface ReplyViewProps {
   readonly conversationId: string;
   readonly answered: Question | undefined;
   readonly say: ((said: Said) => void) | undefined;
+  readonly isLate: boolean;
 }
 
 /** An answer with everything that came with it. */
-export function ReplyView({ reply, branches, conversationId, answered, say }: ReplyViewProps) {
+export function ReplyView({ reply, branches, conversationId, answered, say, isLate }: ReplyViewProps) {
   const { text, custom, state } = reply;
-  const deployment = usePage().deployments.find(({ id }) => id === reply.deployment);
+  const { deployments, asking } = usePage();
+  const deployment = deployments.find(({ id }) => id === reply.deployment);
   const name = deployment?.name ?? reply.deployment;
   const isRunning = state === 'running';
   const { sources, ...attached } = useSources(reply);
@@ -51,7 +53,7 @@ export function ReplyView({ reply, branches, conversationId, answered, say }: Re
         <Guard instead={plain}>
           <Suspense fallback={plain}>
             <SourcesContext value={sources}>
-              <Markdown text={text} isGrowing={isRunning} />
+              <Markdown text={text} isGrowing={isRunning} isLate={isLate} />
             </SourcesContext>
           </Suspense>
         </Guard>
@@ -63,7 +65,10 @@ export function ReplyView({ reply, branches, conversationId, answered, say }: Re
         <ControlList {...{ controls: custom.controls, answered, say }} key={reply.id} />
       )}
       {reply.fault !== undefined && (
-        <FaultNote fault={reply.fault} deployment={reply.deployment} conversationId={conversationId} />
+        <FaultNote
+          {...{ fault: reply.fault, deployment: reply.deployment, conversationId }}
+          again={() => void asking.answer(conversationId, reply.parent)}
+        />
       )}
       {!isRunning && <Actions {...{ reply, branches, conversationId }} />}
     </article>

@@ -5,4 +5,6 @@ export interface Said {
   readonly text: string;
   readonly attachments: readonly Attachment[];
   readonly control?: CompletedControl;
+  /** What was filled in, in the words of its form. */
+  readonly filled?: readonly string[];
 }

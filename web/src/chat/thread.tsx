@@ -1,10 +1,11 @@
-import { memo, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { memo } from 'react';
 import { branchesOf, type Conversation, type Turn } from '../conversation/conversation.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useWords } from '../words/words.tsx';
 import { QuestionView } from './question-view.tsx';
 import { ReplyView } from './reply-view.tsx';
 import type { Said } from './said.ts';
+import { useStickyEnd } from './use-sticky-end.ts';
 import './thread.css';
 import './turns.css';
 
@@ -14,7 +15,8 @@ interface ThreadProps {
   readonly say: (said: Said) => void;
 }
 
-const nearEndPixels = 80;
+/** Turns at the end that are drawn before anybody looks. */
+const drawnTurns = 6;
 
 /** The turns that are shown. The view stays at the end while an answer grows, unless the reader went elsewhere. */
 export function Thread({ conversation, turns, say }: ThreadProps) {
@@ -24,13 +26,14 @@ export function Thread({ conversation, turns, say }: ThreadProps) {
   return (
     <div className="thread-frame">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
-      <section className="thread" ref={scroller} aria-label={words.conversation} tabIndex={0}>
+      <section className={isAtEnd ? 'thread' : 'thread reading'} ref={scroller} aria-label={words.conversation} tabIndex={0}>
         <div className="turns" ref={list}>
           {turns.map((turn, at) => (
             <TurnView
               key={turn.id}
               {...{ turn, conversationId: conversation.id, next: turns[at + 1] }}
               say={at === turns.length - 1 ? say : undefined}
+              isLate={at < turns.length - drawnTurns}
               branches={branches
                 .get(turn.parent)
                 ?.map(({ id }) => id)
@@ -58,6 +61,8 @@ interface TurnViewProps {
   readonly say: ((said: Said) => void) | undefined;
   /** Ids of all turns in its place. */
   readonly branches: string | undefined;
+  /** Not drawn until it comes near the view. */
+  readonly isLate: boolean;
 }
 
 /** Drawn anew only where something of it has changed: long conversations stay quick. */
@@ -72,43 +77,4 @@ const TurnView = memo(function TurnView({ turn, branches = '', next, ...rest }: 
 function runningIn(turns: readonly Turn[]): string {
   const last = turns.at(-1);
   return last?.kind === 'reply' && last.state === 'running' ? last.id : '';
-}
-
-/** Follows the end of what grows, until the reader scrolls up; a new answer brings them back. */
-function useStickyEnd(conversationId: string, running: string) {
-  const scroller = useRef<HTMLElement>(null);
-  const list = useRef<HTMLDivElement>(null);
-  const isSticky = useRef(true);
-  const [isAtEnd, setIsAtEnd] = useState(true);
-  const toEnd = (): void => {
-    isSticky.current = true;
-    setIsAtEnd(true);
-    scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
-  };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the effects are for these changes
-  useLayoutEffect(toEnd, [conversationId]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
-  useLayoutEffect(() => (running === '' ? undefined : toEnd()), [running]);
-  useEffect(() => {
-    const [outer, inner] = [scroller.current, list.current];
-    if (outer === null || inner === null) return;
-    let top = outer.scrollTop;
-    const look = (): void => {
-      const isNear = outer.scrollHeight - outer.scrollTop - outer.clientHeight < nearEndPixels;
-      // What is laid out late moves the end away; only the reader moves up.
-      if (isNear || outer.scrollTop < top) isSticky.current = isNear;
-      top = outer.scrollTop;
-      setIsAtEnd(isSticky.current);
-    };
-    const grown = new ResizeObserver(() => {
-      if (isSticky.current) outer.scrollTop = outer.scrollHeight;
-    });
-    outer.addEventListener('scroll', look, { passive: true });
-    grown.observe(inner);
-    return () => {
-      outer.removeEventListener('scroll', look);
-      grown.disconnect();
-    };
-  }, []);
-  return { scroller, list, isAtEnd, toEnd };
 }

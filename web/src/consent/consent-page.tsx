@@ -1,4 +1,5 @@
 import { type ReactNode, useCallback, useEffect, useState } from 'react';
+import { hasRefusedStage } from '../chat/consent-refusal.ts';
 import { shownTurns } from '../conversation/conversation.ts';
 import { useNameOf, usePage } from '../page/page.tsx';
 import { type Place, toHash } from '../page/place.ts';
@@ -121,7 +122,7 @@ function useDecision(deployment: string, returning: Place) {
   return { status, fault, remark, isSending, accept, decline, withdraw };
 }
 
-/** The way back to what waits for the consent: a question that was refused as a whole is asked again at once. */
+/** The way back to what waits for the consent: a question that was refused, as a whole or in a step, is asked again at once. */
 function useGoingOn(deployment: string, returning: Place): () => Promise<void> {
   const { library, asking, go } = usePage();
   return async () => {
@@ -129,9 +130,9 @@ function useGoingOn(deployment: string, returning: Place): () => Promise<void> {
     const conversation = (await library.open(id)) ? library.find(id) : undefined;
     const last = conversation === undefined ? undefined : shownTurns(conversation).at(-1);
     const isWaiting = last?.kind === 'reply' && last.deployment === deployment && conversation?.deployment === deployment;
-    const isRefused = isWaiting && last.fault?.code === 'consent_required' && last.state === 'failed';
-    if (isRefused) void asking.answer(id, last.parent);
-    go(isWaiting && !isRefused ? { at: 'conversation', id, isAgreed: true } : returning);
+    const isRefused = isWaiting && (last.fault?.code === 'consent_required' || hasRefusedStage(last));
+    if (isRefused && last.state !== 'running') void asking.answer(id, last.parent);
+    go(returning);
   };
 }
 

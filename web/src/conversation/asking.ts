@@ -25,7 +25,7 @@ export class Asking {
   }
 
   /** Adds a question to a conversation that is open, and has it answered. */
-  ask(conversationId: string, asked: Pick<Question, 'parent' | 'text' | 'attachments' | 'control'>): Promise<void> {
+  ask(conversationId: string, asked: Pick<Question, 'parent' | 'text' | 'attachments' | 'control' | 'filled'>): Promise<void> {
     const question: Question = { kind: 'question', id: crypto.randomUUID(), atMs: Date.now(), ...asked };
     this.#parts.library.change(conversationId, (conversation) => withTurn(conversation, question));
     return this.answer(conversationId, question.id);

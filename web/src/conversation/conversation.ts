@@ -19,6 +19,8 @@ export interface Question {
   readonly text: string;
   readonly attachments: readonly Attachment[];
   readonly control?: CompletedControl;
+  /** What was filled in with it, in the words of its form. */
+  readonly filled?: readonly string[];
 }
 
 export interface Reply {

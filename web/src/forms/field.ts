@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { toPlainSchema } from './plain-schema.ts';
 
 interface FieldCommon {
   readonly name: string;
@@ -16,6 +17,9 @@ export type Field = FieldCommon &
         readonly kind: 'text';
         readonly isLong: boolean;
         readonly inputType: string;
+        /** Of JSON Schema; each '' for none. */
+        readonly format: string;
+        readonly pattern: string;
         readonly min?: number;
         readonly max?: number;
       }
@@ -39,23 +43,33 @@ const inputTypes: Readonly<Record<string, string>> = {
   time: 'time',
   email: 'email',
   uri: 'url',
+  'date-time': 'datetime-local',
   password: 'password',
 };
 
 /** The fields of an object's schema; undefined where it cannot be drawn as a form. Never throws, whatever the schema is. */
-export function toFields(schema: unknown, depth = 0): readonly Field[] | undefined {
-  if (!isJsonObject(schema) || depth > deepestGroup || !isJsonObject(schema.properties)) return undefined;
+export function toFields(source: unknown, root = source, depth = 0): readonly Field[] | undefined {
+  const document = isJsonObject(root) ? root : {};
+  const schema = toPlainSchema(source, document);
+  if (depth > deepestGroup || !isJsonObject(schema.properties)) return undefined;
   if (schema.type !== undefined && schema.type !== 'object') return undefined;
   if (['$ref', 'oneOf', 'anyOf', 'allOf', 'if'].some((key) => schema[key] !== undefined)) return undefined;
   const entries = Object.entries(schema.properties);
   if (entries.length === 0 || entries.length > mostFields) return undefined;
   const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
   return entries.map(([name, part]) =>
-    toField(name, isJsonObject(part) ? part : {}, { isRequired: required.includes(name), depth }),
+    toField(name, toPlainSchema(part, document), { isRequired: required.includes(name), root: document, depth }),
   );
 }
 
-function toField(name: string, schema: JsonObject, { isRequired, depth }: { isRequired: boolean; depth: number }): Field {
+interface FieldPlace {
+  readonly isRequired: boolean;
+  /** What references in the schema lead into. */
+  readonly root: JsonObject;
+  readonly depth: number;
+}
+
+function toField(name: string, schema: JsonObject, { isRequired, root, depth }: FieldPlace): Field {
   const common: FieldCommon = {
     name,
     label: textOf(schema.title) || toLabel(name),
@@ -70,26 +84,34 @@ function toField(name: string, schema: JsonObject, { isRequired, depth }: { isRe
     return { ...common, kind: 'number', isWhole: schema.type === 'integer', ...bounds(schema.minimum, schema.maximum) };
   }
   if (schema.type === 'boolean') return { ...common, kind: 'switch' };
-  const several = schema.type === 'array' && isJsonObject(schema.items) ? toOptions(schema.items) : undefined;
+  const several = schema.type === 'array' ? toOptions(toPlainSchema(schema.items, root)) : undefined;
   if (several !== undefined) return { ...common, kind: 'choices', options: several };
-  const fields = schema.type === 'object' ? toFields(schema, depth + 1) : undefined;
+  const fields = schema.type === 'object' ? toFields(schema, root, depth + 1) : undefined;
   return fields === undefined ? { ...common, kind: 'json' } : { ...common, kind: 'group', fields };
 }
 
-function toText(schema: JsonObject): { isLong: boolean; inputType: string; min?: number; max?: number } {
+function toText(schema: JsonObject): Omit<Field & { readonly kind: 'text' }, 'kind' | keyof FieldCommon> {
   const limits = bounds(schema.minLength, schema.maxLength);
   const inputType = inputTypes[textOf(schema.format)] ?? 'text';
   const isLong = inputType === 'text' && ((limits.max ?? 0) > longTextChars || schema.format === 'textarea');
-  return { isLong, inputType, ...limits };
+  return { isLong, inputType, format: textOf(schema.format), pattern: textOf(schema.pattern), ...limits };
 }
 
-/** Of `enum`, and of `oneOf` or `anyOf` with nothing but constants. */
+/** Of `enum`, and of `oneOf` or `anyOf` with nothing but constants and further enums. */
 function toOptions(schema: JsonObject): readonly Option[] | undefined {
-  if (Array.isArray(schema.enum) && schema.enum.length > 0) return schema.enum.map((value) => ({ label: shown(value), value }));
+  if (Array.isArray(schema.enum) && schema.enum.length > 0) {
+    const names: readonly unknown[] = Array.isArray(schema.enumNames) ? schema.enumNames : [];
+    return schema.enum.map((value, at) => ({ label: textOf(names[at]) || shown(value), value }));
+  }
   const branches = schema.oneOf ?? schema.anyOf;
   if (!Array.isArray(branches) || branches.length === 0) return undefined;
-  if (!branches.every((branch) => isJsonObject(branch) && Object.hasOwn(branch, 'const'))) return undefined;
-  return branches.map((branch: JsonObject) => ({ label: textOf(branch.title) || shown(branch.const), value: branch.const }));
+  const options = branches.map((branch) => (isJsonObject(branch) ? toBranchOptions(branch) : undefined));
+  return options.every((each) => each !== undefined) ? options.flat() : undefined;
+}
+
+function toBranchOptions(branch: JsonObject): readonly Option[] | undefined {
+  if (!Object.hasOwn(branch, 'const')) return Array.isArray(branch.enum) ? toOptions(branch) : undefined;
+  return [{ label: textOf(branch.title) || shown(branch.const), value: branch.const }];
 }
 
 function bounds(min: unknown, max: unknown): { min?: number; max?: number } {

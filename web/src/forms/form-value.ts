@@ -1,6 +1,7 @@
 import { isJsonObject, tryParseJson } from '#base/json.ts';
 import type { Words } from '../words/english.ts';
 import type { Field } from './field.ts';
+import { formFault } from './text-format.ts';
 
 /** What is written in the fields, by the path of the field's names. */
 export type Draft = ReadonlyMap<string, unknown>;
@@ -22,9 +23,21 @@ export function toDraft(fields: readonly Field[], value: Readonly<Record<string,
     const given = Object.hasOwn(value, field.name) ? value[field.name] : undefined;
     const path = pathOf(base, field.name);
     if (field.kind === 'group') return isJsonObject(given) ? [...toDraft(field.fields, given, path)] : [];
-    return [[path, field.kind === 'json' && given !== undefined ? JSON.stringify(given) : given]];
+    return [[path, toWritten(field, given)]];
   });
   return new Map(entries);
+}
+
+function toWritten(field: Field, given: unknown): unknown {
+  if (field.kind === 'json' && given !== undefined) return JSON.stringify(given);
+  return field.kind === 'text' && field.format === 'date-time' && typeof given === 'string' ? toLocal(given) : given;
+}
+
+/** A moment as a field of the browser takes it, on the clock of the reader. */
+function toLocal(moment: string): string {
+  const date = new Date(moment);
+  if (Number.isNaN(date.getTime())) return '';
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 /** The value that the fields give together, and what keeps it from being sent. Empty fields are left out. */
@@ -73,12 +86,15 @@ interface Judging {
 }
 
 function readText(
-  { min = 0, max = Infinity }: Field & { readonly kind: 'text' },
+  { min = 0, max = Infinity, format, pattern }: Field & { readonly kind: 'text' },
   text: string,
   { words, fault }: Judging,
 ): string | undefined {
   if (text.length < min) return fault(words.longEnough(min));
-  return text.length > max ? fault(words.shortEnough(max)) : text;
+  if (text.length > max) return fault(words.shortEnough(max));
+  const wrong = formFault(text, format, pattern, words);
+  if (wrong !== undefined) return fault(wrong);
+  return format === 'date-time' ? new Date(text).toISOString() : text;
 }
 
 function readNumber(

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { english } from '../words/english.ts';
 import { type Field, toFields } from './field.ts';
 import { toDraft, toValue } from './form-value.ts';
+import { inWords } from './in-words.ts';
 
 const schema = {
   type: 'object',
@@ -70,13 +71,78 @@ describe('a schema', () => {
       },
       required: 'a',
     };
-    expect(toFields(odd)?.map(({ kind }) => kind)).toEqual(['json', 'json', 'json', 'group']);
+    expect(toFields(odd)?.map(({ kind }) => kind)).toEqual(['json', 'text', 'json', 'group']);
   });
 
   it('nested without end stops', () => {
     const endless: { type: string; properties: { inner?: unknown } } = { type: 'object', properties: {} };
     endless.properties.inner = endless;
     expect(JSON.stringify(toFields(endless))).toContain('"kind":"json"');
+  });
+});
+
+describe('a schema with detours', () => {
+  const detours = {
+    $defs: { Colour: { enum: ['red', 'blue'], title: 'Colour' }, Loop: { $ref: '#/$defs/Loop' } },
+    properties: {
+      shade: { $ref: '#/$defs/Colour', description: 'Which one' },
+      second: { anyOf: [{ $ref: '#/$defs/Colour' }, { type: 'null' }], title: 'Second' },
+      third: { allOf: [{ $ref: '#/$defs/Colour' }], default: 'red' },
+      several: { type: 'array', items: { $ref: '#/$defs/Colour' } },
+      mixed: { oneOf: [{ enum: ['a'] }, { const: 'b', title: 'B' }] },
+      named: { enum: [1, 2], enumNames: ['One', 'Two'] },
+      note: { type: ['string', 'null'] },
+      loop: { $ref: '#/$defs/Loop' },
+      gone: { $ref: 'https://example.com/other.json' },
+    },
+  };
+  const drawn = toFields(detours) ?? [];
+
+  it('is drawn as what it comes to: enums are choices wherever they stand', () => {
+    expect(drawn.map(({ kind }) => kind)).toEqual([
+      ...['choice', 'choice', 'choice', 'choices', 'choice', 'choice', 'text', 'json', 'json'],
+    ]);
+    expect(drawn[0]).toMatchObject({ hint: 'Which one', label: 'Colour' });
+    expect(drawn[2]).toMatchObject({ start: 'red' });
+    expect(drawn[5]).toMatchObject({ options: [{ label: 'One' }, { label: 'Two' }] });
+  });
+
+  it('is told by its titles once it is sent', () => {
+    const value = { shade: 'red', several: ['red', 'blue'], mixed: 'b', named: 2, note: 'x' };
+    expect(inWords(drawn, value, english)).toEqual(['Colour: red', 'Several: red, blue', 'Mixed: B', 'Named: Two', 'Note: x']);
+    expect(inWords(fields, { gift: false, place: { city: 'Rome' } }, english)).toEqual(['Gift: no', 'City: Rome']);
+  });
+});
+
+describe('the form of a text', () => {
+  const faultOf = (rules: object, text: string) => {
+    const drawn = toFields({ properties: { a: { type: 'string', ...rules } } }) ?? [];
+    return toValue(drawn, new Map([['/a', text]]), english).faults.get('/a');
+  };
+
+  it.each([
+    [{ pattern: '^[A-Z]{2}\\d+$' }, 'DE12', 'de12', english.mustBeFormed],
+    [{ format: 'email' }, 'ada@example.com', 'ada@', english.mustBeEmail],
+    [{ format: 'uri' }, 'https://example.com', 'example', english.mustBeAddress],
+    [{ format: 'date' }, '2026-02-28', '2026-02-31x', english.mustBeDate],
+    [{ format: 'time' }, '23:59', '24:00', english.mustBeTime],
+    [{ format: 'uuid' }, '00000000-0000-4000-8000-000000000000', 'x', english.mustBeFormed],
+  ])('%j is checked', (rules, right, wrong, said) => {
+    expect([faultOf(rules, right), faultOf(rules, wrong)]).toEqual([undefined, said]);
+  });
+
+  it.each(['(', '(a+)+$', '(a|a)*$', 'a'.repeat(400), '(a)\\1'])(
+    'by the pattern %s, that is none or takes long, is not',
+    (pattern) => {
+      expect(faultOf({ pattern }, `${'a'.repeat(60)}!`)).toBeUndefined();
+    },
+  );
+
+  it('of a moment is that of the wire', () => {
+    const drawn = toFields({ properties: { at: { type: 'string', format: 'date-time' } } }) ?? [];
+    const { value } = toValue(drawn, new Map([['/at', '2026-03-01T10:30']]), english);
+    expect(value).toEqual({ at: new Date('2026-03-01T10:30').toISOString() });
+    expect(toDraft(drawn, value).get('/at')).toBe('2026-03-01T10:30');
   });
 });
 

@@ -5,12 +5,14 @@ import { ChoiceButton } from './choice-button.tsx';
 import { type Field, toFields } from './field.ts';
 import { FieldView, toFieldId } from './field-view.tsx';
 import { type Draft, type FormFaults, toDraft, toValue } from './form-value.ts';
+import { inWords } from './in-words.ts';
 
 interface SchemaFormProps {
   readonly schema: object;
   /** What was sent, for a form that is kept to be read. */
   readonly sent?: Readonly<Record<string, unknown>> | undefined;
-  readonly onSubmit: (value: Record<string, unknown>) => void;
+  /** `filled`: what was filled in, in the words of the form. */
+  readonly onSubmit: (value: Record<string, unknown>, filled?: readonly string[]) => void;
 }
 
 /** A form drawn from a JSON Schema. What the schema says beyond what is drawn is checked by the service. */
@@ -25,7 +27,7 @@ export function SchemaForm({ schema, sent, onSubmit }: SchemaFormProps) {
     const filled = toValue(fields, now, words);
     setFaults(filled.faults);
     const [first] = filled.faults.keys();
-    if (first === undefined) onSubmit(filled.value);
+    if (first === undefined) onSubmit(filled.value, inWords(fields, filled.value, words));
     else document.getElementById(toFieldId(id, first))?.focus();
   };
   const only = onlyChoice(fields);
@@ -38,7 +40,7 @@ export function SchemaForm({ schema, sent, onSubmit }: SchemaFormProps) {
             key={label}
             label={label}
             isChosen={sent !== undefined && JSON.stringify(sent[only.name]) === JSON.stringify(value)}
-            choose={() => onSubmit({ [only.name]: value })}
+            choose={() => onSubmit({ [only.name]: value }, inWords(fields, { [only.name]: value }, words))}
           />
         ))}
       </div>

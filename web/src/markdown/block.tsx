@@ -1,9 +1,11 @@
 import type { Token, Tokens } from 'marked';
 import { memo, type ReactNode } from 'react';
 import { CodeBlock } from './code-block.tsx';
+import { DrawnWhenNear } from './drawn-when-near.tsx';
 import { Formula } from './formula.tsx';
 import { Inline } from './inline.tsx';
 import type { MathToken } from './lexer.ts';
+import { Table } from './table.tsx';
 
 interface BlockProps {
   readonly token: Token;
@@ -72,7 +74,40 @@ function Heading({ token: { depth, tokens } }: { readonly token: Tokens.Heading 
   );
 }
 
-function List({ token: { ordered, start, items } }: { readonly token: Tokens.List }) {
+const itemsInPiece = 50;
+
+/** A long list in pieces, as if it were several: only those near the view are drawn. */
+function List({ token }: { readonly token: Tokens.List }) {
+  const { items, start } = token;
+  if (items.length <= itemsInPiece) return <Items {...token} />;
+  const count = Math.ceil(items.length / itemsInPiece);
+  return Array.from({ length: count }, (_, at) => {
+    const some = items.slice(at * itemsInPiece, (at + 1) * itemsInPiece);
+    const first = typeof start === 'number' ? start + at * itemsInPiece : start;
+    return (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a list grows at its end, so a piece keeps its place
+      <Piece key={at} items={some} isDrawn={at === 0 || at >= count - 2} ordered={token.ordered} start={first} />
+    );
+  });
+}
+
+interface PieceProps extends Pick<Tokens.List, 'items' | 'ordered' | 'start'> {
+  readonly isDrawn: boolean;
+}
+
+const Piece = memo(
+  ({ isDrawn, ...list }: PieceProps) => (
+    <DrawnWhenNear text={list.items.map(({ raw }) => raw).join('')} isDrawn={isDrawn}>
+      {() => <Items {...list} />}
+    </DrawnWhenNear>
+  ),
+  (before, after) =>
+    before.isDrawn === after.isDrawn &&
+    before.items.length === after.items.length &&
+    before.items.every((item, at) => item === after.items[at]),
+);
+
+function Items({ ordered, start, items }: Pick<Tokens.List, 'ordered' | 'start' | 'items'>) {
   const Tag = ordered ? 'ol' : 'ul';
   return (
     <Tag start={ordered && typeof start === 'number' ? start : undefined}>
@@ -94,44 +129,4 @@ const Item = memo(
     </li>
   ),
   (before, after) => before.item.raw === after.item.raw,
-);
-
-function Table({ token: { header, rows, align } }: { readonly token: Tokens.Table }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard
-    <div className="table-frame" tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            {header.map((cell, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: cells have no other identity and never move
-              <th key={at} scope="col" className={align[at] ?? undefined}>
-                <Inline tokens={cell.tokens} />
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: as above
-            <Row key={at} row={row} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-const Row = memo(
-  ({ row }: { readonly row: readonly Tokens.TableCell[] }) => (
-    <tr>
-      {row.map((cell, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: as above
-        <td key={at} className={cell.align ?? undefined}>
-          <Inline tokens={cell.tokens} />
-        </td>
-      ))}
-    </tr>
-  ),
-  (before, after) => before.row.length === after.row.length && before.row.every(({ text }, at) => text === after.row[at]?.text),
 );

@@ -38,6 +38,50 @@ describe('the blocks of a text that grows', () => {
   });
 });
 
+const long: readonly (readonly [string, string])[] = [
+  ['table', `| a | b |\n|---|---|\n${'| *one* | two |\n'.repeat(3000)}\nBehind.`],
+  ['list', `${'- an item\n  - and one in it\n'.repeat(2000)}\nBehind.`],
+  ['list with room', `${'1. an item\n\n   and more\n\n'.repeat(2000)}Behind.`],
+  ['block of code', `\`\`\`ts\n${'const a = `b`;\n'.repeat(3000)}\`\`\`\n\nBehind.`],
+];
+
+describe('one long block that grows', () => {
+  it.each(long)('%s: is read about once, and is what it is as a whole', (_, whole) => {
+    let chars = 0;
+    const growing = new GrowingBlocks((part) => {
+      chars += part.length;
+      return toBlocks(part);
+    });
+    for (let at = 333; at < whole.length; at += 333) growing.read(whole.slice(0, at), true);
+    const blocks = growing.read(whole, false);
+    expect(chars).toBeLessThan(4 * whole.length);
+    expect(partsOf(blocks)).toEqual(partsOf(toBlocks(whole)));
+  });
+
+  it('ends where its text does, whatever is behind it', () => {
+    const fenced = '~~~\ncode\n```\nmore\n~~~ \nBehind.';
+    const items = '- one\n- two\n- three\n- four\n\n- five\n* other\n\n1. first\n2. second\n3. third\nlazy\n\nBehind.';
+    const table = '| a |\n|---|\n| 1 |\n| 2 |\n| 3 |\n> quoted\n\n| not one |\n';
+    for (const whole of [fenced, items, table, `${items}\n${table}\n${fenced}`]) {
+      const growing = new GrowingBlocks();
+      for (let at = 1; at < whole.length; at += 1) growing.read(whole.slice(0, at), true);
+      expect(partsOf(growing.read(whole, false))).toEqual(partsOf(toBlocks(whole)));
+    }
+  });
+});
+
+/** Each block with its rows, its items or its text. */
+function partsOf(blocks: readonly object[]): readonly unknown[] {
+  const shown = blocks as readonly { type: string; raw: string; text?: string; rows?: { text: string }[][]; items?: object[] }[];
+  return shown
+    .filter(({ type }) => type !== 'space')
+    .map(({ type, raw, text: said, rows, items }) => [
+      type,
+      raw.trim(),
+      ...[said?.trim(), rows?.map((row) => row.map((cell) => cell.text)), JSON.stringify(items ?? [])],
+    ]);
+}
+
 describe('formulas', () => {
   it.each([
     ['$x$', 'mathText'],

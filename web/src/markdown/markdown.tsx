@@ -1,60 +1,108 @@
 import type { Token } from 'marked';
-import { memo, useState } from 'react';
+import { memo, useMemo, useState } from 'react';
 import { Guard } from '../parts/guard.tsx';
 import { Block, isSame } from './block.tsx';
+import { DrawnWhenNear } from './drawn-when-near.tsx';
+import { FrameWork, FrameWorkContext } from './frame-work.ts';
 import { GrowingBlocks } from './growing-blocks.ts';
+import { toParts } from './to-parts.ts';
 import { usePacedText } from './use-paced-text.ts';
 
 interface MarkdownProps {
   readonly text: string;
   /** More of it may come. */
   readonly isGrowing: boolean;
+  /** Nothing of it is drawn until it comes near the view. */
+  readonly isLate?: boolean;
 }
 
 /** Markdown of somebody who is not trusted: HTML in it is shown as text, links lead to the web alone, pictures of others are not loaded. */
-export const Markdown = memo(function Markdown({ text, isGrowing }: MarkdownProps) {
-  const [blocks] = useState(() => new GrowingBlocks());
-  const shown = usePacedText(text);
-  const isUnfinished = isGrowing || shown.length < text.length;
-  const tokens = blocks.read(shown, isUnfinished);
+export const Markdown = memo(function Markdown({ text, isGrowing, isLate = false }: MarkdownProps) {
+  const [wasLate] = useState(isLate);
+  if (!wasLate) return <Text {...{ text, isGrowing }} />;
   return (
-    <div className="markdown" aria-busy={isUnfinished}>
-      <Guard instead={<div className="plain">{text}</div>}>
-        {toParts(tokens).map((part, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a text grows at its end, so a part keeps its place
-          <Part key={at} tokens={part} isOpen={isUnfinished && (at + 1) * blocksInPart >= tokens.length} />
-        ))}
-      </Guard>
+    <div className="markdown">
+      <DrawnWhenNear text={text} isDrawn={isGrowing}>
+        {() => <Text {...{ text, isGrowing }} />}
+      </DrawnWhenNear>
     </div>
   );
 });
 
-const blocksInPart = 24;
+/** Parts at each end that are drawn at once. */
+const drawnAtStart = 2;
+const drawnAtEnd = 2;
 
-function toParts(tokens: readonly Token[]): readonly (readonly Token[])[] {
-  return Array.from({ length: Math.ceil(tokens.length / blocksInPart) }, (_, at) =>
-    tokens.slice(at * blocksInPart, (at + 1) * blocksInPart),
+function Text({ text, isGrowing }: MarkdownProps) {
+  const [blocks] = useState(() => new GrowingBlocks());
+  const [work] = useState(() => new FrameWork());
+  const shown = usePacedText(text, !isGrowing);
+  const isUnfinished = isGrowing || shown.length < text.length;
+  // What is whole stands below as its source until it is read.
+  const isEndInSight = isGrowing || !isUnfinished;
+  const tokens = useMemo(() => blocks.read(shown, isUnfinished), [blocks, shown, isUnfinished]);
+  const parts = useMemo(() => toParts(tokens), [tokens]);
+  return (
+    <div className="markdown" aria-busy={isUnfinished}>
+      <Guard instead={<div className="plain">{text}</div>}>
+        <FrameWorkContext value={work}>
+          {parts.map((part, at) => (
+            <Part
+              // biome-ignore lint/suspicious/noArrayIndexKey: a text grows at its end, so a part keeps its place
+              key={at}
+              tokens={part}
+              isOpen={isUnfinished && at === parts.length - 1}
+              isDrawn={at < drawnAtStart || (isEndInSight && at >= parts.length - drawnAtEnd)}
+            />
+          ))}
+        </FrameWorkContext>
+      </Guard>
+      {!isGrowing && isUnfinished && <Rest text={text} from={shown.length} />}
+    </div>
   );
 }
+
+const charsInPiece = 8000;
+
+/** What is not read yet, as its source; in pieces, of which those out of sight are not laid out. */
+function Rest({ text, from }: { readonly text: string; readonly from: number }) {
+  const first = Math.floor(from / charsInPiece);
+  const count = Math.ceil(text.length / charsInPiece);
+  return Array.from({ length: count - first }, (_, nth) => {
+    const at = first + nth;
+    return <Source key={at} text={text.slice(Math.max(from, at * charsInPiece), (at + 1) * charsInPiece)} />;
+  });
+}
+
+const Source = memo(({ text }: { readonly text: string }) => (
+  <DrawnWhenNear text={text} isDrawn={false}>
+    {() => <div className="plain">{text}</div>}
+  </DrawnWhenNear>
+));
 
 interface PartProps {
   readonly tokens: readonly Token[];
   /** Its last block may still grow. */
   readonly isOpen: boolean;
+  /** Wherever it is. */
+  readonly isDrawn: boolean;
 }
 
-/** Some blocks of a long text: what is out of sight is neither drawn anew nor laid out. */
+/** Some blocks of a long text. */
 const Part = memo(
-  ({ tokens, isOpen }: PartProps) => (
-    <div className="part">
-      {tokens.map((token, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: as above
-        <Block key={at} token={token} isOpen={isOpen && at === tokens.length - 1} />
-      ))}
-    </div>
+  ({ tokens, isOpen, isDrawn }: PartProps) => (
+    <DrawnWhenNear text={tokens.map(({ raw }) => raw).join('')} isDrawn={isDrawn}>
+      {() =>
+        tokens.map((token, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: as above
+          <Block key={at} token={token} isOpen={isOpen && at === tokens.length - 1} />
+        ))
+      }
+    </DrawnWhenNear>
   ),
   (before, after) =>
     before.isOpen === after.isOpen &&
+    before.isDrawn === after.isDrawn &&
     before.tokens.length === after.tokens.length &&
     before.tokens.every((token, at) => isSame(token, after.tokens[at])),
 );

@@ -1,14 +1,20 @@
 import katex from 'katex';
-import { useLayoutEffect, useRef } from 'react';
+import { use, useLayoutEffect, useRef } from 'react';
+import { FrameWorkContext } from './frame-work.ts';
 import 'katex/dist/katex.min.css';
 
-/** A formula as it is printed. Nothing it says can load or link anything. */
+/** A formula as it is printed; its source until its turn comes. Nothing it says can load or link anything. */
 export function SetFormula({ text, isBlock }: { readonly text: string; readonly isBlock: boolean }) {
   const place = useRef<HTMLSpanElement>(null);
+  const work = use(FrameWorkContext);
   useLayoutEffect(() => {
-    if (place.current === null) return;
-    const bounds = { throwOnError: false, trust: false, strict: 'ignore', maxExpand: 200, maxSize: 40 } as const;
-    katex.render(text, place.current, { displayMode: isBlock, ...bounds });
-  }, [text, isBlock]);
-  return <span ref={place} />;
+    const set = (): void => {
+      if (place.current === null) return;
+      const bounds = { throwOnError: false, trust: false, strict: 'ignore', maxExpand: 200, maxSize: 40 } as const;
+      katex.render(text, place.current, { displayMode: isBlock, ...bounds });
+    };
+    if (work === undefined) return set();
+    return work.add(set);
+  }, [text, isBlock, work]);
+  return <span ref={place}>{text}</span>;
 }

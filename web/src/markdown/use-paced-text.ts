@@ -1,16 +1,23 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { Pace } from './pace.ts';
 
-/** More than a model writes in a frame; what comes faster waits a few frames, so that none of them takes long. */
-const mostCharsInFrame = 800;
+const atFirst = 8000;
 
-/** A text that grows, as much of it as is to be drawn now. What is there at first is drawn at once. */
-export function usePacedText(text: string): string {
-  const [shownChars, setShownChars] = useState(text.length);
-  const isBehind = shownChars < text.length;
+/** A text that may grow, as much of it as is to be drawn now. */
+export function usePacedText(text: string, isWhole: boolean): string {
+  const [pace] = useState(() => new Pace());
+  const [shownChars, setShownChars] = useState(Math.min(text.length, atFirst));
+  const shown = useRef(shownChars);
   useEffect(() => {
-    if (!isBehind) return;
-    const frame = requestAnimationFrame(() => setShownChars(shownChars + mostCharsInFrame));
+    let frame = 0;
+    const look = (): void => {
+      const chars = pace.frame(performance.now(), text.length - shown.current, isWhole);
+      shown.current += chars;
+      if (chars > 0) setShownChars(shown.current);
+      if (shown.current < text.length || pace.isMeasuring) frame = requestAnimationFrame(look);
+    };
+    if (shown.current < text.length || pace.isMeasuring) frame = requestAnimationFrame(look);
     return () => cancelAnimationFrame(frame);
-  }, [isBehind, shownChars]);
-  return isBehind ? text.slice(0, shownChars) : text;
+  }, [text, isWhole, pace]);
+  return shownChars < text.length ? text.slice(0, shownChars) : text;
 }

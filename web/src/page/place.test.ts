@@ -5,7 +5,6 @@ it.each<[string, Place]>([
   ['#/', { at: 'new' }],
   ['#/?with=a%2Fb', { at: 'new', deployment: 'a/b' }],
   ['#/chat/1', { at: 'conversation', id: '1' }],
-  ['#/chat/1?agreed', { at: 'conversation', id: '1', isAgreed: true }],
   ['#/consent', { at: 'consents' }],
   ['#/build', { at: 'applications' }],
   ['#/build/new', { at: 'applications', id: '' }],

@@ -2,8 +2,7 @@
 export type Place =
   /** `isLost`: the user came for a conversation that is not there. */
   | { readonly at: 'new'; readonly deployment?: string; readonly isLost?: true }
-  /** `isAgreed`: the user comes from a form that was just accepted. */
-  | { readonly at: 'conversation'; readonly id: string; readonly isAgreed?: true }
+  | { readonly at: 'conversation'; readonly id: string }
   | { readonly at: 'consents' }
   /** The user's stored files; `folder` without a slash at its end, absent for all. */
   | { readonly at: 'files'; readonly folder?: string }
@@ -20,7 +19,7 @@ export function toPlace(hash: string): Place {
   const [at, ...rest] = path.split('/');
   const id = decoded(rest.join('/'));
   const fields = new URLSearchParams(query);
-  if (at === 'chat' && id !== '') return { at: 'conversation', id, ...(fields.has('agreed') && { isAgreed: true }) };
+  if (at === 'chat' && id !== '') return { at: 'conversation', id };
   if (at === 'consent' && id !== '') return { at, deployment: id, ...given('back', fields.get('back')) };
   if (at === 'consent') return { at: 'consents' };
   if (at === 'build') return id === '' ? { at: 'applications' } : { at: 'applications', id: id === 'new' ? '' : id };
@@ -30,7 +29,7 @@ export function toPlace(hash: string): Place {
 }
 
 export function toHash(place: Place): string {
-  if (place.at === 'conversation') return `#/chat/${encodeURIComponent(place.id)}${place.isAgreed ? '?agreed' : ''}`;
+  if (place.at === 'conversation') return `#/chat/${encodeURIComponent(place.id)}`;
   if (place.at === 'consents') return '#/consent';
   if (place.at === 'applications')
     return place.id === undefined ? '#/build' : `#/build/${place.id === '' ? 'new' : toPath(place.id)}`;

@@ -13,6 +13,8 @@ export interface Fault {
   readonly param?: string;
   readonly retryAfterSeconds?: number;
   readonly requestId?: string;
+  /** What `consent_required` asks for: whom, and of the others that it reaches, who asks first. */
+  readonly consent?: { readonly deployment: string; readonly form: Readonly<Record<string, boolean>> };
 }
 
 /** Thrown by everything that speaks to the service. */
@@ -31,7 +33,18 @@ export function toFault(body: unknown, status: number): Fault {
   const error = isJsonObject(body) && isJsonObject(body.error) ? body.error : {};
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
   const param = text(error.param);
-  return { status, code: text(error.code) || `status_${status}`, message: text(error.message), ...(param !== '' && { param }) };
+  return {
+    status,
+    code: text(error.code) || `status_${status}`,
+    message: text(error.message),
+    ...(param !== '' && { param }),
+    ...(isJsonObject(error.consent) && { consent: { deployment: text(error.deployment), form: toForm(error.consent) } }),
+  };
+}
+
+function toForm(consent: object): Readonly<Record<string, boolean>> {
+  const asks = (item: unknown): boolean => isJsonObject(item) && item.consentRequired === true;
+  return Object.fromEntries(Object.entries(consent).map(([id, item]) => [id, asks(item)]));
 }
 
 /** The fault of anything thrown. */

@@ -145,6 +145,9 @@ export const english = {
   asTable: 'As a table',
   moreRows: (count: string) => (count === '1' ? '1 more row is in the download.' : `${count} more rows are in the download.`),
 
+  showMoreRows: (count: number, language: string) =>
+    count === 1 ? 'Show one more row' : `Show ${count.toLocaleString(language)} more rows`,
+
   controls: 'The assistant offers',
   submit: 'Send',
   required: 'required',
@@ -156,6 +159,13 @@ export const english = {
   atMost: (bound: number) => `At most ${bound}.`,
   longEnough: (bound: number) => `At least ${bound} ${bound === 1 ? 'character' : 'characters'}.`,
   shortEnough: (bound: number) => `At most ${bound} ${bound === 1 ? 'character' : 'characters'}.`,
+  mustBeEmail: 'This is no e-mail address.',
+  mustBeAddress: 'This is no address of the web, such as https://example.com.',
+  mustBeDate: 'This is no date.',
+  mustBeTime: 'This is no time of the day.',
+  mustBeFormed: 'This does not have the form that is asked for.',
+  yes: 'yes',
+  no: 'no',
   mustBeJson: 'This is not valid JSON.',
   asJsonValue: 'This form is unusual; fill it in as JSON.',
 
@@ -173,6 +183,11 @@ export const english = {
   consentOthers: 'It uses these as well; they need no consent:',
   consentGraph: (name: string) => `What ${name} uses`,
   accept: 'Accept',
+  agree: 'Agree and go on',
+  consentShares: (name: string, others: string) =>
+    `If you agree, ${name} passes on to ${others} what you write here and the files you attach, as far as it needs them, and acts there in your name.`,
+  consentSharesItself: (name: string) =>
+    `If you agree, ${name} acts in your name, with what you write here and the files you attach.`,
   decline: 'Decline',
   later: 'Later',
   acceptedOn: (date: string) => `Accepted ${date}`,
@@ -181,9 +196,7 @@ export const english = {
   declined: (name: string) => `Declined. ${name} answers, but cannot do what needs your consent.`,
   consentAccepted: (name: string) => `Accepted. ${name} may now act for you.`,
   consentOutdated: 'What it reaches has changed in the meantime. Please look at it anew.',
-  consentBanner: (name: string) => `${name} needs your consent to use other applications for you.`,
-  consentBannerItself: (name: string) => `${name} asks that you agree before it acts for you.`,
-  consentLook: 'Go to the consent form',
+  consentLook: 'What it may use',
   consentMissing: (name: string) => `${name} needs your consent before it answers.`,
   consentAfterRefusal: (name: string, others: string) => `A step was refused: ${name} may use ${others} only with your consent.`,
   acceptedTitle: 'What you have accepted',

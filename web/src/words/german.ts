@@ -147,6 +147,9 @@ export const german: Words = {
   asTable: 'Als Tabelle',
   moreRows: (count) => (count === '1' ? '1 weitere Zeile ist im Download.' : `${count} weitere Zeilen sind im Download.`),
 
+  showMoreRows: (count: number, language: string) =>
+    count === 1 ? 'Noch eine Zeile zeigen' : `Noch ${count.toLocaleString(language)} Zeilen zeigen`,
+
   controls: 'Angeboten wird',
   submit: 'Senden',
   required: 'erforderlich',
@@ -158,6 +161,13 @@ export const german: Words = {
   atMost: (bound) => `Höchstens ${bound}.`,
   longEnough: (bound) => `Mindestens ${bound} Zeichen.`,
   shortEnough: (bound) => `Höchstens ${bound} Zeichen.`,
+  mustBeEmail: 'Das ist keine E-Mail-Adresse.',
+  mustBeAddress: 'Das ist keine Adresse im Web, wie https://example.com.',
+  mustBeDate: 'Das ist kein Datum.',
+  mustBeTime: 'Das ist keine Uhrzeit.',
+  mustBeFormed: 'Das hat nicht die verlangte Form.',
+  yes: 'ja',
+  no: 'nein',
   mustBeJson: 'Das ist kein gültiges JSON.',
   asJsonValue: 'Dieses Formular ist ungewöhnlich; fülle es als JSON aus.',
 
@@ -175,6 +185,11 @@ export const german: Words = {
   consentOthers: 'Diese nutzt es auch; sie brauchen keine Zustimmung:',
   consentGraph: (name) => `Was ${name} nutzt`,
   accept: 'Zustimmen',
+  agree: 'Zustimmen und weiter',
+  consentShares: (name, others) =>
+    `Wenn du zustimmst, gibt ${name} an ${others} weiter, was du hier schreibst und anhängst, soweit es das braucht, und handelt dort in deinem Namen.`,
+  consentSharesItself: (name) =>
+    `Wenn du zustimmst, handelt ${name} in deinem Namen, mit dem, was du hier schreibst und anhängst.`,
   decline: 'Ablehnen',
   later: 'Später',
   acceptedOn: (date) => `Zugestimmt ${date}`,
@@ -183,9 +198,7 @@ export const german: Words = {
   declined: (name) => `Abgelehnt. ${name} antwortet, kann aber nicht, was deine Zustimmung braucht.`,
   consentAccepted: (name) => `Zugestimmt. ${name} darf nun für dich handeln.`,
   consentOutdated: 'Inzwischen hat sich geändert, was erreicht wird. Sieh es dir bitte neu an.',
-  consentBanner: (name) => `${name} braucht deine Zustimmung, um andere Anwendungen für dich zu nutzen.`,
-  consentBannerItself: (name) => `${name} bittet um Zustimmung, bevor es für dich handelt.`,
-  consentLook: 'Zur Zustimmung',
+  consentLook: 'Was es nutzen darf',
   consentMissing: (name) => `${name} braucht deine Zustimmung, bevor es antwortet.`,
   consentAfterRefusal: (name, others) => `Ein Schritt wurde abgelehnt: ${name} darf ${others} nur mit deiner Zustimmung nutzen.`,
   acceptedTitle: 'Wem du zugestimmt hast',

@@ -1,0 +1,64 @@
+import type { Page } from 'playwright-core';
+
+/** What was put into the page, counted: no machine is too slow for that. */
+export interface DrawnElements {
+  /** All elements that were added, those too that are gone. */
+  readonly added: number;
+  /** The most that were added between two frames. */
+  readonly mostInFrame: number;
+  /** Those that were added anywhere but in the last question and its answer. */
+  readonly elsewhere: number;
+}
+
+/** Counts what is added to the conversation between now and the end of `act`. */
+export async function drawnElements(page: Page, act: () => Promise<void>): Promise<DrawnElements> {
+  await page.evaluate(begin);
+  await act();
+  return page.evaluate('window.endCount()');
+}
+
+const begin = `(() => {
+  const count = { added: 0, mostInFrame: 0, elsewhere: 0 };
+  let inFrame = 0;
+  const seen = new WeakSet();
+  const sizeOf = (node) => {
+    const added = node.nodeType === 1 ? [node, ...node.querySelectorAll('*')].filter((each) => !seen.has(each)) : [];
+    for (const each of added) seen.add(each);
+    return added.length;
+  };
+  const observer = new MutationObserver((changes) => {
+    const last = [...document.querySelectorAll('article')].slice(-2);
+    for (const { target, addedNodes } of changes) {
+      if (target.closest('.thread') === null) continue;
+      const size = [...addedNodes].reduce((sum, node) => sum + sizeOf(node), 0);
+      const isLast = target.className === 'turns' || last.some((article) => article.contains(target));
+      count.added += size;
+      inFrame += size;
+      if (!isLast) count.elsewhere += size;
+    }
+  });
+  observer.observe(document.body, { childList: true, subtree: true });
+  let frame = requestAnimationFrame(function next() {
+    count.mostInFrame = Math.max(count.mostInFrame, inFrame);
+    inFrame = 0;
+    frame = requestAnimationFrame(next);
+  });
+  window.endCount = () => {
+    cancelAnimationFrame(frame);
+    observer.disconnect();
+    return { ...count, mostInFrame: Math.max(count.mostInFrame, inFrame) };
+  };
+})()`;
+
+/** Resolves when the last answer is whole and drawn; the page looks itself, so that nothing else is asked of it meanwhile. */
+export async function isWhole(page: Page): Promise<void> {
+  await page.evaluate(`new Promise((resolve) => {
+    const look = () => {
+      const last = [...document.querySelectorAll('.reply')].at(-1);
+      const isDone = last?.querySelector('.actions') && !last.querySelector('.markdown[aria-busy=true]');
+      if (isDone) resolve();
+      else setTimeout(look, 50);
+    };
+    look();
+  })`);
+}
