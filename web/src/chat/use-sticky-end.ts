@@ -26,11 +26,12 @@ export function useStickyEnd(conversationId: string, running: string) {
     if (outer === null || inner === null) return;
     let top = outer.scrollTop;
     const look = (): void => {
-      const isNear = outer.scrollTop > restOf(outer) - nearEndPixels;
-      // What is laid out late moves the end away; only the reader moves up.
-      if (isNear || outer.scrollTop < top) isSticky.current = isNear;
+      const past = outer.scrollTop - restOf(outer);
+      // What is laid out late moves the end away; only the reader moves up, or on to what is behind the answer.
+      if (Math.abs(past) < nearEndPixels) isSticky.current = true;
+      else if (past > 0 || outer.scrollTop < top) isSticky.current = false;
       top = outer.scrollTop;
-      setIsAtEnd(isSticky.current);
+      setIsAtEnd(isSticky.current || past > 0);
     };
     const grown = new ResizeObserver(() => {
       if (isSticky.current) outer.scrollTop = restOf(outer);
