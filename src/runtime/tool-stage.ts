@@ -16,6 +16,13 @@ export interface ShownResult {
 
 /** Cuts a result that is too long for the model, where something in it ends; the model is told how to read on. */
 export function toShownResult(result: ToolResult, maxBytes: number, results: KeptResults): ShownResult {
+  const { note } = result;
+  if (note === undefined) return toShownText(result, maxBytes, results);
+  const { text, whole } = toShownText(result, Math.max(0, maxBytes - Buffer.byteLength(note) - 2), results);
+  return { text: `${text}\n\n${note}`, whole };
+}
+
+function toShownText(result: ToolResult, maxBytes: number, results: KeptResults): ShownResult {
   const bytes = Buffer.byteLength(result.text);
   if (bytes <= maxBytes) return { text: result.text || '(The tool gave no text.)', whole: [] };
   const id = results.keep(result.text);

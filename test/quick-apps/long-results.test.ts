@@ -39,6 +39,43 @@ const reads =
     await calls(['read_result', { id: idIn(cut?.content), ...args }])(answering);
   };
 
+describe('what a web API says beside its answer', () => {
+  it('is told to the model: when to ask again, where further pages are, and how much there is', async () => {
+    const replies: readonly Reply[] = [
+      ({ response }) => void response.writeHead(429, { 'retry-after': '30', 'content-type': 'text/plain' }).end('Slow down.'),
+      ({ response }) => {
+        const link = '<https://api.example/items?page=2>; rel="next", <https://api.example/items?page=9>; title="a, b"; rel=last';
+        response.writeHead(200, { link, 'x-total-count': '412', 'content-type': 'application/json' }).end(JSON.stringify(items));
+      },
+    ];
+    const web = await startScriptedUpstream(...replies);
+    await using rig = await startRig({
+      app: operationsOf(web, 'items'),
+      replies: [calls(['items', {}]), calls(['items', {}]), says('Done.')],
+    });
+    await rig.chat('Read.');
+    const [refused, page] = toldTo(rig);
+    expect(refused).toBe('HTTP 429: Slow down.\n\n[The server says beside it: Retry-After: 30 s.]');
+    expect(page).toMatch(
+      /, or searches it\.\]\n\n\[The server says beside it: next page: https:\/\/api\.example\/items\?page=2; last page: https:\/\/api\.example\/items\?page=9; x-total-count: 412\.\]$/,
+    );
+    expect(Buffer.byteLength(page ?? '')).toBeLessThanOrEqual(40_000);
+    await web.close();
+  });
+
+  it('is readable where it is a web page', async () => {
+    const html =
+      '<html><head><title>Hours</title><script>x()</script></head><body><h1>Open</h1><p>Nine &ndash; five</p></body></html>';
+    const web = await startScriptedUpstream(
+      ({ response }) => void response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html),
+    );
+    await using rig = await startRig({ app: operationsOf(web, 'page'), replies: [calls(['page', {}]), says('Done.')] });
+    await rig.chat('Read.');
+    expect(toldTo(rig)).toEqual(['# Hours\n\n# Open\n\nNine – five']);
+    await web.close();
+  });
+});
+
 describe('a result that is too long', () => {
   it('is cut where a part of its JSON ends, or a line', async () => {
     await using rig = await start([calls(['json', {}], ['lines', {}]), says('Done.')]);

@@ -65,6 +65,8 @@ export interface ToolResult {
   /** For the user. */
   readonly attachments: readonly Attachment[];
   readonly failed: boolean;
+  /** For the model, behind the text however much of that it is shown. */
+  readonly note?: string;
   /** What the user is asked in place of all that: the run is not over, and is run again with the answer. */
   readonly question?: ToolQuestion;
 }

@@ -153,8 +153,9 @@ class Trace {
     const beginning = this.#begin('tool', tool.name, this.#text.ofJson(args));
     try {
       const result = await tool.run(args, context);
-      const { text, failed, question } = result;
-      const received = question === undefined ? { text, failed } : { question: question.message };
+      const { text, failed, question, note } = result;
+      const received =
+        question === undefined ? { text, failed, ...(note !== undefined && { note }) } : { question: question.message };
       this.#end(beginning, { received: this.#text.ofJson(received) });
       return result;
     } catch (thrown) {

@@ -75,7 +75,8 @@ export class KeptResults {
   }
 }
 
-const mostNote = 400;
+/** Characters behind what was cut: its own note, and that of its tool. */
+const mostNote = 5_000;
 
 /** The same for the same text, throughout a conversation. */
 function toId(text: string): string {

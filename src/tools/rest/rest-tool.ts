@@ -52,7 +52,9 @@ class RestCall {
       reply = await this.#send(args, credentials);
     }
     const result = await toToolResult(reply, this.#options.limits.maxReplyBytes);
-    return { ...result, text: withoutSecrets(result.text, secretsIn(credentials)) };
+    const masked = (text: string): string => withoutSecrets(text, secretsIn(credentials));
+    const { note } = result;
+    return { ...result, text: masked(result.text), ...(note !== undefined && { note: masked(note) }) };
   }
 
   async #credentials(): Promise<Credentials> {

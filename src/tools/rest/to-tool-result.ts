@@ -1,5 +1,7 @@
 import type { HttpReply } from '#base/http/read-reply.ts';
 import { type Attachment, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
+import { headerNotes } from './header-notes.ts';
+import { htmlToText } from './html-to-text.ts';
 
 const longestExplanation = 2000;
 
@@ -11,18 +13,36 @@ interface Content {
   readonly charset: string | undefined;
 }
 
+interface ReadContent extends Content {
+  /** What was read of it at most. */
+  readonly maxBytes: number;
+}
+
 /** What the model is told of a reply: text as it is, a status that is no success with a short body; what is not text becomes an attachment. */
 export async function toToolResult(reply: HttpReply, maxBytes: number): Promise<ToolResult> {
   const { status, headers } = reply;
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') throw new ToolFault(`the server sent its reply as ${encoding}, which it was asked not to`);
   const content = await readContent(reply, maxBytes);
-  const text = toText(content);
+  const text = toReadable(toText(content), content);
+  const note = headerNotes(headers);
+  return { ...toResult(status, text, { ...content, maxBytes }), ...(note !== undefined && { note }) };
+}
+
+/** `text` is undefined for what is no text. */
+function toResult(status: number, text: string | undefined, content: ReadContent): ToolResult {
+  const { maxBytes } = content;
   if (status < 200 || status > 299) return toRefusal(status, text, content);
   if (content.bytes.length === 0) return { text: `Done: HTTP ${status}, no content.`, attachments: [], failed: false };
   if (text === undefined) return toAttachment(content, maxBytes);
   const note = content.isWhole ? '' : `\n\n[The reply is longer; only its first ${maxBytes} bytes were read.]`;
   return { text: text + note, attachments: [], failed: false };
+}
+
+/** A web page is its text; one that has none stays as it is. */
+function toReadable(text: string | undefined, { type }: Content): string | undefined {
+  if (text === undefined || !/^(text\/html|application\/xhtml\+xml)$/.test(type)) return text;
+  return htmlToText(text) || text;
 }
 
 function toRefusal(status: number, text: string | undefined, { bytes, type }: Content): ToolResult {

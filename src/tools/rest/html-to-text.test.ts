@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { htmlToText } from './html-to-text.ts';
+
+it('a page is its text, with headings, lists, tables and links', () => {
+  const page = `<!doctype html><html><head><title>Open&nbsp;hours</title><style>p{color:red}</style></head><body>
+    <script>if (a < b) alert('</p>')</script><!-- <p>hidden</p> -->
+    <h2>Today &amp; tomorrow</h2><p>We open at <b>nine</b>,
+    see <a href="/map?a=1&amp;b=2">the map</a> or <a href="#top">above</a>.</p>
+    <ul><li>one<li>two</ul><table><tr><th>Day</th><th>Time</th></tr><tr><td>Mon</td><td>9&#8211;5</td></tr></table>
+    <pre>a  b
+c</pre></body></html>`;
+  expect(
+    htmlToText(page)
+      .split('\n')
+      .filter((line) => line !== ''),
+  ).toEqual([
+    ...['# Open hours', '## Today & tomorrow', 'We open at nine, see [the map](/map?a=1&b=2) or above.'],
+    ...['- one', '- two', 'Day | Time |', 'Mon | 9–5 |', 'a  b', 'c'],
+  ]);
+});
+
+it.each([
+  ['1 < 2 and 3 > 2', '1 < 2 and 3 > 2'],
+  ['<p>open', 'open'],
+  ['a<script>never closed', 'a'],
+  ['<!-- never closed', ''],
+  ['<a href="x', ''],
+  ['&bogus; &#0; &#xD800;', '&bogus; &#0; &#xD800;'],
+])('what is no good HTML does no harm: %s', (html, text) => {
+  expect(htmlToText(html)).toBe(text);
+});
