@@ -13,6 +13,7 @@ import type { AnswerWith } from '#calls/prepared-call.ts';
 import { createReserveLimits } from '#calls/reserve-limits.ts';
 import { runAddons } from '#calls/run-addons.ts';
 import { runQuickApp } from '#calls/run-quick-app.ts';
+import { runRemoteTools } from '#calls/run-remote-tools.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { Calls } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -73,6 +74,7 @@ export function composeLine(deps: CompleteServiceDeps) {
     runAddons: (prepared, sink) => runAddons(addons, prepared, sink),
     callApplication: callPrograms,
     runQuickApp: (prepared, sink) => runQuickApp(quickApps, prepared, sink),
+    runRemoteTools: (prepared, run) => runRemoteTools(quickApps, prepared, run),
   };
   const counters = new LimitCounters(limits, clock);
   const reserveLimits = createReserveLimits({ counters, sizes: new ReplySizes(), clock, noteFault });

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import type { Handle } from '#base/sink.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { checkCompletedControl, controlsSentBack } from '#contract/completed-control.ts';
 import type { Answer, ChatAsk, ReplySink, Target } from '#domain/call.ts';
@@ -15,6 +16,7 @@ import type { AnswerWith, PreparedCall } from './prepared-call.ts';
 import { ReplyNotes } from './reply-notes.ts';
 import { type LimitReservation, noClaims, type ReserveLimits } from './reserve-limits.ts';
 import { openConversation } from './run-quick-app.ts';
+import type { runRemoteTools } from './run-remote-tools.ts';
 import { UsageTotals } from './usage-totals.ts';
 
 export interface AnswerChatDeps {
@@ -30,6 +32,8 @@ export interface AnswerWays {
   readonly runAddons: AnswerWith;
   readonly callApplication: AnswerWith;
   readonly runQuickApp: AnswerWith;
+  /** Around any of them: the tools of servers that the request names. */
+  readonly runRemoteTools: (prepared: PreparedCall, run: Parameters<typeof runRemoteTools>[2]) => Handle;
 }
 
 /** Answers a call that is authorized: checks the request, reserves its limits, and pushes the reply, normalized and metered. */
@@ -63,7 +67,11 @@ export function answerChat(deps: AnswerChatDeps, target: Target, asked: ChatAsk,
 }
 
 /** The request with the deployment's defaults, checked against what the deployment takes. Throws the 400 that it deserves. */
-function prepare({ states }: AnswerChatDeps, target: Target, { request: asked, native, affinity }: ChatAsk): PreparedCall {
+function prepare(
+  { states }: AnswerChatDeps,
+  target: Target,
+  { request: asked, native, affinity, remote }: ChatAsk,
+): PreparedCall {
   const { call, deployment, snapshot } = target;
   const request = prepareRequest(asked, deployment);
   checkControl(request, deployment);
@@ -71,7 +79,7 @@ function prepare({ states }: AnswerChatDeps, target: Target, { request: asked, n
   if (request.addons !== undefined) findAddons(snapshot.configuration.addons, request.addons);
   const notes = new ReplyNotes(asked);
   if (deployment.quickApp !== undefined) notes.ignore(ignoredByQuickApp(deployment.quickApp, asked));
-  return { target, claims: noClaims, request, native, affinity, inner: new UsageCollector(), notes, conversation };
+  return { target, claims: noClaims, request, native, affinity, remote, inner: new UsageCollector(), notes, conversation };
 }
 
 /** The request with what is reserved for it, of which the calls know that it makes. */
@@ -86,7 +94,13 @@ function checkControl({ messages }: ChatRequest, deployment: Deployment): void {
   if (offered !== undefined && deployment.quickApp === undefined) checkCompletedControl(messages, offered);
 }
 
-function wayOf(ways: AnswerWays, { target: { deployment }, request }: PreparedCall): AnswerWith {
+function wayOf(ways: AnswerWays, prepared: PreparedCall): AnswerWith {
+  const { remote } = prepared;
+  const answer = plainWayOf(ways, prepared);
+  return remote === undefined ? answer : (asked, sink) => ways.runRemoteTools(asked, { remote, answer, sink });
+}
+
+function plainWayOf(ways: AnswerWays, { target: { deployment }, request }: PreparedCall): AnswerWith {
   if (deployment.quickApp !== undefined) return ways.runQuickApp;
   if (deployment.kind === 'application') return ways.callApplication;
   return request.addons === undefined ? ways.callUpstreams : ways.runAddons;

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { RemoteDelta } from './remote-delta.ts';
 
 /** Token counts of a reply (docs/wire.md, Usage); total = prompt + completion. */
 export interface Usage {
@@ -60,6 +61,8 @@ export interface ResponseCustomContent {
   stages?: StageDelta[];
   /** Whole, in one chunk. */
   state?: { [key: string]: unknown };
+  /** What is done with servers that the request named; never sent as it is. */
+  remote?: RemoteDelta[];
 }
 
 export interface FunctionCallDelta {

@@ -8,6 +8,7 @@ import type { Caller } from './callers/caller.ts';
 import type { ConfigSnapshot } from './deployments/config-snapshot.ts';
 import type { Deployment } from './deployments/deployment.ts';
 import type { CallRecord } from './telemetry.ts';
+import type { RemoteTools } from './tools/remote-server.ts';
 import type { NativeRequest } from './upstreams/upstream.ts';
 
 /** One request to one deployment, of which nothing is known to be allowed. */
@@ -50,6 +51,8 @@ export interface ChatAsk {
   readonly request: ChatRequest;
   /** The request in the dialect its caller speaks, if that is not the compat wire: for an upstream that speaks it too. */
   readonly native?: NativeRequest | undefined;
+  /** Servers whose tools are run for this call; absent: none. */
+  readonly remote?: RemoteTools | undefined;
   /** Calls with the same value go to the same upstream as long as it serves. Absent: they are spread. */
   readonly affinity?: string | undefined;
   /** Awaited once the call is within its limits, ahead of all work; what it throws ends the reply. */

@@ -3,6 +3,8 @@ import type { JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
+import type { RemoteDelta } from '#contract/remote-delta.ts';
+import type { ApprovedCall } from '#domain/tools/remote-server.ts';
 import type { MissingToolset, Tool } from '#domain/tools/tool.ts';
 import type { Citations } from './citations.ts';
 import type { ContextOptions } from './context/context-window.ts';
@@ -38,6 +40,12 @@ export interface LoopOptions {
   readonly added?: readonly Message[];
   /** What the run stopped for, if it goes on with the user's answer; default none. */
   readonly answered?: AnsweredQuestion | undefined;
+  /** What is told of servers ahead of everything else; default nothing. */
+  readonly listed?: readonly RemoteDelta[];
+  /** Calls without a result in the request that are run first, by the request for approval that was granted; default none. */
+  readonly approved?: readonly ApprovedCall[];
+  /** Whether what answers is given its state back with each turn, as an application is; default not. */
+  readonly returnsState?: boolean;
   /** Default: all tools. */
   readonly handsOut?: HandsOut;
   /** Makes the reply's `state`, asked once, at the end; with it, the state of the model's own reply does not reach the caller. */

@@ -5,6 +5,7 @@ import type { OfferedControl } from '#contract/completed-control.ts';
 import { ParleyError, withMembers } from '#contract/errors.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
+import type { ApprovedCall } from '#domain/tools/remote-server.ts';
 import { UsageCollector } from '#domain/usage/usage-collector.ts';
 import { asParagraph } from './as-paragraph.ts';
 import { toControls } from './ask-user.ts';
@@ -15,6 +16,7 @@ import { type ContextChange, type ContextOptions, ContextWindow } from './contex
 import { toHandedOut } from './handed-out.ts';
 import { inOrderAsked } from './in-order-asked.ts';
 import type { LoopOptions } from './loop-options.ts';
+import { toRemoteCall, toToolCall, withResults } from './remote-tools.ts';
 import { Renumbering, Reply } from './reply.ts';
 import { KeptResults } from './results/kept-results.ts';
 import { createReadResultTool } from './results/read-result-tool.ts';
@@ -48,6 +50,7 @@ class Loop {
   readonly #window: ContextWindow | undefined;
   #changes: ContextChange[] = [];
   #added: Message[];
+  #messages: readonly Message[];
   #hasStarted = false;
   #text = '';
   #inner: JsonObject | undefined;
@@ -57,6 +60,7 @@ class Loop {
     this.#options = options;
     this.#maxTurns = options.maxTurns;
     this.#added = [...(options.added ?? [])];
+    this.#messages = options.request.messages;
     this.#callersNames = namesOf(options.request.tools);
     this.#reply = new Reply({ deployment: options.model, ...options });
     const toolset = new Toolset(options.tools, this.#callersNames);
@@ -108,19 +112,49 @@ class Loop {
   }
 
   async *#run(): AsyncGenerator<Chunk, void> {
-    const { answered } = this.#options;
+    const { answered, approved = [] } = this.#options;
+    if (approved.length > 0) yield* this.#runApproved(approved);
     if (answered !== undefined && (yield* this.#goOn(answered))) return;
     for (let nth = 1 + turnsIn(this.#added); ; nth += 1) {
       const turn = yield* this.#ask(nth);
       const calls = nth < this.#maxTurns ? callsToRun(turn) : [];
       if (calls.length === 0) return yield* this.#finish(turn);
       const callers = calls.filter((call) => this.#callersNames.has(call.function.name));
-      const own = calls.filter((call) => !callers.includes(call));
+      const held = calls.filter((call) => this.#isHeld(call));
+      const own = calls.filter((call) => !callers.includes(call) && !held.includes(call));
       const { answers, media, questions } = yield* runTools(own, this.#runsOf(own, nth));
-      this.#added.push(turn.toMessage(), ...answers, ...this.#show(media));
+      this.#added.push(this.#toMessage(turn), ...answers, ...this.#show(media));
+      if (held.length > 0) return yield* this.#askApproval(held, callers);
       if (yield* this.#stop(questions, callers)) return;
       if (nth + 1 === this.#maxTurns) noteLastTurn(answers);
     }
+  }
+
+  /** Whether a call waits for the user's approval. */
+  #isHeld({ function: { name } }: ToolCall): boolean {
+    return !this.#callersNames.has(name) && this.#runs.toolset.find(name)?.remote?.needsApproval === true;
+  }
+
+  #toMessage(turn: Turn): Message {
+    const state = this.#options.returnsState === true ? this.#inner : undefined;
+    return { ...turn.toMessage(), ...(state !== undefined && { custom_content: { state } }) };
+  }
+
+  async *#runApproved(approved: readonly ApprovedCall[]): AsyncGenerator<Chunk, void> {
+    yield* this.#start();
+    const approvals = new Map(approved.map(({ id, approvalRequest }) => [id, approvalRequest]));
+    const { answers } = yield* runTools(approved.map(toToolCall), { ...this.#runs, approvals });
+    this.#messages = withResults(this.#messages, answers);
+  }
+
+  /** Ends the reply: the calls are made once the user approves of them. */
+  async *#askApproval(held: readonly ToolCall[], callers: readonly ToolCall[]): AsyncGenerator<Chunk, void> {
+    const remote = held.flatMap((call) => {
+      const tool = this.#runs.toolset.find(call.function.name)?.remote;
+      return tool === undefined ? [] : [{ kind: 'held' as const, ...toRemoteCall(call, tool) }];
+    });
+    yield this.#reply.chunk({ custom_content: { remote } });
+    yield* this.#handOut(callers);
   }
 
   /** Runs a call again, with the user's answer; true if the run stops once more. */
@@ -217,7 +251,7 @@ class Loop {
       parallel_tool_calls: _,
       ...rest
     } = this.#options.request;
-    return { ...rest, messages: [...rest.messages, ...this.#added], ...this.#toOffer(nth) };
+    return { ...rest, messages: [...this.#messages, ...this.#added], ...this.#toOffer(nth) };
   }
 
   /** The tools that the model is offered: in the last turn none; a choice that forces one holds for the first turn only. */
@@ -237,6 +271,8 @@ class Loop {
   *#start(): Generator<Chunk, void> {
     this.#hasStarted = true;
     yield this.#reply.chunk({ role: 'assistant' });
+    const { listed = [] } = this.#options;
+    if (listed.length > 0) yield this.#reply.chunk({ custom_content: { remote: [...listed] } });
     for (const { name, reason } of this.#options.missing ?? []) {
       const index = this.#reply.nextStage();
       yield this.#reply.chunk({ custom_content: { stages: [{ index, name, status: null }] } });
@@ -262,8 +298,11 @@ class Loop {
 
   /** What of the model's own reply is passed on, once it is remembered. */
   #remember(content: ResponseCustomContent | undefined): ResponseCustomContent | undefined {
-    if (this.#options.toState === undefined || !isJsonObject(content)) return content;
-    const { state, ...rest } = content;
+    if (!isJsonObject(content)) return content;
+    // What an inner reply says of servers was done by nobody here.
+    const { remote: _remote, ...told } = content;
+    if (this.#options.toState === undefined) return told;
+    const { state, ...rest } = told;
     if (isJsonObject(state)) this.#inner = state;
     for (const control of Array.isArray(rest.controls) ? rest.controls : []) this.#controls.push(control);
     return rest;

@@ -15,6 +15,7 @@ import type {
 } from '#domain/tools/tool.ts';
 import type { UsageCollector } from '#domain/usage/usage-collector.ts';
 import type { Citations } from './citations.ts';
+import { toRemoteCall } from './remote-tools.ts';
 import { Renumbering, type Reply } from './reply.ts';
 import type { KeptResults } from './results/kept-results.ts';
 import type { ToolMedia } from './shown-media.ts';
@@ -44,6 +45,8 @@ export interface ToolRuns {
   readonly onRefused?: ((call: RefusedCall) => void) | undefined;
   /** By id of the call, what the user answered to the question of an earlier run of it; absent: nothing. */
   readonly userAnswers?: ReadonlyMap<string, ToolAnswer>;
+  /** By id of the call, the request for approval that the user granted; absent: none. */
+  readonly approvals?: ReadonlyMap<string, string>;
 }
 
 /** A call of a tool that does not exist, or with arguments that it does not take. */
@@ -126,7 +129,7 @@ class ToolRun {
     const startedMs = clock.nowMs();
     const { name, arguments: argumentsText } = this.#call.function;
     const opening = { name: this.#tool?.name ?? name, content: toArgumentsMarkdown(argumentsText), status: null };
-    void this.#put({ stages: [{ index: this.#stage, ...opening }] });
+    void this.#put({ stages: [{ index: this.#stage, ...opening }], ...this.#toldCall() });
     const result = await this.#perform();
     this.#isOver = true;
     const { question } = result;
@@ -151,6 +154,7 @@ class ToolRun {
         { index: this.#stage, content, ...(attachments.length > 0 && { attachments }), status },
       ],
       ...(result.attachments.length > 0 && { attachments: reply.attach(result.attachments) }),
+      ...this.#toldAnswer(text, result.failed),
     });
     return {
       answer: { role: 'tool', tool_call_id: this.#call.id, content: text },
@@ -182,6 +186,20 @@ class ToolRun {
     const answer = this.#runs.userAnswers?.get(this.#call.id);
     const { maxResultBytes: roomBytes } = this.#runs;
     return { signal, report: (progress) => this.#report(progress), cite: (citable) => this.#cite(citable), answer, roomBytes };
+  }
+
+  /** A call of a server that the request named is told as it is. */
+  #toldCall(): Pick<ResponseCustomContent, 'remote'> {
+    const remote = this.#tool?.remote;
+    if (remote === undefined) return {};
+    const approvalRequest = this.#runs.approvals?.get(this.#call.id) ?? null;
+    return { remote: [{ kind: 'called', ...toRemoteCall(this.#call, remote), approvalRequest }] };
+  }
+
+  #toldAnswer(text: string, failed: boolean): Pick<ResponseCustomContent, 'remote'> {
+    if (this.#tool?.remote === undefined) return {};
+    const told = failed ? { output: null, error: text } : { output: text, error: null };
+    return { remote: [{ kind: 'answered', id: this.#call.id, ...told }] };
   }
 
   #cite(citable: Citable): number {

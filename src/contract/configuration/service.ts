@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Authorization } from './authorization.ts';
-import { httpUrl, milliseconds, network, networkOrHost, strict, text } from './fields.ts';
+import { httpUrl, milliseconds, network, networkOrHost, strict, text, texts } from './fields.ts';
 import { isOrigin, isPathPrefix } from './values.ts';
 
 /** Tools that a request can name under `addons`. */
@@ -197,7 +197,12 @@ export const ResponsesSettings = strict(
       description:
         'Bytes that the responses and conversations of one user may take. The oldest responses make room for new ones; a conversation that finds none is refused.',
     }),
+    mcpServers: texts({
+      default: [],
+      description:
+        'Hosts of MCP servers whose tools a request may name (`{"type": "mcp", "server_url"}`), such as `mcp.example.com`, or with a port. Any other is refused.',
+    }),
   },
-  { default: {}, description: 'Responses and conversations that are stored.' },
+  { default: {}, description: 'The Responses API: what is stored, and which MCP servers may be named.' },
 );
 export type ResponsesSettings = Static<typeof ResponsesSettings>;

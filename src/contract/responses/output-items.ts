@@ -111,7 +111,7 @@ const mcpTool = Type.Object({
   annotations: Type.Optional(orNull(anyObject('What the server says of the tool.'))),
 });
 
-const McpListToolsItem = Type.Object({
+export const McpListToolsItem = Type.Object({
   type: Type.Literal('mcp_list_tools'),
   id: text,
   server_label: text,
@@ -119,7 +119,9 @@ const McpListToolsItem = Type.Object({
   error: Type.Optional(orNull(text)),
 });
 
-const McpCallItem = Type.Object({
+export type McpListToolsItem = Static<typeof McpListToolsItem>;
+
+export const McpCallItem = Type.Object({
   type: Type.Literal('mcp_call'),
   id: text,
   server_label: text,
@@ -130,6 +132,8 @@ const McpCallItem = Type.Object({
   output: orNull(text),
   error: orNull(text),
 });
+
+export type McpCallItem = Static<typeof McpCallItem>;
 
 const McpApprovalRequestItem = Type.Object({
   type: Type.Literal('mcp_approval_request'),

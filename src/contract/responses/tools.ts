@@ -3,6 +3,7 @@ import { Compile } from 'typebox/compile';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { requestFault, requireShape } from '../request-fault.ts';
 import { cleaned, withoutNulls } from '../without-nulls.ts';
+import { type McpTool, parseMcpTool } from './mcp-tool.ts';
 
 const text = Type.String();
 const toolName = Type.String({ pattern: '^[a-zA-Z0-9_-]{1,128}$' });
@@ -41,19 +42,6 @@ const namespaceShape = Type.Object({
   tools: Type.Array(Type.Unknown()),
 });
 
-const McpTool = Type.Object({
-  type: Type.Literal('mcp'),
-  server_label: Type.String({ minLength: 1 }),
-  server_url: Type.Optional(text),
-  connector_id: Type.Optional(text),
-  server_description: Type.Optional(text),
-  authorization: Type.Optional(text),
-  headers: Type.Optional(Type.Record(Type.String(), Type.String())),
-  allowed_tools: Type.Optional(Type.Union([Type.Array(text), anyObject])),
-  require_approval: Type.Optional(Type.Union([text, anyObject])),
-});
-export type McpTool = Static<typeof McpTool>;
-
 /** A tool that the upstream runs, or one that only clients and models of OpenAI's API know. */
 export interface OtherTool {
   type: string;
@@ -72,16 +60,15 @@ const shapes = {
   function: Compile(FunctionTool),
   custom: Compile(CustomTool),
   namespace: Compile(namespaceShape),
-  mcp: Compile(McpTool),
 };
 
 const nullable = new Set([
   ...['description', 'parameters', 'strict', 'format', 'server_url', 'connector_id', 'server_description', 'authorization'],
-  ...['headers', 'allowed_tools', 'require_approval', 'defer_loading', 'output_schema', 'allowed_callers'],
+  ...['headers', 'allowed_tools', 'require_approval', 'defer_loading', 'output_schema', 'allowed_callers', 'tunnel_id'],
 ]);
 
 export function isOtherTool(tool: ResponsesTool): tool is OtherTool {
-  return !Object.hasOwn(shapes, tool.type);
+  return !Object.hasOwn(shapes, tool.type) && tool.type !== 'mcp';
 }
 
 export function isFunctionTool(tool: ResponsesTool): tool is FunctionTool {
@@ -119,12 +106,8 @@ function parseTool(value: unknown, at: string): ResponsesTool {
       return requireShape(shapes.custom, tool, at);
     case 'namespace':
       return parseNamespace(tool, at);
-    case 'mcp': {
-      const server = requireShape(shapes.mcp, tool, at);
-      if (server.server_url === undefined && server.connector_id === undefined)
-        throw requestFault(`${at}.server_url`, 'is required');
-      return server;
-    }
+    case 'mcp':
+      return parseMcpTool(tool, at);
   }
   if (others.some((other) => type === other || type.startsWith(`${other}_`))) return { ...tool, type };
   throw requestFault(`${at}.type`, `is ${JSON.stringify(type.slice(0, 64))}, which is no tool of this API`);

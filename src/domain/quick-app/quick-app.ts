@@ -39,6 +39,8 @@ export interface McpToolsetSettings {
   readonly url: string;
   readonly protocol: 'streamable_http' | 'sse';
   readonly authorization: McpAuthorization | null;
+  /** Sent with each request; absent: none. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Undefined: all of the server. */
   readonly allowedTools: readonly string[] | undefined;
 }

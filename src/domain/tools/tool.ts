@@ -9,11 +9,24 @@ export interface Tool {
   readonly description: string;
   /** JSON Schema of the arguments: an object. */
   readonly parameters: JsonObject;
+  /** What its server says of it, which nothing holds it to. */
+  readonly annotations?: JsonObject | undefined;
+  /** Present if the request itself named the server. */
+  readonly remote?: RemoteTool;
   /**
    * Does it. What the model shall be told of a failure is a result with `failed`, or a ToolFault thrown; of anything else
    * thrown the model learns only that the tool failed. The arguments are the model's: hostile, checked against nothing.
    */
   run(args: JsonObject, context: ToolContext): Promise<ToolResult>;
+}
+
+/** What a tool is on a server that the request named. */
+export interface RemoteTool {
+  /** Label of the server. */
+  readonly server: string;
+  /** As the server names it. */
+  readonly name: string;
+  readonly needsApproval: boolean;
 }
 
 export interface ToolContext {

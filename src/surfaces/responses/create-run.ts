@@ -10,6 +10,8 @@ import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimateRequestTokens } from '#domain/usage/estimate-tokens.ts';
 import { fitItems } from './fit-items.ts';
+import { McpApprovals } from './mcp-approvals.ts';
+import { toRemoteServers } from './mcp-servers.ts';
 import type { OpenedResponse } from './response-keeper.ts';
 import { ResponseRun } from './response-run.ts';
 import { ThoughtSeal, type Thoughts } from './sealed-thoughts.ts';
@@ -52,13 +54,19 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   const all = [...opened.earlier, ...opened.input];
   const shift = opened.earlier.length;
   const places = new Map(all.map((item, index) => [item, index]));
+  const pathOf = (item: AnyItem): string => {
+    const place = places.get(item) ?? 0;
+    return place < shift ? 'previous_response_id' : `input[${place - shift}]`;
+  };
+  const { mcpServers: hosts } = target.snapshot.configuration.responses;
+  const servers = toRemoteServers(request, { hosts, items: all, pathOf });
+  const approvals = new McpApprovals(all, { shift, pathOf });
   const conversing = {
     open: (sealed: string, at: string) => thoughts.open(sealed, at),
-    pathOf: (item: AnyItem): string => {
-      const place = places.get(item) ?? 0;
-      return place < shift ? 'previous_response_id' : `input[${place - shift}]`;
-    },
-    isNative: isNative(deployment),
+    pathOf,
+    // Tools that are run here are run between turns of the model, which are asked in the inner language.
+    isNative: servers.length === 0 && isNative(deployment),
+    approvals,
   };
   const translate = (items: readonly AnyItem[]) => toChatRequest({ request, items, ...conversing });
   const items = fitItems(all, {
@@ -81,6 +89,7 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
     seal: (given) => thoughts.close(given),
     showsSealed: request.include?.includes(includables.encryptedReasoning) === true,
     isUntouched: isPlain,
+    runsRemoteTools: servers.length > 0,
     clock,
     began: (response) => opened.began(response),
     ended: (kept) => opened.ended(kept),
@@ -88,7 +97,9 @@ export function createRun({ seal, newId, clock }: RunDeps, target: Target, creat
   const native = conversing.isNative ? toNative(body, isPlain ? undefined : { ...conversing, items }) : undefined;
   // The events of a run in the background are kept, whether or not somebody reads them.
   const asked = request.background === true ? { ...translated.request, stream: true } : translated.request;
-  const ask = { request: asked, native, affinity: affinityOf(request, subject) };
+  const approved = approvals.approved(servers, asked.messages);
+  const remote = servers.length > 0 ? { servers, approved } : undefined;
+  const ask = { request: asked, native, remote, affinity: affinityOf(request, subject) };
   return { run, ask, ignored: translated.ignored, sealFor: (given) => thoughts.close(given) };
 }
 

@@ -114,7 +114,8 @@ function keyOf(name: string, namespace = ''): string {
   return JSON.stringify([namespace, name]);
 }
 
-function flattened(name: string, namespace: string | undefined): string {
+/** A name of a namespace as one name that the compat wire takes. */
+export function flattened(name: string, namespace: string | undefined): string {
   const whole = namespace === undefined ? name : `${namespace}${namespace.endsWith('_') ? '' : '__'}${name}`;
   const plain = whole.replace(plainName, '_');
   return plain === whole && whole.length <= longest ? whole : withHash(plain, keyOf(name, namespace));

@@ -30,7 +30,6 @@ export interface OutputFacts {
   readonly isStored: boolean;
 }
 
-type Told = UnnumberedEvent;
 type CallItem = FunctionCallItem | CustomCallItem;
 
 interface OpenMessage {
@@ -71,7 +70,7 @@ export class Output {
   #signedCalls: Record<string, unknown> | undefined;
   /** What is sealed and not shown, by the ids of the items. */
   readonly #hidden = new Map<string, string>();
-  #told: Told[] = [];
+  #told: UnnumberedEvent[] = [];
 
   constructor(facts: OutputFacts) {
     this.#facts = facts;
@@ -126,7 +125,7 @@ export class Output {
     if (open?.part?.type !== 'output_text') return;
     for (const annotation of citations) {
       const annotation_index = open.part.annotations.push(annotation) - 1;
-      this.#tell({ type: 'response.output_text.annotation.added', ...inContent(open), annotation_index, annotation });
+      this.tell({ type: 'response.output_text.annotation.added', ...inContent(open), annotation_index, annotation });
     }
   }
 
@@ -137,8 +136,22 @@ export class Output {
 
   /** Opens an item of a type that has no events of its own; returns how it is closed. */
   open<Item extends OutputItem>(item: Item): (done: Item) => void {
+    return this.openAt(item).done;
+  }
+
+  /** Opens an item whose events its owner tells. */
+  openAt<Item extends OutputItem>(item: Item): { readonly at: number; readonly done: (done: Item) => void } {
     const at = this.#push(item);
-    return (done) => this.#done(at, done);
+    return { at, done: (done) => this.#done(at, done) };
+  }
+
+  /** Notes what a vendor signed of a call, by the id that it has in the next turn. */
+  sign(id: string, signed: unknown): void {
+    this.#signedCalls = { ...this.#signedCalls, [id]: signed };
+  }
+
+  tell(event: UnnumberedEvent): void {
+    this.#told.push(event);
   }
 
   /** A whole item. */
@@ -171,15 +184,15 @@ export class Output {
       this.#closePart(message);
       message.part = type === 'refusal' ? { type, refusal: '' } : { type, text: '', annotations: [], logprobs: [] };
       message.item.content.push(message.part);
-      this.#tell({ type: 'response.content_part.added', ...inContent(message), part: structuredClone(message.part) });
+      this.tell({ type: 'response.content_part.added', ...inContent(message), part: structuredClone(message.part) });
     }
     const place = inContent(message);
     if (message.part.type === 'refusal') {
       message.part.refusal += text;
-      this.#tell({ type: 'response.refusal.delta', ...place, delta: text });
+      this.tell({ type: 'response.refusal.delta', ...place, delta: text });
     } else {
       message.part.text += text;
-      this.#tell({ type: 'response.output_text.delta', ...place, delta: text, logprobs: [] });
+      this.tell({ type: 'response.output_text.delta', ...place, delta: text, logprobs: [] });
     }
   }
 
@@ -193,9 +206,9 @@ export class Output {
     const { part } = message;
     if (part === undefined) return;
     const place = inContent(message);
-    if (part.type === 'refusal') this.#tell({ type: 'response.refusal.done', ...place, refusal: part.refusal });
-    else this.#tell({ type: 'response.output_text.done', ...place, text: part.text, logprobs: [] });
-    this.#tell({ type: 'response.content_part.done', ...place, part });
+    if (part.type === 'refusal') this.tell({ type: 'response.refusal.done', ...place, refusal: part.refusal });
+    else this.tell({ type: 'response.output_text.done', ...place, text: part.text, logprobs: [] });
+    this.tell({ type: 'response.content_part.done', ...place, part });
   }
 
   #closeMessage(status: ItemStatus = 'completed'): void {
@@ -217,9 +230,9 @@ export class Output {
     if (text !== '' && !isRepeated) {
       const place = inSummary(thought);
       if (thought.text === '')
-        this.#tell({ type: 'response.reasoning_summary_part.added', ...place, part: { type: 'summary_text', text: '' } });
+        this.tell({ type: 'response.reasoning_summary_part.added', ...place, part: { type: 'summary_text', text: '' } });
       thought.text += text;
-      this.#tell({ type: 'response.reasoning_summary_text.delta', ...place, delta: text });
+      this.tell({ type: 'response.reasoning_summary_text.delta', ...place, delta: text });
     }
     if (block !== undefined) this.#closeThought('completed', { thinking_blocks: [block] });
   }
@@ -239,8 +252,8 @@ export class Output {
       const place = inSummary(thought);
       const part = { type: 'summary_text', text } as const;
       item.summary.push(part);
-      this.#tell({ type: 'response.reasoning_summary_text.done', ...place, text });
-      this.#tell({ type: 'response.reasoning_summary_part.done', ...place, part: { ...part } });
+      this.tell({ type: 'response.reasoning_summary_text.done', ...place, text });
+      this.tell({ type: 'response.reasoning_summary_part.done', ...place, part: { ...part } });
     }
     item.status = status;
     if (status === 'completed') {
@@ -259,7 +272,7 @@ export class Output {
     this.#closeMessage();
     const open = this.#calls.get(index) ?? this.#openCall(piece);
     if (open === undefined) return;
-    if (piece.signed !== undefined) this.#signedCalls = { ...this.#signedCalls, [open.item.call_id]: piece.signed };
+    if (piece.signed !== undefined) this.sign(open.item.call_id, piece.signed);
     this.#fill(open, piece.text);
   }
 
@@ -292,7 +305,7 @@ export class Output {
     open.text += text;
     open.args.add(text);
     if (open.item.type === 'function_call')
-      this.#tell({ type: 'response.function_call_arguments.delta', ...inItem(open), delta: text });
+      this.tell({ type: 'response.function_call_arguments.delta', ...inItem(open), delta: text });
   }
 
   #closeWholeCalls(): void {
@@ -310,11 +323,11 @@ export class Output {
     item.status = ending === 'incomplete' && args.isWhole ? 'completed' : ending;
     if (item.type === 'function_call') {
       item.arguments = text === '' ? '{}' : text;
-      this.#tell({ type: 'response.function_call_arguments.done', ...inItem(open), arguments: item.arguments });
+      this.tell({ type: 'response.function_call_arguments.done', ...inItem(open), arguments: item.arguments });
     } else {
       item.input = toInput(text);
-      if (item.input !== '') this.#tell({ type: 'response.custom_tool_call_input.delta', ...inItem(open), delta: item.input });
-      this.#tell({ type: 'response.custom_tool_call_input.done', ...inItem(open), input: item.input });
+      if (item.input !== '') this.tell({ type: 'response.custom_tool_call_input.delta', ...inItem(open), delta: item.input });
+      this.tell({ type: 'response.custom_tool_call_input.done', ...inItem(open), input: item.input });
     }
     this.#done(open.at, item);
   }
@@ -323,17 +336,13 @@ export class Output {
   #push(item: OutputItem, shown = structuredClone(item)): number {
     const at = this.items.push(item) - 1;
     if (at >= maxItems) throw new ParleyError('upstream_failed', `The answer has more than ${maxItems} items.`);
-    this.#tell({ type: 'response.output_item.added', output_index: at, item: shown });
+    this.tell({ type: 'response.output_item.added', output_index: at, item: shown });
     return at;
   }
 
   #done(at: number, item: OutputItem): void {
     this.items[at] = item;
-    this.#tell({ type: 'response.output_item.done', output_index: at, item });
-  }
-
-  #tell(event: Told): void {
-    this.#told.push(event);
+    this.tell({ type: 'response.output_item.done', output_index: at, item });
   }
 }
 

@@ -4,6 +4,7 @@ import { requestFault } from '#contract/request-fault.ts';
 import type { AdditionalTools, AnyItem } from '#contract/responses/input-items.ts';
 import type { ResponsesRequest } from '#contract/responses/responses-request.ts';
 import { isMcpTool, isOtherTool, type ResponsesTool } from '#contract/responses/tools.ts';
+import { toMcpName } from './mcp-servers.ts';
 import { OfferedTools } from './offered-tools.ts';
 
 /** The tools of a request as the compat wire takes them. */
@@ -22,12 +23,13 @@ export function toolsOf({ tools = [] }: Pick<ResponsesRequest, 'tools'>, items: 
 
 /** Throws invalid_request for a choice that cannot be kept to, unless an upstream of the dialect may be asked. */
 export function toChatTools(request: ResponsesRequest, tools: readonly ResponsesTool[], isNative: boolean): ChatTools {
+  const runsRemote = tools.some(isMcpTool);
   const offered = new OfferedTools();
   for (const tool of tools) offered.add(tool);
-  const left = tools.filter((tool) => isOtherTool(tool) || isMcpTool(tool)).map(({ type }) => `tools.${type}`);
+  const left = tools.filter(isOtherTool).map(({ type }) => `tools.${type}`);
   const allowed = isNative && isOthers(request.tool_choice, left) ? {} : toAllowed(request.tool_choice, offered);
   const offers = [...offered.all].filter(([name]) => allowed.names?.has(name) ?? true).map(([, { offer }]) => offer);
-  if (offers.length === 0) {
+  if (offers.length === 0 && !runsRemote) {
     if (!isNative && allowed.choice !== undefined && allowed.choice !== 'auto' && allowed.choice !== 'none')
       throw requestFault('tool_choice', 'asks for a call, and none of the tools can be called by this deployment');
     return { offered, fields: {}, ignored: left };
@@ -36,7 +38,7 @@ export function toChatTools(request: ResponsesRequest, tools: readonly Responses
   return {
     offered,
     fields: {
-      tools: offers,
+      ...(offers.length > 0 && { tools: offers }),
       ...(allowed.choice !== undefined && { tool_choice: allowed.choice }),
       ...(parallel_tool_calls !== undefined && { parallel_tool_calls }),
     },
@@ -58,8 +60,15 @@ interface Allowed {
 function toAllowed(choice: ResponsesRequest['tool_choice'], offered: OfferedTools): Allowed {
   if (choice === undefined || typeof choice === 'string') return { choice };
   if (choice.type === 'allowed_tools') return toAllowedTools(choice, offered);
+  if (choice.type === 'mcp') return { choice: toMcpChoice(choice) };
   const name = nameOf(choice, offered, 'tool_choice');
   return { choice: { type: 'function', function: { name } } };
+}
+
+/** A server as a whole cannot be forced: any tool is. */
+function toMcpChoice({ server_label: label, name }: JsonObject): unknown {
+  if (typeof name !== 'string') return 'required';
+  return { type: 'function', function: { name: toMcpName(String(label), name) } };
 }
 
 function toAllowedTools({ mode = 'auto', tools }: JsonObject, offered: OfferedTools): Allowed {

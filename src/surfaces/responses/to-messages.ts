@@ -10,6 +10,8 @@ import type {
   InputPart,
 } from '#contract/responses/input-items.ts';
 import { isOwnItem } from '#contract/responses/parse-items.ts';
+import type { McpApprovals } from './mcp-approvals.ts';
+import { toMcpName } from './mcp-servers.ts';
 import { type OfferedTools, toArguments } from './offered-tools.ts';
 import type { Thoughts } from './sealed-thoughts.ts';
 import { isTextPart, type Said, textPart, toContent, toSaid, toText } from './to-parts.ts';
@@ -26,6 +28,7 @@ export interface Conversing {
   readonly pathOf: (item: AnyItem) => string;
   /** Whether an upstream of the dialect may be asked, which gets the items themselves: then nothing is refused for what only that understands. */
   readonly isNative: boolean;
+  readonly approvals: McpApprovals;
 }
 
 /** The items of a conversation as messages of the compat wire. Throws invalid_request for what cannot be told there. */
@@ -101,6 +104,14 @@ class Messages {
       case 'item_reference':
         if (this.#conversing.isNative) return;
         throw requestFault(`${at}.id`, 'names an item that is not stored; send the item itself');
+      case 'mcp_call':
+        this.#callRemote(item, toRemoteResult(item));
+        return;
+      case 'mcp_approval_request': {
+        const found = this.#conversing.approvals.find(String(item.id));
+        if (found !== undefined) this.#callRemote(item, found.told);
+        return;
+      }
       case 'parley:state':
         if (isJsonObject(item.state)) this.#remember({ state: item.state });
         return;
@@ -135,8 +146,20 @@ class Messages {
     else reply.content = isSaid(reply) ? `${reply.content}${paragraph}${text}` : text;
   }
 
-  #call({ call_id: id, name, namespace }: FunctionCallInput | CustomCallInput, args: string): void {
-    const flatName = this.#conversing.tools.flatNameOf(name, namespace);
+  #call({ call_id, name, namespace }: FunctionCallInput | CustomCallInput, args: string): void {
+    this.#ask(call_id, this.#conversing.tools.flatNameOf(name, namespace), args);
+  }
+
+  /** A call that was made here, with its result; without one it is still to be made. */
+  #callRemote({ id: given, server_label, name, arguments: args }: JsonObject, told: string | undefined): void {
+    const id = typeof given === 'string' && given !== '' ? given : `mcp_${this.all.length}`;
+    this.#ask(id, toMcpName(String(server_label), String(name)), String(args));
+    if (told === undefined) return;
+    this.#reply = undefined;
+    this.#tell({ role: 'tool', tool_call_id: id, content: told });
+  }
+
+  #ask(id: string, flatName: string, args: string): void {
     this.#called.set(id, flatName);
     const reply = this.#reply ?? this.#begin();
     const signed = this.#signed.get(id);
@@ -230,6 +253,12 @@ class Messages {
 
 const wayOut = 'which this deployment cannot be told; leave it out, or ask one whose upstream speaks this API';
 const summaryHeading = 'What was said so far, in short:';
+
+/** What the model was told of a call of a server. */
+function toRemoteResult({ output, error }: JsonObject): string {
+  if (typeof output === 'string') return output;
+  return typeof error === 'string' ? error : 'The call broke off, and nobody knows what came of it.';
+}
 
 function isSaid({ content }: Message): boolean {
   return typeof content === 'string' && content !== '';

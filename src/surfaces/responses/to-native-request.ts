@@ -1,6 +1,7 @@
 import type { JsonObject } from '#base/json.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
+import { toMcpName } from './mcp-servers.ts';
 import type { Conversing } from './to-messages.ts';
 
 /** A request whose conversation is resolved here, for an upstream of the dialect: that keeps nothing, and is sent everything. */
@@ -30,10 +31,20 @@ export function isUntouched({ store, include = [] }: ResponsesRequest, items: re
 function toNativeItem(item: AnyItem, open: Conversing['open'], at: string): object[] {
   const { type, id: _id, ...fields } = item as AnyItem & { id?: string };
   if (type.startsWith('parley:') || type === 'item_reference') return [];
+  if (type.startsWith('mcp_')) return type === 'mcp_call' ? toMadeCall(item) : [];
   if (type !== 'reasoning' && type !== 'compaction') return [{ type, ...fields }];
   const { encrypted_content: sealed } = item as { encrypted_content?: string };
   if (sealed === undefined) return [];
   const { encrypted_content, summary } = open(sealed, `${at}.encrypted_content`);
   if (summary !== undefined) return [{ type: 'message', role: 'user', content: summary }];
   return encrypted_content === undefined ? [] : [{ ...item, encrypted_content }];
+}
+
+/** A call that was made here is one of the caller's to an upstream. */
+function toMadeCall(item: AnyItem): object[] {
+  const { id: call_id, server_label, name, arguments: args, output, error } = item as JsonObject;
+  return [
+    { type: 'function_call', call_id, name: toMcpName(String(server_label), String(name)), arguments: args },
+    { type: 'function_call_output', call_id, output: output ?? error ?? '' },
+  ];
 }

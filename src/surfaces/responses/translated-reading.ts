@@ -9,12 +9,15 @@ import { Citations, citationsOf } from './citations.ts';
 import { ExtensionItems } from './extension-items.ts';
 import { Output, type OutputFacts } from './output.ts';
 import type { Ending, KeptItem, Reading } from './reading.ts';
+import { RemoteItems } from './remote-items.ts';
 import type { Thoughts } from './sealed-thoughts.ts';
-import { toPieces } from './to-pieces.ts';
+import { type Piece, toPieces } from './to-pieces.ts';
 import { toResponseUsage } from './to-response-usage.ts';
 
 export interface ReadingFacts extends OutputFacts {
   readonly request: ResponsesRequest;
+  /** Whether tools of servers that the request names are run for it. */
+  readonly runsRemoteTools: boolean;
 }
 
 /** Reads a reply of the compat wire as a response. */
@@ -28,10 +31,14 @@ export class TranslatedReading implements Reading {
   #state: JsonObject | undefined;
   #signedText: unknown;
   readonly #citations = new Citations();
+  readonly #remote: RemoteItems | undefined;
+  /** What is said next begins a message of its own. */
+  #isParted = false;
 
   constructor(facts: ReadingFacts) {
     this.#facts = facts;
     this.#output = new Output(facts);
+    this.#remote = facts.runsRemoteTools ? new RemoteItems(this.#output) : undefined;
     this.#extensions = new ExtensionItems(this.#output, new Set(facts.request.include));
   }
 
@@ -55,6 +62,7 @@ export class TranslatedReading implements Reading {
 
   /** Nothing is said of items that are half: a client would run a call whose end is told. */
   breakOff(): Ending {
+    this.#remote?.breakOff();
     this.#output.close('incomplete');
     this.#output.takeEvents();
     return this.#ending({});
@@ -69,7 +77,7 @@ export class TranslatedReading implements Reading {
   #takeChoice({ delta, finish_reason }: ChunkChoice): void {
     if (finish_reason) this.#finish = finish_reason;
     if (!isJsonObject(delta)) return;
-    for (const piece of toPieces(delta)) this.#output.add(piece);
+    for (const piece of toPieces(delta)) this.#output.add(this.#isParted ? this.#first(piece) : piece);
     if (delta.annotations !== undefined) this.#output.cite(citationsOf(delta));
     if (delta.extra_content !== undefined) this.#signedText = delta.extra_content;
     const custom = delta.custom_content;
@@ -77,6 +85,16 @@ export class TranslatedReading implements Reading {
     if (isJsonObject(custom.state)) this.#state = custom.state;
     if (Array.isArray(custom.attachments)) this.#citations.note(custom.attachments);
     this.#extensions.add(custom);
+    if (this.#remote === undefined || !Array.isArray(custom.remote)) return;
+    for (const remote of custom.remote) this.#remote.add(remote);
+    this.#isParted = true;
+  }
+
+  /** A paragraph of its own needs no lines ahead of it in a message of its own. */
+  #first(piece: Piece): Piece {
+    if (piece.kind !== 'text') return piece;
+    this.#isParted = false;
+    return { ...piece, text: piece.text.replace(/^\n\n/, '') };
   }
 
   #incompleteReason(): 'max_output_tokens' | 'content_filter' | undefined {

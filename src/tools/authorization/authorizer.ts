@@ -34,6 +34,22 @@ export function createAuthorizer(authorization: Authorization | null | undefined
   }
 }
 
+/** The same, with further fields in each request; what tells who calls wins. */
+export function withFixedHeaders(authorizer: Authorizer, headers: Readonly<Record<string, string>> | undefined): Authorizer {
+  if (headers === undefined) return authorizer;
+  const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const known = new WeakMap<Credentials, Credentials>();
+  return {
+    async credentials(signal) {
+      const credentials = await authorizer.credentials(signal);
+      const all = { ...credentials, headers: { ...lower, ...credentials.headers } };
+      known.set(all, credentials);
+      return all;
+    },
+    refused: (credentials) => authorizer.refused(known.get(credentials) ?? credentials),
+  };
+}
+
 function fixed(credentials: Credentials): Authorizer {
   return { credentials: () => Promise.resolve(credentials), refused: () => false };
 }

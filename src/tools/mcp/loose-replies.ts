@@ -41,7 +41,7 @@ function loosened(message: Message): Message {
 
 /** Of a tool what a model is told of it. */
 function toReadableTool(listed: unknown): JsonObject {
-  const { name, title, description, inputSchema } = isJsonObject(listed) ? listed : {};
+  const { name, title, description, inputSchema, annotations } = isJsonObject(listed) ? listed : {};
   const schema = toObjectSchema(inputSchema ?? {});
   if (typeof name !== 'string' || schema === undefined) {
     const shown = typeof name === 'string' ? name : 'one without a name';
@@ -52,7 +52,14 @@ function toReadableTool(listed: unknown): JsonObject {
     ...(typeof title === 'string' && { title }),
     ...(typeof description === 'string' && { description }),
     inputSchema: schema,
+    ...(isJsonObject(annotations) && { annotations: toHints(annotations) }),
   };
+}
+
+/** What the SDK reads of them. */
+function toHints({ title, ...hints }: JsonObject): JsonObject {
+  const told = Object.entries(hints).filter(([, value]) => typeof value === 'boolean');
+  return { ...(typeof title === 'string' && { title }), ...Object.fromEntries(told) };
 }
 
 /** The schema if it is one of an object; null counts as absent. */

@@ -24,11 +24,12 @@ export interface McpToolOptions {
 
 /** A tool of an MCP server. */
 export function createMcpTool(listed: ListedTool, options: McpToolOptions): Tool {
-  const { name, title = '', description = title } = listed;
+  const { name, title = '', description = title, annotations } = listed;
   return {
     name,
     description: description.slice(0, longestDescription),
     parameters: toParameters(listed.inputSchema),
+    annotations,
     run: (args, context) => new McpCall(listed, options, context).run(args),
   };
 }

@@ -6,7 +6,7 @@ import type { Fetch } from '#base/guarded-fetch.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { LoadedTools, MissingToolset } from '#domain/tools/tool.ts';
-import { createAuthorizer } from '../authorization/authorizer.ts';
+import { createAuthorizer, withFixedHeaders } from '../authorization/authorizer.ts';
 import type { TokenCache } from '../authorization/token-cache.ts';
 import { hashOf } from './hash-of.ts';
 import { isLeftOut } from './loose-replies.ts';
@@ -118,7 +118,7 @@ export class McpTools {
       settings,
       fetch,
       connectingMs: connectMs,
-      authorizer: createAuthorizer(inHeader, tokens),
+      authorizer: withFixedHeaders(createAuthorizer(inHeader, tokens), settings.headers),
       revisions: this.#revisions,
       clock: this.#clock,
       idleMs,

@@ -1,0 +1,70 @@
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { JsonObject } from '#base/json.ts';
+import { requestFault, requireShape } from '../request-fault.ts';
+
+const text = Type.String();
+const names = Type.Array(text);
+
+/** Which tools of a server are meant: those of these names, those that say that they change nothing, or both. */
+const McpToolFilter = Type.Object({ tool_names: Type.Optional(names), read_only: Type.Optional(Type.Boolean()) });
+export type McpToolFilter = Static<typeof McpToolFilter>;
+
+const ApprovalFilters = Type.Object({ always: Type.Optional(McpToolFilter), never: Type.Optional(McpToolFilter) });
+
+const McpTool = Type.Object({
+  type: Type.Literal('mcp'),
+  server_label: Type.String({ minLength: 1, maxLength: 64, pattern: '^[a-zA-Z0-9_-]+$' }),
+  server_url: text,
+  server_description: Type.Optional(text),
+  authorization: Type.Optional(text),
+  headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+  allowed_tools: Type.Optional(Type.Union([names, McpToolFilter])),
+  require_approval: Type.Optional(Type.Union([Type.Enum(['always', 'never']), ApprovalFilters])),
+});
+/** A remote MCP server whose tools the model may call. */
+export type McpTool = Static<typeof McpTool>;
+
+const shape = Compile(McpTool);
+const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const fieldValue = /^[\t -~\x80-\xff]*$/;
+/** Fields that belong to the connection, or to MCP itself. */
+const ownFields: ReadonlySet<string> = new Set([
+  ...[
+    'host',
+    'connection',
+    'content-length',
+    'content-type',
+    'transfer-encoding',
+    'upgrade',
+    'te',
+    'trailer',
+    'accept',
+    'expect',
+  ],
+  ...['keep-alive', 'mcp-session-id', 'mcp-protocol-version', 'last-event-id'],
+]);
+
+/** A tool of the type `mcp`, without fields that are null. Throws invalid_request with the path of the first fault. */
+export function parseMcpTool(tool: JsonObject, at: string): McpTool {
+  if (tool.connector_id !== undefined)
+    throw requestFault(`${at}.connector_id`, 'is not served here; name the address of an MCP server in server_url');
+  const server = requireShape(shape, tool, at);
+  requireAddress(server.server_url, `${at}.server_url`);
+  if (server.authorization !== undefined && !fieldValue.test(server.authorization))
+    throw requestFault(`${at}.authorization`, 'must be a token that a header field can carry');
+  for (const [name, value] of Object.entries(server.headers ?? {})) {
+    const place = `${at}.headers.${name.slice(0, 64)}`;
+    if (!fieldName.test(name) || !fieldValue.test(value)) throw requestFault(place, 'must be a field that HTTP can carry');
+    if (ownFields.has(name.toLowerCase())) throw requestFault(place, 'is a field of the connection itself; leave it out');
+  }
+  return server;
+}
+
+function requireAddress(url: string, at: string): void {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
+    throw requestFault(at, 'must be an address that begins with http:// or https://');
+  if (parsed.username !== '' || parsed.password !== '')
+    throw requestFault(at, 'must not carry a user name or password; send authorization or headers');
+}
