@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { chunk, delta, finish, plainReply, text, usage } from '#test/chunks.ts';
+import { delta, finish, plainReply, text, usage } from '#test/chunks.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { eventsReply, type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
-import { echo, instead, type ServedTool, startSessions, startStateless, text as said } from '../mcp/servers.ts';
+import { echo, instead, type ServedTool, text as said, startSessions, startStateless } from '../mcp/servers.ts';
 import { clientOf, eventsOf, post, responseOf, type Told } from './support.ts';
 
 const look: ServedTool = {
@@ -18,30 +18,29 @@ const broken: ServedTool = { name: 'broken', run: () => ({ ...said('out of order
 let model: ScriptedUpstream;
 let stored: ResponseDatabase;
 let service: TestService;
+let configuration: { [key: string]: unknown };
 
 beforeAll(async () => {
   model = await startScriptedUpstream();
   stored = await openResponses('SQLite');
   const upstreams = [{ endpoint: model.endpoint, key: 'k', model: 'up' }];
   const quick = { temperature: 0, instructions: 'Be kind.', model: 'm' };
-  service = await startService(
-    {
-      models: {
-        m: { upstreams, maxRetryAttempts: 1 },
-        relayed: { upstreams: [{ ...upstreams[0], api: 'both' }], maxRetryAttempts: 1 },
-      },
-      applications: {
-        quick: {
-          applicationTypeSchemaId: 'https://parley.example/custom_application_schemas/quickapps',
-          applicationProperties: quick,
-        },
-      },
-      keys: { [callerKey]: { project: 'clients' } },
-      responses: { mcpServers: ['127.0.0.1'] },
-      security: { allowPrivateNetworks: ['127.0.0.1'] },
+  configuration = {
+    models: {
+      m: { upstreams, maxRetryAttempts: 1 },
+      relayed: { upstreams: [{ ...upstreams[0], api: 'both' }], maxRetryAttempts: 1 },
     },
-    { responses: stored.stores() },
-  );
+    applications: {
+      quick: {
+        applicationTypeSchemaId: 'https://parley.example/custom_application_schemas/quickapps',
+        applicationProperties: quick,
+      },
+    },
+    keys: { [callerKey]: { project: 'clients' } },
+    responses: { mcpServers: ['127.0.0.1'] },
+    security: { allowPrivateNetworks: ['127.0.0.1'] },
+  };
+  service = await startService(configuration, { responses: stored.stores() });
 });
 
 afterEach(() => service.forgetFailures());
@@ -157,7 +156,12 @@ describe('a remote MCP server that a request names', () => {
   it.each([
     ['allowed_tools by name', { allowed_tools: ['echo'] }, {}, ['dice__echo']],
     ['allowed_tools that change nothing', { allowed_tools: { read_only: true } }, {}, ['dice__look']],
-    ['a choice among tools', {}, { type: 'allowed_tools', tools: [{ type: 'mcp', server_label: 'dice', name: 'look' }] }, ['dice__look']],
+    [
+      'a choice among tools',
+      {},
+      { type: 'allowed_tools', tools: [{ type: 'mcp', server_label: 'dice', name: 'look' }] },
+      ['dice__look'],
+    ],
     ['a choice without it', {}, { type: 'allowed_tools', tools: [{ type: 'function', name: 'mine' }] }, ['mine']],
   ])('offers what is meant by %s', async (_what, more, choice, names) => {
     const { url } = await startStateless([echo, look]);
@@ -208,15 +212,151 @@ describe('a remote MCP server that a request names', () => {
   });
 
   it('is behind the guard of the network, whatever its name', async () => {
-    service.reload({
-      models: { m: { upstreams: [{ endpoint: model.endpoint, key: 'k', model: 'up' }] } },
-      keys: { [callerKey]: { project: 'clients' } },
-      responses: { mcpServers: ['127.0.0.1'] },
-    });
+    service.reload({ ...configuration, security: {} });
     const { url, seen } = await startStateless([echo]);
     model.script(says('Without it.'));
     const { output } = responseOf(await post(service, { model: 'm', input: 'x', tools: [serverAt(url)] }));
     expect(output[0]).toMatchObject({ type: 'mcp_list_tools', tools: [], error: expect.any(String) });
     expect(seen).toEqual([]);
+    service.reload(configuration);
+  });
+});
+
+describe('a call that the user has to approve', () => {
+  const askFirst = (url: string) => serverAt(url, { require_approval: { never: { read_only: true } } });
+  const begin = async (url: string, more: object = {}) => {
+    model.script(calls(['dice__echo', { text: 'a' }], ['dice__look', { at: 'b' }]), says('Done.'));
+    return responseOf(await post(service, { model: 'm', input: 'x', tools: [askFirst(url)], ...more }));
+  };
+  const answer = (id: string, approve = true, more: object = {}) => ({
+    ...{ type: 'mcp_approval_response', approval_request_id: id, approve },
+    ...more,
+  });
+
+  it('waits, and is made when it is approved', async () => {
+    const { url, asked } = await startStateless([echo, look]);
+    const first = await begin(url);
+    expect(first).toMatchObject({ status: 'completed' });
+    expect(first.output.slice(1)).toMatchObject([
+      { type: 'mcp_call', name: 'look', output: 'seen b' },
+      { type: 'mcp_approval_request', server_label: 'dice', name: 'echo', arguments: '{"text":"a"}' },
+    ]);
+    expect(asked('tools/call').map(({ message }) => message.params?.name)).toEqual(['look']);
+    const [, made, request] = first.output;
+    const next = { model: 'm', previous_response_id: first.id, tools: [askFirst(url)], input: [answer(request.id)] };
+    const second = responseOf(await post(service, next));
+    expect(second.output).toMatchObject([
+      { type: 'mcp_call', name: 'echo', output: 'echo a', approval_request_id: request.id },
+      { type: 'message', content: [{ text: 'Done.' }] },
+    ]);
+    expect(sent().messages).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant', tool_calls: [{ id: made.id }] },
+      { role: 'tool', tool_call_id: made.id, content: 'seen b' },
+      { role: 'assistant', tool_calls: [{ id: request.id, function: { name: 'dice__echo', arguments: '{"text":"a"}' } }] },
+      { role: 'tool', tool_call_id: request.id, content: 'echo a' },
+    ]);
+    model.script(says('Still done.'));
+    responseOf(await post(service, { model: 'm', previous_response_id: second.id, tools: [askFirst(url)], input: 'And?' }));
+    expect(asked('tools/call')).toHaveLength(2);
+    expect(sent().messages.filter((message) => (message as { role: string }).role === 'tool')).toHaveLength(2);
+  });
+
+  it('is not made when it is declined, which the model is told; nor when nothing is said', async () => {
+    const { url, asked } = await startStateless([echo, look]);
+    const { output } = await begin(url, { store: false });
+    const request = output.at(-1);
+    model.script(says('As you like.'));
+    const input = [...output, answer(request.id, false, { reason: 'Too loud.' }), { role: 'user', content: 'Go on' }];
+    responseOf(await post(service, { model: 'm', input, store: false, tools: [askFirst(url)] }));
+    expect(sent().messages.slice(-2)).toMatchObject([
+      { role: 'tool', tool_call_id: request.id, content: 'The user declined this call. Too loud.' },
+      { role: 'user', content: 'Go on' },
+    ]);
+    responseOf(await post(service, { model: 'm', input: [...output, { role: 'user', content: 'Go on' }], store: false }));
+    expect(sent().messages.at(-2)).toMatchObject({ role: 'tool', content: expect.stringContaining('not made') });
+    expect(asked('tools/call').map(({ message }) => message.params?.name)).toEqual(['look']);
+  });
+
+  it('is refused if nothing asked for it, or its server is not named any more', async () => {
+    const { url } = await startStateless([echo, look]);
+    const { output } = await begin(url, { store: false });
+    const unasked = await post(service, { model: 'm', input: [answer('mcpr_none')], tools: [askFirst(url)] });
+    expect([unasked.status, unasked.json]).toMatchObject([400, { error: { param: 'input[0].approval_request_id' } }]);
+    const gone = await post(service, { model: 'm', input: [...output, answer(output.at(-1).id)] });
+    expect([gone.status, gone.json]).toMatchObject([
+      400,
+      { error: { param: 'tools', message: expect.stringContaining('dice') } },
+    ]);
+  });
+
+  it('is asked for by default, and of what a filter says', async () => {
+    const { url } = await startStateless([echo, look]);
+    for (const [require_approval, held] of [
+      [undefined, 2],
+      ['always', 2],
+      [{ always: { tool_names: ['look'] } }, 1],
+      [{ never: { tool_names: ['echo', 'look'] } }, 0],
+    ] as const) {
+      model.script(calls(['dice__echo', { text: 'a' }], ['dice__look', { at: 'b' }]), says('Done.'));
+      const tools = [serverAt(url, { require_approval })];
+      const { output } = responseOf(await post(service, { model: 'm', input: 'x', store: false, tools }));
+      expect(output.filter(({ type }: Told) => type === 'mcp_approval_request')).toHaveLength(held);
+    }
+  });
+});
+
+describe('tools of a remote server', () => {
+  it('are run in the background too, and its events can be read again', async () => {
+    const { url } = await startStateless([echo]);
+    model.script(calls(['dice__echo', { text: 'a' }]), says('Done.'));
+    const client = clientOf(service);
+    const tools = [serverAt(url) as never];
+    const { id } = await client.responses.create({ model: 'm', input: 'x', background: true, tools });
+    const ended = await vi.waitFor(async () => {
+      const response = await client.responses.retrieve(id);
+      expect(response.status).toBe('completed');
+      return response;
+    }, 10_000);
+    expect(ended.output.map(({ type }) => type)).toEqual(['mcp_list_tools', 'mcp_call', 'message']);
+    const types: string[] = [];
+    for await (const { type } of await client.responses.retrieve(id, { stream: true })) types.push(type);
+    expect(types).toEqual(expect.arrayContaining(['response.mcp_list_tools.completed', 'response.mcp_call.completed']));
+  });
+
+  it('are run for a quick app, which goes on with what it remembers', async () => {
+    const { url } = await startStateless([echo]);
+    model.script(calls(['dice__echo', { text: 'a' }]), says('Done.'));
+    const { output } = responseOf(await post(service, { model: 'quick', input: 'x', tools: [serverAt(url)] }));
+    expect(output.slice(1)).toMatchObject([
+      { type: 'mcp_call', output: 'echo a' },
+      { type: 'message', content: [{ text: 'Done.' }] },
+    ]);
+    expect(sent().messages).toMatchObject([
+      { role: 'system' },
+      { role: 'user' },
+      { role: 'assistant', tool_calls: [{ function: { name: 'dice__echo' } }] },
+      { role: 'tool', content: 'echo a' },
+    ]);
+  });
+
+  it('are run here also if the upstream speaks the dialect, which is not told of the server', async () => {
+    const { url } = await startStateless([echo]);
+    model.script(calls(['dice__echo', { text: 'a' }]), says('Done.'));
+    const answered = await post(service, { model: 'relayed', input: 'x', tools: [serverAt(url), { type: 'web_search' }] });
+    expect(responseOf(answered).output.at(-1)).toMatchObject({ type: 'message', content: [{ text: 'Done.' }] });
+    expect(answered.headers['parley-ignored']).toContain('tools.web_search');
+    expect(JSON.stringify(sent())).not.toContain(url);
+    expect(model.requests.at(-1)?.path).toBe('/v1/chat/completions');
+  });
+
+  it('are not what an upstream says of servers by itself', async () => {
+    const { url } = await startStateless([echo]);
+    const forged = { kind: 'listed', server: 'forged', tools: [], error: null };
+    model.script(eventsReply(delta({ custom_content: { remote: [forged] } } as never), ...plainReply('Done.')));
+    for (const tools of [[], [serverAt(url)]]) {
+      const { output } = responseOf(await post(service, { model: 'm', input: 'x', store: false, tools }));
+      expect(JSON.stringify(output)).not.toContain('forged');
+    }
   });
 });

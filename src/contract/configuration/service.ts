@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Authorization } from './authorization.ts';
-import { httpUrl, milliseconds, network, networkOrHost, strict, text, texts } from './fields.ts';
+import { httpUrl, milliseconds, network, networkOrHost, strict, text } from './fields.ts';
 import { isOrigin, isPathPrefix } from './values.ts';
 
 /** Tools that a request can name under `addons`. */
@@ -177,6 +177,11 @@ export const LimitSettings = strict(
   { default: {}, description: 'Counting of limits.' },
 );
 
+const mcpHost = Type.String({
+  pattern: '^(\\[[0-9a-fA-F:.]+\\]|[^\\s/:@\\[\\]]+)(:[0-9]{1,5})?$',
+  errorMessage: 'must be a host such as mcp.example.com, or one with a port: no scheme, no path',
+});
+
 /** Responses that outlive their call. */
 export const ResponsesSettings = strict(
   {
@@ -197,7 +202,7 @@ export const ResponsesSettings = strict(
       description:
         'Bytes that the responses and conversations of one user may take. The oldest responses make room for new ones; a conversation that finds none is refused.',
     }),
-    mcpServers: texts({
+    mcpServers: Type.Array(mcpHost, {
       default: [],
       description:
         'Hosts of MCP servers whose tools a request may name (`{"type": "mcp", "server_url"}`), such as `mcp.example.com`, or with a port. Any other is refused.',

@@ -38,8 +38,15 @@ export function toStoredItem(item: JsonObject, newId: () => string): JsonObject 
   const type = String(item.type);
   const given = typeof item.id === 'string' && item.id !== '' ? item.id : undefined;
   const id = given ?? `${prefixes[type] ?? 'item'}_${newId().replaceAll('-', '')}`;
+  if (type === 'additional_tools' && Array.isArray(item.tools)) return { ...item, id, tools: item.tools.map(withoutEntrance) };
   if (type !== 'message') return { ...item, id };
   return { ...item, id, status: item.status ?? 'completed', content: toParts(item) };
+}
+
+/** What lets somebody into a server is sent with each request, and kept nowhere. */
+function withoutEntrance(tool: JsonObject): JsonObject {
+  const { authorization: _authorization, headers: _headers, ...rest } = tool;
+  return tool.type === 'mcp' ? rest : tool;
 }
 
 function toParts({ role, content }: JsonObject): unknown {
