@@ -19,7 +19,7 @@ describe('complete', () => {
       tools: { connectMs: 10000, listMs: 10000, timeoutMs: 300000, maxResultBytes: 40000, maxTurns: 15 },
       context: { strategy: 'summarize' },
       limits: { onStoreFailure: 'refuse' },
-      responses: { store: 'allow', retentionDays: 30, maxBytesPerUser: 1024 ** 3 },
+      responses: { store: 'allow', retentionDays: 30, maxBytesPerUser: 1024 ** 3, mcpServers: [] },
     });
   });
 
