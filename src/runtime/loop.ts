@@ -16,7 +16,8 @@ import { type ContextChange, type ContextOptions, ContextWindow } from './contex
 import { toHandedOut } from './handed-out.ts';
 import { inOrderAsked } from './in-order-asked.ts';
 import type { LoopOptions } from './loop-options.ts';
-import { toRemoteCall, toToolCall, withResults } from './remote-tools.ts';
+import { toRemoteCall, toToolCall } from './remote-call.ts';
+import { withResults } from './remote-tools.ts';
 import { Renumbering, Reply } from './reply.ts';
 import { KeptResults } from './results/kept-results.ts';
 import { createReadResultTool } from './results/read-result-tool.ts';

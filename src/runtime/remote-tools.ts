@@ -1,10 +1,9 @@
 import type { Message } from '#contract/message.ts';
 import type { ListedTool, RemoteDelta } from '#contract/remote-delta.ts';
-import type { ApprovedCall, RemoteServer, RemoteToolFacts } from '#domain/tools/remote-server.ts';
+import type { RemoteServer, RemoteToolFacts } from '#domain/tools/remote-server.ts';
 import { type LoadedTools, type RemoteTool, type Tool, ToolFault } from '#domain/tools/tool.ts';
 import type { LoadContext, ToolSources } from './quick-app/load-tools.ts';
 import type { ToolMessage } from './tool-run.ts';
-import type { ToolCall } from './turn.ts';
 
 /** What the servers of a request gave. */
 interface LoadedServers extends LoadedTools {
@@ -67,16 +66,6 @@ function toRemote(tool: Tool, { settings, description, needsApproval, toOfferedN
       throw new ToolFault(`${settings.name} wants an answer of the user first, which nobody can give here`);
     },
   };
-}
-
-/** A call as it is told of a server. */
-export function toRemoteCall({ id, function: asked, ...rest }: ToolCall, { server, name }: RemoteTool) {
-  const { extra_content: signed } = rest as { extra_content?: unknown };
-  return { id, server, name, arguments: asked.arguments, ...(signed !== undefined && { signed }) };
-}
-
-export function toToolCall({ id, name, arguments: args, rest }: ApprovedCall): ToolCall {
-  return { ...rest, id, type: 'function', function: { name, arguments: args } };
 }
 
 /** The conversation with results directly behind the calls that they answer. */

@@ -15,7 +15,7 @@ import type {
 } from '#domain/tools/tool.ts';
 import type { UsageCollector } from '#domain/usage/usage-collector.ts';
 import type { Citations } from './citations.ts';
-import { toRemoteCall } from './remote-tools.ts';
+import { toRemoteCall } from './remote-call.ts';
 import { Renumbering, type Reply } from './reply.ts';
 import type { KeptResults } from './results/kept-results.ts';
 import type { ToolMedia } from './shown-media.ts';
