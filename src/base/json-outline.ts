@@ -14,7 +14,7 @@ import {
   tooDeep,
   tooMany,
 } from './json.ts';
-import { fromLatin1 } from './latin1.ts';
+import { fromLatin1, latin1Of } from './latin1.ts';
 import { countEscapes, stringEnd } from './string-end.ts';
 
 /** Shorter strings are left to the parser, shorter fields are written anew. */
@@ -61,7 +61,7 @@ export class JsonOutline {
     this.#bytes = bytes;
     this.#bounds = bounds;
     this.#hasControls = withControls;
-    this.text = bytes.toString('latin1');
+    this.text = latin1Of(bytes);
     this.#isAscii = isAscii(bytes);
     this.#scan();
     this.rest = this.#rest + this.text.slice(this.#restStart);

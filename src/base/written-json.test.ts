@@ -158,6 +158,17 @@ describe('what is parsed of bytes', () => {
   });
 });
 
+describe('a body of some megabytes', () => {
+  it('is kept within the heap, whose size the collector goes by, and is sent on as it came', () => {
+    const text = JSON.stringify({ a: 'A line of a document. '.repeat(70_000), b: 'ä' });
+    const outsideBytes = (): number => process.memoryUsage().external - process.memoryUsage().arrayBuffers;
+    const beforeBytes = outsideBytes();
+    const kept = Array.from({ length: 10 }, () => parseJsonBytes(Buffer.from(text)) as JsonObject);
+    expect(outsideBytes() - beforeBytes).toBeLessThan(text.length);
+    for (const value of kept) expect(written(value)).toBe(text);
+  });
+});
+
 function attempt<Value>(read: () => Value): Value | undefined {
   try {
     return read();
