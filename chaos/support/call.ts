@@ -89,7 +89,7 @@ export function readOutcome({ status, text, fault, isStream }: Told, isMessages:
     return { kind: 'error', status };
   }
   if (status !== 200) throw new Error(`the status ${status}`);
-  if (!isStream) return { kind: 'answer', content: contentOf(text) };
+  if (!isStream) return { kind: 'answer', content: contentOf(text, isMessages) };
   const { isError, content } = requireStreamEnd(text, isMessages);
   return isError ? { kind: 'error', status } : { kind: 'answer', content };
 }
@@ -99,8 +99,10 @@ interface WholeReply {
   readonly content?: readonly ({ readonly text?: string } | null)[];
 }
 
-function contentOf(text: string): string {
+/** A reply of the messages dialect that is relayed may have fields of the other, with anything in them. */
+function contentOf(text: string, isMessages: boolean): string {
   const { choices, content } = JSON.parse(text) as WholeReply;
-  const texts = choices?.map(({ message }) => message.content ?? '') ?? content?.map((block) => block?.text ?? '') ?? [];
+  const blocks = isMessages ? content?.map((block) => block?.text ?? '') : undefined;
+  const texts = blocks ?? choices?.map(({ message }) => message.content ?? '') ?? [];
   return texts.join('');
 }

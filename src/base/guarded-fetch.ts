@@ -52,8 +52,7 @@ async function openSender(guard: NetGuard, connectMs: number): Promise<Sender> {
 export function withinBytes(response: Response, maxBytes: number, onExceeded: (fault: HttpFault) => void): Response {
   const { body, headers, status, statusText } = response;
   if (body === null) return response;
-  const isEvents = headers.get('content-type')?.startsWith('text/event-stream') === true;
-  const bound = new ByteBound(maxBytes, isEvents);
+  const bound = new ByteBound(maxBytes, isEventStream(response));
   const bounded = new TransformStream<Uint8Array, Uint8Array>({
     transform(piece, controller) {
       if (bound.holds(piece)) return controller.enqueue(piece);
@@ -63,6 +62,11 @@ export function withinBytes(response: Response, maxBytes: number, onExceeded: (f
     },
   });
   return new Response(body.pipeThrough(bounded), { headers, status, statusText });
+}
+
+/** Whether the body comes as events. */
+export function isEventStream({ headers }: Response): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') === true;
 }
 
 const eventEnds = ['\n\n', '\n\r\n', '\r\r'];

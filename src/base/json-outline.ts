@@ -36,17 +36,17 @@ export interface Span {
  * not JSON. Throws JsonFault as soon as a bound is broken.
  */
 export class JsonOutline {
-  /** The whole text, as latin1 bytes. */
-  readonly text: string;
   /** As latin1 bytes, with marks in the place of the long strings. */
   readonly rest: string;
+  /** Whether `text` is the text as it is read, too. */
+  readonly isAscii: boolean;
   keyCount = 0;
   readonly #long: string[] = [];
   readonly #bytes: Buffer;
   readonly #bounds: JsonBounds;
-  readonly #isAscii: boolean;
   readonly #hasControls: boolean;
   readonly #fields: (Span & { readonly name: Span })[] = [];
+  #text: string | undefined;
   #rest = '';
   #restStart = 0;
   /** What is left to the parser, as it costs: what has been cut out is taken off, escapes are added. */
@@ -61,10 +61,15 @@ export class JsonOutline {
     this.#bytes = bytes;
     this.#bounds = bounds;
     this.#hasControls = withControls;
-    this.text = latin1Of(bytes);
-    this.#isAscii = isAscii(bytes);
+    this.isAscii = isAscii(bytes);
     this.#scan();
     this.rest = this.#rest + this.text.slice(this.#restStart);
+  }
+
+  /** The whole text, as latin1 bytes; made when a string is looked for, so that a body without one is refused sooner. */
+  get text(): string {
+    this.#text ??= latin1Of(this.#bytes);
+    return this.#text;
   }
 
   /** Whether parsing only the rest is cheaper, although the rest is decoded a second time. */
@@ -163,13 +168,13 @@ export class JsonOutline {
     this.#lastString = { start, end: end + 1 };
     this.#count(textNodes, start);
     if (end - start > longChars) this.#skipLong(start + 1, end);
-    else if (this.text.length > manyChars) this.#countEscapes(start + 1, end);
+    else if (this.#bytes.length > manyChars) this.#countEscapes(start + 1, end);
     return end;
   }
 
   #skipLong(start: number, end: number): void {
     if (this.#isPlain(start, end) && !this.#isKey(end)) this.#cut(start, end);
-    else if (this.text.length > manyChars) this.#countEscapes(start, end);
+    else if (this.#bytes.length > manyChars) this.#countEscapes(start, end);
   }
 
   #countEscapes(start: number, end: number): void {
@@ -181,7 +186,7 @@ export class JsonOutline {
     this.#rest += `${this.text.slice(this.#restStart, start)}${mark}${this.#long.length}`;
     this.#restStart = end;
     this.#extraCost -= end - start;
-    const isSliceable = this.#isAscii || this.text.length <= manyChars || isAscii(this.#bytes.subarray(start, end));
+    const isSliceable = this.isAscii || this.#bytes.length <= manyChars || isAscii(this.#bytes.subarray(start, end));
     this.#long.push(isSliceable ? this.text.slice(start, end) : this.#bytes.toString('utf8', start, end));
   }
 
@@ -189,7 +194,7 @@ export class JsonOutline {
   #isPlain(start: number, end: number): boolean {
     if (this.#hasBackslash(start, end)) return false;
     if (this.#hasControls && hasControls(this.#bytes.subarray(start, end))) return false;
-    return this.#isAscii || this.text.length > manyChars || isAscii(this.#bytes.subarray(start, end));
+    return this.isAscii || this.#bytes.length > manyChars || isAscii(this.#bytes.subarray(start, end));
   }
 
   #hasBackslash(start: number, end: number): boolean {

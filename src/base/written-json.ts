@@ -36,7 +36,7 @@ export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBo
   const withControls = hasControls(bytes);
   if (bytes.length < largeBytes || (withControls && bytes.length <= manyChars)) return parseJson(bytes.toString(), bounds);
   const outline = new JsonOutline(bytes, bounds, withControls);
-  const rest = outline.isMostlyCut ? fromLatin1(outline.rest) : bytes.toString();
+  const rest = outline.isMostlyCut ? fromLatin1(outline.rest) : outline.isAscii ? outline.text : bytes.toString();
   freeBytes(bytes);
   const toWhole = outline.isMostlyCut ? () => fromLatin1(outline.text) : undefined;
   const holder = { parsed: parseCountedJson(rest, bounds, toWhole) };

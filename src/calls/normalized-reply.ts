@@ -97,7 +97,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     const kept = frame.chunks.filter((chunk) => this.#noteEarly(chunk));
     if (kept.length === 0) return;
     this.#early.push(kept.length === frame.chunks.length ? frame : Frame.ofRawChunks(...kept));
-    this.#earlyBytes += frame.bytes.length;
+    this.#earlyBytes += frame.roughBytes;
     if (this.#earlyBytes > maxEarlyBytes) throw tooMuch(`${maxEarlyBytes} bytes ahead of a first choice`);
   }
 

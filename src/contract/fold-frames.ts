@@ -31,7 +31,7 @@ export async function foldFrames(
   const folded = new Accumulator();
   let bytes = 0;
   for await (const frame of frames) {
-    bytes += frame.bytes.length;
+    bytes += frame.roughBytes;
     if (bytes > bound.maxBytes) throw tooLarge(bound);
     for (const chunk of frame.chunks) {
       folded.add(chunk);

@@ -88,6 +88,11 @@ export class RawFrame {
     return this.#bytes;
   }
 
+  /** How many bytes they are, near enough for a bound: none is written for it. */
+  get roughBytes(): number {
+    return this.#bytes?.length ?? roughSize(this.#completion ?? this.#chunks);
+  }
+
   /** The events' chunks in order; a completion is one chunk. Throws upstream_failed if the text of an event is not JSON. */
   get chunks(): readonly RawChunk[] {
     this.#chunks ??= this.#completion ? [toChunk(this.#completion)] : eventData(this.#bytes ?? '').map(toParsedChunk);
@@ -129,4 +134,14 @@ function toRawChunk(value: JsonObject): RawChunk {
   if (!Array.isArray(choices)) value.choices = [];
   else if (!choices.every(isJsonObject)) value.choices = choices.filter(isJsonObject);
   return value as RawChunk;
+}
+
+/** Chars of a value's JSON, escapes left out. */
+function roughSize(value: unknown): number {
+  if (typeof value === 'string') return value.length + 3;
+  if (typeof value !== 'object' || value === null) return 5;
+  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + roughSize(item), 2);
+  let size = 2;
+  for (const key in value) size += key.length + 3 + roughSize((value as JsonObject)[key]);
+  return size;
 }

@@ -1,4 +1,4 @@
-import { type Fetch, withinBytes } from '../guarded-fetch.ts';
+import { type Fetch, isEventStream, withinBytes } from '../guarded-fetch.ts';
 import { toLatin1 } from '../latin1.ts';
 import { type HttpClient, HttpFault, type HttpRequest, type HttpTimeouts } from './client.ts';
 import { type HttpReply, openReply } from './read-reply.ts';
@@ -11,15 +11,17 @@ const never = new AbortController().signal;
 
 export interface FetchBounds {
   readonly timeouts: HttpTimeouts;
-  /** Bytes of a reply: of the whole, or of a stream of events each. */
+  /** Bytes of a whole reply. */
   readonly maxBytes: number;
+  /** Bytes of each event of a stream; absent: as many. */
+  readonly maxEventBytes?: number;
 }
 
 /**
  * A fetch over our own client, for libraries that take one. Rejects with an HttpFault or the signal's reason, as does its
  * body while it is read; what is read stays unread until it is asked for. Follows no redirects, decompresses nothing.
  */
-export function toFetch(http: HttpClient, { timeouts, maxBytes }: FetchBounds): Fetch {
+export function toFetch(http: HttpClient, { timeouts, maxBytes, maxEventBytes = maxBytes }: FetchBounds): Fetch {
   return async (url, init = {}) => {
     const method = (init.method ?? 'GET').toUpperCase();
     if (!isMethod(method)) throw new HttpFault('unsendable', `the method ${method} cannot be sent`);
@@ -27,7 +29,8 @@ export function toFetch(http: HttpClient, { timeouts, maxBytes }: FetchBounds): 
     const headers = Object.fromEntries([...new Headers(init.headers)].filter(([name]) => !ownFields.has(name)));
     const request = { method, url: new URL(url), headers, body, timeouts };
     const reply = await openReply(http, request, init.signal ?? never);
-    return withinBytes(toResponse(reply), maxBytes, () => undefined);
+    const response = toResponse(reply);
+    return withinBytes(response, isEventStream(response) ? maxEventBytes : maxBytes, () => undefined);
   };
 }
 

@@ -22,7 +22,7 @@ export class JsonReply implements ReplySink {
       this.#whole = frame;
       return;
     }
-    this.#bytes += frame.bytes.length;
+    this.#bytes += frame.roughBytes;
     if (this.#bytes > answerBound.maxBytes) throw tooLarge(answerBound);
     this.#folded ??= startedWith(this.#whole);
     for (const chunk of frame.chunks) this.#folded.add(chunk);

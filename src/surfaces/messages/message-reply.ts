@@ -36,7 +36,7 @@ export class JsonMessage implements ReplySink {
 
   /** Throws upstream_failed for a reply that is too large, or in a form that was not asked for. */
   frame(frame: Frame): void {
-    this.#bytes += frame.bytes.length;
+    this.#bytes += frame.roughBytes;
     if (this.#bytes > answerBound.maxBytes) throw tooLarge(answerBound);
     if (frame.native !== undefined) {
       requireForm(frame.native, 'whole');

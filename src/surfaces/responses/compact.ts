@@ -37,7 +37,7 @@ export class CompactReply implements ReplySink {
 
   /** Throws upstream_failed for a reply that is too large. */
   frame(frame: Frame): void {
-    this.#bytes += frame.bytes.length;
+    this.#bytes += frame.roughBytes;
     if (this.#bytes > answerBound.maxBytes) throw tooLarge(answerBound);
     this.#compacting.run.take(frame);
   }

@@ -35,7 +35,7 @@ export class JsonResponse implements ReplySink {
 
   /** Throws upstream_failed for a reply that is too large. */
   frame(frame: Frame): void {
-    this.#bytes += frame.bytes.length;
+    this.#bytes += frame.roughBytes;
     if (this.#bytes > answerBound.maxBytes) throw tooLarge(answerBound);
     if (frame.native !== undefined) requireForm(frame.native, 'whole');
     if (this.#run.passes(frame)) this.#relayed = frame.bytes;

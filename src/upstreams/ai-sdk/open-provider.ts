@@ -13,6 +13,7 @@ import { withWholeFrames } from './whole-frames.ts';
 type AuthOptions = NonNullable<GoogleVertexProviderSettings['googleAuthOptions']>;
 
 const maxReplyBytes = 64 * 1024 * 1024;
+const maxEventBytes = 16 * 1024 * 1024;
 const maxTokenBytes = 1024 * 1024;
 
 /** The models of one upstream. */
@@ -55,7 +56,7 @@ export async function openProvider(name: VendorName, upstream: Upstream, { http,
   const { endpoint, region, headers, timeouts } = upstream;
   const key = keyOf(name, upstream);
   // Packages know `fetch` by the browser's type; what they hand over are texts and addresses.
-  const fetch = toFetch(http, { timeouts, maxBytes: maxReplyBytes }) as typeof globalThis.fetch;
+  const fetch = toFetch(http, { timeouts, maxBytes: maxReplyBytes, maxEventBytes }) as typeof globalThis.fetch;
   const tokenFetch = toFetch(http, { timeouts, maxBytes: maxTokenBytes });
   const token = key?.kind === 'account' ? new AccountToken(key, { fetch: tokenFetch, clock }) : undefined;
   const common = { ...(endpoint && { baseURL: trimEndSlashes(endpoint.href) }), headers: { ...headers }, fetch };
