@@ -3,6 +3,7 @@ import type { Handle, Sink } from '#base/sink.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { checkCompletedControl } from '#contract/completed-control.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
+import { protocols } from '#contract/configuration/protocols.ts';
 import type { ContextSettings } from '#contract/configuration/service.ts';
 import type { Frame, RawFrame } from '#contract/frame.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -87,6 +88,7 @@ async function open(deps: QuickAppDeps, running: Running): Promise<AsyncIterable
     conversation,
     askModel: (asked) => ask(app.model)(asked, signal),
     takes: acceptedMediaOf(model),
+    takesFormatWithTools: model?.upstreams.every((upstream) => protocols[upstream.protocol].takesFormatWithTools(upstream)),
     context: toContext(app, { request, model, settings: snapshot.configuration.context }),
     toState: (state) => deps.states.write(state, { subject: call.caller.subject, application: deployment.id }),
     id: `chatcmpl-${call.id}`,

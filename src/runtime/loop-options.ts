@@ -54,6 +54,8 @@ export interface LoopOptions {
   readonly takes?: AcceptedMedia | undefined;
   /** What can be cited, with what earlier runs of the conversation gave; default nothing before. */
   readonly citations?: Citations;
+  /** Whether the model can be asked for an answer of a schema and be offered tools at once; default it can. */
+  readonly takesFormatWithTools?: boolean | undefined;
   /** How long the conversation may be; absent: nothing is done if it is too long. */
   readonly context?: ContextOptions;
   /** What earlier runs of the conversation kept of results that the model was shown in part; default nothing. */

@@ -23,12 +23,12 @@ import { KeptResults } from './results/kept-results.ts';
 import { createReadResultTool } from './results/read-result-tool.ts';
 import type { AnsweredQuestion, RunMemory } from './run-memory.ts';
 import { askShowing, isMediaMessage, type ToolMedia, toMediaMessages } from './shown-media.ts';
-import { type AskedQuestion, runTools, type ToolMessage, type ToolRuns } from './tool-run.ts';
+import { type AnswerFormat, answerFormatOf, readAnswer, toFormatMessages } from './structured-answer.ts';
+import { type AskedQuestion, runTools, type ToolRuns } from './tool-run.ts';
 import { Toolset } from './toolset.ts';
 import { type ToolCall, Turn } from './turn.ts';
 import { TurnUsage } from './turn-usage.ts';
-
-const lastTurnNote = '\n\n[No more tools can be called in this run: answer now with what is known.]';
+import { callsToRun, namesOf, noteLastTurn, turnsIn } from './turns-of-run.ts';
 
 /**
  * Lets a model work with tools (docs/quick-apps.md, A run): asks it, runs the tools it calls, sends it their results, and
@@ -52,6 +52,10 @@ class Loop {
   #changes: ContextChange[] = [];
   #added: Message[];
   #messages: readonly Message[];
+  /** What the answer must be, in a run with tools; undefined: any text. */
+  readonly #format: AnswerFormat | undefined;
+  /** What the model is told beside the conversation so that it answers in that form; then it is offered no tools. */
+  #formatting: readonly Message[] | undefined;
   #hasStarted = false;
   #text = '';
   #inner: JsonObject | undefined;
@@ -79,12 +83,13 @@ class Loop {
       onFault: options.onToolFault ?? (() => undefined),
       onRefused: options.onRefusedCall,
     };
+    this.#format = this.#toOffer(1).tools === undefined ? undefined : answerFormatOf(options.request);
     this.#window = options.context && this.#openWindow(options.context, results);
   }
 
   #prepareResults(toolset: Toolset): KeptResults {
-    const { earlierResults, maxResultBytes, request, watchTool = (tool) => tool } = this.#options;
-    const messages = (): Message[] => [...request.messages, ...this.#added];
+    const { earlierResults, maxResultBytes, watchTool = (tool) => tool } = this.#options;
+    const messages = (): Message[] => [...this.#messages, ...this.#added];
     const tool = createReadResultTool(() => this.#runs.results, messages, maxResultBytes);
     return new KeptResults(toolset.prepare(watchTool(tool)), earlierResults);
   }
@@ -119,7 +124,8 @@ class Loop {
     for (let nth = 1 + turnsIn(this.#added); ; nth += 1) {
       const turn = yield* this.#ask(nth);
       const calls = nth < this.#maxTurns ? callsToRun(turn) : [];
-      if (calls.length === 0) return yield* this.#finish(turn);
+      if (calls.length === 0) return yield* this.#format === undefined ? this.#finish(turn) : this.#finishInForm(turn, nth);
+      yield* this.#noteAside(turn);
       const callers = calls.filter((call) => this.#callersNames.has(call.function.name));
       const held = calls.filter((call) => this.#isHeld(call));
       const own = calls.filter((call) => !callers.includes(call) && !held.includes(call));
@@ -213,15 +219,41 @@ class Loop {
         if (this.#changes.length > 0) yield* this.#tellChanges();
         usage.take(chunk);
         const delta = turn.take(chunk);
-        if (delta !== undefined) yield this.#pass(delta, turn, inner);
+        const told = delta && this.#held(delta);
+        if (told !== undefined) yield this.#pass(told, turn, inner);
       }
     }
     this.#options.signal.throwIfAborted();
     const closing = inner.closing('completed');
     if (closing.length > 0) yield this.#reply.chunk({ custom_content: { stages: closing } });
     this.#tally.add(usage.items());
+    if (this.#format !== undefined) return turn;
     if (turn.text !== '') this.#text += this.#asParagraph(turn.text);
     return turn;
+  }
+
+  /** Ends a run whose answer is to have a form. If the last turn has another one, the model is asked once more, without tools. */
+  async *#finishInForm(draft: Turn, nth: number): AsyncGenerator<Chunk, void> {
+    const format = this.#format ?? { schema: undefined };
+    let turn = draft;
+    let read = readAnswer(turn.text, format);
+    if ('fault' in read && turn.finishReason === 'stop' && nth < this.#maxTurns) {
+      this.#formatting = toFormatMessages(turn.text, read.fault);
+      turn = yield* this.#ask(nth + 1);
+      read = readAnswer(turn.text, format);
+    }
+    const isWhole = turn.finishReason !== 'length' && turn.finishReason !== 'content_filter';
+    if ('fault' in read && isWhole)
+      throw new ParleyError('upstream_failed', `The answer of the model does not follow response_format: ${read.fault}.`);
+    this.#text = 'json' in read ? read.json : turn.text;
+    if (this.#text !== '') yield this.#reply.chunk({ content: this.#text });
+    yield* this.#finish(turn);
+  }
+
+  /** What a turn said beside its calls, where the answer must be alone. */
+  *#noteAside({ text }: Turn): Generator<Chunk, void> {
+    if (this.#format === undefined || text === '') return;
+    yield* this.#reply.stage('Said meanwhile', text, 'completed');
   }
 
   #frames(nth: number, forget: () => void): AsyncIterable<Frame> {
@@ -234,11 +266,8 @@ class Loop {
 
   *#tellChanges(): Generator<Chunk, void> {
     for (const change of this.#changes) {
-      const index = this.#reply.nextStage();
-      const content = toContextMarkdown(change);
-      const status = change.fault === undefined ? ('completed' as const) : ('failed' as const);
-      yield this.#reply.chunk({ custom_content: { stages: [{ index, name: contextStageName, status: null }] } });
-      yield this.#reply.chunk({ custom_content: { stages: [{ index, content, status }] } });
+      const status = change.fault === undefined ? 'completed' : 'failed';
+      yield* this.#reply.stage(contextStageName, toContextMarkdown(change), status);
     }
     this.#changes = [];
   }
@@ -250,9 +279,13 @@ class Loop {
       tools: _tools,
       tool_choice: _choice,
       parallel_tool_calls: _,
+      response_format: format,
       ...rest
     } = this.#options.request;
-    return { ...rest, messages: [...this.#messages, ...this.#added], ...this.#toOffer(nth) };
+    const messages = [...this.#messages, ...this.#added, ...(this.#formatting ?? [])];
+    const offered = this.#toOffer(nth);
+    const mayHaveFormat = offered.tools === undefined || this.#options.takesFormatWithTools !== false;
+    return { ...rest, messages, ...offered, ...(format !== undefined && mayHaveFormat && { response_format: format }) };
   }
 
   /** The tools that the model is offered: in the last turn none; a choice that forces one holds for the first turn only. */
@@ -261,7 +294,7 @@ class Loop {
     const { results, toolset } = this.#runs;
     if (results.hasAny || this.#window?.hasCleared) toolset.offer(results.toolName);
     const offered = [...(Array.isArray(tools) ? tools : []), ...toolset.definitions];
-    if (nth >= this.#maxTurns || offered.length === 0) return {};
+    if (nth >= this.#maxTurns || this.#formatting !== undefined || offered.length === 0) return {};
     return {
       tools: offered,
       ...(nth === 1 && tool_choice !== undefined && { tool_choice }),
@@ -274,11 +307,14 @@ class Loop {
     yield this.#reply.chunk({ role: 'assistant' });
     const { listed = [] } = this.#options;
     if (listed.length > 0) yield this.#reply.chunk({ custom_content: { remote: [...listed] } });
-    for (const { name, reason } of this.#options.missing ?? []) {
-      const index = this.#reply.nextStage();
-      yield this.#reply.chunk({ custom_content: { stages: [{ index, name, status: null }] } });
-      yield this.#reply.chunk({ custom_content: { stages: [{ index, content: reason, status: 'failed' }] } });
-    }
+    for (const { name, reason } of this.#options.missing ?? []) yield* this.#reply.stage(name, reason, 'failed');
+  }
+
+  /** Text is held back as long as it may be none of the answer. */
+  #held(delta: Delta): Delta | undefined {
+    if (this.#format === undefined || delta.content === undefined) return delta;
+    const { content: _content, ...others } = delta;
+    return Object.keys(others).length === 0 ? undefined : others;
   }
 
   #pass(delta: Delta, turn: Turn, inner: Renumbering): Chunk {
@@ -348,25 +384,4 @@ class Loop {
     if (this.#tally.items.length === 0) return;
     yield { ...this.#reply.bare(), ...this.#tally.totals() };
   }
-}
-
-/** None of a reply that was cut off: half of a call must not be run. */
-function callsToRun(turn: Turn): ToolCall[] {
-  return turn.finishReason === 'length' || turn.finishReason === 'content_filter' ? [] : turn.calls;
-}
-
-function noteLastTurn(answers: readonly ToolMessage[]): void {
-  const last = answers.at(-1);
-  if (last !== undefined) last.content += lastTurnNote;
-}
-
-function turnsIn(added: readonly Message[]): number {
-  return added.filter(({ role }) => role === 'assistant').length;
-}
-
-function namesOf(tools: unknown): Set<string> {
-  const names = (Array.isArray(tools) ? tools : []).map((tool) =>
-    isJsonObject(tool) && isJsonObject(tool.function) ? tool.function.name : undefined,
-  );
-  return new Set(names.filter((name) => typeof name === 'string'));
 }

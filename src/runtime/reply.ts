@@ -32,6 +32,13 @@ export class Reply {
     return { id, object: 'chat.completion.chunk', created: Math.floor(clock.epochMs() / 1000), model, choices: [] };
   }
 
+  /** A stage that is over as it is told. */
+  *stage(name: string, content: string, status: 'completed' | 'failed'): Generator<Chunk, void> {
+    const index = this.nextStage();
+    yield this.chunk({ custom_content: { stages: [{ index, name, status: null }] } });
+    yield this.chunk({ custom_content: { stages: [{ index, content, status }] } });
+  }
+
   nextStage(): number {
     return this.#stages++;
   }

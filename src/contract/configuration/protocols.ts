@@ -23,6 +23,8 @@ export interface ProtocolTraits {
   readonly takesThinking: boolean;
   /** Whether they know `response_format: {"type": "json_object"}`, but for models that speak the Messages dialect: others are told in their instructions. */
   readonly hasJsonMode: boolean;
+  /** Whether a request may ask for an answer of a schema and offer tools at once. */
+  readonly takesFormatWithTools: (served: Served) => boolean;
   /** Whether their replies record in their state the controls that they offer. */
   readonly keepsControls: boolean;
   /** Whether they are programs that may call other deployments, with a key that is made for the request: a refusal that they report can be Parley's own. */
@@ -44,6 +46,7 @@ const plain: ProtocolTraits = {
   takesCacheMarks: false,
   takesThinking: false,
   hasJsonMode: true,
+  takesFormatWithTools: () => true,
   keepsControls: false,
   callsDeployments: false,
   isCalledByModel: false,
@@ -54,10 +57,17 @@ const ofModels = {
   openai: { ...plain, needsEndpoint: true },
   azure: { ...plain, needsEndpoint: true, needsApiVersion: true },
   anthropic: { ...plain, needsEndpoint: true, speaksMessages: () => true, takesThinking: true },
-  bedrock: { ...plain, otherKey: 'signing', takesCacheMarks: true, takesThinking: true, hasJsonMode: false },
-  vertex: { ...plain, otherKey: 'account', speaksMessages: isClaude, takesThinking: true },
-  gemini: { ...plain, needsKey: true, takesThinking: true },
-  mistral: { ...plain, needsKey: true },
+  bedrock: {
+    ...plain,
+    otherKey: 'signing',
+    takesCacheMarks: true,
+    takesThinking: true,
+    hasJsonMode: false,
+    takesFormatWithTools: () => false,
+  },
+  vertex: { ...plain, otherKey: 'account', speaksMessages: isClaude, takesThinking: true, takesFormatWithTools: isClaude },
+  gemini: { ...plain, needsKey: true, takesThinking: true, takesFormatWithTools: () => false },
+  mistral: { ...plain, needsKey: true, takesFormatWithTools: () => false },
   dial: { ...plain, callsDeployments: true, isCalledByModel: true },
   demo: { ...plain, keepsControls: true, vocabulary: 'o200k_base' },
 } satisfies Record<string, ProtocolTraits>;

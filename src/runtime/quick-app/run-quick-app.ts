@@ -32,6 +32,8 @@ export interface QuickAppRun extends ReplyHead {
   readonly toState: (state: RunState) => Promise<JsonObject>;
   /** What its model can be shown that tools gave; absent: text alone. */
   readonly takes?: AcceptedMedia | undefined;
+  /** Whether its model can be asked for an answer of a schema and be offered tools at once; absent: it can. */
+  readonly takesFormatWithTools?: boolean | undefined;
   /** What is done if the conversation is longer than the model takes. */
   readonly context: Pick<ContextOptions, 'strategy' | 'maxTokens' | 'vocabulary'>;
   readonly onContextChange?: (change: ContextChange) => void;
@@ -73,6 +75,7 @@ function runModel(run: QuickAppRun): AsyncIterable<Frame> {
     takes: run.takes,
     citations,
     toState: (memory) => toState(run, memory, citations),
+    takesFormatWithTools: run.takesFormatWithTools,
     context: toContextOptions(run),
     earlierResults: conversation.wholeResults,
     watchTool: run.watchTool,

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Reply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { calls, messageOf, operationsOf, type Rig, rigOf, says, stagesOf, startRig, toldTo } from './support.ts';
+
+let api: ScriptedUpstream;
+
+beforeAll(async () => {
+  api = await startScriptedUpstream(({ received, response }) => void response.end(`from ${received.path}`));
+});
+
+afterAll(() => api.close());
+
+const schema = {
+  type: 'object',
+  properties: { degrees: { type: 'integer' } },
+  required: ['degrees'],
+  additionalProperties: false,
+};
+const response_format = { type: 'json_schema', json_schema: { name: 'weather', strict: true, schema } };
+const start = (...replies: readonly Reply[]): Promise<Rig> => rigOf(operationsOf(api, 'weather'), ...replies);
+
+describe('a run with tools whose answer must follow a schema', () => {
+  it('gives that answer alone; what was said meanwhile is a stage', async () => {
+    await using rig = await start(calls('I look it up.', ['weather', {}]), says('{"deg', 'rees":7}'));
+    const answered = await rig.chat('How warm?', { response_format });
+    expect(messageOf(answered).content).toBe('{"degrees":7}');
+    expect(stagesOf(answered)).toMatchObject([
+      { name: 'Said meanwhile', content: 'I look it up.', status: 'completed' },
+      { name: 'weather', status: 'completed' },
+    ]);
+    expect(rig.model.requests.map(({ body }) => body.response_format)).toEqual([response_format, response_format]);
+  });
+
+  it('asks its model once more, without tools, where the answer has another form', async () => {
+    await using rig = await start(calls(['weather', {}]), says('It has 7 degrees.'), says('```json\n{"degrees":7}\n```'));
+    const answered = await rig.chat('How warm?', { response_format });
+    expect(messageOf(answered).content).toBe('{"degrees":7}');
+    expect(answered.completion.usage).toMatchObject({ prompt_tokens: 30 });
+    expect(rig.offered()).toEqual([]);
+    expect(rig.sent().slice(-2)).toEqual([
+      { role: 'assistant', content: 'It has 7 degrees.' },
+      { role: 'user', content: expect.stringContaining('What you said cannot be used: it is not JSON.') },
+    ]);
+    expect(toldTo(rig)).toEqual(['from /weather']);
+  });
+
+  it('fails where the model does not follow it then either, and is resumable', async () => {
+    await using rig = await start(calls(['weather', {}]), says('{"degrees":"7"}'));
+    const { status, error } = await rig.chat('How warm?', { response_format });
+    expect(status).toBe(500);
+    expect(error.message).toBe('The answer of the model does not follow response_format: answer/degrees must be integer.');
+    expect(error).toHaveProperty('custom_content.state');
+    expect(rig.model.requests).toHaveLength(3);
+  });
+
+  it('streams the answer in the end', async () => {
+    await using rig = await start(calls('Wait.', ['weather', {}]), says('{"degrees":', '7}'));
+    const streamed = await (
+      await rig.service.stream('app', { messages: [{ role: 'user', content: 'How warm?' }], response_format })
+    ).rest();
+    expect(streamed.deltas().flatMap(({ content }) => content ?? [])).toEqual(['{"degrees":7}']);
+  });
+
+  it('gives any JSON object where no schema is given', async () => {
+    await using rig = await start(calls(['weather', {}]), says('[1]'), says('{"a":1}'));
+    expect(messageOf(await rig.chat('How warm?', { response_format: { type: 'json_object' } })).content).toBe('{"a":1}');
+  });
+
+  it('without tools leaves the answer to the model', async () => {
+    await using rig = await rigOf({}, says('As it ', 'came.'));
+    expect(messageOf(await rig.chat('How warm?', { response_format })).content).toBe('As it came.');
+    expect(rig.model.requests).toHaveLength(1);
+  });
+});
+
+it('a vendor that knows no schema beside tools is asked for one in the end, without tools', async () => {
+  const gemini =
+    (parts: readonly object[]): Reply =>
+    ({ response }) => {
+      const body = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] };
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${JSON.stringify(body)}\r\n\r\n`);
+    };
+  await using rig = await startRig({
+    app: operationsOf(api, 'weather'),
+    replies: [
+      gemini([{ functionCall: { name: 'weather', args: {} } }]),
+      gemini([{ text: '7 degrees' }]),
+      gemini([{ text: '{"degrees":7}' }]),
+    ],
+    model: (endpoint) => ({ upstreams: [{ protocol: 'gemini', endpoint, key: 'k' }] }),
+  });
+  expect(messageOf(await rig.chat('How warm?', { response_format })).content).toBe('{"degrees":7}');
+  const asked = rig.model.requests.map(
+    ({ body }) => body as { tools?: unknown; generationConfig?: { responseMimeType?: string } },
+  );
+  expect(asked.map(({ tools }) => tools !== undefined)).toEqual([true, true, false]);
+  expect(asked.map(({ generationConfig }) => generationConfig?.responseMimeType)).toEqual([
+    undefined,
+    undefined,
+    'application/json',
+  ]);
+});
