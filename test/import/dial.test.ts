@@ -56,6 +56,13 @@ describe('a configuration of DIAL', () => {
     expect(lines.filter((line) => !/^core\.json:\d+: \S+: /.test(line))).toEqual([]);
     expect(lines.join()).not.toMatch(/rateLimitSchedule|globalInterceptors|secured|forwardAuthToken/);
   });
+
+  it('says that an application with an endpoint for the Responses API is answered by its other one', async () => {
+    const endpoint = 'http://finder.example/chat/completions';
+    const { lines } = await importOf({ applications: { a: { endpoint, responsesEndpoint: 'http://finder.example/responses' } } });
+    const told = 'is not carried: calls of the Responses API are answered by way of chat completions';
+    expect(lines).toEqual([expect.stringContaining(`applications.a.responsesEndpoint: ${told}`)]);
+  });
 });
 
 describe('roles of DIAL', () => {

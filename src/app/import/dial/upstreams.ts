@@ -40,7 +40,7 @@ export function toService(model: ForeignObject, parts: ModelParts): Service | un
 
 const fates = {
   id: null,
-  responsesEndpoint: 'the Responses API is not served',
+  responsesEndpoint: 'calls of the Responses API are answered by way of chat completions',
   interfaces: 'an upstream has one `endpoint` here',
   baseUrl: 'an upstream has one `endpoint` here',
   authType: 'the adapter is told the key as it is',
@@ -74,7 +74,7 @@ function toAddress(model: ForeignObject, { id, type, tools }: ModelParts): strin
   interfaces?.leave(
     {
       anthropicMessages: 'one interface is carried, that of the type of the model',
-      openaiResponses: 'the Responses API is not served',
+      openaiResponses: 'calls of the Responses API are answered by way of chat completions',
     },
     'the interfaces of a model',
   );
