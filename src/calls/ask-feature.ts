@@ -8,6 +8,7 @@ import { handedOn } from '#domain/callers/handed-on.ts';
 import { rightsOfReceiver } from '#domain/callers/held-rights.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { RequireConsent } from '#domain/consent/require-consent.ts';
+import { toIdFields } from './call-application.ts';
 import { ReplyNotes } from './reply-notes.ts';
 
 export interface FeatureDeps {
@@ -41,7 +42,7 @@ export async function askFeature(deps: FeatureDeps, ask: FeatureAsk, signal: Abo
   }
 }
 
-function toRequest({ endpoint, origin, requestId, body }: FeatureAsk, key: string): HttpRequest {
+function toRequest({ deployment, endpoint, origin, requestId, body }: FeatureAsk, key: string): HttpRequest {
   const { headers, query } = handedOn(origin);
   return {
     method: body === undefined ? 'GET' : 'POST',
@@ -52,6 +53,7 @@ function toRequest({ endpoint, origin, requestId, body }: FeatureAsk, key: strin
       ...(body !== undefined && { 'content-type': body.type }),
       'x-request-id': requestId,
       'api-key': key,
+      ...toIdFields(deployment),
     },
     body: body?.bytes ?? null,
     timeouts,

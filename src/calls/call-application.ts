@@ -39,20 +39,21 @@ export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, s
 /** What programs are sent beside the request, of which what is secret is shown to nobody. */
 export function forPrograms({ call, deployment, snapshot }: Target, key: string): ForPrograms {
   const { headers, query } = handedOn(call.origin);
-  const { ofType, forwardsToken } = deployment;
+  const { forwardsToken } = deployment;
   const credentials = forwardsToken && call.caller.chain === null ? call.origin && credentialsIn(call.origin) : undefined;
   const isToken = credentials !== undefined && hasTokenForm(credentials) && snapshot.keys.find(credentials) === undefined;
   const own = {
     'api-key': key,
     ...(isToken && { authorization: `Bearer ${credentials}` }),
-    ...(ofType !== undefined && { 'x-dial-application-id': toHeader(deployment.id) }),
+    ...toIdFields(deployment),
   };
   return { headers, query, own, secrets: isToken ? [key, credentials] : [key] };
 }
 
-/** Ids of applications that users made are spelled as they stand in addresses already. */
-function toHeader(id: string): string {
-  return /^[!-~]+$/.test(id) ? id : encodeURI(id);
+/** By which a program knows which of its deployments is called. Ids that users made are spelled as in addresses already. */
+export function toIdFields({ id, ofType }: Deployment): Readonly<Record<string, string>> {
+  const told = /^[!-~]+$/.test(id) ? id : encodeURI(id);
+  return { 'x-dial-deployment-id': told, ...(ofType !== undefined && { 'x-dial-application-id': told }) };
 }
 
 /** Passes a reply on; its end goes out after the key is revoked. */

@@ -85,6 +85,8 @@ describe('an application', () => {
       'x-upstream-key': 'secret-6',
       'x-dial-application-id': 'secret-7',
       'x-dial-application-properties': 'secret-8',
+      'x-dial-override-name': 'secret-11',
+      'x-dial-deployment-id': 'secret-12',
       'x-parley-anything': 'secret-9',
       traceparent: '00-0123456789abcdef0123456789abcdef-0123456789abcdef-00',
       connection: 'close, x-hop',
@@ -98,7 +100,16 @@ describe('an application', () => {
     expect(JSON.stringify(sent.headers)).not.toMatch(new RegExp(`secret|${callerKey}|x-hop|"te"|br`));
     expect(sent.headers.traceparent).not.toBe(secrets.traceparent);
     expect(sent.headers['x-request-id']).toBe(headers['x-request-id']);
-    expect(Object.keys(sent.headers).filter((name) => /forward|upstream|dial|cookie|authorization/.test(name))).toEqual([]);
+    expect(Object.keys(sent.headers).filter((name) => /forward|upstream|dial|cookie|authorization/.test(name))).toEqual([
+      'x-dial-deployment-id',
+    ]);
+  });
+
+  it('is told which of its deployments is called', async () => {
+    await ask('app');
+    expect(last().headers['x-dial-deployment-id']).toBe('app');
+    await ask('team/reports');
+    expect(last().headers['x-dial-deployment-id']).toBe('team/reports');
   });
 
   it('that has a type is told its id, and no other is', async () => {

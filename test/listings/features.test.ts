@@ -72,7 +72,9 @@ describe('a feature that a program serves', () => {
     expect([answer.status, answer.headers['content-type'], answer.headers['x-own']]).toEqual([418, 'text/odd; x=1', 'yes']);
     expect(answer.headers).not.toHaveProperty('set-cookie');
     expect([last().method, last().path, last().text]).toEqual(['POST', `${asked}?own=1&q=1`, '{"any": [1 , null]}']);
-    expect(last().headers).toMatchObject({ 'content-type': 'application/json', 'x-conversation-id': 'c1' });
+    const id = /team|priced/.exec(path)?.[0].replace('team', 'team/app') ?? 'app';
+    const told = { 'content-type': 'application/json', 'x-conversation-id': 'c1', 'x-dial-deployment-id': id };
+    expect(last().headers).toMatchObject(told);
     expect(last().headers).not.toHaveProperty('cookie');
     expect(['caller-key', undefined]).not.toContain(last().headers['api-key']);
     expect((await get('/v1/user/info', { 'api-key': String(last().headers['api-key']) })).status).toBe(401);

@@ -17,6 +17,9 @@ const kept: ReadonlySet<string> = new Set([
   'traceparent',
   'tracestate',
   'x-request-id',
+  // By these, programs of the family know which of their deployments is meant.
+  'x-dial-deployment-id',
+  'x-dial-override-name',
 ]);
 const keptFamilies = ['x-forwarded-', 'x-upstream-', 'x-dial-application-', 'x-parley-'];
 

@@ -6,7 +6,7 @@ import { imageBase64 } from './replies.ts';
 import { type Ran, runCommand } from './run-command.ts';
 import type { Stage } from './stage.ts';
 
-const longestProgramMs = 240_000;
+const longestProgramMs = 600_000;
 
 /** Runs all programs and gives one outcome for each cell that they should have tried. */
 export async function runPrograms(programs: readonly Program[], { runners, world, turns }: Stage): Promise<Outcome[]> {
