@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
+import type { ChatSettings } from '../conversation/chat-settings.ts';
 import { type Conversation, shownTurns } from '../conversation/conversation.ts';
 import { useConversation, usePage } from '../page/page.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
@@ -6,6 +7,7 @@ import type { Deployment } from '../service/deployments.ts';
 import { sharedBy } from '../words/shared-by.ts';
 import { useWords } from '../words/words.tsx';
 import { Beginning } from './beginning.tsx';
+import { ChatSettingsButton } from './chat-settings-button.tsx';
 import { Composer } from './composer.tsx';
 import { ConsentBanner } from './consent-banner.tsx';
 import { DeploymentPicker } from './deployment-picker.tsx';
@@ -32,6 +34,7 @@ export function ChatPage({ id, preferred, openMenu, isLost }: ChatPageProps) {
   const { library, asking, deployments, go } = usePage();
   const conversation = useConversation(id ?? '');
   const [wanted, setWanted] = useState(preferred);
+  const [settings, setSettings] = useState<ChatSettings>({});
   const deploymentId = conversation?.deployment ?? wanted ?? '';
   const deployment =
     deployments.find((each) => each.id === deploymentId) ?? (conversation === undefined ? firstOf(deployments) : undefined);
@@ -53,16 +56,20 @@ export function ChatPage({ id, preferred, openMenu, isLost }: ChatPageProps) {
     setWanted(chosen);
     if (id !== undefined) library.change(id, (now) => ({ ...now, deployment: chosen }));
   };
+  const set = (next: ChatSettings): void => {
+    setSettings(next);
+    if (id !== undefined) library.change(id, (now) => ({ ...now, settings: next }));
+  };
   const say = useCallback(
     (said: Said): void => {
       if (deployment === undefined) return;
       localStorage.setItem(lastDeployment, deployment.id);
-      const target = conversation ?? begin(deployment.id);
+      const target = conversation ?? { ...begin(deployment.id), settings };
       if (conversation === undefined) library.put(target);
       void asking.ask(target.id, { parent: shownTurns(target).at(-1)?.id ?? '', ...said });
       if (conversation === undefined) go({ at: 'conversation', id: target.id });
     },
-    [conversation, deployment, library, asking, go],
+    [conversation, deployment, settings, library, asking, go],
   );
 
   if (id !== undefined && conversation === undefined) return <main className="content" aria-busy="true" />;
@@ -71,6 +78,7 @@ export function ChatPage({ id, preferred, openMenu, isLost }: ChatPageProps) {
       {conversation !== undefined && <h1 className="heard-only">{conversation.title || words.untitled}</h1>}
       <PageHeader openMenu={openMenu}>
         <DeploymentPicker {...{ deployments, chosen: deployment, missing: deploymentId, choose }} />
+        <ChatSettingsButton settings={conversation?.settings ?? settings} change={set} />
         {conversation !== undefined && <ExportMenu conversation={conversation} />}
       </PageHeader>
       {sharer !== '' && <p className="shared-strip small">{sharer}</p>}

@@ -1,6 +1,7 @@
 import { faultOf } from '../service/fault.ts';
 import type { Service } from '../service/service.ts';
 import { streamReply } from '../service/stream-reply.ts';
+import { toSettingFields, withInstructions } from './chat-settings.ts';
 import { type Question, type Reply, turnsUpTo, withReply, withTurn } from './conversation.ts';
 import type { Library } from './library.ts';
 import { ReplyFold } from './reply-fold.ts';
@@ -55,9 +56,11 @@ export class Asking {
     });
     try {
       const turns = turnsUpTo(conversation, questionId);
-      const messages = toMessages(failed === undefined ? turns : [...turns, failed]);
+      const settings = conversation.settings ?? {};
+      const messages = withInstructions(toMessages(failed === undefined ? turns : [...turns, failed]), settings);
+      const ask = { deployment: start.deployment, messages, headers, fields: toSettingFields(settings) };
       const { signal } = leaving;
-      for await (const chunk of streamReply(service, { deployment: start.deployment, messages, signal, headers })) {
+      for await (const chunk of streamReply(service, { ...ask, signal })) {
         fold.add(chunk, Date.now());
         draw();
       }

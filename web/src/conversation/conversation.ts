@@ -1,6 +1,7 @@
 import type { FinishReason, ResponseCustomContent, Statistics, Usage } from '#contract/chunk.ts';
 import type { Attachment, CompletedControl } from '#contract/message.ts';
 import type { Fault } from '../service/fault.ts';
+import type { ChatSettings } from './chat-settings.ts';
 
 /** When a step of a reply began and ended, as this page saw it. */
 export interface StageTime {
@@ -53,6 +54,7 @@ export interface Conversation {
   readonly title: string;
   /** Whom the next question goes to. */
   readonly deployment: string;
+  readonly settings?: ChatSettings;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly turns: Readonly<Record<string, Turn>>;

@@ -10,12 +10,15 @@ export interface Ask {
   readonly messages: readonly Message[];
   readonly signal: AbortSignal;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Further fields of the request. */
+  readonly fields?: object;
 }
 
 /** The chunks of a reply as they come. Ends where the service says so; throws ServiceFault where it fails or breaks off. */
-export async function* streamReply(service: Service, { deployment, messages, signal, headers = {} }: Ask): AsyncGenerator<Chunk> {
+export async function* streamReply(service: Service, ask: Ask): AsyncGenerator<Chunk> {
+  const { deployment, messages, signal, headers = {}, fields = {} } = ask;
   const path = `openai/deployments/${inPath(deployment)}/chat/completions`;
-  const response = await service.send(path, { method: 'POST', body: { stream: true, messages }, signal, headers });
+  const response = await service.send(path, { method: 'POST', body: { stream: true, ...fields, messages }, signal, headers });
   const splitter = new EventSplitter();
   let isDone = false;
   // Read to its very end: leaving before would look to the service as if the user had gone.

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { startProcess } from '#test/start-process.ts';
+import { startBrowser, type TestPage } from './support.ts';
+import { overhang, violations } from './violations.ts';
+
+async function asked({ page, say, answer }: TestPage, text: string): Promise<Record<string, unknown>> {
+  const [request] = await Promise.all([page.waitForRequest(/chat\/completions/), say(text)]);
+  await answer();
+  return request.postDataJSON();
+}
+
+it('What is set for a conversation goes with each of its questions, and is kept as a preset for others', {
+  timeout: 90_000,
+}, async () => {
+  await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
+  await using browser = await startBrowser();
+  const opened = await browser.open(`${service.url}/#key=caller-key`);
+  const { page, troubles, reload } = opened;
+  const open = () => page.getByRole('button', { name: 'Settings of this conversation' }).click();
+  const dialog = page.getByRole('dialog');
+  await page.locator('.starter').first().waitFor();
+  expect(await asked(opened, 'Count to 1')).toEqual({ stream: true, messages: [{ role: 'user', content: 'Count to 1' }] });
+
+  await page.getByRole('link', { name: 'New conversation' }).click();
+  await page.locator('.starter').first().waitFor();
+  await open();
+  await dialog.getByLabel('Instructions').fill('Be brief.');
+  await dialog.getByLabel('Temperature').fill('0.2');
+  await dialog.getByLabel('Longest answer').fill('300');
+  await dialog.getByRole('textbox', { name: 'Keep these under a name' }).fill('Short & dry');
+  await dialog.getByRole('button', { name: 'Keep', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Short & dry', exact: true }).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.setViewportSize({ width: 390, height: 800 });
+  expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+  await page.setViewportSize({ width: 1280, height: 720 });
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await violations(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Apply' }).click();
+  const set = { temperature: 0.2, max_tokens: 300 };
+  const instructions = { role: 'system', content: 'Be brief.' };
+  expect(await asked(opened, 'Count to 2')).toMatchObject({ ...set, messages: [instructions, { role: 'user' }] });
+  await reload();
+  await page.getByRole('button', { name: 'something is set' }).waitFor();
+  expect(await asked(opened, 'Count to 3')).toMatchObject({ ...set, messages: [instructions, {}, {}, {}] });
+
+  await page.getByRole('link', { name: 'New conversation' }).click();
+  await page.locator('.starter').first().waitFor();
+  await open();
+  expect(await dialog.getByLabel('Instructions').inputValue()).toBe('');
+  await dialog.getByRole('button', { name: 'Short & dry', exact: true }).click();
+  await expect.poll(() => dialog.getByLabel('Temperature').inputValue()).toBe('0.2');
+  expect(await dialog.getByLabel('Instructions').inputValue()).toBe('Be brief.');
+  await dialog.getByRole('button', { name: 'Delete “Short & dry”' }).click();
+  await dialog.getByRole('button', { name: 'Short & dry', exact: true }).waitFor({ state: 'detached' });
+  await page.keyboard.press('Escape');
+  expect(await asked(opened, 'Count to 1')).not.toHaveProperty('temperature');
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});

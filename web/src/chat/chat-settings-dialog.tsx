@@ -1,0 +1,92 @@
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import type { ChatSettings } from '../conversation/chat-settings.ts';
+import { useWords } from '../words/words.tsx';
+import { Presets } from './presets.tsx';
+import '../forms/forms.css';
+import '../parts/question-dialog.css';
+import './chat-settings.css';
+
+interface ChatSettingsDialogProps {
+  readonly settings: ChatSettings;
+  readonly change: (settings: ChatSettings) => void;
+  readonly close: () => void;
+}
+
+/** As it is written in the fields. */
+interface Written {
+  readonly instructions: string;
+  readonly temperature: string;
+  readonly maxTokens: string;
+}
+
+/** Instructions, temperature and length of one conversation, and presets of them. */
+export function ChatSettingsDialog({ settings, change, close }: ChatSettingsDialogProps) {
+  const words = useWords();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const title = useId();
+  const [written, setWritten] = useState(() => toWritten(settings));
+  useEffect(() => dialog.current?.showModal(), []);
+  const set = (next: Partial<Written>): void => setWritten((now) => ({ ...now, ...next }));
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    change(toSettings(written));
+    dialog.current?.close();
+  };
+  return (
+    <dialog
+      {...{ ref: dialog, className: 'question-dialog chat-settings', 'aria-labelledby': title, closedby: 'any', onClose: close }}
+    >
+      <form onSubmit={submit}>
+        <h2 id={title}>{words.chatSettings}</h2>
+        <Presets settings={toSettings(written)} take={(preset) => setWritten(toWritten(preset))} />
+        <label className="field">
+          <span>{words.chatInstructions}</span>
+          <textarea
+            rows={5}
+            value={written.instructions}
+            placeholder={words.chatInstructionsHint}
+            onChange={({ target }) => set({ instructions: target.value })}
+          />
+        </label>
+        <label className="field">
+          <span>{words.chatTemperature}</span>
+          <input
+            {...{ type: 'number', min: 0, max: 2, step: 0.1, value: written.temperature, placeholder: words.asDeployment }}
+            onChange={({ target }) => set({ temperature: target.value })}
+          />
+          <span className="soft small">{words.chatTemperatureHint}</span>
+        </label>
+        <label className="field">
+          <span>{words.chatLength}</span>
+          <input
+            {...{ type: 'number', min: 1, step: 1, value: written.maxTokens, placeholder: words.asDeployment }}
+            onChange={({ target }) => set({ maxTokens: target.value })}
+          />
+        </label>
+        <div className="row end">
+          <button type="button" className="button" onClick={() => setWritten(toWritten({}))}>
+            {words.setNothing}
+          </button>
+          <button type="button" className="button" onClick={() => dialog.current?.close()}>
+            {words.cancel}
+          </button>
+          <button type="submit" className="button primary">
+            {words.apply}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}
+
+function toWritten({ instructions = '', temperature, maxTokens }: ChatSettings): Written {
+  return { instructions, temperature: String(temperature ?? ''), maxTokens: String(maxTokens ?? '') };
+}
+
+function toSettings({ instructions, temperature, maxTokens }: Written): ChatSettings {
+  return {
+    ...(instructions.trim() !== '' && { instructions }),
+    ...(temperature !== '' && { temperature: Number(temperature) }),
+    ...(maxTokens !== '' && { maxTokens: Number(maxTokens) }),
+  };
+}
