@@ -7,6 +7,7 @@ import { focusMessage } from './focus-message.ts';
 import type { Said } from './said.ts';
 import { Uploads } from './uploads.tsx';
 import { useFileDrop } from './use-file-drop.ts';
+import { usePromptChoice } from './use-prompt-choice.tsx';
 import { useUploads } from './use-uploads.ts';
 import './composer.css';
 
@@ -35,7 +36,9 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
     setText('');
     clear();
   };
+  const { choice, chooseKeys } = usePromptChoice(text, setText);
   const onKeyDown = (event: KeyboardEvent): void => {
+    if (chooseKeys(event)) return;
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     send();
@@ -47,24 +50,27 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
     add(files);
   };
   return (
-    <form className="composer" onSubmit={send} onPaste={onPaste}>
-      {isOver && (
-        <p className="drop-hint">
-          <Icon name="clip" />
-          {words.dropHere}
-        </p>
-      )}
-      <Uploads uploads={uploads} remove={remove} />
-      <div className="composer-row">
-        <FileChooser types={deployment?.attachmentTypes} add={add} />
-        <textarea
-          {...{ id: 'message', rows: 1, value: text, onKeyDown, 'aria-label': words.message, title: words.sendHint }}
-          placeholder={deployment && words.messagePlaceholder(deployment.name)}
-          onChange={({ target }) => setText(target.value)}
-        />
-        <SendButton running={running} canSend={canSend} />
-      </div>
-    </form>
+    <>
+      {choice}
+      <form className="composer" onSubmit={send} onPaste={onPaste}>
+        {isOver && (
+          <p className="drop-hint">
+            <Icon name="clip" />
+            {words.dropHere}
+          </p>
+        )}
+        <Uploads uploads={uploads} remove={remove} />
+        <div className="composer-row">
+          <FileChooser types={deployment?.attachmentTypes} add={add} />
+          <textarea
+            {...{ id: 'message', rows: 1, value: text, onKeyDown, 'aria-label': words.message, title: words.sendHint }}
+            placeholder={deployment && words.messagePlaceholder(deployment.name)}
+            onChange={({ target }) => setText(target.value)}
+          />
+          <SendButton running={running} canSend={canSend} />
+        </div>
+      </form>
+    </>
   );
 }
 

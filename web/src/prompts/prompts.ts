@@ -12,8 +12,8 @@ export interface KeptPrompt {
   readonly settings?: Omit<ChatSettings, 'instructions'>;
 }
 
-/** Where prompts lie in the user's bucket. */
-export type PromptFolder = 'presets';
+/** Where prompts lie in the user's bucket: those of the one folder are said, those of the other are set. */
+export type PromptFolder = 'said' | 'presets';
 
 const folderPath = async (service: Service, folder: PromptFolder): Promise<string> =>
   `prompts/${inPath(await readBucket(service))}/${folder}/`;

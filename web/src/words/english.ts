@@ -70,6 +70,12 @@ export const english = {
   presetName: 'Keep these under a name',
   keepPreset: 'Keep',
 
+  prompts: 'Your prompts',
+  promptsHint: 'A / at the begin of a message brings them. Places such as {{city}} are filled in with Tab.',
+  promptName: 'Name',
+  promptText: 'Text',
+  managePrompts: 'Add and change prompts…',
+
   deployment: 'Talk to',
   chooseDeployment: 'Choose whom to talk to',
   searchDeployments: 'Search models and applications',

@@ -71,6 +71,12 @@ export const german: Words = {
   presetName: 'Diese unter einem Namen behalten',
   keepPreset: 'Behalten',
 
+  prompts: 'Deine Prompts',
+  promptsHint: 'Ein / am Anfang einer Nachricht holt sie. Stellen wie {{Stadt}} füllst du mit Tab aus.',
+  promptName: 'Name',
+  promptText: 'Text',
+  managePrompts: 'Prompts anlegen und ändern …',
+
   deployment: 'Sprich mit',
   chooseDeployment: 'Wähle, mit wem du sprichst',
   searchDeployments: 'Modelle und Anwendungen durchsuchen',

@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import { startProcess } from '#test/start-process.ts';
+import { startBrowser } from './support.ts';
+import { overhang, violations } from './violations.ts';
+
+it('Own prompts are kept, brought by a slash, filled in and sent, by keyboard alone', { timeout: 90_000 }, async () => {
+  await using service = await startProcess({ configuration: { models: { demo: { upstreams: [{ protocol: 'demo' }] } } } });
+  await using browser = await startBrowser();
+  const { page, answer, troubles } = await browser.open(`${service.url}/#key=caller-key`);
+  const message = page.locator('#message');
+  const chosen = page.getByRole('option', { selected: true });
+  await page.locator('.starter').first().waitFor();
+  await message.fill('/');
+  await chosen.getByText('Add and change prompts').waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press('Enter');
+  const dialog = page.getByRole('dialog');
+  for (const [name, content] of [
+    ['Greeting', 'Hello {{name}} from {{place}}'],
+    ['Count', 'Count to 3'],
+  ] as const) {
+    await dialog.getByLabel('Name').fill(name);
+    await dialog.getByLabel('Text').fill(content);
+    await dialog.getByRole('button', { name: 'Keep' }).click();
+    await dialog.getByRole('button', { name, exact: true }).waitFor();
+  }
+  for (const size of [
+    { width: 390, height: 800 },
+    { width: 1280, height: 720 },
+  ]) {
+    await page.setViewportSize(size);
+    expect([await violations(page), await overhang(page)]).toEqual([[], 0]);
+  }
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+
+  await message.fill('/gree');
+  await chosen.getByText('Greeting').waitFor();
+  await page.keyboard.press('Tab');
+  const selected = '(({ value, selectionStart: from, selectionEnd: to }) => value.slice(from, to))(document.activeElement)';
+  await expect.poll(() => page.evaluate(selected)).toBe('{{name}}');
+  await page.keyboard.type('Ada');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('Porto');
+  expect(await message.inputValue()).toBe('Hello Ada from Porto');
+  await page.keyboard.press('Enter');
+  expect(await answer()).toContain('Hello Ada from Porto');
+
+  await message.fill('/nothing like this');
+  expect(await page.getByRole('option').count()).toBe(0);
+  await message.fill('/');
+  await page.getByRole('option', { name: 'Greeting' }).waitFor();
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Enter');
+  await dialog.getByRole('button', { name: 'Delete “Greeting”' }).click();
+  await dialog.getByRole('button', { name: 'Greeting', exact: true }).waitFor({ state: 'detached' });
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});

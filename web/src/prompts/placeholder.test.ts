@@ -1,0 +1,9 @@
+import { expect, it } from 'vitest';
+import { nextPlaceholder } from './placeholder.ts';
+
+it('The places of a prompt follow one another; braces that hold nothing are none', () => {
+  const text = 'From {{one}} to {{the other}}; {{}} {{a\nb}} {x}';
+  expect(nextPlaceholder(text)).toEqual({ begin: 5, end: 12 });
+  expect(nextPlaceholder(text, 12)).toEqual({ begin: 16, end: 29 });
+  expect(nextPlaceholder(text, 29)).toBeUndefined();
+});
