@@ -9,13 +9,24 @@ describe('what a web API answers', () => {
     ['JSON', 'application/json', '{"a":1}'],
     ['JSON of a kind', 'application/problem+json; charset=utf-8', '{"a":"ü"}'],
     ['text', 'text/plain', 'Grüße'],
-    ['a page', 'text/html', '<p>hi</p>'],
     ['text without a type', undefined, 'just text'],
   ])('is told to the model as it is: %s', async (_what, type, body) => {
     const server = await startServer((_request, response) =>
       response.writeHead(200, type ? { 'content-type': type } : {}).end(body),
     );
     expect(await callTool({ url: server.url }, {})).toEqual({ text: body, attachments: [], failed: false });
+  });
+
+  it('is told to the model as its text where it is a page; as it is where that has none', async () => {
+    for (const [body, text] of [
+      ['<p>hi <b>you</b></p>', 'hi you'],
+      ['<img src="a.png">', '<img src="a.png">'],
+    ] as const) {
+      const server = await startServer((_request, response) =>
+        response.writeHead(200, { 'content-type': 'text/html' }).end(body),
+      );
+      expect(await callTool({ url: server.url }, {})).toEqual({ text, attachments: [], failed: false });
+    }
   });
 
   it('is read in its own character set', async () => {
