@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { checkDescription } from '../test/clients/suite/check-description.ts';
 import { checkExample } from '../test/clients/suite/check-example.ts';
+import { checkResponses } from '../test/clients/suite/check-responses.ts';
 import { knownFailures } from '../test/clients/suite/known-failures.ts';
 import { holdTable } from '../test/clients/suite/page.ts';
 import { programs as allPrograms } from '../test/clients/suite/programs.ts';
@@ -19,7 +20,8 @@ what the service serves at /openapi.json is put before linters and generators of
   npm run test:clients -- --write            the same, and writes the table into the page
   npm run test:clients -- --only NAME,NAME   some programs, by their names in test/clients/suite/programs.ts; \`snippets\` are those
                                              of the page, \`description\` is what is done with /openapi.json, \`example\` what is
-                                             done with examples/sdk-application
+                                             done with examples/sdk-application, \`responses\` the clients of the
+                                             Responses API
 
 What they need is installed below $XDG_CACHE_HOME (~/.cache) when it is missing there.`;
 
@@ -39,6 +41,7 @@ async function run(): Promise<readonly string[]> {
   const has = (part: string): boolean => only?.includes(part) ?? true;
   const [outcomes, ...others] = await Promise.all([
     runPrograms(programs, stage),
+    has('responses') ? checkResponses() : [],
     has('description') ? checkDescription(stage) : [],
     has('example') ? checkExample(stage) : [],
     has('snippets') ? runSnippets(allPrograms, stage) : [],

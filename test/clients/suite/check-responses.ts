@@ -1,0 +1,103 @@
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { install } from './install.ts';
+import { readSnippets, type Snippet } from './page.ts';
+import { type ResponsesWorld, responsesDeployments, startResponsesWorld } from './responses-world.ts';
+import { runCommand } from './run-command.ts';
+import { installPython } from './runtimes.ts';
+
+const programsFolder = join(import.meta.dirname, '..');
+const nodeFolder = join(programsFolder, 'node/responses');
+const shownAddress = 'http://127.0.0.1:8080';
+const longestMs = 180_000;
+/** Languages of the page's recipes that are run here: clients that this repository does not have. */
+export const responsesLanguages: readonly string[] = ['mjs', 'toml'];
+
+interface Setting {
+  readonly world: ResponsesWorld;
+  readonly node: string;
+  /** A folder of its own, below which packages are found. */
+  readonly folder: string;
+}
+
+/** Stock clients of the Responses API, each with every kind of deployment, and the page's recipes for them. Gives what is wrong, a line each. */
+export async function checkResponses(): Promise<string[]> {
+  const [node, python] = await Promise.all([installNode(), installPython('newest')]);
+  const folder = await mkdtemp(join(tmpdir(), 'parley-responses-'));
+  try {
+    await using world = await startResponsesWorld();
+    await symlink(join(node, 'node_modules'), join(folder, 'node_modules'));
+    await writeFile(join(folder, 'clients.mjs'), await readFile(join(nodeFolder, 'clients.mjs')));
+    const setting = { world, node, folder };
+    const snippets = (await readSnippets()).filter(({ language }) => responsesLanguages.includes(language));
+    const inPython = [join(python, 'bin/python'), '-B', join(programsFolder, 'python/openai_responses.py')];
+    const [ofClients, ofCodex] = await Promise.all([
+      runAll(setting, [
+        ['the clients in JavaScript', [process.execPath, 'clients.mjs', ...responsesDeployments]],
+        ['openai for Python', [...inPython, ...responsesDeployments]],
+        ...(await toRecipes(setting, snippets)),
+      ]),
+      runCodex(setting, snippets),
+    ]);
+    return [...ofClients, ...ofCodex];
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function installNode(): Promise<string> {
+  const [manifest, lock] = [join(nodeFolder, 'package.json'), join(nodeFolder, 'package-lock.json')];
+  return install({
+    name: 'node-responses',
+    locks: [process.version, await readFile(lock, 'utf8')],
+    toSteps: (into) => [
+      { command: ['cp', manifest, lock, into] },
+      { command: ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund'], folder: into },
+    ],
+  });
+}
+
+type Named = readonly [name: string, command: readonly string[]];
+
+async function toRecipes({ world, folder }: Setting, snippets: readonly Snippet[]): Promise<Named[]> {
+  const programs = snippets.filter(({ language }) => language === 'mjs');
+  return Promise.all(
+    programs.map(async ({ client, code }, at): Promise<Named> => {
+      await writeFile(join(folder, `recipe-${at}.mjs`), code.replaceAll(shownAddress, world.url));
+      return [`the recipe of ${client}`, [process.execPath, `recipe-${at}.mjs`]];
+    }),
+  );
+}
+
+async function runAll({ world, folder }: Setting, programs: readonly Named[]): Promise<string[]> {
+  const faults: string[] = [];
+  for (const [name, command] of programs) {
+    const options = { folder, environment: world.environment, timeoutMs: longestMs, isBare: true };
+    const { code, stdout, stderr } = await runCommand(command, options);
+    const isTold = !name.startsWith('the recipe') || /from the mock\.|Paris/.test(stdout);
+    if (code !== 0 || !isTold) faults.push(`${name} ended with ${code}: ${stdout.slice(-300)}${stderr.slice(-1500)}`);
+  }
+  return faults;
+}
+
+/** Codex edits a file, with the configuration that the page shows. */
+async function runCodex({ world, node, folder }: Setting, snippets: readonly Snippet[]): Promise<string[]> {
+  const recipe = snippets.find(({ language }) => language === 'toml');
+  if (recipe === undefined) return ['docs/clients.md has no configuration of Codex'];
+  const faults: string[] = [];
+  for (const deployment of responsesDeployments) {
+    const home = join(folder, `codex-${deployment}`);
+    const work = join(home, 'work');
+    await mkdir(work, { recursive: true });
+    await writeFile(join(home, 'config.toml'), recipe.code.replaceAll(shownAddress, world.url));
+    await writeFile(join(work, 'greeting.txt'), 'Hello\n');
+    const flags = ['exec', '--skip-git-repo-check', '-s', 'danger-full-access', '-m', deployment, 'Change the greeting'];
+    const environment = { ...world.environment, CODEX_HOME: home, HOME: home };
+    const options = { folder: work, environment, timeoutMs: longestMs, isBare: true };
+    const { code, stderr } = await runCommand([join(node, 'node_modules/.bin/codex'), ...flags], options);
+    const text = await readFile(join(work, 'greeting.txt'), 'utf8');
+    if (code !== 0 || text !== 'Goodbye\n') faults.push(`Codex with ${deployment} ended with ${code}: ${stderr.slice(-600)}`);
+  }
+  return faults;
+}

@@ -1,0 +1,67 @@
+import { LLMock } from '@copilotkit/aimock';
+import { startProcess } from '#test/start-process.ts';
+import { callerKey } from '#test/start-service.ts';
+
+/** What clients of the Responses API run before. */
+export interface ResponsesWorld extends AsyncDisposable {
+  readonly url: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** A deployment before an upstream of each dialect, and a quick app. */
+export const responsesDeployments = ['gpt', 'responses', 'claude', 'gemini', 'quick'] as const;
+
+/** The service as a process, before a mock that says what each client needs to hear. */
+export async function startResponsesWorld(): Promise<ResponsesWorld> {
+  await using stack = new AsyncDisposableStack();
+  const mock = new LLMock({ port: 0, host: '127.0.0.1', chunkSize: 20 });
+  script(mock);
+  await mock.start();
+  stack.defer(() => mock.stop());
+  const service = stack.use(await startProcess({ configuration: toConfiguration(mock.url) }));
+  const running = stack.move();
+  const { url } = service;
+  return {
+    url,
+    environment: { PARLEY_URL: url, PARLEY_KEY: callerKey, KEY: callerKey },
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
+}
+
+const calls = (name: string, args: object) => ({
+  toolCalls: [{ name, arguments: JSON.stringify(args), id: `call_${name}` }],
+});
+
+function script(mock: LLMock): void {
+  mock.on({ userMessage: /greeting/i, hasToolResult: true }, { content: 'The file says goodbye now.' });
+  mock.on({ userMessage: /greeting/i }, calls('exec_command', { cmd: 'sed -i s/Hello/Goodbye/ greeting.txt' }));
+  const hasCalls = (request: unknown): boolean => JSON.stringify(request).includes('"tool_calls"');
+  mock.on({ userMessage: /hand over/i, predicate: (request) => !hasCalls(request) }, calls('transfer_to_Forecaster', {}));
+  const hasForecast = (request: unknown): boolean => JSON.stringify(request).includes('sunny in');
+  mock.on({ userMessage: /weather/i, predicate: hasForecast }, { content: 'It is sunny in Paris.' });
+  mock.on({ userMessage: /weather/i }, calls('get_weather', { city: 'Paris' }));
+  mock.onMessage(/person/i, { content: '{"name":"Ada","age":36}' });
+  mock.onMessage(/.*/, { content: 'Hello from the mock.' });
+}
+
+function toConfiguration(upstream: string): object {
+  const openai = { endpoint: `${upstream}/v1`, key: 'upstream-key', model: 'gpt-4o' };
+  const once = { maxRetryAttempts: 1 };
+  return {
+    models: {
+      gpt: { upstreams: [openai], ...once },
+      // What the page's snippets ask, since `npm start` has it.
+      demo: { upstreams: [openai], ...once },
+      responses: { upstreams: [{ ...openai, api: 'responses' }], ...once },
+      claude: { upstreams: [{ ...openai, protocol: 'anthropic', model: 'claude-sonnet-4-5' }], ...once },
+      gemini: { upstreams: [{ ...openai, protocol: 'gemini', endpoint: `${upstream}/v1beta`, model: 'gemini-3-pro' }], ...once },
+    },
+    applications: {
+      quick: {
+        applicationTypeSchemaId: 'https://parley.example/custom_application_schemas/quickapps',
+        applicationProperties: { model: 'gpt', temperature: 0, instructions: 'Be brief.' },
+      },
+    },
+    keys: { [callerKey]: { project: 'clients' } },
+  };
+}
