@@ -33,6 +33,11 @@ export function isHiddenItem({ type }: JsonObject): boolean {
   return type === stateType;
 }
 
+/** Whether an item of an output is stored as it is. */
+export function isStoredForm({ id, type, status, content }: JsonObject): boolean {
+  return typeof id === 'string' && id !== '' && (type !== 'message' || (typeof status === 'string' && Array.isArray(content)));
+}
+
 /** An item as it is stored and listed: with an id, and what is said in parts. */
 export function toStoredItem(item: JsonObject, newId: () => string): JsonObject {
   const type = String(item.type);

@@ -13,7 +13,7 @@ import type {
   ResponseStore,
   StoredResponse,
 } from '#domain/responses/response-store.ts';
-import { toStoredItem } from '#domain/responses/stored-items.ts';
+import { isStoredForm, toStoredItem } from '#domain/responses/stored-items.ts';
 import type { KeptResponse, OpenedResponse } from './response-keeper.ts';
 
 export interface KeeperDeps {
@@ -159,13 +159,14 @@ export class StoredOpening implements OpenedResponse {
     const { response } = kept;
     const { retentionDays } = target.snapshot.configuration.responses;
     const createdAtMs = response.created_at * 1000;
-    const items = this.#toItems(kept);
-    const isShown = JSON.stringify(items) === JSON.stringify(response.output);
+    const { output } = response;
+    const isShown =
+      kept.items.length === output.length && kept.items.every((item, at) => item === output[at] && isStoredForm(item));
     this.#input ??= this.input.map((item) => toStoredItem(item as JsonObject, this.#deps.newId));
     return {
       ...{ id: response.id, subject: target.call.caller.subject, status: response.status, isBackground: response.background },
       ...{ previousId: request.previous_response_id, createdAtMs, expiresAtMs: createdAtMs + retentionDays * dayMs },
-      ...{ response, input: this.#input, ...(!isShown && { items }) },
+      ...{ response, input: this.#input, ...(!isShown && { items: this.#toItems(kept) }) },
     };
   }
 
