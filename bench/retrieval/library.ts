@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BoundedCache } from '#base/bounded-cache.ts';
 import { systemClock } from '#base/clock.ts';
-import { LocalEmbedder } from '#base/embedding/local-embedder.ts';
+import { EmbedderPool } from '#base/embedding/embedder-pool.ts';
+import type { JsonObject } from '#base/json.ts';
 import { Secret } from '#base/secret.ts';
 import type { IndexedFile } from '#domain/files/file-index.ts';
 import type { IndexedDocument } from '#domain/tools/passage-index.ts';
@@ -12,18 +13,20 @@ import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
 import { openPostgres } from '#stores/sql/open-postgres.ts';
 import { openSqlite } from '#stores/sql/open-sqlite.ts';
 import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
+import { type AskEmbeddings, DeploymentEmbedder } from '#tools/retrieval/deployment-embedder.ts';
 import { DocumentIndexer } from '#tools/retrieval/indexing/document-indexer.ts';
 import type { MadeDocument } from './corpus/corpus.ts';
 
 /** An index of its own, in a temporary folder or in the PostgreSQL of that address. */
-export async function openLibrary(postgresUrl: string | undefined) {
+export async function openLibrary(postgresUrl: string | undefined, embeddingsUrl?: string) {
   const folder = await mkdtemp(join(tmpdir(), 'parley-retrieval-'));
   const { database, close: closeDatabase } = await (postgresUrl === undefined
     ? openSqlite(join(folder, 'parley.db'))
     : openPostgres(new Secret(postgresUrl)));
   const index = new SqlPassageIndex(database);
   const blobs = await DiskBlobStore.open(folder);
-  const embedder = new LocalEmbedder({ recent: new BoundedCache({ maxBytes: 0, bytesOf: () => 0 }) });
+  const local = new EmbedderPool(availableParallelism(), { recent: new BoundedCache({ maxBytes: 0, bytesOf: () => 0 }) });
+  const embedder = embeddingsUrl === undefined ? local : new DeploymentEmbedder('measured', askAt(embeddingsUrl));
   const noteFault = (message: string, thrown: unknown): void => console.error(message, thrown);
   const indexer = new DocumentIndexer({ index, blobs, clock: systemClock, owner: 'bench', noteFault });
 
@@ -46,12 +49,20 @@ export async function openLibrary(postgresUrl: string | undefined) {
 
   async function close(): Promise<void> {
     await indexer.close();
-    await embedder.close();
+    await local.close();
     await closeDatabase();
     await rm(folder, { recursive: true });
   }
 
-  return { index, indexer, embedder, store, awaitVectors, close };
+  return { index, indexer, embedder, dimensions: local.dimensions, store, awaitVectors, close };
+}
+
+function askAt(url: string): AskEmbeddings {
+  return async (request, signal) => {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${url}/embeddings`, { method: 'POST', headers, body: JSON.stringify(request), signal });
+    return (await response.json()) as JsonObject;
+  };
 }
 
 async function* oneOf(bytes: Uint8Array): AsyncIterable<Uint8Array> {

@@ -6,6 +6,7 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
+import type { DocumentsSettings } from '#domain/quick-app/quick-app.ts';
 import type { DocumentProgress } from '#domain/tools/document-progress.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { PassageIndex } from '#domain/tools/passage-index.ts';
@@ -76,16 +77,17 @@ export class DocumentTools {
     this.#shelves = { clock, files: files.index, index, indexer, search: new PassageSearch(index, vectors) };
   }
 
-  /** The tools over these references, for an application under a configuration. Rejects with ToolFault, StoreFault. */
+  /** The tools over these files, for an application under a configuration. Rejects with ToolFault, StoreFault. */
   async load(
-    references: readonly string[],
+    { files, retrieval }: DocumentsSettings,
     configuration: Configuration,
     { owner, application }: LoadContext,
   ): Promise<LoadedTools> {
     if (this.#shelves === undefined) throw new ToolFault('No files are stored here.');
-    const { maxResultBytes } = configuration.tools;
-    const deps = { ...this.#shelves, embedder: this.#embedder(configuration), maxResultBytes };
-    const loaded = await loadDocumentTools(references, owner, deps);
+    const { maxBytes, ...bounds } = { ...configuration.retrieval, ...retrieval };
+    const maxResultBytes = Math.min(configuration.tools.maxResultBytes, maxBytes ?? Number.POSITIVE_INFINITY);
+    const deps = { ...this.#shelves, embedder: this.#embedder(configuration), maxResultBytes, bounds };
+    const loaded = await loadDocumentTools(files, owner, deps);
     this.#noteMissing(application, loaded.missing);
     return loaded;
   }

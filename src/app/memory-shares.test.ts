@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { documentMemoryMb, memoryOfProcess, vectorBytes } from './memory-shares.ts';
+import { documentMemoryMb, embeddingThreads, memoryOfProcess, vectorBytes } from './memory-shares.ts';
 
 const mebibyte = 1024 ** 2;
 
@@ -19,4 +19,14 @@ it('a process may take no more than the machine has', () => {
 
 it('gives a document a quarter of the memory, within bounds', () => {
   expect([512, 1024, 2048, 65_536].map((memory) => documentMemoryMb(memory * mebibyte))).toEqual([160, 256, 512, 1024]);
+});
+
+it('gives the model of sentences a thread for each core, fewer where there is little memory', () => {
+  const given = [
+    [512, 8],
+    [2048, 8],
+    [65_536, 8],
+    [65_536, 1],
+  ] as const;
+  expect(given.map(([memory, cores]) => embeddingThreads(memory * mebibyte, cores))).toEqual([1, 2, 4, 1]);
 });

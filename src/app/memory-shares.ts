@@ -1,4 +1,4 @@
-import { totalmem } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 
 const mebibyte = 1024 ** 2;
 const vectorShare = 1 / 16;
@@ -22,4 +22,12 @@ const mostDocumentMb = 1024;
 /** MiB that reading a document may take: three are read at once at most, and a quarter of the memory is left to the node. */
 export function documentMemoryMb(memory: number): number {
   return Math.min(mostDocumentMb, Math.max(leastDocumentMb, Math.floor(memory / 4 / mebibyte)));
+}
+
+const mostThreads = 4;
+const memoryPerThread = 1024 * mebibyte;
+
+/** How many threads may have the model of sentences, some 200 MB each: as many as there are cores, fewer in a small container. */
+export function embeddingThreads(memory: number, cores = availableParallelism()): number {
+  return Math.max(1, Math.min(mostThreads, cores, Math.floor(memory / memoryPerThread)));
 }

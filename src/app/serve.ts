@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:https';
 import type { FastifyInstance } from 'fastify';
 import { systemClock } from '#base/clock.ts';
-import { LocalEmbedder, recentVectorBounds } from '#base/embedding/local-embedder.ts';
+import { EmbedderPool } from '#base/embedding/embedder-pool.ts';
+import { recentVectorBounds } from '#base/embedding/local-embedder.ts';
 import type { HttpClient } from '#base/http/client.ts';
 import { LeanClient } from '#base/http/lean-client.ts';
 import type { Accepted } from '#configuration/check.ts';
@@ -23,6 +24,7 @@ import { firstConfiguration } from './first-configuration.ts';
 import { KeptConnections } from './kept-connections.ts';
 import { addressOnce } from './listening.ts';
 import { measureHttp } from './measure-http.ts';
+import { embeddingThreads, memoryOfProcess } from './memory-shares.ts';
 import { serveMetrics } from './metrics-server.ts';
 import { createReadNode } from './node-report.ts';
 import { formatDangling } from './node-state.ts';
@@ -82,8 +84,10 @@ function newSecret(): string {
 function composeNode(
   { settings, snapshot, loadBalancer, caches, state, stores, telemetry, log, noteAudit }: NodeDeps,
   http: HttpClient,
-): Service & { embedder: LocalEmbedder } {
-  const embedder = new LocalEmbedder({ recent: caches.open('recent_vectors', recentVectorBounds) });
+): Service & { embedder: EmbedderPool } {
+  const embedder = new EmbedderPool(embeddingThreads(memoryOfProcess()), {
+    recent: caches.open('recent_vectors', recentVectorBounds),
+  });
   const service: Service = composeService({
     snapshot: snapshot.current,
     loadBalancer,

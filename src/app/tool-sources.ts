@@ -64,7 +64,7 @@ function toTools(configuration: Configuration, clock: Clock, lasting: LastingSou
       tokens,
       limits,
       mcp: (settings, context) => lasting.mcp.load(settings, network, context),
-      documents: (files, context) => lasting.documents.load(files, configuration, context),
+      documents: (settings, context) => lasting.documents.load(settings, configuration, context),
     },
   };
 }

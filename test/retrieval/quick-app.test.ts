@@ -9,6 +9,7 @@ import { makePdf } from '../../bench/retrieval/make/make-pdf.ts';
 import { calls, quickApp, says, stagesOf, toldTo, user } from '../quick-apps/support.ts';
 import { until } from './library.ts';
 import { attachmentsOf, startWith, TestShelves } from './rig.ts';
+import { heldEmbedder, wordEmbedder } from './word-embedder.ts';
 
 const pages = [
   [{ text: 'The mill was built by monks in 1283.', size: 11 }],
@@ -91,12 +92,12 @@ describe('documents that are large', () => {
     const told = toldTo(rig)[0] ?? '';
     expect(told).toMatch(/^\[1\] rooms\.md — Section 0 › Section 77\n|^\[1\] rooms\.md — Section 77\n/);
     expect(told).toContain('The code of room 77 is ZX-1077.');
-    expect(told.match(/^\[\d\]/gm)?.length).toBeLessThanOrEqual(6);
+    expect(told.match(/^\[\d+\]/gm)?.length).toBeLessThanOrEqual(12);
     expect(told.length).toBeLessThan(20_000);
     const [first, ...others] = stagesOf(answered)[0]?.attachments ?? [];
     expect(first).toMatchObject({ title: 'rooms.md', reference_url: 'files/bucket/rooms.md' });
     expect(first?.data).toContain('ZX-1077');
-    expect(others.length + 1).toBe(told.match(/^\[\d\]/gm)?.length);
+    expect(others.length + 1).toBe(told.match(/^\[\d+\]/gm)?.length);
     expect(attachmentsOf(answered)).toEqual([first]);
   });
 
@@ -108,21 +109,53 @@ describe('documents that are large', () => {
     await using rig = await startWith(shelves, [reference], { query: 'room 77' });
     const answered = await rig.chat('Room 77?');
     expect(toldTo(rig)[0]).toContain('key 77');
-    expect(stagesOf(answered)[0]?.attachments?.length).toBeLessThanOrEqual(6);
+    expect(stagesOf(answered)[0]?.attachments?.length).toBeLessThanOrEqual(12);
   });
 
-  it('are told to be searched by words only as long as it is so', async () => {
+  it('are waited for until they are found by what they mean, which a stage tells', async () => {
     const reference = await shelves.put('rooms.md', long);
-    await using rig = await startWith(shelves, [reference], { query: 'code ZX-1077' });
+    const { embedder, release } = heldEmbedder();
+    await using rig = await startWith(shelves, [reference], { query: 'code ZX-1077' }, { options: { embedder } });
+    const stream = await rig.service.stream('app', { messages: [user('What is ZX-1077?')] });
+    let told = '';
+    for (let event = await stream.next(); event !== undefined; event = await stream.next()) {
+      told += JSON.stringify(event);
+      if (/Working out what the passages mean: 0 of \d+\./.test(told)) release();
+    }
+    expect(toldTo(rig)[0]).not.toContain('Searched by words only');
+  });
+
+  it('are searched by words only where vectors cannot be made, which the model is told', async () => {
+    const reference = await shelves.put('rooms.md', long);
+    const { embedder, fail } = heldEmbedder();
+    fail();
+    await using rig = await startWith(shelves, [reference], { query: 'code ZX-1077' }, { options: { embedder } });
     await rig.chat('What is ZX-1077?');
     expect(toldTo(rig)[0]).toContain('Note: Searched by words only');
+    expect(toldTo(rig)[0]).toContain('ZX-1077');
+  });
+
+  it('give as many passages as is set, those that follow each other as one, and what fits less not at all', async () => {
+    const reference = await shelves.put('rooms.md', long);
+    const found = async (retrieval: object, query: string) => {
+      await using rig = await startWith(shelves, [reference], { query }, { app: { retrieval } });
+      await rig.chat(query);
+      return { told: toldTo(rig)[0] ?? '', count: toldTo(rig)[0]?.match(/^\[\d+\]/gm)?.length ?? 0 };
+    };
+    const many = await found({}, 'What is the code of the room?');
+    const few = await found({ passages: 2 }, 'What is the code of the room?');
+    const none = await found({ minScore: 1 }, 'Which giraffe has the code of the room?');
+    const short = await found({ maxBytes: 2000 }, 'What is the code of the room?');
+    expect([many.count, few.count, none.count]).toEqual([12, 2, 0]);
+    expect(none.told).toMatch(/^Nothing in the documents fits this question\./);
+    expect(Buffer.byteLength(short.told)).toBeLessThanOrEqual(2000);
   });
 
   it('that have nothing to the point give nothing', async () => {
     const reference = await shelves.put('rooms.md', long);
     await using rig = await startWith(shelves, [reference], { query: 'giraffe' });
     const answered = await rig.chat('giraffes?');
-    expect(toldTo(rig)[0]).toMatch(/^Nothing in the documents matches\./);
+    expect(toldTo(rig)[0]).toMatch(/^Nothing in the documents fits this question\./);
     expect(attachmentsOf(answered)).toEqual([]);
   });
 
@@ -311,7 +344,7 @@ describe('the configured embedding model', () => {
     await until(async () => (await shelves.index.countVectors(key)) === (await shelves.index.find(document))?.passages);
     expect(await shelves.index.countVectors({ document, model: 'local:minilm-l6-v2' })).toBe(0);
     const [run] = await shelves.index.vectors(key);
-    expect(run?.vectors.length).toBe((run?.count ?? 0) * 384);
+    expect(run?.vectors.length).toBe((run?.count ?? 0) * wordEmbedder.dimensions);
   });
 
   it('that fails leaves the words', async () => {

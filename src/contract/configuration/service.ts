@@ -112,10 +112,47 @@ export const ConsentSettings = strict(
   { default: {}, description: 'Consent of users.' },
 );
 
+const passages = {
+  minimum: 1,
+  maximum: 100,
+  description: 'How many passages a search gives at most, each with its neighbours.',
+};
+const minScore = {
+  minimum: 0,
+  maximum: 1,
+  description: 'How well a passage must fit to be given, from 0 to 1: by its meaning, or by its share of the words.',
+};
+
+/** How an application searches its documents. */
+export const RetrievalOfApplication = strict(
+  {
+    passages: Type.Optional(
+      Type.Integer({ ...passages, title: 'Passages', description: `${passages.description} Absent: as the service has it.` }),
+    ),
+    minScore: Type.Optional(
+      Type.Number({ ...minScore, title: 'Lowest score', description: `${minScore.description} Absent: as the service has it.` }),
+    ),
+    maxBytes: Type.Optional(
+      Type.Integer({
+        title: 'Most bytes',
+        minimum: 1000,
+        description: 'Bytes that a search gives at most. Absent: as the service has it.',
+      }),
+    ),
+  },
+  { title: 'Search in documents', description: 'How documents are searched. Absent: as the service has it.' },
+);
+export type RetrievalOfApplication = Static<typeof RetrievalOfApplication>;
+
 export const RetrievalSettings = strict(
   {
     embeddingModel: Type.Optional(
-      text('Id of a model of type `embedding` for the search in documents. Absent: the one built in.'),
+      text('Id of a model of type `embedding` for the search in documents. Absent: the one built in, which knows English alone.'),
+    ),
+    passages: Type.Integer({ ...passages, default: 12 }),
+    minScore: Type.Number({ ...minScore, default: 0.15 }),
+    maxBytes: Type.Optional(
+      Type.Integer({ minimum: 1000, description: 'Bytes that a search gives at most. Absent: `tools.maxResultBytes`.' }),
     ),
   },
   { default: {}, description: 'Search in documents.' },

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { strict, text, texts } from '../configuration/fields.ts';
-import { contextStrategies } from '../configuration/service.ts';
+import { contextStrategies, RetrievalOfApplication } from '../configuration/service.ts';
 import { ClientToolset } from './client-toolset.ts';
 import { DeploymentConditions } from './conditions.ts';
 import { McpToolset } from './mcp-toolset.ts';
@@ -72,9 +72,10 @@ export const QuickAppForm = strict(
       Type.Union([fileReference, Type.Array(fileReference)], {
         title: 'Documents',
         description:
-          'Stored files that answers are looked up in, by reference, one or a list; they are read once this is saved. Absent: none.',
+          'Stored files that answers are looked up in, by reference, one or a list; they are read once this is saved. What they mean is searched in English alone, unless the service names another embedding model. Absent: none.',
       }),
     ),
+    retrieval: Type.Optional(RetrievalOfApplication),
   },
   { description: 'A quick app: a model with instructions, starters and tools.' },
 );

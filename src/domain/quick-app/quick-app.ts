@@ -1,6 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
 import type { Authorization, McpAuthorization } from '#contract/configuration/authorization.ts';
-import type { ContextSettings } from '#contract/configuration/service.ts';
+import type { ContextSettings, RetrievalOfApplication } from '#contract/configuration/service.ts';
 import type { Condition } from '#contract/quick-app/conditions.ts';
 import type { RestToolDefinition } from '../tools/rest-tool.ts';
 
@@ -24,7 +24,15 @@ export type QuickAppToolset =
   | { readonly kind: 'client'; readonly name: string; readonly description: string; readonly parameters: JsonObject }
   | RestToolsetSettings
   | McpToolsetSettings
-  | { readonly kind: 'documents'; readonly files: readonly string[] };
+  | DocumentsSettings;
+
+export interface DocumentsSettings {
+  readonly kind: 'documents';
+  /** References. */
+  readonly files: readonly string[];
+  /** What is absent is as the service has it. */
+  readonly retrieval: RetrievalOfApplication;
+}
 
 export interface RestToolsetSettings {
   readonly kind: 'rest';

@@ -32,7 +32,7 @@ function* toToolsets(form: QuickAppForm): Iterable<QuickAppToolset> {
   }
   for (const toolset of form.mcp_toolset ?? []) yield toMcpToolset(toolset);
   const files = [form.document_relative_url ?? []].flat();
-  if (files.length > 0) yield { kind: 'documents', files };
+  if (files.length > 0) yield { kind: 'documents', files, retrieval: form.retrieval ?? {} };
 }
 
 function toParameters({ parameters }: ClientTool): JsonObject {

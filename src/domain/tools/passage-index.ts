@@ -34,6 +34,8 @@ export interface PassageHit {
 export interface WordHit extends PassageHit {
   /** Of the question's telling words, how many the passage or its headings have: from 0 to 1. */
   readonly share: number;
+  /** Of what the question names exactly (codes, numbers, names of files), how much it has: from 0 to 1; 0 where it names nothing. */
+  readonly exact: number;
 }
 
 /** Vectors of passages that follow each other, one behind the other. */
@@ -81,7 +83,7 @@ export interface PassageIndex {
   drop(document: string): Promise<void>;
   /** Passages of a document with `from <= nth < to`, in order. */
   read(document: string, from: number, to: number): Promise<readonly Passage[]>;
-  /** Passages of these documents that share words with a text, best first. */
+  /** Passages of these documents that share words with a text, best first: those with what the text names exactly before all others. */
   searchWords(text: string, documents: readonly string[], limit: number): Promise<readonly WordHit[]>;
   addVectors(key: VectorKey, run: VectorRun): Promise<void>;
   /** In order of the passages; there may be none yet for some. */

@@ -1,5 +1,5 @@
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import type { McpToolsetSettings, QuickApp, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
+import type { DocumentsSettings, McpToolsetSettings, QuickApp, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import { type LoadedTools, ToolFault } from '#domain/tools/tool.ts';
 import { type AskDeployment, createDeploymentTool } from '#tools/deployment/deployment-tool.ts';
 import { createRestTools, type RestSources } from '#tools/rest/create-rest-tools.ts';
@@ -8,7 +8,7 @@ export interface ToolSources extends RestSources {
   /** The tools of an MCP server, and those that cannot be offered; rejects with ToolFault if it cannot be reached. */
   readonly mcp: (settings: McpToolsetSettings, context: LoadContext) => Promise<LoadedTools>;
   /** The tools that look something up in stored files, and those of the files that are missing. */
-  readonly documents: (files: readonly string[], context: LoadContext) => Promise<LoadedTools>;
+  readonly documents: (settings: DocumentsSettings, context: LoadContext) => Promise<LoadedTools>;
 }
 
 /** For whom tools are loaded. */
@@ -66,7 +66,7 @@ async function toTools(toolset: QuickAppToolset, { sources, context }: Loading):
     case 'mcp':
       return sources.mcp(toolset, context);
     case 'documents':
-      return sources.documents(toolset.files, context);
+      return sources.documents(toolset, context);
     default:
       return { tools: [], missing: [] };
   }

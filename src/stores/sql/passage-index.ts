@@ -10,8 +10,8 @@ import type {
   WordHit,
 } from '#domain/tools/passage-index.ts';
 import type { DocumentRow } from './passage-schema.ts';
-import { wordSearchOf } from './passage-search.ts';
-import { shareOf, toAskedWords } from './passage-words.ts';
+import { type WordsQuery, wordSearchOf } from './passage-search.ts';
+import { exactShareOf, shareOf, toAskedWords, toIdentifiers } from './passage-words.ts';
 import type { Schema } from './schema.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
@@ -145,16 +145,30 @@ export class SqlPassageIndex implements PassageIndex {
   async searchWords(text: string, documents: readonly string[], limit: number): Promise<readonly WordHit[]> {
     const words = toAskedWords(text);
     if (words.length === 0 || documents.length === 0) return [];
+    const identifiers = toIdentifiers(text);
+    const [named, found] = await Promise.all([
+      identifiers.length === 0 ? [] : this.#find({ words: identifiers, documents, limit }),
+      this.#find({ words, documents, limit }),
+    ]);
+    const rows = new Map([...named, ...found].map((row) => [`${row.document} ${row.nth}`, row]));
+    return [...rows.values()]
+      .map(({ document, nth, title, headings, text: said }) => {
+        const whole = `${title}\n${headings}\n${said}`;
+        return { document, nth, share: shareOf(words, whole), exact: exactShareOf(identifiers, whole) };
+      })
+      .toSorted((one, other) => other.exact - one.exact)
+      .slice(0, limit);
+  }
+
+  async #find(query: WordsQuery): Promise<readonly FoundRow[]> {
     const { rows } = await this.#database.run((kysely) => {
-      const found = wordSearchOf(kysely).toFound({ words, documents, limit });
+      const found = wordSearchOf(kysely).toFound(query);
       return sql<FoundRow>`
         select passages.document, nth, title, headings, text from (${found}) found
         join passages on passages.id = found.id join indexed_documents on indexed_documents.id = passages.document
         order by score, found.id`.execute(kysely);
     });
-    return rows.map(({ document, nth, title, headings, text: said }) => {
-      return { document, nth, share: shareOf(words, `${title}\n${headings}\n${said}`) };
-    });
+    return rows;
   }
 
   async addVectors({ document, model }: VectorKey, { first, count, vectors }: VectorRun): Promise<void> {

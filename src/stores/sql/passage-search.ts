@@ -10,7 +10,8 @@ interface WordsEntry {
   readonly text: string;
 }
 
-interface WordsQuery {
+/** Which passages are looked for. */
+export interface WordsQuery {
   /** At least one; of letters and digits only. */
   readonly words: readonly string[];
   /** At least one. */

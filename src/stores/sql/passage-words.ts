@@ -27,6 +27,34 @@ export function toAskedWords(text: string): string[] {
   return (telling.length > 0 ? telling : all).slice(0, maxAsked);
 }
 
+/**
+ * What of a question names one thing exactly, as the index has it: codes and versions (`E4103`, `AB-12/x`), names of files and
+ * settings (`a.json`, `max_tokens`), names with capitals in them (`maxTokens`), numbers of four digits and more.
+ */
+export function toIdentifiers(text: string): string[] {
+  const found = [...text.matchAll(compound)].map(([word]) => word).filter(isIdentifier);
+  return [...new Set(found.flatMap((word) => [...wordsOf(word)].slice(0, 1)))].slice(0, maxAsked);
+}
+
+const identifiers = [
+  /^(?=.*\p{L})(?=.*\p{N})(?!\p{N}+(?:st|nd|rd|th|s)$).{2,}$/iu,
+  /^\P{L}*(?:\p{N}\P{L}*){4,}$/u,
+  /\p{L}{2,}[._:]\p{L}{2,}/u,
+  /^\p{Lu}+(?:[-/]\p{Lu}+)+$/u,
+  /\p{Ll}\p{Lu}/u,
+];
+
+function isIdentifier(word: string): boolean {
+  return identifiers.some((shape) => shape.test(word));
+}
+
+/** The share of the identifiers that a text has. */
+export function exactShareOf(identifiers: readonly string[], text: string): number {
+  if (identifiers.length === 0) return 0;
+  const words = new Set(wordsOf(text));
+  return identifiers.filter((identifier) => words.has(identifier)).length / identifiers.length;
+}
+
 /** The share of the asked words that a text has, whatever their English endings are. */
 export function shareOf(asked: readonly string[], text: string): number {
   const stems = new Set<string>();

@@ -3,7 +3,8 @@ import type { JsonObject } from '#base/json.ts';
 import type { IndexedDocument, PassageIndex } from '#domain/tools/passage-index.ts';
 import { type Tool, type ToolContext, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
 import { awaitReadings } from './await-readings.ts';
-import { gatherPassages, gatherWhole } from './gather-passages.ts';
+import { awaitVectors } from './await-vectors.ts';
+import { type GatheringBounds, gatherPassages, gatherWhole } from './gather-passages.ts';
 import type { DocumentIndexer } from './indexing/document-indexer.ts';
 import type { PassageSearch } from './searching/passage-search.ts';
 import type { ShelvedFile } from './shelf.ts';
@@ -25,6 +26,7 @@ export interface QueryDocumentDeps {
   readonly clock: Clock;
   /** Bytes of a result that the model is shown. */
   readonly maxResultBytes: number;
+  readonly bounds: GatheringBounds;
 }
 
 /** Looks something up in stored files. */
@@ -74,15 +76,18 @@ function isSame(one: string, other: string): boolean {
 }
 
 async function lookUp({ text, files }: Question, deps: QueryDocumentDeps & { context: ToolContext }): Promise<ToolResult> {
-  const { index, indexer, search, embedder, clock, maxResultBytes, context } = deps;
+  const { index, indexer, search, embedder, clock, maxResultBytes, bounds, context } = deps;
   const wanted = files.map((shelved) => ({ shelved, reading: indexer.want(shelved.file, embedder) }));
   const { read, notes } = await awaitReadings(wanted, context, clock);
   if (read.length === 0) return { text: notes.join('\n'), attachments: [], failed: true };
   const documents = read.map(({ document }) => document);
-  const { hits, byMeaning } = await search.search({ text, documents, embedder, signal: context.signal });
-  const gathering = { index, read, hits };
   const isSmall = isShownWhole(documents, maxResultBytes);
-  const passages = isSmall ? await gatherWhole(gathering) : await gatherPassages(gathering);
+  const query = { text, documents, embedder, signal: context.signal };
+  const early = await search.search(query);
+  const hasWaited = !isSmall && !early.byMeaning && (await awaitVectors(documents, deps));
+  const { hits, byMeaning } = hasWaited ? await search.search(query) : early;
+  const gathering = { index, read, hits };
+  const passages = isSmall ? await gatherWhole(gathering) : await gatherPassages(gathering, bounds);
   const byWords = 'Searched by words only: what the passages mean is still being worked out.';
   const allNotes = byMeaning || isSmall ? notes : [...notes, byWords];
   return toAnswer({ passages, notes: allNotes, maxBytes: maxResultBytes, cite: context.cite });

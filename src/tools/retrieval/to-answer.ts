@@ -4,7 +4,7 @@ import type { ReadFile } from './await-readings.ts';
 import type { GivenPassage } from './gather-passages.ts';
 
 const longestExcerpt = 2000;
-const nothing = 'Nothing in the documents matches. Try other words, or say that the documents do not tell.';
+const nothing = 'Nothing in the documents fits this question. Try other words, or say that the documents do not tell.';
 /** Of the allowed bytes, for notes and what stands between passages. */
 const reservedBytes = 1000;
 /** A number with its brackets, and the line breaks behind a passage. */
@@ -34,8 +34,9 @@ function withNumbers(passages: readonly GivenPassage[], { maxBytes, cite }: Pick
     const head = toHead(file, given[0] ?? quoted);
     const text = given.map((passage) => passage.text).join('\n');
     const said = head === before ? text : `${head}\n${text}`;
-    left -= Buffer.byteLength(said) + markBytes;
-    if (left < 0) break;
+    const bytes = Buffer.byteLength(said) + markBytes;
+    if (bytes > left) continue;
+    left -= bytes;
     before = head;
     parts.push(`[${cite({ attachment: toCitation(file, quoted), text, isBest })}] ${said}`);
   }

@@ -119,8 +119,19 @@ export const schemaGerman: Readonly<Record<string, string>> = {
   'Names of the tools that may be called. Absent: all of the server.':
     'Namen der Werkzeuge, die aufgerufen werden dürfen. Leer: alle des Servers.',
   Documents: 'Dokumente',
-  'Stored files that answers are looked up in, by reference, one or a list; they are read once this is saved. Absent: none.':
-    'Gespeicherte Dateien, in denen Antworten nachgeschlagen werden; sie werden nach dem Speichern gelesen. Leer: keine.',
+  'Stored files that answers are looked up in, by reference, one or a list; they are read once this is saved. What they mean is searched in English alone, unless the service names another embedding model. Absent: none.':
+    'Gespeicherte Dateien, in denen Antworten nachgeschlagen werden; sie werden nach dem Speichern gelesen. Nach dem Sinn gesucht wird nur in englischen, wenn der Dienst kein anderes Embedding-Modell nennt. Leer: keine.',
+  'Search in documents': 'Suche in Dokumenten',
+  'How documents are searched. Absent: as the service has it.': 'Wie Dokumente durchsucht werden. Leer: wie der Dienst es hat.',
+  Passages: 'Stellen',
+  'How many passages a search gives at most, each with its neighbours. Absent: as the service has it.':
+    'Wie viele Stellen eine Suche höchstens gibt, jede mit ihren Nachbarn. Leer: wie der Dienst es hat.',
+  'Lowest score': 'Mindestwert',
+  'How well a passage must fit to be given, from 0 to 1: by its meaning, or by its share of the words. Absent: as the service has it.':
+    'Wie gut eine Stelle passen muss, von 0 bis 1: nach dem Sinn oder nach dem Anteil der Wörter. Leer: wie der Dienst es hat.',
+  'Most bytes': 'Höchstens Bytes',
+  'Bytes that a search gives at most. Absent: as the service has it.':
+    'Wie viele Bytes eine Suche höchstens gibt. Leer: wie der Dienst es hat.',
   'Long conversations': 'Lange Gespräche',
   'What is done if a conversation is longer than the model takes.':
     'Was geschieht, wenn ein Gespräch länger ist, als das Modell annimmt.',

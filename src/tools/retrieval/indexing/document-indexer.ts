@@ -95,6 +95,11 @@ export class DocumentIndexer {
     return reading;
   }
 
+  /** Whether vectors of this model are made at all now: one that failed is left alone for a while. */
+  isMaking({ model }: TextEmbedder): boolean {
+    return !this.#closing.signal.aborted && !this.#isResting(model);
+  }
+
   /** Ends what is under way; what was not done is done when somebody asks for it again. */
   async close(): Promise<void> {
     clearInterval(this.#sweeping);

@@ -3,7 +3,7 @@ import type { IndexedDocument, Passage, PassageIndex } from '#domain/tools/passa
 import type { TextEmbedder } from '../text-embedder.ts';
 
 const leaseMs = 120_000;
-const passagesAtOnce = 32;
+const passagesAtOnce = 64;
 /** Characters of title and headings before the text: more would push it out of what the model reads. */
 const longestHead = 160;
 

@@ -7,6 +7,8 @@ import { VectorCache } from './vector-cache.ts';
 
 /** Of each list, before they are joined. */
 const listed = 30;
+/** What more passages have than this tells nothing about any of them. */
+const mostNamed = 12;
 /** A question's vector that takes longer is done without. */
 const vectorMs = 5000;
 /** Characters of a question that its vector is made of: each word more costs a millisecond. */
@@ -21,9 +23,15 @@ export interface PassageQuery {
   readonly signal: AbortSignal;
 }
 
+/** A passage that was found, and how well it fits: from 0 to 1. */
+export interface ScoredHit extends PassageHit {
+  /** The most of its nearness to the question, its share of the question's words, and its share of what the question names exactly. */
+  readonly score: number;
+}
+
 export interface Found {
   /** Best first. */
-  readonly hits: readonly PassageHit[];
+  readonly hits: readonly ScoredHit[];
   /** Whether the vectors of all passages were searched. */
   readonly byMeaning: boolean;
 }
@@ -44,7 +52,12 @@ export class PassageSearch {
     const [words, near] = await Promise.all([this.byWords(query), this.byMeaning(query)]);
     const byWords = words.map((hit) => ({ ...hit, weight: hit.share }));
     const byMeaning = near.hits.filter(({ similarity }) => similarity >= leastSimilarity).map((hit) => ({ ...hit, weight: 1 }));
-    return { hits: fuse([byWords, byMeaning]), byMeaning: near.isWhole };
+    const exact = new Map(words.filter((hit) => hit.exact > 0).map((hit) => [nameOf(hit), hit.exact]));
+    const scores = new Map<string, number>();
+    for (const hit of words) scores.set(nameOf(hit), Math.max(hit.share, hit.exact));
+    for (const hit of near.hits) scores.set(nameOf(hit), Math.max(hit.similarity, scores.get(nameOf(hit)) ?? 0));
+    const hits = fuse([byWords, byMeaning]).map((hit) => ({ ...hit, score: scores.get(nameOf(hit)) ?? 0 }));
+    return { hits: exact.size <= mostNamed ? namedFirst(hits, exact) : hits, byMeaning: near.isWhole };
   }
 
   byWords({ text, documents }: PassageQuery): Promise<readonly WordHit[]> {
@@ -68,6 +81,16 @@ export class PassageSearch {
     const isWhole = sets.every(({ passages, vectors }) => vectors.length === passages * asked.length);
     return { hits: await nearest(asked, sets, listed), isWhole };
   }
+}
+
+function nameOf({ document, nth }: PassageHit): string {
+  return `${document} ${nth}`;
+}
+
+/** Whoever names something exactly wants that, whatever else is near. */
+function namedFirst(hits: readonly ScoredHit[], exact: ReadonlyMap<string, number>): readonly ScoredHit[] {
+  if (exact.size === 0) return hits;
+  return hits.toSorted((one, other) => (exact.get(nameOf(other)) ?? 0) - (exact.get(nameOf(one)) ?? 0));
 }
 
 async function embed(text: string, embedder: TextEmbedder, signal: AbortSignal): Promise<Float32Array | undefined> {
