@@ -57,7 +57,7 @@ describe('a conversation with the demo', () => {
     expect(await page.locator('.usage summary').textContent()).toMatch(/^\d+ tokens/);
     await page.getByRole('button', { name: 'green' }).click();
     expect(await answer()).toContain('You used the control Pick a colour with the value {"colour":"green"}');
-    expect(await page.locator('.question .chosen').textContent()).toBe('Pick a colour · colour: green');
+    expect(await page.locator('.question .chosen').textContent()).toBe('Pick a colour · Colour: green');
     expect(troubles).toEqual(nothing);
   });
 
