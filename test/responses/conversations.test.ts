@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MockedService } from '#test/mocked-service.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
+import { withKey } from '#test/start-service.ts';
 import { clientOf, post, startResponsesService } from './support.ts';
 
 describe.each(['SQLite', 'PostgreSQL'] as const)('a conversation on %s', (engine) => {
@@ -29,6 +30,11 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a conversation on %s', (engine
     expect(data).toMatchObject([{ type: 'message', role: 'user', status: 'completed', content }]);
     expect(await client().conversations.delete(made.id)).toEqual({ id: made.id, object: 'conversation.deleted', deleted: true });
     await expect(client().conversations.retrieve(made.id)).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('is made without a body too', async () => {
+    const { status, json } = await mocked.service.ask({ path: '/v1/conversations', headers: withKey() });
+    expect([status, json]).toMatchObject([200, { object: 'conversation', metadata: {} }]);
   });
 
   it('has items that are added, listed page by page, read and deleted', async () => {

@@ -75,6 +75,8 @@ export interface ApiOperation {
   readonly description?: string;
   readonly parameters?: readonly Parameter[];
   readonly body?: readonly Content[];
+  /** Whether the request may come without it. */
+  readonly isBodyOptional?: boolean;
   /** An answer that has the status of errors too is described together with them. */
   readonly answers: readonly Answer[];
   /** Codes of its errors beside `internal_error`. */

@@ -37,14 +37,16 @@ export function toOpenApi(operations: readonly ApiOperation[], version: string):
 }
 
 function toOperation(operation: ApiOperation, components: SchemaComponents): Document {
-  const { id, tag, summary, description, parameters, body } = operation;
+  const { id, tag, summary, description, parameters, body, isBodyOptional = false } = operation;
   return {
     operationId: id,
     tags: [tag],
     summary,
     description: description ?? `${summary}.`,
     ...(parameters && { parameters: parameters.map((parameter) => toParameter(parameter, components)) }),
-    ...(body && { requestBody: { required: true, content: toContent(body, (schema) => components.showSent(schema)) } }),
+    ...(body && {
+      requestBody: { required: !isBodyOptional, content: toContent(body, (schema) => components.showSent(schema)) },
+    }),
     responses: toResponses(operation, components),
     security: toSecurity(operation),
   };
