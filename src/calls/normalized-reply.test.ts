@@ -371,3 +371,22 @@ describe('NormalizedReply, of a reply that is relayed in another dialect', () =>
     ]);
   });
 });
+
+it('tells of the error also where the reader refuses the end of an open stage', () => {
+  const told: unknown[] = [];
+  let takes = true;
+  const sink = {
+    frame() {
+      if (!takes) throw new Error('no such stage');
+    },
+    end() {},
+    fail: (error: unknown) => void told.push(error),
+  };
+  const totals = new UsageTotals({ deployment: { id: 'm', kind: 'model' }, promptTokens: 1, inner: { items: [] } });
+  const reply = new NormalizedReply({ head: { id: 'own', created: 7 }, totals, isStreamed: true }, sink);
+  const delta = { custom_content: { stages: [{ index: 1e9, name: 'x' }] } };
+  reply.frame(Frame.ofRawChunks({ choices: [{ index: 0, delta, finish_reason: null }] } as never));
+  takes = false;
+  reply.fail('broken');
+  expect(told).toEqual(['broken']);
+});

@@ -88,7 +88,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   /** Closes the open stages as failed, ahead of the error. */
   fail(error: unknown): void {
     if (this.#isRelayed) this.#passEarly();
-    else if (this.#stages !== undefined && this.#stages.size > 0) this.#next.frame(this.#failedStages(this.#stages));
+    else if (this.#stages !== undefined && this.#stages.size > 0) this.#closeStages(this.#stages);
     this.#next.fail(error);
   }
 
@@ -125,6 +125,15 @@ export class NormalizedReply implements Sink<RawFrame> {
       owed.push(this.#chunk({ choices: open.map((index) => ({ index, delta: {}, finish_reason: 'stop' as const })) }));
     owed.push(this.#chunk({ ...this.#totals.totals() }));
     return Frame.ofChunks(...owed);
+  }
+
+  /** A reader that refuses them, as it may have refused what opened them, hears of the error all the same. */
+  #closeStages(stages: ReadonlyMap<string, readonly [number, number]>): void {
+    try {
+      this.#next.frame(this.#failedStages(stages));
+    } catch {
+      this.#stages = undefined;
+    }
   }
 
   #failedStages(stages: ReadonlyMap<string, readonly [number, number]>): Frame {
