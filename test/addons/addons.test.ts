@@ -137,12 +137,12 @@ describe('an addon', () => {
     const document = {
       openapi: '3.1.0',
       info: {},
-      paths: { '/up': { post: { requestBody: { required: true, content: { 'image/png': {} } } } } },
+      paths: { '/up': { post: { requestBody: { required: true, content: {} } } } },
     };
     const server = await startServer((_request, response) => response.end(JSON.stringify(document)));
     const { missing } = await addonTools().load(findAddons({ a: { url: server.url } }, [{ name: 'a' }]), never);
     expect(missing[0]?.reason).toBe(
-      "The addon's document has no operation that can be a tool; post_up was left out, since its body is neither JSON nor a form.",
+      "The addon's document has no operation that can be a tool; post_up was left out, since it needs a body of which no media type is told.",
     );
   });
 
