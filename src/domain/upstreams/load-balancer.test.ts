@@ -92,13 +92,13 @@ describe('LoadBalancer', () => {
     loadBalancer.failed(spare, { nowMs: 1_000, caller: undefined });
     for (const nowMs of [2_000, 4_000]) loadBalancer.failed(one, { nowMs, caller: 'eve' });
     loadBalancer.rateLimited(spare, limited(60), 4_000);
-    expect([asked(4_000, call), asked(4_000), asked(6_000)]).toEqual(['a', undefined, undefined]);
+    expect([asked(4_999, call), asked(5_000, call), asked(5_000), asked(7_000)]).toEqual([undefined, 'a', undefined, undefined]);
     loadBalancer.left(one, other);
-    expect(asked(6_000)).toBeUndefined();
+    expect(asked(7_000)).toBeUndefined();
     loadBalancer.left(one, call);
-    expect([asked(6_000), asked(6_000)]).toEqual(['a', undefined]);
+    expect([asked(7_000), asked(7_000)]).toEqual(['a', undefined]);
     loadBalancer.succeeded(one);
-    expect([asked(6_000), asked(6_000)]).toEqual(['a', 'a']);
+    expect([asked(7_000), asked(7_000)]).toEqual(['a', 'a']);
     const unreached = upstream('c');
     for (const caller of ['ada', undefined, 'bob']) loadBalancer.failed(unreached, { nowMs: 0, caller });
     expect(loadBalancer.pick([unreached], { tried: none, nowMs: 10, call })).toBeUndefined();

@@ -29,7 +29,8 @@ interface Health {
   isOfRequests: boolean;
   /** The call that is let through while it is closed. */
   probe: object | undefined;
-  probedAtMs: number;
+  /** When it failed last, or was asked by a probe. */
+  askedAtMs: number;
   /** Of smooth weighted choice. */
   credit: number;
 }
@@ -99,7 +100,7 @@ export class LoadBalancer {
     const health = this.#health.get(upstream.revision);
     if (health === undefined) return;
     health.probe = undefined;
-    health.probedAtMs = Number.NEGATIVE_INFINITY;
+    health.askedAtMs = Number.NEGATIVE_INFINITY;
     health.failuresInARow = 0;
     health.blamed = undefined;
     health.offUntilMs = 0;
@@ -122,6 +123,7 @@ export class LoadBalancer {
   failed(upstream: Upstream, { nowMs, caller }: Failing): void {
     const health = this.#of(upstream, nowMs);
     const isFirst = health.failuresInARow === 0;
+    health.askedAtMs = nowMs;
     health.isOfRequests = caller !== undefined && (isFirst || health.isOfRequests);
     if (isFirst) health.blamed = caller;
     else if (health.blamed !== caller) health.blamed = undefined;
@@ -176,7 +178,7 @@ export class LoadBalancer {
       const health = this.#health.get(upstream.revision);
       if (upstream.weight === 0 || health === undefined || !isProbeDue(health, nowMs)) continue;
       health.probe = call;
-      health.probedAtMs = nowMs;
+      health.askedAtMs = nowMs;
       return upstream;
     }
     return undefined;
@@ -227,12 +229,12 @@ const unharmed: Readonly<Health> = {
   blamed: undefined,
   isOfRequests: false,
   probe: undefined,
-  probedAtMs: Number.NEGATIVE_INFINITY,
+  askedAtMs: Number.NEGATIVE_INFINITY,
   credit: 0,
 };
 
-function isProbeDue({ reason, isOfRequests, probe, probedAtMs }: Health, nowMs: number): boolean {
-  return reason === 'failing' && isOfRequests && probe === undefined && nowMs - probedAtMs >= probeEveryMs;
+function isProbeDue({ reason, isOfRequests, probe, askedAtMs }: Health, nowMs: number): boolean {
+  return reason === 'failing' && isOfRequests && probe === undefined && nowMs - askedAtMs >= probeEveryMs;
 }
 
 /** Weighted rendezvous hashing: each upstream scores the affinity on its own, so that adding or removing one moves only its own calls. */
