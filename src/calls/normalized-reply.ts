@@ -127,7 +127,7 @@ export class NormalizedReply implements Sink<RawFrame> {
     return Frame.ofChunks(...owed);
   }
 
-  /** A reader that refuses them, as it may have refused what opened them, hears of the error all the same. */
+  /** A reader may refuse them, as it may have refused what opened them: it is told the error all the same. */
   #closeStages(stages: ReadonlyMap<string, readonly [number, number]>): void {
     try {
       this.#next.frame(this.#failedStages(stages));

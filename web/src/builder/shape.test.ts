@@ -47,6 +47,7 @@ describe('the schema of quick apps', () => {
       ['web_api_toolset_alternative', 'list'],
       ['mcp_toolset', 'list'],
       ['document_relative_url', 'json'],
+      ['retrieval', 'group'],
     ]);
   });
 
