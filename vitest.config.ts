@@ -5,9 +5,8 @@ export default defineConfig({
     reporters: process.env.CI ? ['verbose'] : ['default'],
     testTimeout: 60_000,
     hookTimeout: 90_000,
-    // One more than cores, of those there are two: a third of the time nothing but the network or a timer is waited for.
-    maxWorkers: 3,
-    // Files share the workers: loading the service anew for each takes twice as long as what most of them test.
+    maxWorkers: 2,
+    // Files share two workers: loading the service anew for each takes twice as long as what most of them test.
     isolate: false,
     passWithNoTests: false,
     allowOnly: false,
