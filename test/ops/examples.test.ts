@@ -100,6 +100,11 @@ describe('every operation', () => {
     expect(missing).toEqual([]);
   });
 
+  it('has a name of its own in its chapter', () => {
+    const names = operations.map(({ tags, summary }) => `${tags.join()}: ${summary}`);
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+  });
+
   it('is in the document that is served', async () => {
     const answer = await fetch(`${service.url}/openapi.json`);
     const { info, ...rest } = (await answer.json()) as { readonly info: object };

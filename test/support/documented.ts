@@ -16,6 +16,7 @@ interface DescribedParameter {
 }
 
 interface DescribedOperation {
+  readonly summary: string;
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly parameters?: readonly DescribedParameter[];

@@ -21,8 +21,11 @@ const securitySchemes = {
 export function toOpenApi(operations: readonly ApiOperation[], version: string): Document {
   const components = new SchemaComponents();
   const paths: Record<string, Document> = {};
+  const isRepeated = repeatedNames(operations);
   for (const operation of operations) {
-    paths[operation.path] = { ...paths[operation.path], [operation.method]: toOperation(operation, components) };
+    const { path, method, summary } = operation;
+    const name = isRepeated.has(nameOf(operation)) ? `${summary} (${path})` : summary;
+    paths[path] = { ...paths[path], [method]: { ...toOperation(operation, components), summary: name } };
   }
   const used = new Set<string>(operations.map(({ tag }) => tag));
   const tags = Object.entries(chapters).filter(([name]) => used.has(name));
@@ -36,12 +39,21 @@ export function toOpenApi(operations: readonly ApiOperation[], version: string):
   };
 }
 
+/** Names that several operations of a chapter have: the same at another address. */
+function repeatedNames(operations: readonly ApiOperation[]): ReadonlySet<string> {
+  const names = operations.map(nameOf);
+  return new Set(names.filter((name, at) => names.indexOf(name) !== at));
+}
+
+function nameOf({ tag, summary }: ApiOperation): string {
+  return `${tag}: ${summary}`;
+}
+
 function toOperation(operation: ApiOperation, components: SchemaComponents): Document {
   const { id, tag, summary, description, parameters, body, isBodyOptional = false } = operation;
   return {
     operationId: id,
     tags: [tag],
-    summary,
     description: description ?? `${summary}.`,
     ...(parameters && { parameters: parameters.map((parameter) => toParameter(parameter, components)) }),
     ...(body && {
