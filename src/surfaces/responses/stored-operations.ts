@@ -57,6 +57,8 @@ const changed: NamedSchema = { name: 'ChangedConversation', schema: { type: 'obj
 const added: NamedSchema = { name: 'NewItems', schema: { type: 'object', required: ['items'], properties: { items } } };
 
 const errors: readonly ErrorCode[] = [...keyErrors, 'response_not_found'];
+/** What comes below an id that is no conversation's is taken for a conversation that somebody keeps in a bucket of that name. */
+const ofItems: readonly ErrorCode[] = [...errors, 'access_denied'];
 const inBody: readonly ErrorCode[] = [...errors, ...bodyErrors];
 const include = inQuery('include', 'What else is shown, such as `reasoning.encrypted_content`; may be given again.');
 const paging = [
@@ -159,7 +161,7 @@ function conversationOperations(base: string): Described[] {
     },
     {
       ...{ method: 'get', path: list, id: 'listConversationItems', summary: 'Lists the items of a conversation' },
-      ...{ parameters: [inConversation, ...paging], answers: page, errors: [...errors, 'invalid_request'] },
+      ...{ parameters: [inConversation, ...paging], answers: page, errors: [...ofItems, 'invalid_request'] },
     },
     {
       ...{ method: 'post', path: list, id: 'addConversationItems', summary: 'Adds items to a conversation' },
@@ -174,11 +176,11 @@ function conversationOperations(base: string): Described[] {
       ...{ method: 'get', path: `${list}/{item}`, id: 'getConversationItem', summary: 'Shows an item of a conversation' },
       parameters: [inConversation, inItem, include],
       answers: [{ status: 200, description: 'The item.', content: json(item) }],
-      errors,
+      errors: ofItems,
     },
     {
       ...{ method: 'delete', path: `${list}/{item}`, id: 'deleteConversationItem', summary: 'Deletes an item of a conversation' },
-      ...{ parameters: [inConversation, inItem], answers: shown, errors },
+      ...{ parameters: [inConversation, inItem], answers: shown, errors: ofItems },
     },
   ];
 }
