@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 
 /** Anything else a caller sent: carried untouched. */
 type Kept = { [key: string]: unknown };
@@ -78,3 +79,23 @@ export const messageFields = {
 /** One message of a conversation (docs/wire.md, Chat request). Which fields go with which role: `parseMessage`. */
 export const Message = kept(Type.Object(messageFields));
 export type Message = Static<typeof Message>;
+
+/** Whether the message says how the model is to work; it is none of what was said. */
+export function isInstruction({ role }: Pick<Message, 'role'>): boolean {
+  return role === 'system' || role === 'developer';
+}
+
+/** Whether the message is what a tool, or a function, gave. */
+export function isResult({ role }: Pick<Message, 'role'>): boolean {
+  return role === 'tool' || role === 'function';
+}
+
+/** The calls of tools that a message of the assistant holds, as they were sent, in their order. */
+export function toolCallsOf({ tool_calls: calls }: Message): JsonObject[] {
+  return Array.isArray(calls) ? calls.filter(isJsonObject) : [];
+}
+
+/** What was said: the messages but for instructions. */
+export function withoutInstructions(messages: readonly Message[]): Message[] {
+  return messages.filter((message) => !isInstruction(message));
+}

@@ -1,6 +1,6 @@
 import { Compile } from 'typebox/compile';
 import { isJsonObject } from '#base/json.ts';
-import { type Attachment, attachmentFields, type CustomContent, Message, messageFields } from './message.ts';
+import { type Attachment, attachmentFields, type CustomContent, isInstruction, Message, messageFields } from './message.ts';
 import { refuseOtherCase, requestFault, requireShape } from './request-fault.ts';
 import { cleaned, mapField, mapItems } from './without-nulls.ts';
 
@@ -49,8 +49,9 @@ function checkContent(message: Message, at: string): void {
   );
 }
 
-function checkCustomContent({ role }: Message, custom: CustomContent, at: string): void {
-  if (role === 'system' || role === 'developer') throw requestFault(at, `is not allowed in a ${role} message`);
+function checkCustomContent(message: Message, custom: CustomContent, at: string): void {
+  const { role } = message;
+  if (isInstruction(message)) throw requestFault(at, `is not allowed in a ${role} message`);
   if (custom.completed_control !== undefined && role !== 'user')
     throw requestFault(`${at}.completed_control`, 'is for user messages only');
   if (custom.state !== undefined && role !== 'assistant') throw requestFault(`${at}.state`, 'is for assistant messages only');

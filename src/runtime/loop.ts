@@ -1,5 +1,4 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
-import type { ChatRequest } from '#contract/chat-request.ts';
 import type { Chunk, Delta, ResponseCustomContent } from '#contract/chunk.ts';
 import type { OfferedControl } from '#contract/completed-control.ts';
 import { ParleyError, withMembers } from '#contract/errors.ts';
@@ -10,19 +9,18 @@ import { UsageCollector } from '#domain/usage/usage-collector.ts';
 import { asParagraph } from './as-paragraph.ts';
 import { toControls } from './ask-user.ts';
 import { Citations } from './citations.ts';
-import { askWithin } from './context/ask-within.ts';
 import { contextStageName, toContextMarkdown } from './context/context-stage.ts';
-import { type ContextChange, type ContextOptions, ContextWindow } from './context/context-window.ts';
 import { toHandedOut } from './handed-out.ts';
 import { inOrderAsked } from './in-order-asked.ts';
 import type { LoopOptions } from './loop-options.ts';
+import { ModelRequests } from './model-requests.ts';
 import { toRemoteCall, toToolCall } from './remote-call.ts';
 import { withResults } from './remote-tools.ts';
 import { Renumbering, Reply } from './reply.ts';
 import { KeptResults } from './results/kept-results.ts';
 import { createReadResultTool } from './results/read-result-tool.ts';
 import type { AnsweredQuestion, RunMemory } from './run-memory.ts';
-import { askShowing, isMediaMessage, type ToolMedia, toMediaMessages } from './shown-media.ts';
+import { isMediaMessage, type ToolMedia, toMediaMessages } from './shown-media.ts';
 import { type AnswerFormat, answerFormatOf, readAnswer, toFormatMessages } from './structured-answer.ts';
 import { type AskedQuestion, runTools, type ToolRuns } from './tool-run.ts';
 import { Toolset } from './toolset.ts';
@@ -48,14 +46,11 @@ class Loop {
   readonly #reply: Reply;
   readonly #tally = new UsageCollector();
   readonly #runs: ToolRuns;
-  readonly #window: ContextWindow | undefined;
-  #changes: ContextChange[] = [];
+  readonly #requests: ModelRequests;
   #added: Message[];
   #messages: readonly Message[];
   /** What the answer must be, in a run with tools; undefined: any text. */
   readonly #format: AnswerFormat | undefined;
-  /** What the model is told beside the conversation so that it answers in that form; then it is offered no tools. */
-  #formatting: readonly Message[] | undefined;
   #hasStarted = false;
   #text = '';
   #inner: JsonObject | undefined;
@@ -83,24 +78,18 @@ class Loop {
       onFault: options.onToolFault ?? (() => undefined),
       onRefused: options.onRefusedCall,
     };
-    this.#format = this.#toOffer(1).tools === undefined ? undefined : answerFormatOf(options.request);
-    this.#window = options.context && this.#openWindow(options.context, results);
+    this.#requests = new ModelRequests(options, { toolset, results, addUsage: (usage) => this.#tally.add(usage) });
+    this.#format = this.#requests.offersTools ? answerFormatOf(options.request) : undefined;
   }
 
   #prepareResults(toolset: Toolset): KeptResults {
     const { earlierResults, maxResultBytes, watchTool = (tool) => tool } = this.#options;
-    const messages = (): Message[] => [...this.#messages, ...this.#added];
-    const tool = createReadResultTool(() => this.#runs.results, messages, maxResultBytes);
+    const tool = createReadResultTool(
+      () => this.#runs.results,
+      () => this.#conversation,
+      maxResultBytes,
+    );
     return new KeptResults(toolset.prepare(watchTool(tool)), earlierResults);
-  }
-
-  #openWindow(context: ContextOptions, results: KeptResults): ContextWindow {
-    const onChange = (change: ContextChange): void => {
-      this.#changes.push(change);
-      context.onChange?.(change);
-    };
-    const toLine = (content: string, tool: string): string => results.toClearedLine(content, tool);
-    return new ContextWindow({ ...context, onChange }, { toLine, addUsage: (usage) => this.#tally.add(usage) });
   }
 
   /** What of a run that fails is done is not lost: its state goes before the error and with it. */
@@ -124,7 +113,8 @@ class Loop {
     for (let nth = 1 + turnsIn(this.#added); ; nth += 1) {
       const turn = yield* this.#ask(nth);
       const calls = nth < this.#maxTurns ? callsToRun(turn) : [];
-      if (calls.length === 0) return yield* this.#format === undefined ? this.#finish(turn) : this.#finishInForm(turn, nth);
+      if (calls.length === 0)
+        return yield* this.#format === undefined ? this.#finish(turn) : this.#finishInForm(turn, nth, this.#format);
       yield* this.#noteAside(turn);
       const callers = calls.filter((call) => this.#callersNames.has(call.function.name));
       const held = calls.filter((call) => this.#isHeld(call));
@@ -186,19 +176,24 @@ class Loop {
 
   /** What so many runs share: results take no more than the model can be sent. */
   #runsOf(calls: readonly ToolCall[], nth: number): ToolRuns {
-    const most = this.#window?.resultBytes(this.#toRequest(nth), calls.length) ?? Number.POSITIVE_INFINITY;
+    const most = this.#requests.resultBytes(nth, this.#conversation, calls.length);
     return most < this.#runs.maxResultBytes ? { ...this.#runs, maxResultBytes: most } : this.#runs;
   }
 
   /** What outlives the run, but for what it waits for. */
   #kept(): Pick<RunMemory, 'added' | 'wholeResults' | 'context'> {
-    const context = this.#window?.toRemember([...this.#options.request.messages, ...this.#added]);
+    const context = this.#requests.toRemember([...this.#options.request.messages, ...this.#added]);
     const { own } = this.#runs.results;
     return {
       added: this.#added,
       ...(Object.keys(own).length > 0 && { wholeResults: own }),
       ...(context !== undefined && { context }),
     };
+  }
+
+  /** The messages so far. */
+  get #conversation(): Message[] {
+    return [...this.#messages, ...this.#added];
   }
 
   #show(media: readonly ToolMedia[]): Message[] {
@@ -213,10 +208,10 @@ class Loop {
     const forget = (): void => {
       this.#added = this.#added.filter((message) => !isMediaMessage(message));
     };
-    for await (const frame of this.#frames(nth, forget)) {
+    for await (const frame of this.#requests.ask(nth, this.#conversation, forget)) {
       for (const chunk of frame.chunks) {
         if (!this.#hasStarted) yield* this.#start();
-        if (this.#changes.length > 0) yield* this.#tellChanges();
+        yield* this.#tellChanges();
         usage.take(chunk);
         const delta = turn.take(chunk);
         const told = delta && this.#held(delta);
@@ -233,17 +228,15 @@ class Loop {
   }
 
   /** Ends a run whose answer is to have a form. If the last turn has another one, the model is asked once more, without tools. */
-  async *#finishInForm(draft: Turn, nth: number): AsyncGenerator<Chunk, void> {
-    const format = this.#format ?? { schema: undefined };
+  async *#finishInForm(draft: Turn, nth: number, format: AnswerFormat): AsyncGenerator<Chunk, void> {
     let turn = draft;
     let read = readAnswer(turn.text, format);
     if ('fault' in read && turn.finishReason === 'stop' && nth < this.#maxTurns) {
-      this.#formatting = toFormatMessages(turn.text, read.fault);
+      this.#requests.askInForm(toFormatMessages(turn.text, read.fault));
       turn = yield* this.#ask(nth + 1);
       read = readAnswer(turn.text, format);
     }
-    const isWhole = turn.finishReason !== 'length' && turn.finishReason !== 'content_filter';
-    if ('fault' in read && isWhole)
+    if ('fault' in read && !turn.isCutOff)
       throw new ParleyError('upstream_failed', `The answer of the model does not follow response_format: ${read.fault}.`);
     this.#text = 'json' in read ? read.json : turn.text;
     if (this.#text !== '') yield this.#reply.chunk({ content: this.#text });
@@ -256,50 +249,11 @@ class Loop {
     yield* this.#reply.stage('Said meanwhile', text, 'completed');
   }
 
-  #frames(nth: number, forget: () => void): AsyncIterable<Frame> {
-    // What is cleared while it is made to fit may be read again, so the tools are looked at last.
-    const ask = (fitting: ChatRequest): AsyncIterable<Frame> =>
-      askShowing(this.#options.ask, { ...fitting, ...this.#toOffer(nth) }, forget);
-    const request = this.#toRequest(nth);
-    return this.#window === undefined ? ask(request) : askWithin(this.#window, ask, request);
-  }
-
   *#tellChanges(): Generator<Chunk, void> {
-    for (const change of this.#changes) {
+    for (const change of this.#requests.takeChanges()) {
       const status = change.fault === undefined ? 'completed' : 'failed';
       yield* this.#reply.stage(contextStageName, toContextMarkdown(change), status);
     }
-    this.#changes = [];
-  }
-
-  #toRequest(nth: number): ChatRequest {
-    const {
-      addons: _addons,
-      n: _n,
-      tools: _tools,
-      tool_choice: _choice,
-      parallel_tool_calls: _,
-      response_format: format,
-      ...rest
-    } = this.#options.request;
-    const messages = [...this.#messages, ...this.#added, ...(this.#formatting ?? [])];
-    const offered = this.#toOffer(nth);
-    const mayHaveFormat = offered.tools === undefined || this.#options.takesFormatWithTools !== false;
-    return { ...rest, messages, ...offered, ...(format !== undefined && mayHaveFormat && { response_format: format }) };
-  }
-
-  /** The tools that the model is offered: in the last turn none; a choice that forces one holds for the first turn only. */
-  #toOffer(nth: number): Partial<ChatRequest> {
-    const { tools, tool_choice, parallel_tool_calls } = this.#options.request;
-    const { results, toolset } = this.#runs;
-    if (results.hasAny || this.#window?.hasCleared) toolset.offer(results.toolName);
-    const offered = [...(Array.isArray(tools) ? tools : []), ...toolset.definitions];
-    if (nth >= this.#maxTurns || this.#formatting !== undefined || offered.length === 0) return {};
-    return {
-      tools: offered,
-      ...(nth === 1 && tool_choice !== undefined && { tool_choice }),
-      ...(parallel_tool_calls !== undefined && { parallel_tool_calls }),
-    };
   }
 
   *#start(): Generator<Chunk, void> {

@@ -1,4 +1,4 @@
-import type { Message } from '#contract/message.ts';
+import { type Message, toolCallsOf } from '#contract/message.ts';
 import type { ListedTool, RemoteDelta } from '#contract/remote-delta.ts';
 import type { RemoteServer, RemoteToolFacts } from '#domain/tools/remote-server.ts';
 import { type LoadedTools, type RemoteTool, type Tool, ToolFault } from '#domain/tools/tool.ts';
@@ -72,14 +72,10 @@ function toRemote(tool: Tool, { settings, description, needsApproval, toOfferedN
 export function withResults(messages: readonly Message[], results: readonly ToolMessage[]): Message[] {
   const all = [...messages];
   for (const result of results) {
-    const asked = all.findIndex(({ tool_calls: calls }) => idsOf(calls).includes(result.tool_call_id));
+    const asked = all.findIndex((message) => toolCallsOf(message).some(({ id }) => id === result.tool_call_id));
     let at = asked + 1;
     while (asked >= 0 && all[at]?.role === 'tool') at += 1;
     if (asked >= 0) all.splice(at, 0, result);
   }
   return all;
-}
-
-function idsOf(calls: unknown): unknown[] {
-  return Array.isArray(calls) ? calls.map((call: { id?: unknown }) => call.id) : [];
 }

@@ -54,6 +54,11 @@ export class Turn {
     return Object.keys(delta).length === 0 ? undefined : delta;
   }
 
+  /** Whether the reply ended before the model was done. */
+  get isCutOff(): boolean {
+    return this.finishReason === 'length' || this.finishReason === 'content_filter';
+  }
+
   /** The calls in the order asked, each with an id of its own. */
   get calls(): ToolCall[] {
     const ids = new Set<string>();

@@ -7,7 +7,7 @@ const lastTurnNote = '\n\n[No more tools can be called in this run: answer now w
 
 /** None of a reply that was cut off: half of a call must not be run. */
 export function callsToRun(turn: Turn): ToolCall[] {
-  return turn.finishReason === 'length' || turn.finishReason === 'content_filter' ? [] : turn.calls;
+  return turn.isCutOff ? [] : turn.calls;
 }
 
 /** Tells the model, behind the last of its results, that it is offered no tools in its next turn. */

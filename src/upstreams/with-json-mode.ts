@@ -1,5 +1,6 @@
 import { isJsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
+import { isInstruction } from '#contract/message.ts';
 import { hasJsonMode } from '#domain/upstreams/messages-upstream.ts';
 import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
 
@@ -25,7 +26,7 @@ function asksForJson({ response_format: format }: ChatRequest): boolean {
 /** Behind the instructions that are there: prompt caches go by the beginning. */
 function toInstructed({ response_format: _format, ...request }: ChatRequest): ChatRequest {
   const { messages } = request;
-  const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer');
+  const first = messages.findIndex((message) => !isInstruction(message));
   const at = first === -1 ? messages.length : first;
   return { ...request, messages: [...messages.slice(0, at), { role: 'system', content: instruction }, ...messages.slice(at)] };
 }

@@ -1,9 +1,6 @@
 import type { ChatRequest } from '#contract/chat-request.ts';
-import type { Message } from '#contract/message.ts';
+import { isInstruction, isResult, type Message } from '#contract/message.ts';
 import { charsOf, estimateTokens } from './estimate-tokens.ts';
-
-const instructions: ReadonlySet<string> = new Set(['system', 'developer']);
-const results: ReadonlySet<string> = new Set(['tool', 'function']);
 
 /**
  * Which messages to leave out so that the others have at most so many tokens, as they are estimated: the oldest first, results
@@ -24,10 +21,10 @@ export function toDiscard({ messages }: Pick<ChatRequest, 'messages'>, maxTokens
 /** Places of messages that stand and fall together, in their order; without what has to stay. */
 function groupsOf(messages: readonly Message[]): readonly (readonly number[])[] {
   const groups: number[][] = [];
-  for (const [index, { role }] of messages.entries()) {
-    if (instructions.has(role)) continue;
+  for (const [index, message] of messages.entries()) {
+    if (isInstruction(message)) continue;
     const before = groups.at(-1);
-    if (results.has(role) && before !== undefined) before.push(index);
+    if (isResult(message) && before !== undefined) before.push(index);
     else groups.push([index]);
   }
   return groups.slice(0, -1);

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { isJsonObject } from '#base/json.ts';
-import type { Message } from '#contract/message.ts';
+import { isInstruction, isResult, type Message, toolCallsOf } from '#contract/message.ts';
 import { isMediaMessage } from '../shown-media.ts';
 
 /** What of a conversation its model is not sent any more. Places are those of messages without instructions, from 0. */
@@ -27,14 +27,6 @@ export const nothingCleared: Pick<ContextMemory, 'cleared' | 'summary'> = { clea
 export type ToClearedLine = (content: string, tool: string) => string;
 
 const openingOfSummary = 'Summary of the earlier conversation, which was too long to be sent whole:';
-
-export function isInstruction({ role }: Message): boolean {
-  return role === 'system' || role === 'developer';
-}
-
-export function isResult({ role }: Message): boolean {
-  return role === 'tool' || role === 'function';
-}
 
 /** The places where something begins that stands by itself: calls, their results and what these showed belong together. */
 export function groupStarts(said: readonly Message[]): number[] {
@@ -101,7 +93,7 @@ export class ClearedMessages {
 }
 
 /** Names of tools by the ids of their calls. */
-export function noteCalls({ tool_calls: calls }: Message, tools: Map<string, string>): void {
-  for (const call of Array.isArray(calls) ? calls : [])
-    if (isJsonObject(call) && isJsonObject(call.function)) tools.set(String(call.id), String(call.function.name));
+export function noteCalls(message: Message, tools: Map<string, string>): void {
+  for (const { id, function: called } of toolCallsOf(message))
+    if (isJsonObject(called)) tools.set(String(id), String(called.name));
 }

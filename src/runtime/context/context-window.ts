@@ -4,12 +4,11 @@ import type { ModelUsage } from '#contract/chunk.ts';
 import type { ContextSettings } from '#contract/configuration/service.ts';
 import { toParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
-import type { Message } from '#contract/message.ts';
+import { isInstruction, type Message, withoutInstructions } from '#contract/message.ts';
 import {
   ClearedMessages,
   type ContextMemory,
   digestOf,
-  isInstruction,
   nothingCleared,
   type Summary,
   type ToClearedLine,
@@ -107,7 +106,7 @@ export class ContextWindow {
   resultBytes(request: ChatRequest, results: number): number {
     const { maxTokens, strategy } = this.#options;
     if (strategy === 'off' || maxTokens === undefined) return Number.POSITIVE_INFINITY;
-    const said = request.messages.filter((message) => !isInstruction(message));
+    const said = withoutInstructions(request.messages);
     const question = said.findLast(({ role }) => role === 'user');
     const fixed = [...request.messages.filter(isInstruction), ...(question === undefined ? [] : [question])];
     const taken = this.#estimator.ofSettings(request) + sumOf(fixed, this.#estimator);
@@ -118,7 +117,7 @@ export class ContextWindow {
   /** What the next run of the conversation goes on with; undefined if all is sent. */
   toRemember(messages: readonly Message[]): ContextMemory | undefined {
     if (!this.hasCleared) return undefined;
-    const said = messages.filter((message) => !isInstruction(message));
+    const said = withoutInstructions(messages);
     return { ...this.#memory, digest: digestOf(said, reachOf(this.#memory)) };
   }
 
@@ -128,7 +127,7 @@ export class ContextWindow {
     this.#isChecked = true;
     const { memory } = this.#options;
     if (memory === undefined) return;
-    const said = messages.filter((message) => !isInstruction(message));
+    const said = withoutInstructions(messages);
     if (digestOf(said, reachOf(memory)) !== memory.digest) return;
     const { cleared, summary } = memory;
     this.#memory = { cleared, ...(summary !== undefined && { summary }) };
@@ -160,7 +159,7 @@ export class ContextWindow {
     const earlier = this.#memory;
     const { cleared, results } = planClearing(tooLong());
     this.#memory = { ...earlier, cleared };
-    const fault = this.#canSummarize && tooLong().tokens > most ? await this.#summarize(request, tooLong()) : undefined;
+    const fault = this.#canSummarize && tooLong().tokens > most ? await this.#summarize(request, tooLong(), most) : undefined;
     this.#canSummarize &&= fault === undefined;
     const isSame = this.#memory.cleared === earlier.cleared && this.#memory.summary === earlier.summary;
     if (isSame && fault === undefined) return false;
@@ -176,16 +175,13 @@ export class ContextWindow {
   }
 
   /** Why there is none; undefined if there is one, or nothing for it. */
-  async #summarize(request: ChatRequest, tooLong: TooLong): Promise<string | undefined> {
+  async #summarize(request: ChatRequest, tooLong: TooLong, most: number): Promise<string | undefined> {
     const plan = planSummary(tooLong);
     if (plan === undefined) return undefined;
     const { before, kept } = plan;
     const { summary, cleared } = this.#memory;
-    const said = this.#drawing.draw(
-      request.messages.filter((message) => !isInstruction(message)),
-      { cleared },
-    );
-    const mostTokens = Math.floor((tooLong.target / targetShare) * summaryShare);
+    const said = this.#drawing.draw(withoutInstructions(request.messages), { cleared });
+    const mostTokens = Math.floor(most * summaryShare);
     const { ask } = this.#options;
     try {
       const older = said.slice(summary?.before ?? 0, before);

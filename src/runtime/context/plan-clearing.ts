@@ -1,6 +1,6 @@
-import type { Message } from '#contract/message.ts';
+import { isResult, type Message, withoutInstructions } from '#contract/message.ts';
 import { isMediaMessage } from '../shown-media.ts';
-import { type ClearedMessages, type ContextMemory, groupStarts, isInstruction, isResult, noteCalls } from './cleared-messages.ts';
+import { type ClearedMessages, type ContextMemory, groupStarts, noteCalls } from './cleared-messages.ts';
 import type { MessageCounter } from './count-messages.ts';
 
 /** A conversation whose model takes less. */
@@ -21,7 +21,7 @@ export function planClearing({ messages, memory, tokens: before, target, counter
   readonly cleared: number;
   readonly results: number;
 } {
-  const said = messages.filter((message) => !isInstruction(message));
+  const said = withoutInstructions(messages);
   const end = startOfUnanswered(said);
   const tools = new Map<string, string>();
   let tokens = before;
@@ -51,7 +51,7 @@ const summaryTokens = 1_000;
 
 /** To be given messages of which nothing more can be cleared. Undefined if nothing is left to be summed up. */
 export function planSummary({ messages, memory, tokens: before, target, counter, drawing }: TooLong): SummaryPlan | undefined {
-  const said = messages.filter((message) => !isInstruction(message));
+  const said = withoutInstructions(messages);
   const question = said.findLastIndex((message) => message.role === 'user' && !isMediaMessage(message));
   const from = memory.summary?.before ?? 0;
   const last = Math.min(startOfUnanswered(said), said.length - 1);

@@ -3,7 +3,7 @@ import type { ChatRequest } from '#contract/chat-request.ts';
 import type { ModelUsage } from '#contract/chunk.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
-import type { Message } from '#contract/message.ts';
+import { type Message, toolCallsOf } from '#contract/message.ts';
 import { estimateHigh } from '#domain/usage/high-estimate.ts';
 import { Turn } from '../turn.ts';
 import { TurnUsage } from '../turn-usage.ts';
@@ -84,12 +84,11 @@ function toParts(messages: readonly Message[], mostTokens: number): string[] {
   return [...parts, part].slice(-mostParts);
 }
 
-function toLine({ role, content, tool_calls: calls }: Message): string {
+function toLine(message: Message): string {
+  const { role, content } = message;
   const said = typeof content === 'string' ? content : content === null || content === undefined ? '' : JSON.stringify(content);
-  const called = (Array.isArray(calls) ? calls : []).flatMap((call) =>
-    isJsonObject(call) && isJsonObject(call.function)
-      ? [`calls ${String(call.function.name)} with ${String(call.function.arguments)}`]
-      : [],
+  const called = toolCallsOf(message).flatMap(({ function: call }) =>
+    isJsonObject(call) ? [`calls ${String(call.name)} with ${String(call.arguments)}`] : [],
   );
   return `${role}: ${[said, ...called].filter((each) => each !== '').join('\n')}`;
 }

@@ -15,11 +15,9 @@ export function cutText(text: string, maxBytes: number): string {
 /** Characters are never halved. */
 function firstBytes(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text;
-  const bytes = Buffer.from(text.slice(0, maxBytes), 'utf8');
-  if (bytes.length <= maxBytes)
-    return text.slice(0, maxBytes).toWellFormed() === text.slice(0, maxBytes)
-      ? text.slice(0, maxBytes)
-      : text.slice(0, maxBytes - 1);
+  const beginning = text.slice(0, maxBytes);
+  const bytes = Buffer.from(beginning, 'utf8');
+  if (bytes.length <= maxBytes) return beginning.isWellFormed() ? beginning : beginning.slice(0, -1);
   return new TextDecoder('utf-8').decode(bytes.subarray(0, maxBytes), { stream: true });
 }
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Message } from '#contract/message.ts';
+import { isResult, type Message } from '#contract/message.ts';
 
 /** Whole results that earlier replies kept. */
 export interface EarlierResults {
@@ -60,7 +60,7 @@ export class KeptResults {
     const own = this.#own.get(id);
     if (own !== undefined) return own;
     const said = messages.find(
-      ({ role, content }) => (role === 'tool' || role === 'function') && typeof content === 'string' && toId(content) === id,
+      (message) => isResult(message) && typeof message.content === 'string' && toId(message.content) === id,
     );
     if (said !== undefined) return String(said.content);
     for (const { ids, read } of this.#earlier) {

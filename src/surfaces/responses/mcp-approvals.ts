@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
-import type { Message } from '#contract/message.ts';
+import { type Message, toolCallsOf } from '#contract/message.ts';
 import { requestFault } from '#contract/request-fault.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import type { ApprovedCall, RemoteServer } from '#domain/tools/remote-server.ts';
@@ -44,7 +44,8 @@ export class McpApprovals {
   /** The calls that are to be made now. Throws invalid_request for one whose server the request does not name. */
   approved(servers: readonly RemoteServer[], messages: readonly Message[]): ApprovedCall[] {
     return [...this.#requests].flatMap(([id, { server_label, name, arguments: args }]) => {
-      if (this.find(id)?.told !== undefined || this.#made.has(id)) return [];
+      const found = this.find(id);
+      if (found === undefined || found.told !== undefined) return [];
       const label = String(server_label);
       if (!servers.some(({ settings }) => settings.name === label))
         throw requestFault('tools', `must have the MCP server ${JSON.stringify(label)}, of which a call was approved`);
@@ -70,7 +71,6 @@ export class McpApprovals {
 
 /** What a vendor wants back with its call. */
 function restOf(id: string, messages: readonly Message[]): JsonObject {
-  const calls = messages.flatMap(({ tool_calls: asked }) => (Array.isArray(asked) ? (asked as JsonObject[]) : []));
-  const { extra_content: signed } = calls.find((call) => call.id === id) ?? {};
+  const { extra_content: signed } = messages.flatMap(toolCallsOf).find((call) => call.id === id) ?? {};
   return signed === undefined ? {} : { extra_content: signed };
 }

@@ -1,6 +1,6 @@
 import { isJsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
-import type { Attachment, CompletedControl, Message } from '#contract/message.ts';
+import { type Attachment, type CompletedControl, isInstruction, isResult, type Message, toolCallsOf } from '#contract/message.ts';
 import { howToCite } from '#domain/tools/tool.ts';
 import { splitQuestion } from './split-question.ts';
 import { shorten } from './words.ts';
@@ -72,7 +72,7 @@ function readPassages(messages: readonly Message[], names: ToolNames): Passage[]
 
 function passagesOf(message: Message, names: ToolNames): Passage[] {
   if (isResult(message)) return [{ source: toolNameOf(message, names), text: resultOf(message) }];
-  if (message.role === 'system' || message.role === 'developer') {
+  if (isInstruction(message)) {
     const text = textOf(message);
     return text.length > longInstructions ? [{ source: 'the instructions', text }] : [];
   }
@@ -95,14 +95,10 @@ function resultOf(message: Message): string {
   return found;
 }
 
-function isResult({ role }: Message): boolean {
-  return role === 'tool' || role === 'function';
-}
-
 /** Names of the tools called, by the id of the call. */
 function toolNames(messages: readonly Message[]): ToolNames {
-  const calls = messages.flatMap(({ tool_calls }) => (Array.isArray(tool_calls) ? tool_calls : []));
-  return new Map(calls.map((call) => [call?.id, call?.function?.name]));
+  const calls = messages.flatMap(toolCallsOf);
+  return new Map(calls.map(({ id, function: called }) => [id, isJsonObject(called) ? called.name : undefined]));
 }
 
 /** A `function` message names its function; a `tool` message names the call it answers. */

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
-import type { Message } from '#contract/message.ts';
+import { type Message, toolCallsOf } from '#contract/message.ts';
 
 /** A call that a message of the assistant holds. */
 export interface CallInMessage {
@@ -12,9 +12,8 @@ export interface CallInMessage {
 }
 
 /** The calls of a message, in their order, but for those that are no calls of a function. */
-export function callsOf({ tool_calls: calls }: Message): CallInMessage[] {
-  if (!Array.isArray(calls)) return [];
-  return calls.filter(isJsonObject).flatMap((given) => {
+export function callsOf(message: Message): CallInMessage[] {
+  return toolCallsOf(message).flatMap((given) => {
     const { id, function: called } = given;
     if (!isJsonObject(called) || typeof called.name !== 'string') return [];
     return [{ given, id: typeof id === 'string' ? id : '', name: called.name, input: toInput(called.arguments) }];

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { toPlainMessages } from '#contract/content.ts';
-import type { ContentPart, Message } from '#contract/message.ts';
+import { type ContentPart, isResult, type Message } from '#contract/message.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { callsOf } from '../prompt/message-calls.ts';
 
@@ -41,8 +41,7 @@ export function ignoredFields(request: ChatRequest): string[] {
 
 function toItems(message: Message, at: string): JsonObject[] {
   const { role, content, tool_call_id: id } = message;
-  if (role === 'tool' || role === 'function')
-    return [{ type: 'function_call_output', call_id: id ?? '', output: toOutput(content, at) }];
+  if (isResult(message)) return [{ type: 'function_call_output', call_id: id ?? '', output: toOutput(content, at) }];
   if (role !== 'assistant') return [{ type: 'message', role, content: toParts(content, at) }];
   const said = toParts(content, at).map(({ text }) => ({ type: 'output_text', text }));
   const calls = callsOf(message).map(({ id: call_id, name, given }) => ({
