@@ -29,10 +29,9 @@ export async function foldFrames(
   onChunk?: (chunk: Chunk) => Promise<void> | undefined,
 ): Promise<Completion> {
   const folded = new Accumulator();
-  let bytes = 0;
+  const room = new FoldRoom(bound);
   for await (const frame of frames) {
-    bytes += frame.roughBytes;
-    if (bytes > bound.maxBytes) throw tooLarge(bound);
+    room.take(frame);
     for (const chunk of frame.chunks) {
       folded.add(chunk);
       await onChunk?.(chunk);
@@ -41,7 +40,18 @@ export async function foldFrames(
   return folded.completion();
 }
 
-/** What is thrown for a reply over the bound. */
-export function tooLarge({ claim }: FoldBound): ParleyError {
-  return new ParleyError('upstream_failed', claim);
+/** Counts what of a reply is kept. */
+export class FoldRoom {
+  readonly #bound: FoldBound;
+  #bytes = 0;
+
+  constructor(bound: FoldBound) {
+    this.#bound = bound;
+  }
+
+  /** Throws upstream_failed once the reply is over the bound. */
+  take({ roughBytes }: Frame): void {
+    this.#bytes += roughBytes;
+    if (this.#bytes > this.#bound.maxBytes) throw new ParleyError('upstream_failed', this.#bound.claim);
+  }
 }

@@ -1,4 +1,5 @@
 import { isJsonObject } from '#base/json.ts';
+import { keysOfPointer } from '#base/json-pointer.ts';
 import { ParleyError } from './errors.ts';
 
 const mostSearched = 10_000;
@@ -66,8 +67,7 @@ function narrowest(first: SchemaError, errors: readonly SchemaError[]): SchemaEr
 function toParam({ instancePath, params }: SchemaError, value: unknown, at: string): string {
   let path = at;
   let place = value;
-  for (const part of instancePath.split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const key of keysOfPointer(instancePath)) {
     path = Array.isArray(place) ? `${path}[${key}]` : joined(path, key);
     place = isJsonObject(place) || Array.isArray(place) ? (place as Record<string, unknown>)[key] : undefined;
   }

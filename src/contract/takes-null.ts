@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { keysOfPointer } from '#base/json-pointer.ts';
 
 const deepest = 16;
 
@@ -23,8 +24,7 @@ export function takesNull(schema: unknown, root: JsonObject, depth = 0): boolean
 function find(root: JsonObject, reference: string): unknown {
   if (!reference.startsWith('#')) return false;
   let found: unknown = root;
-  for (const part of reference.slice(1).split('/').slice(1)) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const key of keysOfPointer(reference)) {
     found = isJsonObject(found) && Object.hasOwn(found, key) ? found[key] : false;
   }
   return found;

@@ -8,6 +8,16 @@ export function endOf(table: Uint8Array, text: string, from: number): number {
   return at;
 }
 
+/** Whether a header field may have the name. */
+export function isFieldName(name: string): boolean {
+  return name !== '' && endOf(inName, name, 0) === name.length;
+}
+
+/** Whether a header field may have the value. */
+export function isFieldValue(value: string): boolean {
+  return endOf(inValue, value, 0) === value.length;
+}
+
 function tableOf(chars: RegExp): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, code) => (chars.test(String.fromCharCode(code)) ? 1 : 0));
 }

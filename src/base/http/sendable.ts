@@ -1,5 +1,5 @@
 import { HttpFault, type HttpRequest } from './client.ts';
-import { endOf, inName, inValue } from './field-chars.ts';
+import { isFieldName, isFieldValue } from './field-chars.ts';
 
 /** What the client writes itself. */
 export const ownFields: ReadonlySet<string> = new Set(['host', 'content-length', 'connection', 'transfer-encoding']);
@@ -10,11 +10,10 @@ export function unsendableFault(request: HttpRequest): HttpFault | null {
   if (protocol !== 'http:' && protocol !== 'https:') return new HttpFault('unsendable', `cannot speak ${protocol}`);
   const { headers } = request;
   for (const name in headers) {
-    if (name === '' || endOf(inName, name, 0) < name.length || ownFields.has(name.toLowerCase()))
+    if (!isFieldName(name) || ownFields.has(name.toLowerCase()))
       return new HttpFault('unsendable', `header name may not be sent: ${JSON.stringify(name.slice(0, 80))}`);
     const value = headers[name] ?? '';
-    if (endOf(inValue, value, 0) < value.length)
-      return new HttpFault('unsendable', `header ${name} has a character that may not be sent`);
+    if (!isFieldValue(value)) return new HttpFault('unsendable', `header ${name} has a character that may not be sent`);
   }
   return null;
 }

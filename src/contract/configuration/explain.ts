@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 import type { TLocalizedValidationError } from 'typebox/error';
 import { Settings } from 'typebox/system';
 import { Errors } from 'typebox/value';
+import { keysOfPointer } from '#base/json-pointer.ts';
 import { type Fault, formatPath, type Path } from './fault.ts';
 import { didYouMean } from './nearest.ts';
 import { discriminatorOf, formsFor, kindOf, kindOfForm, type SchemaNode } from './schema-node.ts';
@@ -131,7 +132,7 @@ interface Located {
 function located(pointer: string, value: unknown): Located {
   const path: (string | number)[] = [];
   let found = value;
-  for (const segment of segmentsOf(pointer)) {
+  for (const segment of keysOfPointer(pointer)) {
     path.push(Array.isArray(found) ? Number(segment) : segment);
     found = (found as Readonly<Record<string, unknown>>)[segment];
   }
@@ -139,12 +140,5 @@ function located(pointer: string, value: unknown): Located {
 }
 
 function pointed(schema: unknown, pointer: string): unknown {
-  return segmentsOf(pointer).reduce((node, segment) => (node as Readonly<Record<string, unknown>>)[segment], schema);
-}
-
-function segmentsOf(pointer: string): readonly string[] {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return keysOfPointer(pointer).reduce((node, segment) => (node as Readonly<Record<string, unknown>>)[segment], schema);
 }

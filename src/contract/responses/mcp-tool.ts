@@ -1,5 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { isFieldName, isFieldValue } from '#base/http/field-chars.ts';
+import { ownFields } from '#base/http/sendable.ts';
 import type { JsonObject } from '#base/json.ts';
 import { requestFault, requireShape } from '../request-fault.ts';
 
@@ -26,23 +28,11 @@ const McpTool = Type.Object({
 export type McpTool = Static<typeof McpTool>;
 
 const shape = Compile(McpTool);
-const fieldName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const fieldValue = /^[\t -~\x80-\xff]*$/;
 /** Fields that belong to the connection, or to MCP itself. */
-const ownFields: ReadonlySet<string> = new Set([
-  ...[
-    'host',
-    'connection',
-    'content-length',
-    'content-type',
-    'transfer-encoding',
-    'upgrade',
-    'te',
-    'trailer',
-    'accept',
-    'expect',
-  ],
-  ...['keep-alive', 'mcp-session-id', 'mcp-protocol-version', 'last-event-id'],
+const reserved: ReadonlySet<string> = new Set([
+  ...ownFields,
+  ...['content-type', 'upgrade', 'te', 'trailer', 'accept', 'expect', 'keep-alive'],
+  ...['mcp-session-id', 'mcp-protocol-version', 'last-event-id'],
 ]);
 
 /** A tool of the type `mcp`, without fields that are null. Throws invalid_request with the path of the first fault. */
@@ -51,12 +41,12 @@ export function parseMcpTool(tool: JsonObject, at: string): McpTool {
     throw requestFault(`${at}.connector_id`, 'is not served here; name the address of an MCP server in server_url');
   const server = requireShape(shape, tool, at);
   requireAddress(server.server_url, `${at}.server_url`);
-  if (server.authorization !== undefined && !fieldValue.test(server.authorization))
+  if (server.authorization !== undefined && !isFieldValue(server.authorization))
     throw requestFault(`${at}.authorization`, 'must be a token that a header field can carry');
   for (const [name, value] of Object.entries(server.headers ?? {})) {
     const place = `${at}.headers.${name.slice(0, 64)}`;
-    if (!fieldName.test(name) || !fieldValue.test(value)) throw requestFault(place, 'must be a field that HTTP can carry');
-    if (ownFields.has(name.toLowerCase())) throw requestFault(place, 'is a field of the connection itself; leave it out');
+    if (!isFieldName(name) || !isFieldValue(value)) throw requestFault(place, 'must be a field that HTTP can carry');
+    if (reserved.has(name.toLowerCase())) throw requestFault(place, 'is a field of the connection itself; leave it out');
   }
   return server;
 }

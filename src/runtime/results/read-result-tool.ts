@@ -1,3 +1,4 @@
+import { escapePattern } from '#base/escape-pattern.ts';
 import type { Message } from '#contract/message.ts';
 import { type Tool, ToolFault, type ToolResult } from '#domain/tools/tool.ts';
 import { cutText } from './cut-text.ts';
@@ -51,7 +52,7 @@ function toPage(text: string, from: number, room: number): string {
 }
 
 function toPlaces(text: string, search: string, { from, room }: { readonly from: number; readonly room: number }): string {
-  const pattern = new RegExp(search.trim().split(/\s+/).map(escaped).join('\\s+'), 'giu');
+  const pattern = new RegExp(search.trim().split(/\s+/).map(escapePattern).join('\\s+'), 'giu');
   const places: string[] = [];
   let left = room;
   let found = 0;
@@ -70,8 +71,4 @@ function toPlaces(text: string, search: string, { from, room }: { readonly from:
   }
   if (found === 0) return `[Nothing in the ${text.length} characters of the result matches ${JSON.stringify(search)}.]`;
   return `${places.join('\n\n')}\n\n[Found ${found} times in ${text.length} characters, shown in ${places.length} places.]`;
-}
-
-function escaped(word: string): string {
-  return word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

@@ -1,5 +1,5 @@
 import { Accumulator } from '#contract/accumulate.ts';
-import { answerBound, tooLarge } from '#contract/fold-frames.ts';
+import { answerBound, FoldRoom } from '#contract/fold-frames.ts';
 import { Frame } from '#contract/frame.ts';
 import type { ReplySink } from '#domain/call.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -10,7 +10,7 @@ export class JsonReply implements ReplySink {
   readonly #context: RequestContext;
   #whole: Frame | undefined;
   #folded: Accumulator | undefined;
-  #bytes = 0;
+  readonly #room = new FoldRoom(answerBound);
 
   constructor(context: RequestContext) {
     this.#context = context;
@@ -22,8 +22,7 @@ export class JsonReply implements ReplySink {
       this.#whole = frame;
       return;
     }
-    this.#bytes += frame.roughBytes;
-    if (this.#bytes > answerBound.maxBytes) throw tooLarge(answerBound);
+    this.#room.take(frame);
     this.#folded ??= startedWith(this.#whole);
     for (const chunk of frame.chunks) this.#folded.add(chunk);
   }

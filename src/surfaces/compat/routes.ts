@@ -5,7 +5,7 @@ import { type AskedVersion, checkApiVersion, missingApiVersion } from '#contract
 import { type ChatRequest, parseChatRequest } from '#contract/chat-request.ts';
 import { parseEmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { readModel } from '#contract/named-model.ts';
-import type { Call, Calls } from '#domain/call.ts';
+import type { Call, Calls, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import { modelErrorDialect } from '../http/error-dialect.ts';
 import { parseBody } from '../http/parse-body.ts';
@@ -87,24 +87,31 @@ interface Asked {
 
 const serve = { chat: serveChat, embeddings: serveEmbeddings };
 
-async function serveChat({ handler, calls }: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
-  const { caller, bytes } = await handler.authenticate(context);
-  const named = asked.encodedId === undefined ? parseBody(bytes) : undefined;
-  const target = await calls.authorize(toCall(context, caller, toDeployment(context, asked, named)), 'chat');
-  checkVersion(asked);
-  const request = parseChatRequest(named ?? parseBody(bytes));
+async function serveChat(deps: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
+  const { target, body } = await authorize(deps, context, { ...asked, use: 'chat' });
+  const request = parseChatRequest(body);
   const reply = request.stream === true ? new StreamedReply(context, toEventWriter(request, asked)) : new JsonReply(context);
-  context.follow(calls.answer(target, { request }, reply), reply);
+  context.follow(deps.calls.answer(target, { request }, reply), reply);
 }
 
-async function serveEmbeddings({ handler, calls }: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
-  const { caller, bytes } = await handler.authenticate(context);
-  const named = asked.encodedId === undefined ? parseBody(bytes) : undefined;
-  const target = await calls.authorize(toCall(context, caller, toDeployment(context, asked, named)), 'embedding');
-  checkVersion(asked);
-  const reply = await calls.embed(target, parseEmbeddingsRequest(named ?? parseBody(bytes)), context.signal);
+async function serveEmbeddings(deps: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
+  const { target, body } = await authorize(deps, context, { ...asked, use: 'embedding' });
+  const reply = await deps.calls.embed(target, parseEmbeddingsRequest(body), context.signal);
   context.answeredBy(reply);
   sendJson(context.response, 200, toLatin1(JSON.stringify(reply.body)), context.headers);
+}
+
+/** The body of a request whose path names the deployment is not read before the caller may use that. */
+async function authorize(
+  { handler, calls }: CompatDeps,
+  context: RequestContext,
+  { use, ...asked }: Asked & { readonly use: 'chat' | 'embedding' },
+): Promise<{ readonly target: Target; readonly body: unknown }> {
+  const { caller, bytes } = await handler.authenticate(context);
+  const named = asked.encodedId === undefined ? parseBody(bytes) : undefined;
+  const target = await calls.authorize(toCall(context, caller, toDeployment(context, asked, named)), use);
+  checkVersion(asked);
+  return { target, body: named ?? parseBody(bytes) };
 }
 
 /** Id of the deployment that is asked for: of the path, or the `model` of the body. */

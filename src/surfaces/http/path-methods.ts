@@ -1,3 +1,4 @@
+import { escapePattern } from '#base/escape-pattern.ts';
 import { pathOf } from '#base/url-path.ts';
 import type { ApiOperation } from './operation.ts';
 
@@ -50,7 +51,7 @@ function toPatterns(operations: readonly MethodOfPath[]): readonly PathPattern[]
 function toForm(path: string): RegExp {
   const parts = path.split(/(\{\w+\})/).map((part) => {
     if (part === '{id}' || part === '{path}') return '.+';
-    return part.startsWith('{') ? '[^/]+' : part.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&');
+    return part.startsWith('{') ? '[^/]+' : escapePattern(part);
   });
   return new RegExp(`^${parts.join('')}${path.endsWith('{bucket}') ? '/?' : ''}$`);
 }

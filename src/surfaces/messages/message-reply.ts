@@ -1,6 +1,6 @@
 import { toLatin1 } from '#base/latin1.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { answerBound, tooLarge } from '#contract/fold-frames.ts';
+import { answerBound, FoldRoom } from '#contract/fold-frames.ts';
 import type { Frame, Native } from '#contract/frame.ts';
 import { toMessagesError } from '#contract/messages/error-body.ts';
 import type { ReplySink } from '#domain/call.ts';
@@ -25,7 +25,7 @@ export class JsonMessage implements ReplySink {
   readonly #ignored: readonly string[];
   readonly #fold = new MessageFold();
   #relayed: Frame | undefined;
-  #bytes = 0;
+  readonly #room = new FoldRoom(answerBound);
 
   /** `ignored` are the fields that the translation of the request left out. */
   constructor(context: RequestContext, events: ReplyEvents, ignored: readonly string[]) {
@@ -36,8 +36,7 @@ export class JsonMessage implements ReplySink {
 
   /** Throws upstream_failed for a reply that is too large, or in a form that was not asked for. */
   frame(frame: Frame): void {
-    this.#bytes += frame.roughBytes;
-    if (this.#bytes > answerBound.maxBytes) throw tooLarge(answerBound);
+    this.#room.take(frame);
     if (frame.native !== undefined) {
       requireForm(frame.native, 'whole');
       this.#relayed = frame;

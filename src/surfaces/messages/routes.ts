@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { toLatin1 } from '#base/latin1.ts';
 import { type CountRequest, parseCountRequest, parseMessagesRequest } from '#contract/messages/messages-request.ts';
-import { readModel } from '#contract/named-model.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimatePromptTokens } from '#domain/usage/estimate-tokens.ts';
-import { parseBody } from '../http/parse-body.ts';
+import { authorizeByModel } from '../http/authorize-by-model.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';
@@ -79,16 +78,11 @@ interface Authorized {
   readonly affinity: string | undefined;
 }
 
-async function authorize({ handler, calls }: MessagesDeps, context: RequestContext): Promise<Authorized> {
-  const { caller, bytes } = await handler.authenticate(context);
-  const value = parseBody(bytes);
-  const deployment = readModel(value, unnamed);
-  const { id, record, request } = context;
-  record.deployment(deployment);
-  const target = await calls.authorize({ id, deployment, caller, record, origin: request }, 'chat');
-  const { headers } = request;
+async function authorize(deps: MessagesDeps, context: RequestContext): Promise<Authorized> {
+  const { target, value } = await authorizeByModel(deps, context, unnamed);
+  const { headers } = context.request;
   checkCachePolicy(headers);
-  const affinity = prefersCache(headers) ? conversationPrefix(value, caller.subject) : undefined;
+  const affinity = prefersCache(headers) ? conversationPrefix(value, target.call.caller.subject) : undefined;
   return { target, value, affinity };
 }
 

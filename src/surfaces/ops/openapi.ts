@@ -21,10 +21,10 @@ const securitySchemes = {
 export function toOpenApi(operations: readonly ApiOperation[], version: string): Document {
   const components = new SchemaComponents();
   const paths: Record<string, Document> = {};
-  const isRepeated = repeatedNames(operations);
+  const repeated = repeatedNames(operations);
   for (const operation of operations) {
     const { path, method, summary } = operation;
-    const name = isRepeated.has(nameOf(operation)) ? `${summary} (${path})` : summary;
+    const name = repeated.has(nameOf(operation)) ? `${summary} (${path})` : summary;
     paths[path] = { ...paths[path], [method]: { ...toOperation(operation, components), summary: name } };
   }
   const used = new Set<string>(operations.map(({ tag }) => tag));

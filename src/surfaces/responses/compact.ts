@@ -1,6 +1,6 @@
 import { toLatin1 } from '#base/latin1.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { answerBound, tooLarge } from '#contract/fold-frames.ts';
+import { answerBound, FoldRoom } from '#contract/fold-frames.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
 import type { Compaction } from '#contract/responses/response.ts';
@@ -28,7 +28,7 @@ interface Compacting {
 export class CompactReply implements ReplySink {
   readonly #context: RequestContext;
   readonly #compacting: Compacting;
-  #bytes = 0;
+  readonly #room = new FoldRoom(answerBound);
 
   constructor(context: RequestContext, compacting: Compacting) {
     this.#context = context;
@@ -37,8 +37,7 @@ export class CompactReply implements ReplySink {
 
   /** Throws upstream_failed for a reply that is too large. */
   frame(frame: Frame): void {
-    this.#bytes += frame.roughBytes;
-    if (this.#bytes > answerBound.maxBytes) throw tooLarge(answerBound);
+    this.#room.take(frame);
     this.#compacting.run.take(frame);
   }
 

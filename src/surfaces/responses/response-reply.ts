@@ -1,6 +1,6 @@
 import { toLatin1 } from '#base/latin1.ts';
 import { ParleyError } from '#contract/errors.ts';
-import { answerBound, tooLarge } from '#contract/fold-frames.ts';
+import { answerBound, FoldRoom } from '#contract/fold-frames.ts';
 import type { Frame, Native } from '#contract/frame.ts';
 import type { ResponseEvent } from '#contract/responses/events.ts';
 import type { ReplySink } from '#domain/call.ts';
@@ -22,7 +22,7 @@ export class JsonResponse implements ReplySink {
   readonly #context: RequestContext;
   readonly #run: ResponseRun;
   readonly #ignored: readonly string[];
-  #bytes = 0;
+  readonly #room = new FoldRoom(answerBound);
   #relayed: string | undefined;
   #isOver = false;
 
@@ -35,8 +35,7 @@ export class JsonResponse implements ReplySink {
 
   /** Throws upstream_failed for a reply that is too large. */
   frame(frame: Frame): void {
-    this.#bytes += frame.roughBytes;
-    if (this.#bytes > answerBound.maxBytes) throw tooLarge(answerBound);
+    this.#room.take(frame);
     if (frame.native !== undefined) requireForm(frame.native, 'whole');
     if (this.#run.passes(frame)) this.#relayed = frame.bytes;
     else this.#run.take(frame);

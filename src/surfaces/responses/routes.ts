@@ -3,13 +3,12 @@ import type { JsonObject } from '#base/json.ts';
 import { toLatin1 } from '#base/latin1.ts';
 import type { Seal } from '#base/seal.ts';
 import { httpRefusal, type ParleyError } from '#contract/errors.ts';
-import { readModel } from '#contract/named-model.ts';
 import { parseResponsesRequest, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import { methodNotAllowed } from '../http/answer-methods.ts';
+import { authorizeByModel } from '../http/authorize-by-model.ts';
 import { modelErrorDialect } from '../http/error-dialect.ts';
-import { parseBody } from '../http/parse-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';
@@ -66,7 +65,7 @@ function noWebSocket(): ParleyError {
 }
 
 async function serveCreate(deps: ResponsesDeps, context: RequestContext): Promise<void> {
-  const { target, value } = await authorize(deps, context);
+  const { target, value } = await authorizeByModel(deps, context);
   const request = parseResponsesRequest(value);
   if (request.background === true && deps.background !== undefined)
     return serveBackground(deps.background, context, { target, request, value });
@@ -106,7 +105,7 @@ function readyRun(deps: ResponsesDeps, { clock }: RequestContext, { target, ...c
 }
 
 async function serveCount(deps: ResponsesDeps, context: RequestContext): Promise<void> {
-  const { target, value } = await authorize(deps, context);
+  const { target, value } = await authorizeByModel(deps, context);
   const request = parseResponsesRequest(value);
   const opened = await (deps.keeper ?? keepsNothing).look(target, request);
   const { ask } = createRun({ ...deps, clock: context.clock }, target, { request, body: value as JsonObject, opened });
@@ -116,7 +115,7 @@ async function serveCount(deps: ResponsesDeps, context: RequestContext): Promise
 }
 
 async function serveCompact(deps: ResponsesDeps, context: RequestContext): Promise<void> {
-  const { target, value } = await authorize(deps, context);
+  const { target, value } = await authorizeByModel(deps, context);
   const { model, input, instructions, previous_response_id, prompt_cache_key } = parseResponsesRequest(value);
   const request = { model, input, ...withoutAbsent({ instructions, previous_response_id, prompt_cache_key }) };
   const looked = await (deps.keeper ?? keepsNothing).look(target, request);
@@ -128,20 +127,4 @@ async function serveCompact(deps: ResponsesDeps, context: RequestContext): Promi
 
 function withoutAbsent<Fields extends object>(fields: Fields): { [Key in keyof Fields]?: NonNullable<Fields[Key]> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
-}
-
-interface Authorized {
-  readonly target: Target;
-  /** Of the body. */
-  readonly value: unknown;
-}
-
-async function authorize({ handler, calls }: ResponsesDeps, context: RequestContext): Promise<Authorized> {
-  const { caller, bytes } = await handler.authenticate(context);
-  const value = parseBody(bytes);
-  const deployment = readModel(value);
-  const { id, record, request } = context;
-  record.deployment(deployment);
-  const target = await calls.authorize({ id, deployment, caller, record, origin: request }, 'chat');
-  return { target, value };
 }

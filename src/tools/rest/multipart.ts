@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { toContent } from './file-content.ts';
-import { type Placed, toPairs, toText } from './styled-pairs.ts';
+import { itemsOf, type Placed, toPairs, toText } from './styled-pairs.ts';
 
 interface Part {
   readonly head: string;
@@ -26,8 +26,7 @@ export function writeMultipart(fields: readonly Placed[]): { bytes: Buffer; cont
 }
 
 function toFileParts({ key, value }: Placed): Part[] {
-  const items = (Array.isArray(value) ? value : [value]).filter((item) => item !== null);
-  return items.map((item) => {
+  return itemsOf(value).map((item) => {
     const { bytes, type = 'text/plain; charset=utf-8', name } = toContent(toText(item));
     return { head: `${disposition(key)}; filename="${quoted(name ?? key)}"\r\nContent-Type: ${type}`, bytes };
   });
@@ -36,8 +35,7 @@ function toFileParts({ key, value }: Placed): Part[] {
 function toTextParts(field: Placed): Part[] {
   const { key, value, style } = field;
   if (style !== undefined) return toPairs(field).map(([name, text]) => ({ head: disposition(name), bytes: toBytes(text) }));
-  const items = (Array.isArray(value) ? value : [value]).filter((item) => item !== null);
-  return items.map((item) => {
+  return itemsOf(value).map((item) => {
     const type = typeof item === 'object' ? '\r\nContent-Type: application/json' : '';
     return { head: disposition(key) + type, bytes: toBytes(toText(item)) };
   });

@@ -15,9 +15,13 @@ const maxDepth = 16;
 export function toPairs({ key, value, style, explode = style === 'form' }: Placed): Pair[] {
   if (style === 'deepObject') return toNested(key, value, maxDepth);
   if (style === undefined || explode || typeof value !== 'object') return toExploded(key, value, style !== undefined);
-  const items = Array.isArray(value) ? value : Object.entries(value ?? {}).flat();
-  const texts = items.filter((item) => item !== null).map(toText);
+  const texts = itemsOf(Array.isArray(value) ? value : Object.entries(value ?? {}).flat()).map(toText);
   return texts.length === 0 ? [] : [[key, texts.join(separators[style])]];
+}
+
+/** The items of a list, or the value itself; null is none. */
+export function itemsOf(value: unknown): unknown[] {
+  return (Array.isArray(value) ? value : [value]).filter((item) => item !== null);
 }
 
 /** As it stands in an address or a header. */
@@ -29,8 +33,7 @@ export function toText(value: unknown): string {
 /** Lists repeat the key; objects are pairs of their own where they have a style. */
 function toExploded(key: string, value: unknown, isStyled: boolean): Pair[] {
   if (isStyled && isJsonObject(value)) return Object.entries(value).flatMap(([name, item]) => toExploded(name, item, false));
-  const items = Array.isArray(value) ? value : [value];
-  return items.filter((item) => item !== null).map((item) => [key, toText(item)]);
+  return itemsOf(value).map((item) => [key, toText(item)]);
 }
 
 /** `key[name][0]=…`: OpenAPI says it of flat objects, and servers take the rest in the same way. */

@@ -1,3 +1,4 @@
+import { escapePattern } from '#base/escape-pattern.ts';
 /** What a question gives an argument to be made of. Lists are used up from the front. */
 export interface Clues {
   readonly question: string;
@@ -62,6 +63,6 @@ export function phraseAfter(question: string, words: string): string | undefined
 }
 
 function toPattern(choice: string): RegExp {
-  const exact = choice.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+  const exact = escapePattern(choice);
   return new RegExp(`(?<![\\p{L}\\p{N}])(?:(?:in|as|to)\\s+)?${exact}(?![\\p{L}\\p{N}])`, 'iu');
 }

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { keysOfPointer } from '#base/json-pointer.ts';
 
 const deepestReference = 5;
 
@@ -29,9 +30,6 @@ function isNull(schema: unknown): boolean {
 /** What a reference such as `#/$defs/Colour` means; undefined if it leads elsewhere. */
 function at(root: JsonObject, reference: string): unknown {
   if (!reference.startsWith('#/')) return undefined;
-  return reference
-    .slice(2)
-    .split('/')
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .reduce<unknown>((part, key) => (isJsonObject(part) && Object.hasOwn(part, key) ? part[key] : undefined), root);
+  const step = (part: unknown, key: string) => (isJsonObject(part) && Object.hasOwn(part, key) ? part[key] : undefined);
+  return keysOfPointer(reference).reduce<unknown>(step, root);
 }

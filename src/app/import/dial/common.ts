@@ -2,6 +2,9 @@ import type { JsonObject } from '#base/json.ts';
 import type { Fates, ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../tools.ts';
 
+/** What becomes of an address for calls of the Responses API. */
+export const responsesByChat = 'calls of the Responses API are answered by way of chat completions';
+
 /** What becomes of keys that models and applications have in common and Parley lacks. */
 export const commonFates: Fates = {
   name: null,
@@ -13,8 +16,8 @@ export const commonFates: Fates = {
   descriptionKeywords: 'Parley has no keywords',
   topics: 'Parley has no keywords',
   fieldsHashingOrder: null,
-  responsesEndpoint: 'calls of the Responses API are answered by way of chat completions',
-  responsesDefaults: 'calls of the Responses API are answered by way of chat completions',
+  responsesEndpoint: responsesByChat,
+  responsesDefaults: responsesByChat,
   defaultHeaders: 'set `headers` of the upstreams, which are always sent',
   catalogSchemaId: 'Parley has no catalog',
   catalogProperties: 'Parley has no catalog',

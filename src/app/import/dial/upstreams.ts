@@ -2,6 +2,7 @@ import type { JsonObject } from '#base/json.ts';
 import { trimEndSlashes } from '#base/url-path.ts';
 import type { ForeignObject } from '../foreign-object.ts';
 import type { ImportTools } from '../tools.ts';
+import { responsesByChat } from './common.ts';
 
 interface ModelParts {
   readonly id: string;
@@ -40,7 +41,7 @@ export function toService(model: ForeignObject, parts: ModelParts): Service | un
 
 const fates = {
   id: null,
-  responsesEndpoint: 'calls of the Responses API are answered by way of chat completions',
+  responsesEndpoint: responsesByChat,
   interfaces: 'an upstream has one `endpoint` here',
   baseUrl: 'an upstream has one `endpoint` here',
   authType: 'the adapter is told the key as it is',
@@ -74,7 +75,7 @@ function toAddress(model: ForeignObject, { id, type, tools }: ModelParts): strin
   interfaces?.leave(
     {
       anthropicMessages: 'one interface is carried, that of the type of the model',
-      openaiResponses: 'calls of the Responses API are answered by way of chat completions',
+      openaiResponses: responsesByChat,
     },
     'the interfaces of a model',
   );
