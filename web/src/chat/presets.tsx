@@ -3,7 +3,7 @@ import { type ChatSettings, isSet } from '../conversation/chat-settings.ts';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Trouble } from '../parts/trouble.tsx';
-import { deletePrompt, listPrompts, readPrompt, savePrompt } from '../prompts/prompts.ts';
+import { deletePrompt, listPrompts, longestName, readPrompt, savePrompt } from '../prompts/prompts.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { useWords } from '../words/words.tsx';
 
@@ -12,8 +12,6 @@ interface PresetsProps {
   readonly settings: ChatSettings;
   readonly take: (settings: ChatSettings) => void;
 }
-
-const longestName = 60;
 
 /** Settings that the user keeps under a name, for other conversations and devices. Absent where the service keeps nothing. */
 export function Presets({ settings, take }: PresetsProps) {

@@ -4,7 +4,7 @@ import { Icon } from '../parts/icon.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { useWords } from '../words/words.tsx';
-import { deletePrompt, readPrompt, savePrompt } from './prompts.ts';
+import { deletePrompt, longestName, readPrompt, savePrompt } from './prompts.ts';
 import '../forms/forms.css';
 import '../parts/question-dialog.css';
 
@@ -13,8 +13,6 @@ interface PromptsDialogProps {
   readonly changed: () => Promise<void>;
   readonly close: () => void;
 }
-
-const longestName = 60;
 
 /** All of the user's prompts: to add, to change and to delete. */
 export function PromptsDialog({ names, changed, close }: PromptsDialogProps) {

@@ -4,6 +4,9 @@ import { readBucket } from '../service/deployments.ts';
 import { faultOf } from '../service/fault.ts';
 import { inPath, type Service } from '../service/service.ts';
 
+/** Characters of the name of what is kept. */
+export const longestName = 60;
+
 /** Something the user keeps to say or to set again. */
 export interface KeptPrompt {
   readonly name: string;

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { ToolFault } from '#domain/tools/tool.ts';
+import { manifestTarget, parseDocument, readOpenApi } from './read-openapi.ts';
+
+const at = new URL('https://docs.test/specs/openapi.json');
+const info = { title: 'Pets', version: '1' };
+const openapi = (paths: object, more: object = {}) =>
+  readOpenApi(parseDocument(JSON.stringify({ openapi: '3.1.0', info, paths, ...more })), at);
+
+describe('a server', () => {
+  it.each([
+    [undefined, 'https://docs.test/a'],
+    [[{ url: '/' }], 'https://docs.test/a'],
+    [[{ url: '/api/v2/' }], 'https://docs.test/api/v2/a'],
+    [[{ url: '../v3' }], 'https://docs.test/v3/a'],
+    [[{ url: 'v3' }], 'https://docs.test/specs/v3/a'],
+    [[{ url: '//other.test/x' }], 'https://other.test/x/a'],
+    [[{ url: 'http://other.test:8080' }, { url: 'http://second.test' }], 'http://other.test:8080/a'],
+    [
+      [{ url: 'https://{region}.api.test/{base}', variables: { region: { default: 'eu' }, base: { default: 'v1' } } }],
+      'https://eu.api.test/v1/a',
+    ],
+  ])('%j is meant relative to the document', async (servers, url) => {
+    const { tools } = await openapi({ '/a': { get: {} } }, servers && { servers });
+    expect(tools[0]?.url).toBe(url);
+  });
+
+  it('of an operation wins over that of its path and that of the document', async () => {
+    const paths = {
+      '/a': { servers: [{ url: 'https://path.test' }], get: { servers: [{ url: 'https://operation.test' }] }, put: {} },
+    };
+    const { tools } = await openapi(paths, { servers: [{ url: 'https://document.test' }] });
+    expect(tools.map(({ url }) => url)).toEqual(['https://operation.test/a', 'https://path.test/a']);
+  });
+});
+
+describe('a plugin manifest', () => {
+  const manifest = (url: unknown) =>
+    parseDocument(
+      JSON.stringify({ schema_version: 'v1', name_for_model: 'pets', auth: { type: 'none' }, api: { type: 'openapi', url } }),
+    );
+
+  it.each([
+    ['https://api.test/openapi.yaml', 'https://api.test/openapi.yaml'],
+    ['/openapi.yaml', 'https://docs.test/openapi.yaml'],
+    ['openapi.yaml', 'https://docs.test/specs/openapi.yaml'],
+  ])('points to its document: %s', (url, target) => {
+    expect(manifestTarget(manifest(url), at)?.href).toBe(target);
+  });
+
+  it('is not what has no such address, or is a document itself', () => {
+    expect(manifestTarget(manifest(undefined), at)).toBeUndefined();
+    expect(manifestTarget({ openapi: '3.1.0', api: { url: 'https://x.test' } }, at)).toBeUndefined();
+  });
+
+  it('is refused where the address is none', () => {
+    expect(() => manifestTarget(manifest('http://'), at)).toThrow(ToolFault);
+  });
+});
