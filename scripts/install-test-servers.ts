@@ -4,7 +4,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 /** Debian's packages of what tests start, by the program that each brings. */
 const packages: ReadonlyMap<string, string> = new Map([
   ['redis-server', 'redis-server'],
-  ['chromium', 'chromium'],
+  ['chromium-headless-shell', 'chromium-headless-shell'],
   ['nginx', 'nginx-light'],
   ['pgbouncer', 'pgbouncer'],
   ['openssl', 'openssl'],

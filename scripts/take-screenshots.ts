@@ -155,7 +155,7 @@ const views: readonly View[] = [
 
 const wanted = process.argv.slice(2);
 mkdirSync(folder, { recursive: true });
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: ['--no-sandbox'] });
 for (const { name, look, show } of views.filter((view) => wanted.length === 0 || wanted.includes(view.name))) {
   const context = await browser.newContext(look);
   const page = await context.newPage();

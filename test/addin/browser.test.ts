@@ -13,7 +13,7 @@ let browser: Browser;
 let pageOrigin = '';
 
 beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: ['--no-sandbox'] });
   await listeningAt(pages.listen(0, '127.0.0.1'));
   pageOrigin = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
 });
