@@ -26,10 +26,12 @@ import { dependenciesFor } from '#domain/quick-app/deployments-as-tools.ts';
 import { KeptTexts } from '#domain/quick-app/kept-texts.ts';
 import { ReplySizes } from '#domain/usage/reply-sizes.ts';
 import { RunStates, type StateSigner } from '#runtime/quick-app/run-state.ts';
+import type { CallerRoutesDeps } from '#surfaces/listings/caller-routes.ts';
 import { McpTools } from '#tools/mcp/mcp-tools.ts';
 import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
 import { composeProtocols } from './compose-protocols.ts';
 import { DocumentTools } from './document-tools.ts';
+import { startersOfServers } from './servers-starters.ts';
 import type { ServiceDeps } from './service-parts.ts';
 import { createToolSources } from './tool-sources.ts';
 
@@ -89,7 +91,11 @@ export function composeLine(deps: CompleteServiceDeps) {
     askFeature: (ask, signal) => askFeature({ http: deps.http, guarded, perRequestKeys, requireConsent }, ask, signal),
     countTokens: (target, ask, signal) => countTokens(upstreams, { target, ...ask, signal }),
   };
-  return { catalog, documents, mcp, openApi, guarded, counters, consent, calls };
+  const starters: CallerRoutesDeps['starters'] = (deployment, asking) => {
+    const { starters: ofServer } = toolSources(snapshot().configuration);
+    return startersOfServers({ starters: ofServer, noteFault }, deployment, asking);
+  };
+  return { catalog, documents, mcp, openApi, guarded, counters, consent, calls, starters };
 }
 
 function composeConsent({ stores, noteGraph }: CompleteServiceDeps, catalog: Catalog) {

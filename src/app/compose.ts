@@ -168,10 +168,10 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
 /** What belongs to callers and makers: limits, applications, files, consent, the page. */
 function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind: Behind): void {
   const { snapshot, clock, noteFault, noteAudit } = parts;
-  const { identify, catalog, calls, counters, consent, documents, openApi, guarded } = behind;
+  const { identify, catalog, calls, counters, consent, documents, openApi, guarded, starters } = behind;
   const store = parts.stores.applications;
   const progress = (deployment: Deployment) => documents.progress(deployment);
-  callerRoutes(app, { snapshot, catalog, identify, calls, counters, clock, documents: progress });
+  callerRoutes(app, { snapshot, catalog, identify, calls, counters, clock, documents: progress, starters });
   schemaRoutes(app, { identify });
   importRoutes(app, {
     snapshot,

@@ -12,6 +12,7 @@ import { TokenCache } from '#tools/authorization/token-cache.ts';
 import type { McpTools } from '#tools/mcp/mcp-tools.ts';
 import type { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
 import type { DocumentTools } from './document-tools.ts';
+import type { ServersStartersDeps } from './servers-starters.ts';
 
 const tokenReplyMs = 30_000;
 
@@ -19,6 +20,8 @@ const tokenReplyMs = 30_000;
 export interface ConfiguredTools {
   readonly addons: AddonTools;
   readonly sources: ToolSources;
+  /** What conversations may begin with, of one MCP server. */
+  readonly starters: ServersStartersDeps['starters'];
 }
 
 /** What does not change with the configuration. */
@@ -66,5 +69,6 @@ function toTools(configuration: Configuration, clock: Clock, lasting: LastingSou
       mcp: (settings, context) => lasting.mcp.load(settings, network, context),
       documents: (settings, context) => lasting.documents.load(settings, configuration, context),
     },
+    starters: (settings, user) => lasting.mcp.starters(settings, network, user),
   };
 }

@@ -79,6 +79,7 @@ async function open(deps: QuickAppDeps, running: Running): Promise<AsyncIterable
   const { call, deployment, snapshot } = target;
   const { quickApp: app } = deployment;
   if (app === undefined || conversation === undefined) throw new Error(`${deployment.id} is no quick app`);
+  const beganMs = deps.clock.nowMs();
   const ask = toAsk(deps, running);
   const model = snapshot.deployments.get(app.model);
   const run: QuickAppRun = {
@@ -99,7 +100,7 @@ async function open(deps: QuickAppDeps, running: Running): Promise<AsyncIterable
     onToolFault: (tool, thrown) => deps.noteFault(`the tool ${tool} of ${deployment.id} failed`, thrown),
   };
   const isTraced = call.wantsTrace === true && mayTrace(call.caller, deployment);
-  return isTraced ? traceRun(run, (usage) => usdOf(snapshot, usage)) : runApp(run);
+  return isTraced ? traceRun(run, { beganMs, price: (usage) => usdOf(snapshot, usage) }) : runApp(run);
 }
 
 interface ContextParts {
@@ -125,7 +126,7 @@ async function load(deps: QuickAppDeps, app: QuickApp, running: Running): Promis
   const mayRead = (file: string): boolean => caller.chain?.rights.may('READ', file) === true;
   const owner = deployment.ownership?.owner ?? null;
   const context = { signal, subject: caller.subject, application: deployment.id, owner, mayRead };
-  return loadTools(app, { deployments, ask: ({ id }) => ask(id) }, { sources, context });
+  return loadTools(app, { deployments, ask: ({ id }) => ask(id) }, { sources, context, clock: deps.clock });
 }
 
 function toAsk(deps: QuickAppDeps, { prepared, holder: caller }: Running): (deployment: string) => AskDeployment {

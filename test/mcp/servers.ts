@@ -25,6 +25,12 @@ export interface ServerOptions {
   /** Absent: all on one page. */
   readonly pageSize?: number;
   readonly ttlMs?: number;
+  /** In its own words, how it is used. */
+  readonly instructions?: string;
+  /** By address. */
+  readonly resources?: Readonly<Record<string, string>>;
+  /** Texts that conversations may begin with, by name. */
+  readonly prompts?: Readonly<Record<string, string>>;
   /** What stands in front of the server; gives undefined to let a request through. */
   readonly before?: (request: Request) => Response | undefined | Promise<Response | undefined>;
 }
@@ -102,8 +108,12 @@ function through({ before }: ServerOptions, serve: Serve): Serve {
   return async (request) => (await before?.(request)) ?? serve(request);
 }
 
-function toServer(tools: () => readonly ServedTool[], { pageSize = 1000, ttlMs }: ServerOptions): Server {
-  const server = new Server({ name: 'under-test', version: '1' }, { capabilities: { tools: { listChanged: true } } });
+function toServer(tools: () => readonly ServedTool[], options: ServerOptions): Server {
+  const { pageSize = 1000, ttlMs, instructions, resources, prompts } = options;
+  const capabilities = { tools: { listChanged: true }, ...(resources && { resources: {} }), ...(prompts && { prompts: {} }) };
+  const server = new Server({ name: 'under-test', version: '1' }, { capabilities, ...(instructions && { instructions }) });
+  if (resources !== undefined) serveResources(server, resources);
+  if (prompts !== undefined) servePrompts(server, prompts);
   server.setRequestHandler('tools/list', ({ params }) => {
     const start = Number(params?.cursor ?? 0);
     const end = start + pageSize;
@@ -125,4 +135,16 @@ function toServer(tools: () => readonly ServedTool[], { pageSize = 1000, ttlMs }
     return { content: [], ...served } as CallToolResult;
   });
   return server;
+}
+
+function serveResources(server: Server, resources: NonNullable<ServerOptions['resources']>): void {
+  server.setRequestHandler('resources/list', () => ({ resources: Object.keys(resources).map((uri) => ({ uri, name: uri })) }));
+  server.setRequestHandler('resources/read', ({ params: { uri } }) => ({ contents: [{ uri, text: resources[uri] ?? '' }] }));
+}
+
+function servePrompts(server: Server, prompts: NonNullable<ServerOptions['prompts']>): void {
+  server.setRequestHandler('prompts/list', () => ({ prompts: Object.keys(prompts).map((name) => ({ name })) }));
+  server.setRequestHandler('prompts/get', ({ params: { name } }) => ({
+    messages: [{ role: 'user', content: { type: 'text', text: prompts[name] ?? '' } }],
+  }));
 }

@@ -126,6 +126,8 @@ export interface Toolset {
   readonly protocol?: 'streamable_http' | 'sse';
   readonly authorization?: object;
   readonly allowed_tools?: readonly string[];
+  readonly resources?: boolean;
+  readonly prompts?: boolean;
 }
 
 export interface AppUnderTest {

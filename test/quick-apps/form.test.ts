@@ -58,6 +58,7 @@ describe('the settings of a quick app', () => {
     ['both forms side by side', { web_api_toolset: [...rest(restTool).web_api_toolset, ...obsolete({}).web_api_toolset] }],
     ['more web APIs', { web_api_toolset_alternative: rest(restTool).web_api_toolset }],
     ['an MCP server', mcp({}, { allowed_tools: ['a'] })],
+    ['an MCP server with what it has to read and to begin with', mcp({}, { resources: true, prompts: true })],
     ['an MCP server over HTTP', mcp({ protocol: 'streamable_http', authorization: null })],
     ['one document', { document_relative_url: 'files/bucket/a%20b.pdf' }],
     ['several documents', { document_relative_url: ['files/bucket/a.txt', 'files/bucket/b.txt'] }],
@@ -173,6 +174,11 @@ describe('the settings of a quick app', () => {
       'an MCP server over stdio',
       { ...settings, ...mcp({ protocol: 'stdio' }) },
       ['mcp_toolset[0].mcp_server_info.protocol: must be one of streamable_http, sse'],
+    ],
+    [
+      'a switch that is no switch',
+      { ...settings, ...mcp({}, { resources: 'yes' }) },
+      ['mcp_toolset[0].resources: must be true or false, but is a string'],
     ],
     [
       'an MCP key in the query',

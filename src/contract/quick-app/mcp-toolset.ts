@@ -22,6 +22,18 @@ export const McpToolset = strict(
     name: text('Name of the toolset, shown to people.'),
     mcp_server_info: Server,
     allowed_tools: Type.Optional(texts({ description: 'Names of the tools that may be called. Absent: all of the server.' })),
+    resources: Type.Optional(
+      Type.Boolean({
+        title: 'Resources',
+        description: 'true: the model may list and read what the server has to read, with two tools.',
+      }),
+    ),
+    prompts: Type.Optional(
+      Type.Boolean({
+        title: 'Prompts as starters',
+        description: 'true: prompts of the server that need no values are offered to begin with.',
+      }),
+    ),
   },
   { description: 'An MCP server.' },
 );

@@ -51,4 +51,8 @@ export interface McpToolsetSettings {
   readonly headers?: Readonly<Record<string, string>>;
   /** Undefined: all of the server. */
   readonly allowedTools: readonly string[] | undefined;
+  /** Whether the model may list and read what the server has to read; absent: not. */
+  readonly resources?: boolean;
+  /** Whether conversations may begin with prompts of the server; absent: not. */
+  readonly prompts?: boolean;
 }

@@ -45,7 +45,13 @@ function toWebToolset(written: RestToolset | ObsoleteWebToolset): RestToolsetSet
   return { kind: 'rest', name, authorization: authorization ?? null, tools: tools.map(toRestToolDefinition) };
 }
 
-function toMcpToolset({ name, mcp_server_info, allowed_tools }: McpToolset): McpToolsetSettings {
+function toMcpToolset({
+  name,
+  mcp_server_info,
+  allowed_tools,
+  resources = false,
+  prompts = false,
+}: McpToolset): McpToolsetSettings {
   const { url, protocol, authorization = null } = mcp_server_info;
-  return { kind: 'mcp', name, url, protocol, authorization, allowedTools: allowed_tools };
+  return { kind: 'mcp', name, url, protocol, authorization, allowedTools: allowed_tools, resources, prompts };
 }

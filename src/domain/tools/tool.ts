@@ -107,12 +107,22 @@ export interface ToolAnswer {
 export interface MissingToolset {
   readonly name: string;
   readonly reason: string;
+  /** Milliseconds until that was known. */
+  readonly tookMs?: number;
+}
+
+/** How tools are used, in the words of the server that has them: nobody vouches for it. */
+export interface ToolsetInstructions {
+  readonly toolset: string;
+  readonly text: string;
 }
 
 /** What toolsets gave: the rest works without what is missing. */
 export interface LoadedTools {
   readonly tools: readonly Tool[];
   readonly missing: readonly MissingToolset[];
+  /** For the model; absent: none. */
+  readonly instructions?: readonly ToolsetInstructions[];
 }
 
 /** Why a tool could not do it; the message is told to the model and the user. */

@@ -1,3 +1,4 @@
+import type { Clock } from '#base/clock.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { DocumentsSettings, McpToolsetSettings, QuickApp, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import { type LoadedTools, ToolFault } from '#domain/tools/tool.ts';
@@ -30,33 +31,33 @@ export interface DeploymentTools {
   readonly ask: (deployment: Deployment) => AskDeployment;
 }
 
+interface Loading {
+  readonly sources: ToolSources;
+  readonly context: LoadContext;
+  readonly clock: Clock;
+}
+
 /** The tools that a quick app runs itself; a toolset that cannot be had is named, and the rest works. */
-export async function loadTools(
-  app: QuickApp,
-  { deployments, ask }: DeploymentTools,
-  loading: { readonly sources: ToolSources; readonly context: LoadContext },
-): Promise<LoadedTools> {
+export async function loadTools(app: QuickApp, { deployments, ask }: DeploymentTools, loading: Loading): Promise<LoadedTools> {
   const asked = deployments.map((deployment) => createDeploymentTool(deployment, ask(deployment)));
   const loaded = await Promise.all(app.toolsets.map((toolset) => loadToolset(toolset, loading)));
   return {
     tools: [...asked, ...loaded.flatMap(({ tools }) => tools)],
     missing: loaded.flatMap(({ missing }) => missing),
+    instructions: loaded.flatMap(({ instructions = [] }) => instructions),
   };
 }
 
-interface Loading {
-  readonly sources: ToolSources;
-  readonly context: LoadContext;
-}
-
-async function loadToolset(toolset: QuickAppToolset, { sources, context }: Loading): Promise<LoadedTools> {
-  try {
-    return await toTools(toolset, { sources, context });
-  } catch (thrown) {
+async function loadToolset(toolset: QuickAppToolset, loading: Loading): Promise<LoadedTools> {
+  const { clock, context } = loading;
+  const startedMs = clock.nowMs();
+  const loaded = await toTools(toolset, loading).catch((thrown: unknown): LoadedTools => {
     context.signal.throwIfAborted();
     if (!(thrown instanceof ToolFault)) throw thrown;
     return { tools: [], missing: [{ name: nameOf(toolset), reason: thrown.message }] };
-  }
+  });
+  const tookMs = clock.nowMs() - startedMs;
+  return { ...loaded, missing: loaded.missing.map((each) => ({ ...each, tookMs })) };
 }
 
 async function toTools(toolset: QuickAppToolset, { sources, context }: Loading): Promise<LoadedTools> {

@@ -18,6 +18,7 @@ import { type CallersTools, toCallersTools } from './callers-tools.ts';
 import type { Conversation } from './conversation.ts';
 import { rehydrate } from './rehydrate.ts';
 import type { RunState } from './run-state.ts';
+import { withServersWords } from './servers-words.ts';
 
 /** One run of a quick app. */
 export interface QuickAppRun extends ReplyHead {
@@ -122,9 +123,10 @@ async function* handOut(run: QuickAppRun, waiting: readonly ToolCall[]): AsyncIt
 }
 
 /** What the model is asked: the app decides on instructions, temperature and its own tools, the caller on the rest. */
-function toModelRequest({ app, request, conversation }: QuickAppRun, { offered, choice }: CallersTools): ChatRequest {
+function toModelRequest({ app, tools, request, conversation }: QuickAppRun, { offered, choice }: CallersTools): ChatRequest {
   const { functions: _functions, function_call: _call, tools: _tools, tool_choice: _choice, addons: _addons, ...rest } = request;
-  const instructions: Message[] = app.instructions === '' ? [] : [{ role: 'system', content: app.instructions }];
+  const told = withServersWords(app.instructions, tools.instructions ?? []);
+  const instructions: Message[] = told === '' ? [] : [{ role: 'system', content: told }];
   return {
     ...rest,
     model: app.model,

@@ -14,13 +14,13 @@ import { TurnUsage } from '../turn-usage.ts';
 import { type QuickAppRun, runQuickApp } from './run-quick-app.ts';
 import { TraceText } from './trace-text.ts';
 
-/** One call of the model or of a tool, as `custom_content.trace` has it (docs/quick-apps.md). Times in milliseconds. */
+/** One call of the model or of a tool, or a toolset that could not be had, as `custom_content.trace` has it (docs/quick-apps.md). Times in milliseconds. */
 export interface TraceItem {
   readonly index: number;
-  readonly kind: 'model' | 'tool' | 'context';
-  /** Which call of the model it is, or follows; from 1. */
+  readonly kind: 'model' | 'tool' | 'toolset' | 'context';
+  /** Which call of the model it is, or follows, from 1; 0 of a toolset. */
   readonly turn: number;
-  /** Deployment id of the model; name of the tool; how a conversation was made to fit. */
+  /** Deployment id of the model; name of the tool or toolset; how a conversation was made to fit. */
   readonly name: string;
   /** Since the run began. */
   readonly at_ms: number;
@@ -37,12 +37,16 @@ export interface TraceItem {
 
 type Beginning = Pick<TraceItem, 'kind' | 'turn' | 'name' | 'at_ms' | 'sent'>;
 
-/** What tokens cost, in USD; undefined if nobody knows. */
-export type Price = (usage: readonly ModelUsage[]) => number | undefined;
+interface TraceOptions {
+  /** When the run began, on the clock's `nowMs`: before its tools were looked for. */
+  readonly beganMs: number;
+  /** What tokens cost, in USD; undefined if nobody knows. */
+  readonly price: (usage: readonly ModelUsage[]) => number | undefined;
+}
 
-/** Runs a quick app, and adds to its reply what the model was sent in each turn, what it gave, and what its tools did. */
-export async function* traceRun(run: QuickAppRun, price: Price): AsyncIterable<Frame> {
-  const trace = new Trace(run, price);
+/** Runs a quick app, and adds to its reply which toolsets are missing, what the model was sent in each turn, what it gave, and what its tools did. */
+export async function* traceRun(run: QuickAppRun, options: TraceOptions): AsyncIterable<Frame> {
+  const trace = new Trace(run, options);
   let hasStarted = false;
   try {
     for await (const frame of runQuickApp(trace.run)) {
@@ -59,7 +63,7 @@ export async function* traceRun(run: QuickAppRun, price: Price): AsyncIterable<F
 class Trace {
   /** The run, with its model and its tools watched. */
   readonly run: QuickAppRun;
-  readonly #price: Price;
+  readonly #price: TraceOptions['price'];
   readonly #text: TraceText;
   readonly #startedMs: number;
   #unsent: TraceItem[] = [];
@@ -68,8 +72,8 @@ class Trace {
   #messages: readonly Message[] = [];
   #tools = '';
 
-  constructor(run: QuickAppRun, price: Price) {
-    const { tools } = run.tools;
+  constructor(run: QuickAppRun, { beganMs, price }: TraceOptions) {
+    const { tools, missing } = run.tools;
     this.run = {
       ...run,
       askModel: (request, purpose) => this.#ask(run, request, purpose),
@@ -81,7 +85,9 @@ class Trace {
     };
     this.#price = price;
     this.#text = new TraceText(run.app);
-    this.#startedMs = run.clock.nowMs();
+    this.#startedMs = beganMs;
+    for (const { name, reason, tookMs = 0 } of missing)
+      this.#push({ kind: 'toolset', turn: 0, name, at_ms: 0, sent: '' }, rounded(tookMs), { received: '', error: reason });
   }
 
   /** What is over and was not told yet. */
@@ -171,7 +177,10 @@ class Trace {
   }
 
   #end(beginning: Beginning, end: Pick<TraceItem, 'received'> & Partial<TraceItem>): void {
-    const duration_ms = this.#sinceMs(beginning);
+    this.#push(beginning, this.#sinceMs(beginning), end);
+  }
+
+  #push(beginning: Beginning, duration_ms: number, end: Pick<TraceItem, 'received'> & Partial<TraceItem>): void {
     const error = end.error === undefined ? {} : { error: this.#text.of(end.error) };
     this.#unsent.push({ index: this.#items++, ...beginning, duration_ms, ...end, ...error });
   }

@@ -106,7 +106,7 @@ export const callerOperations: readonly ApiOperation[] = [
     tag: 'Applications',
     summary: 'Prompts to begin with',
     description:
-      'Those of a quick app. If the deployment has a program of its own for this, its answer is relayed; others have none: `{}`.',
+      'Those of a quick app, then those that it takes over from its MCP servers (`prompts`). If the deployment has a program of its own for this, its answer is relayed; others have none: `{}`.',
     parameters: [inDeploymentPath(exampleNames.application)],
     answers: [{ status: 200, description: 'The prompts, and the schema of the choice.', content: json(starters) }, asItCame],
     errors,

@@ -27,6 +27,11 @@ export interface CallerRoutesDeps {
   readonly counters: LimitCounters;
   /** Rejects with StoreFault. */
   readonly documents: (deployment: Deployment) => Promise<readonly DocumentProgress[]>;
+  /** What of its servers conversations with an application may begin with. */
+  readonly starters: (
+    deployment: Deployment,
+    asking: { readonly caller: Caller; readonly signal: AbortSignal },
+  ) => Promise<readonly string[]>;
   readonly clock: Clock;
 }
 
@@ -77,13 +82,18 @@ function toTarget({ url }: FastifyRequest): { view: View; encodedId: string } {
   return { view, encodedId: path.slice(0, Math.max(end, 0)) };
 }
 
-/** How a conversation may be configured: what the program says that serves it, else the prompts of a quick app; nothing of others. */
-async function configurationOf({ calls }: CallerRoutesDeps, { request, reply, ...usable }: Usable): Promise<unknown> {
-  const { deployment } = usable;
+/** How a conversation may be configured: what the program says that serves it, else the prompts of a quick app, its own before those of its servers; nothing of others. */
+async function configurationOf({ calls, starters }: CallerRoutesDeps, { request, reply, ...usable }: Usable): Promise<unknown> {
+  const { caller, deployment } = usable;
+  const { quickApp } = deployment;
+  const signal = closed(reply.raw);
   const endpoint = featureAddress(deployment, 'configurationEndpoint');
-  if (endpoint === undefined) return deployment.quickApp === undefined ? {} : toStarterForm(deployment.quickApp.starters);
+  if (endpoint === undefined)
+    return quickApp === undefined
+      ? {}
+      : toStarterForm([...quickApp.starters, ...(await starters(deployment, { caller, signal }))]);
   const ask = { ...usable, endpoint, origin: request.raw, requestId: request.id };
-  const { status, headers, bytes } = await calls.askFeature(ask, closed(reply.raw));
+  const { status, headers, bytes } = await calls.askFeature(ask, signal);
   return reply.code(status).headers(headers).send(bytes);
 }
 

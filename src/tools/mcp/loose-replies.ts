@@ -32,11 +32,40 @@ function loosened(message: Message): Message {
   if (!('result' in message)) return message;
   const { tools, content, structuredContent } = message.result;
   if (Array.isArray(tools)) return { ...message, result: { ...message.result, tools: tools.map(toReadableTool) } };
+  for (const [list, toReadable] of Object.entries(readableEntries)) {
+    const entries = message.result[list];
+    if (Array.isArray(entries)) return { ...message, result: { ...message.result, [list]: entries.flatMap(toReadable) } };
+  }
   if (!Array.isArray(content)) return message;
   // Beside a structured result, which says the same, nothing has to stand for a part.
   const instead = structuredContent === undefined ? [{ type: 'text', text: unknownPart }] : [];
   const parts = content.flatMap((part) => (isJsonObject(part) && !kindsOfPart.has(part.type) ? instead : [part]));
   return { ...message, result: { ...message.result, content: parts } };
+}
+
+/** By the list that they are in: gives of an entry what is told of it, or nothing if it cannot be asked for. */
+const readableEntries: Readonly<Record<string, (listed: unknown) => readonly JsonObject[]>> = {
+  resources: (listed) => toReadableEntry(listed, 'uri'),
+  resourceTemplates: (listed) => toReadableEntry(listed, 'uriTemplate'),
+  prompts(listed) {
+    const given = isJsonObject(listed) && Array.isArray(listed.arguments) ? listed.arguments.filter(isJsonObject) : [];
+    const args = given.map(({ name, required }) => ({ name: String(name), required: required === true }));
+    return toReadableEntry(listed, 'name').map((prompt) => ({ ...prompt, arguments: args }));
+  },
+};
+
+function toReadableEntry(listed: unknown, key: string): JsonObject[] {
+  if (!isJsonObject(listed) || typeof listed[key] !== 'string') return [];
+  const { [key]: asked, name, title, description, mimeType, size } = listed;
+  const texts = Object.entries({ title, description, mimeType }).filter(([, value]) => typeof value === 'string');
+  return [
+    {
+      [key]: asked,
+      name: typeof name === 'string' ? name : asked,
+      ...Object.fromEntries(texts),
+      ...(Number.isSafeInteger(size) && { size }),
+    },
+  ];
 }
 
 /** Of a tool what a model is told of it. */

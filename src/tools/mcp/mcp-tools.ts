@@ -1,7 +1,8 @@
 import type { Tool as ListedTool } from '@modelcontextprotocol/client';
+import type { BoundedCacheOptions } from '#base/bounded-cache.ts';
 import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
-import { ExpiringCache, type ExpiringValue, expiringBytes } from '#base/expiring-cache.ts';
+import { type Expiring, ExpiringCache, expiringBytes } from '#base/expiring-cache.ts';
 import type { Fetch } from '#base/guarded-fetch.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
@@ -9,21 +10,23 @@ import type { LoadedTools, MissingToolset } from '#domain/tools/tool.ts';
 import { createAuthorizer, withFixedHeaders } from '../authorization/authorizer.ts';
 import type { TokenCache } from '../authorization/token-cache.ts';
 import { hashOf } from './hash-of.ts';
+import { listServer, type ServerListing } from './list-server.ts';
+import { listStarters } from './list-starters.ts';
 import { isLeftOut } from './loose-replies.ts';
 import { createMcpTool, isAllowed } from './mcp-tool.ts';
 import { MuteServers, muteBounds } from './mute-servers.ts';
+import { createResourceTools } from './resource-tools.ts';
 import { Revisions, revisionBounds } from './revisions.ts';
-import { MuteServerFault, serverFault, toServerFault } from './server-fault.ts';
+import { serverFault } from './server-fault.ts';
 import { Session } from './session.ts';
 
 const idleMs = 300_000;
-const listFreshMs = 60_000;
-const longestFreshMs = 3_600_000;
 const failureFreshMs = 10_000;
 /** How long nobody waits for a server that said nothing in time. */
 const muteMs = 60_000;
 const maxSessions = 1000;
 const maxListBytes = 16 * 1024 ** 2;
+const maxStarterBytes = 4 * 1024 ** 2;
 /** Objects take more than their text. */
 const bytesPerChar = 3;
 const maxTools = 512;
@@ -62,7 +65,8 @@ export interface McpUser {
 export class McpTools {
   readonly #clock: Clock;
   readonly #revisions: Revisions;
-  readonly #lists: ExpiringCache<readonly ListedTool[]>;
+  readonly #lists: ExpiringCache<ServerListing>;
+  readonly #starters: ExpiringCache<readonly string[]>;
   readonly #mute: MuteServers;
   readonly #sessions = new Map<string, Session>();
 
@@ -70,31 +74,53 @@ export class McpTools {
     this.#clock = clock;
     this.#revisions = new Revisions(caches.open('mcp_revisions', revisionBounds), clock);
     this.#mute = new MuteServers(caches.open('mcp_mute', muteBounds), { clock, muteMs });
-    const bytesOf = expiringBytes((tools: readonly ListedTool[]) => bytesPerChar * JSON.stringify(tools).length);
-    const kept = caches.open('mcp_tools', { maxBytes: maxListBytes, bytesOf });
-    this.#lists = new ExpiringCache({ clock, kept, failureFreshMs });
+    this.#lists = new ExpiringCache({ clock, kept: caches.open('mcp_tools', boundsOf(maxListBytes)), failureFreshMs });
+    this.#starters = new ExpiringCache({ clock, kept: caches.open('mcp_starters', boundsOf(maxStarterBytes)), failureFreshMs });
   }
 
-  /** The allowed tools of a server, by name, and what of them was left out. Rejects with ToolFault if they cannot be had, or with the signal's reason. */
+  /** The allowed tools of a server, by name, with what it says of them, and what of it was left out. Rejects with ToolFault if they cannot be had, or with the signal's reason. */
   async load(settings: McpToolsetSettings, network: McpNetwork, { signal, subject, application }: McpUser): Promise<LoadedTools> {
     const key = hashOf([subject, application, settings, network.rules]);
     const session = (): Session => this.#session(key, settings, network);
     const current = session();
     const listing = this.#lists.get(`${key} ${current.listChanges}`, () =>
-      this.#mute.guard(settings, () => list(settings, current, network)),
+      this.#mute.guard(settings, () => listServer(settings, current, network)),
     );
-    const listed = await untilAborted(listing, signal);
+    const { tools: listed, instructions, hasResources } = await untilAborted(listing, signal);
     const allowed = listed.filter(({ name }) => isAllowed(settings, name));
     if (allowed.length > maxTools)
       throw serverFault(
         settings.name,
         `has ${allowed.length} tools, of which ${maxTools} can be offered at most; allowed_tools picks some`,
       );
-    const tools = allowed
+    const options = { settings, session, timeoutMs: network.timeoutMs };
+    const own = allowed
       .filter((tool) => !isLeftOut(tool))
       .toSorted((one, other) => (one.name < other.name ? -1 : 1))
-      .map((tool) => createMcpTool(tool, { settings, session, timeoutMs: network.timeoutMs }));
-    return { tools, missing: toMissing(settings.name, allowed.filter(isLeftOut)) };
+      .map((tool) => createMcpTool(tool, options));
+    const wantsResources = settings.resources === true;
+    // Behind its own, which keep their names.
+    const tools = wantsResources && hasResources ? [...own, ...createResourceTools(options)] : own;
+    return {
+      tools,
+      instructions: tools.length === 0 || instructions === '' ? [] : [{ toolset: settings.name, text: instructions }],
+      missing: [
+        ...toMissing(settings.name, allowed.filter(isLeftOut)),
+        ...(wantsResources && !hasResources ? [missingResources(settings.name)] : []),
+      ],
+    };
+  }
+
+  /** Texts of a server that a conversation may begin with. Rejects with ToolFault, or with the signal's reason. */
+  async starters(
+    settings: McpToolsetSettings,
+    network: McpNetwork,
+    { signal, subject, application }: McpUser,
+  ): Promise<readonly string[]> {
+    const key = hashOf([subject, application, settings, network.rules]);
+    const session = this.#session(key, settings, network);
+    const listing = this.#starters.get(key, () => this.#mute.guard(settings, () => listStarters(settings, session, network)));
+    return untilAborted(listing, signal);
   }
 
   async close(): Promise<void> {
@@ -138,6 +164,10 @@ export class McpTools {
   }
 }
 
+function boundsOf<Value>(maxBytes: number): BoundedCacheOptions<Expiring<Value>> {
+  return { maxBytes, bytesOf: expiringBytes((value) => bytesPerChar * JSON.stringify(value).length) };
+}
+
 function toMissing(server: string, leftOut: readonly ListedTool[]): MissingToolset[] {
   if (leftOut.length === 0) return [];
   const names = leftOut.slice(0, maxNamed).map(({ name }) => name.slice(0, longestName));
@@ -149,24 +179,6 @@ function toMissing(server: string, leftOut: readonly ListedTool[]): MissingTools
   return [{ name: server, reason }];
 }
 
-async function list(
-  settings: McpToolsetSettings,
-  session: Session,
-  { connectMs, listMs }: Pick<McpNetwork, 'connectMs' | 'listMs'>,
-): Promise<ExpiringValue<readonly ListedTool[]>> {
-  const whole = AbortSignal.timeout(connectMs + listMs);
-  let listing = whole;
-  try {
-    return await session.use(whole, async ({ client }) => {
-      if (client.getServerCapabilities()?.tools === undefined) return { value: [], freshMs: listFreshMs };
-      listing = AbortSignal.timeout(listMs);
-      const options = { signal: listing, timeout: listMs, cacheMode: 'bypass' as const };
-      const { tools, ttlMs } = await client.listTools({}, options);
-      return { value: tools, freshMs: typeof ttlMs === 'number' ? Math.min(Math.max(ttlMs, 0), longestFreshMs) : listFreshMs };
-    });
-  } catch (thrown) {
-    if (listing.aborted || whole.aborted)
-      throw new MuteServerFault(settings.name, `did not list its tools within ${listMs / 1000} s`, thrown);
-    throw toServerFault(settings.name, thrown);
-  }
+function missingResources(server: string): MissingToolset {
+  return { name: server, reason: serverFault(server, 'has no resources').message };
 }

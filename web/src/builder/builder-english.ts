@@ -162,6 +162,7 @@ export const builderEnglish = {
   toolCount: (count: number) => (count === 0 ? '' : count === 1 ? '1 tool run' : `${count} tool runs`),
   modelTurn: (turn: number, model: string) => `Turn ${turn}: ${model}`,
   toolRun: (name: string) => `Tool: ${name}`,
+  toolsetMissing: (name: string) => `Not to be had: ${name}`,
   failed: 'failed',
   tokensInAndOut: (tokensIn: string, tokensOut: string) => `${tokensIn} + ${tokensOut} tokens`,
   messagesSent: 'Sent to the model',

@@ -161,6 +161,7 @@ export const builderGerman: BuilderWords = {
   toolCount: (count) => (count === 0 ? '' : count === 1 ? '1 Werkzeugaufruf' : `${count} Werkzeugaufrufe`),
   modelTurn: (turn, model) => `Zug ${turn}: ${model}`,
   toolRun: (name) => `Werkzeug: ${name}`,
+  toolsetMissing: (name) => `Nicht zu haben: ${name}`,
   failed: 'fehlgeschlagen',
   tokensInAndOut: (tokensIn, tokensOut) => `${tokensIn} + ${tokensOut} Tokens`,
   messagesSent: 'An das Modell gesendet',

@@ -61,6 +61,13 @@ describe('the trace of a reply', () => {
     expect(readTrace({ trace: [room] })).toMatchObject([{ isRoom: true, isModel: false, received: '{\n  "tokens": 3\n}' }]);
   });
 
+  it('has toolsets that could not be had, with the reason', () => {
+    const missing = { ...turn, kind: 'toolset', name: 'Files', turn: 0, sent: '', received: '', error: 'It was silent.' };
+    expect(readTrace({ trace: [missing] })).toMatchObject([
+      { isToolset: true, isModel: false, name: 'Files', hasFailed: true, error: 'It was silent.' },
+    ]);
+  });
+
   it('has what came of it as people read it', () => {
     const receive = (kind: string, received: unknown) =>
       readTrace({ trace: [{ ...turn, kind, received: typeof received === 'string' ? received : JSON.stringify(received) }] })[0]

@@ -5,12 +5,14 @@ interface TraceMessage {
   readonly text: string;
 }
 
-/** One call of the model or of a tool, or room that was made in a conversation, as the trace of a reply tells it. */
+/** One call of the model or of a tool, a toolset that could not be had, or room that was made in a conversation, as the trace of a reply tells it. */
 export interface TraceStep {
   readonly index: number;
   readonly isModel: boolean;
   /** Whether it is no call: what was too long was made to fit. */
   readonly isRoom: boolean;
+  /** Whether it is no call: a toolset could not be had. */
+  readonly isToolset: boolean;
   readonly turn: number;
   readonly name: string;
   readonly atMs: number;
@@ -51,6 +53,7 @@ function toStep(item: JsonObject, nth: number): TraceStep {
     index: nth,
     isModel,
     isRoom: item.kind === 'context',
+    isToolset: item.kind === 'toolset',
     turn: toNumber(item.turn),
     name: toText(item.name),
     atMs: toNumber(item.at_ms),

@@ -118,6 +118,12 @@ export const schemaGerman: Readonly<Record<string, string>> = {
   'Allowed tools': 'Erlaubte Werkzeuge',
   'Names of the tools that may be called. Absent: all of the server.':
     'Namen der Werkzeuge, die aufgerufen werden dürfen. Leer: alle des Servers.',
+  Resources: 'Ressourcen',
+  'true: the model may list and read what the server has to read, with two tools.':
+    'Das Modell darf auflisten und lesen, was der Server zu lesen hat, mit zwei Werkzeugen.',
+  'Prompts as starters': 'Prompts als Einstiege',
+  'true: prompts of the server that need no values are offered to begin with.':
+    'Prompts des Servers, die keine Angaben brauchen, werden als Einstiege angeboten.',
   Documents: 'Dokumente',
   'Stored files that answers are looked up in, by reference, one or a list; they are read once this is saved. What they mean is searched in English alone, unless the service names another embedding model. Absent: none.':
     'Gespeicherte Dateien, in denen Antworten nachgeschlagen werden; sie werden nach dem Speichern gelesen. Nach dem Sinn gesucht wird nur in englischen, wenn der Dienst kein anderes Embedding-Modell nennt. Leer: keine.',

@@ -23,6 +23,10 @@ const plainer: Readonly<Record<string, string>> = {
   'How the server is told who calls; `type` picks the form. Absent or null: it is told nothing.':
     'How the server is told who calls.',
   'The key sent with each request; null: none.': 'The key sent with each request.',
+  'true: the model may list and read what the server has to read, with two tools.':
+    'The model may list and read what the server has to read, with two tools.',
+  'true: prompts of the server that need no values are offered to begin with.':
+    'Prompts of the server that need no values are offered to begin with.',
   summarize: 'Clear results, then sum up',
   clear: 'Clear results',
   off: 'Nothing is done',

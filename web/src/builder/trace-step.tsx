@@ -4,7 +4,7 @@ import { useBuilderWords } from './builder-words.ts';
 import { type TraceStep, toReadable } from './read-trace.ts';
 import { useAmounts } from './use-amounts.ts';
 
-/** One call of the model or of a tool: a line, and unfolded what went in and what came out. */
+/** One call of the model or of a tool, or what was not to be had: a line, and unfolded what went in and what came out. */
 export function TraceStepView({ step }: { readonly step: TraceStep }) {
   const words = useBuilderWords();
   const amounts = useAmounts();
@@ -19,9 +19,8 @@ export function TraceStepView({ step }: { readonly step: TraceStep }) {
           <span className="soft small">{facts.join(' · ')}</span>
         </summary>
         <div className="trace-parts">
-          {step.isModel ? (
-            <Asked step={step} />
-          ) : (
+          {step.isModel && <Asked step={step} />}
+          {!step.isModel && !step.isToolset && (
             <Part title={step.isRoom ? words.roomBefore : words.toolArguments} text={toReadable(step.sent)} />
           )}
           {step.received !== '' && <Part title={resultOf(step, words)} text={step.received} />}
@@ -35,8 +34,9 @@ export function TraceStepView({ step }: { readonly step: TraceStep }) {
 
 type Words = ReturnType<typeof useBuilderWords>;
 
-function titleOf({ isModel, isRoom, turn, name }: TraceStep, words: Words): string {
+function titleOf({ isModel, isRoom, isToolset, turn, name }: TraceStep, words: Words): string {
   if (isRoom) return words.roomMade;
+  if (isToolset) return words.toolsetMissing(name);
   return isModel ? words.modelTurn(turn, name) : words.toolRun(name);
 }
 

@@ -1,0 +1,114 @@
+import type { Client, Progress } from '@modelcontextprotocol/client';
+import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
+import type { ToolContext, ToolQuestion, ToolResult } from '#domain/tools/tool.ts';
+import { CallUnderWay } from './calls-under-way.ts';
+import type { Connection } from './connection.ts';
+import { type Answers, takeAnswer, toQuestion } from './question.ts';
+import { refusalOf, serverFault, toServerFault } from './server-fault.ts';
+import type { Session } from './session.ts';
+import { showProgress } from './show-progress.ts';
+
+const maxRounds = 10;
+
+export interface McpCallOptions {
+  readonly settings: McpToolsetSettings;
+  /** Gives the session of the user that the tool was made for. */
+  readonly session: () => Session;
+  /** Milliseconds that the server may be silent: without an answer and without progress. */
+  readonly timeoutMs: number;
+}
+
+/** What a server is asked, and what its answer is to the model and the user. */
+export interface McpRequest<Result extends object> {
+  /** Asks; `answers` are the user's to what the server asked before. */
+  readonly send: (client: Client, answers: Answers, options: SendOptions) => Promise<Result>;
+  readonly toResult: (result: Result, mask: Connection['mask']) => ToolResult;
+}
+
+/** Of the SDK. */
+interface SendOptions {
+  readonly signal: AbortSignal;
+  readonly timeout: number;
+  readonly resetTimeoutOnProgress: true;
+  readonly onprogress: (progress: Progress) => void;
+  readonly allowInputRequired: true;
+}
+
+/** One call of a server for a tool: through a session that may have to be opened, in as many rounds as the server wants. */
+export class McpCall<Result extends object> {
+  readonly #request: McpRequest<Result>;
+  readonly #options: McpCallOptions;
+  readonly #context: ToolContext;
+
+  constructor(request: McpRequest<Result>, options: McpCallOptions, context: ToolContext) {
+    this.#request = request;
+    this.#options = options;
+    this.#context = context;
+  }
+
+  /** Rejects with ToolFault, or with the signal's reason. */
+  async run(): Promise<ToolResult> {
+    const { settings, session } = this.#options;
+    const { signal, answer } = this.#context;
+    const answers = answer === undefined ? {} : takeAnswer(settings.name, answer);
+    if ('label' in answers) return { text: '', attachments: [], failed: false, question: answers };
+    try {
+      return await session().use(signal, (connection) => this.#call(connection, answers));
+    } catch (thrown) {
+      signal.throwIfAborted();
+      throw toServerFault(settings.name, thrown);
+    }
+  }
+
+  /** A server may want to be called again before it answers. */
+  async #call(connection: Connection, answers: Answers): Promise<ToolResult> {
+    let given = answers;
+    for (let round = 1; round <= maxRounds; round += 1) {
+      const result = await this.#send(connection, given);
+      if ('text' in result) return result;
+      given = result;
+    }
+    throw serverFault(this.#options.settings.name, `did not come to an answer in ${maxRounds} rounds`);
+  }
+
+  /** Gives what came of the call, or what the server wants to be called again with at once. */
+  async #send(connection: Connection, answers: Answers): Promise<ToolResult | Answers> {
+    const { client, calls, isStateless, mask } = connection;
+    const { settings } = this.#options;
+    const call = new CallUnderWay(settings.name, answers);
+    const given = isStateless ? answers : {};
+    try {
+      const result = await calls.run(call, () => this.#request.send(client, given, this.#toOptions(connection, call)));
+      if (call.question !== undefined) return toAsking(call.question, mask);
+      if (!isInputRequired(result)) return this.#request.toResult(result, mask);
+      const question = toQuestion(settings.name, result);
+      return question === undefined ? { requestState: result.requestState ?? '' } : toAsking(question, mask);
+    } catch (thrown) {
+      this.#context.signal.throwIfAborted();
+      if (call.question !== undefined) return toAsking(call.question, mask);
+      call.ended.throwIfAborted();
+      const refusal = refusalOf(thrown);
+      if (refusal === undefined) throw thrown;
+      return { text: mask(refusal), attachments: [], failed: true };
+    }
+  }
+
+  #toOptions({ mask }: Connection, { ended }: CallUnderWay): SendOptions {
+    const { signal, report } = this.#context;
+    return {
+      signal: AbortSignal.any([signal, ended]),
+      timeout: this.#options.timeoutMs,
+      resetTimeoutOnProgress: true,
+      onprogress: showProgress(report, mask),
+      allowInputRequired: true,
+    };
+  }
+}
+
+function toAsking(question: ToolQuestion, mask: (text: string) => string): ToolResult {
+  return { text: '', attachments: [], failed: false, question: { ...question, message: mask(question.message) } };
+}
+
+function isInputRequired(result: object): result is { resultType: 'input_required'; requestState?: string } {
+  return (result as { resultType?: unknown }).resultType === 'input_required';
+}
