@@ -1,6 +1,7 @@
 import { eventData } from '#base/event-splitter.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import { fromLatin1, toLatin1 } from '#base/latin1.ts';
+import { stringEnd } from '#base/string-end.ts';
 import { type Chunk, type Completion, type RawChunk, type RawCompletion, toChunk, type Usage } from './chunk.ts';
 import { ParleyError } from './errors.ts';
 
@@ -17,10 +18,19 @@ export interface Native {
   readonly usage: Usage | undefined;
 }
 
+/** What stands around the piece of text in each event of a run, from the event's first byte to its last. */
+export interface TextSlot {
+  /** Up to and with the quote that opens the text. */
+  readonly before: string;
+  /** From the quote that closes it on. */
+  readonly after: string;
+}
+
 /** What is known of the bytes of a frame. */
 interface Content {
   bytes?: string;
   textBytes?: number;
+  contentSlot?: TextSlot | undefined;
   chunks?: readonly RawChunk[];
   completion?: RawCompletion;
   native?: Native;
@@ -37,6 +47,7 @@ export class RawFrame {
   readonly textBytes: number | undefined;
   /** Set if the bytes are of another dialect than the compat wire. */
   readonly native: Native | undefined;
+  readonly #contentSlot: TextSlot | undefined;
   #bytes: string | undefined;
   #chunks: readonly RawChunk[] | undefined;
   #completion: RawCompletion | undefined;
@@ -44,6 +55,7 @@ export class RawFrame {
   private constructor(content: Content) {
     this.textBytes = content.textBytes;
     this.native = content.native;
+    this.#contentSlot = content.contentSlot;
     this.#bytes = content.bytes;
     this.#chunks = content.chunks;
     this.#completion = content.completion;
@@ -54,9 +66,12 @@ export class RawFrame {
     return new RawFrame({ bytes, chunks: [toRawChunk(value)] });
   }
 
-  /** Events of which each is known to bring a piece of one choice's text, thoughts or arguments and nothing else. */
-  static ofText(bytes: string, textBytes: number): RawFrame {
-    return new RawFrame({ bytes, textBytes });
+  /**
+   * Events of which each is known to bring a piece of one choice's text, thoughts or arguments and nothing else; with a slot,
+   * that it is the first choice's `content`.
+   */
+  static ofText(bytes: string, textBytes: number, contentSlot?: TextSlot): RawFrame {
+    return new RawFrame({ bytes, textBytes, contentSlot });
   }
 
   static ofRawChunks(...chunks: RawChunk[]): RawFrame {
@@ -99,6 +114,11 @@ export class RawFrame {
     return this.#chunks;
   }
 
+  /** The pieces of the first choice's `content`, each as it stands between the quotes of its JSON string, if the frame is known to bring nothing else. */
+  get contentPieces(): readonly string[] | undefined {
+    return this.#contentSlot && piecesIn(this.#bytes ?? '', this.#contentSlot);
+  }
+
   /** The whole reply, if the frame is one. */
   get completion(): RawCompletion | undefined {
     return this.#completion;
@@ -120,6 +140,16 @@ export const Frame = RawFrame;
 /** One event of a stream as latin1 bytes. */
 export function toEvent(value: unknown): string {
   return `data: ${toLatin1(JSON.stringify(value))}\n\n`;
+}
+
+function piecesIn(events: string, { before, after }: TextSlot): string[] {
+  const pieces: string[] = [];
+  for (let at = before.length; at <= events.length; ) {
+    const end = stringEnd(events, at);
+    pieces.push(events.slice(at, end));
+    at = end + after.length + before.length;
+  }
+  return pieces;
 }
 
 /** A run of text may be parsed only at the surface, when nobody knows any more whose JSON it is. */

@@ -59,6 +59,11 @@ export class Blocks {
     return this.#endedTools.size > 0 || this.#open?.kind === 'tool_use';
   }
 
+  /** The index of the block that is open, if it is one of text and nothing waits for its end. */
+  get openText(): number | undefined {
+    return this.#open?.kind === 'text' && this.#waiting.size === 0 ? this.#open.index : undefined;
+  }
+
   add(piece: Piece): MessageEvent[] {
     if (this.#endedTools.has(piece.key)) return [];
     if (this.#open?.key !== piece.key) {

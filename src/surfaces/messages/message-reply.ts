@@ -1,3 +1,4 @@
+import { tryParseJson } from '#base/json.ts';
 import { toLatin1 } from '#base/latin1.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { answerBound, FoldRoom } from '#contract/fold-frames.ts';
@@ -8,7 +9,7 @@ import type { EventStream } from '../http/event-stream.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { sendJson } from '../http/send-json.ts';
 import type { EventWriter } from '../http/streamed-reply.ts';
-import { toNamedEvent } from './message-event.ts';
+import { toNamedEvent, toTextEvents } from './message-event.ts';
 import { MessageFold } from './message-fold.ts';
 import { inOwnWords } from './relayed-fault.ts';
 import type { ReplyEvents } from './reply-events.ts';
@@ -17,6 +18,8 @@ import { toReplyHeaders } from './reply-headers.ts';
 const ping = toNamedEvent({ type: 'ping' });
 /** What keeps a relayed stream open adds no event to it. */
 const comment = ': ping\n\n';
+// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON allows none of them.
+const escapesOrControls = /[\0-\x1f\\]/;
 
 /** Sends a reply as one JSON text: a relayed one as it came, any other folded. */
 export class JsonMessage implements ReplySink {
@@ -77,6 +80,11 @@ export class MessageWriter implements EventWriter {
 
   toBytes(frame: Frame): string {
     if (frame.native !== undefined) return frame.bytes;
+    const { openText } = this.#events;
+    if (openText !== undefined) {
+      const pieces = frame.contentPieces;
+      if (pieces?.every(isJsonText)) return toTextEvents(pieces, openText);
+    }
     return frame.chunks.flatMap((chunk) => this.#events.take(chunk).map(toNamedEvent)).join('');
   }
 
@@ -92,6 +100,11 @@ export class MessageWriter implements EventWriter {
 function headersOf(context: RequestContext, frame: Frame | undefined, ignored: readonly string[]): Record<string, string> {
   const all = [...new Set([...ignored, ...context.ignored])];
   return toReplyHeaders(frame?.native, { usual: context.headers, ignored: all, nowEpochMs: context.clock.epochMs() });
+}
+
+/** Whether a piece is sure to be JSON between quotes: one that is not is for the parser to refuse. */
+function isJsonText(piece: string): boolean {
+  return !escapesOrControls.test(piece) || tryParseJson(`"${piece}"`) !== undefined;
 }
 
 function requireForm({ isWhole }: Native, asked: 'whole' | 'streamed'): void {

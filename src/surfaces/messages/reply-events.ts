@@ -39,6 +39,11 @@ export class ReplyEvents {
     this.#blocks = new Blocks(facts);
   }
 
+  /** The index of the block that text is added to as it comes; undefined if more than that has to be told. */
+  get openText(): number | undefined {
+    return this.#blocks.openText;
+  }
+
   take(chunk: Chunk): MessageEvent[] {
     const events: MessageEvent[] = this.#hasStarted ? [] : [this.#start()];
     this.#hasStarted = true;

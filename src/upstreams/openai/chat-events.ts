@@ -20,7 +20,7 @@ export class ChatEvents implements EventReader {
     for (let at = 0; at < events.length && !this.hasEnded; ) {
       const end = this.#text.runEnd(events, at);
       if (end > at) {
-        reply.frame(Frame.ofText(events.slice(at, end), this.#text.textBytes));
+        reply.frame(Frame.ofText(events.slice(at, end), this.#text.textBytes, this.#text.contentSlot));
         at = end;
         continue;
       }

@@ -1,9 +1,11 @@
 import { isJsonObject } from '#base/json.ts';
 import { stringEnd } from '#base/string-end.ts';
 import type { RawChunk } from '#contract/chunk.ts';
+import type { TextSlot } from '#contract/frame.ts';
 import { toWellFormedChunk } from '#contract/well-formed.ts';
 
 const contentKey = '"content":"';
+const noSlot: TextSlot = { before: '', after: '' };
 const nobody = { id: '', created: 0 };
 
 /**
@@ -11,24 +13,30 @@ const nobody = { id: '', created: 0 };
  * text, so the bytes before and after it are learned once and compared.
  */
 export class TextEvents {
-  #before = '';
-  #after = '';
+  #slot = noSlot;
+  #isFirstChoice = false;
   /** Bytes of text in the run found last. */
   textBytes = 0;
 
   /** Where the run of such events that begins here ends; `from` itself if none begins. */
   runEnd(events: string, from: number): number {
     this.textBytes = 0;
-    if (this.#before === '') return from;
+    const { before, after } = this.#slot;
+    if (before === '') return from;
     let at = from;
-    while (isAt(events, at, this.#before)) {
-      const start = at + this.#before.length;
+    while (isAt(events, at, before)) {
+      const start = at + before.length;
       const end = stringEnd(events, start);
-      if (!isAt(events, end, this.#after)) break;
+      if (!isAt(events, end, after)) break;
       this.textBytes += end - start;
-      at = end + this.#after.length;
+      at = end + after.length;
     }
     return at;
+  }
+
+  /** What stands around each piece of text, if it is the first choice's. */
+  get contentSlot(): TextSlot | undefined {
+    return this.#isFirstChoice ? this.#slot : undefined;
   }
 
   /** Takes an event of these chunks, its empty line included, as the pattern of those to come, if it brings text only. */
@@ -39,8 +47,8 @@ export class TextEvents {
     const end = stringEnd(event, start);
     const after = event.slice(end);
     if (after.includes(contentKey)) return;
-    this.#before = copyOf(event.slice(0, start));
-    this.#after = copyOf(after);
+    this.#slot = { before: copyOf(event.slice(0, start)), after: copyOf(after) };
+    this.#isFirstChoice = (chunk.choices[0]?.index ?? 0) === 0;
   }
 }
 
