@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { toAddinNginxConfig, toNginxConfig } from './nginx-config.ts';
 import { type Command, contenderCore, findFreePort, type ProcessGroup, waitForReply } from './processes.ts';
-import { type Call, claude, type Manner, manners } from './requests.ts';
+import { type Call, type Manner, manners, natives } from './requests.ts';
 
 /**
  * Who is measured: `direct` is the load generator on the upstream with nothing between, `bare` what Node itself takes, `before` another
@@ -38,7 +38,11 @@ export interface Running {
 const upstreamKey = { Authorization: 'Bearer sk-upstream' };
 const messagesPath = '/msgapi/v1/messages';
 const gatewayPath = ({ manner, wire }: Call): string =>
-  wire === 'chat' ? `/openai/deployments/${manners[manner].model}/chat/completions` : messagesPath;
+  ({
+    chat: `/openai/deployments/${manners[manner].model}/chat/completions`,
+    messages: messagesPath,
+    responses: '/v1/responses',
+  })[wire];
 const callerKey = { 'Api-Key': 'bench-key' };
 
 interface Plan {
@@ -103,13 +107,13 @@ function parleyPlan(root: string, { grounds, folder, port }: Place): Plan {
       ],
     },
   ];
-  const anthropic = {
-    protocol: 'anthropic',
-    endpoint: `http://127.0.0.1:${grounds.upstreamPorts['at-once']}/v1`,
-    key: 'sk-upstream',
-  };
+  const atOnce = { endpoint: `http://127.0.0.1:${grounds.upstreamPorts['at-once']}/v1`, key: 'sk-upstream' };
   const config = {
-    models: { ...Object.fromEntries((Object.keys(manners) as Manner[]).map(toModel)), [claude]: { upstreams: [anthropic] } },
+    models: {
+      ...Object.fromEntries((Object.keys(manners) as Manner[]).map(toModel)),
+      [natives.messages]: { upstreams: [{ ...atOnce, protocol: 'anthropic' }] },
+      [natives.responses]: { upstreams: [{ ...atOnce, api: 'responses' }] },
+    },
     keys: { 'bench-key': { project: 'bench', role: 'default' } },
     roles: { default: { limits: { '*': { minute: 1_000_000_000_000, requestMinute: 1_000_000_000 } } } },
   };
@@ -188,7 +192,7 @@ export async function startContender(name: ContenderName, grounds: Grounds, addi
       name,
       logPath: '',
       portFor: (manner) => grounds.upstreamPorts[manner],
-      pathFor: ({ wire }) => (wire === 'chat' ? '/v1/chat/completions' : '/v1/messages'),
+      pathFor: ({ wire }) => (wire === 'chat' ? '/v1/chat/completions' : `/v1/${wire}`),
       headersFor: () => upstreamKey,
       stop: async () => {},
     };

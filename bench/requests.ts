@@ -8,8 +8,8 @@ export const manners: Record<Manner, { model: string; chunks: number; intervalMs
   'paced-slow': { model: 'bench-paced-slow', chunks: 0, intervalMs: 500 },
 };
 
-/** The wire of OpenAI's API, or the Messages dialect: to an upstream that speaks it too, or to one that does not. */
-export type Wire = 'chat' | 'relayed' | 'translated';
+/** The dialect of the caller. */
+export type Wire = 'chat' | 'messages' | 'responses';
 
 /** A request before a contender gives it a path and its headers. */
 export interface Call {
@@ -31,16 +31,18 @@ function toCall(manner: Manner, isStream: boolean, messages: readonly object[]):
   return { manner, wire: 'chat', isStream, body };
 }
 
-/** The deployment whose upstream speaks the Messages dialect. */
-export const claude = 'bench-claude';
+/** The deployments whose upstream speaks another dialect than that of chat. */
+export const natives = { messages: 'bench-claude', responses: 'bench-responses' } as const;
 
-/** A stream of about 1 kB in the Messages dialect. */
-export function messagesCall(wire: 'relayed' | 'translated'): Call {
+/** A stream of about 1 kB in another dialect: to an upstream that speaks it too, or to one of chat completions. */
+export function dialectCall(wire: 'messages' | 'responses', way: 'relayed' | 'translated'): Call {
   const manner = 'at-once';
-  const model = wire === 'relayed' ? claude : manners[manner].model;
-  const messages = [{ role: 'user', content: textOf(480) }];
-  const body = { model, stream: true, temperature: 0.7, max_tokens: 500, system: textOf(260), messages };
-  return { manner, wire, isStream: true, body: JSON.stringify(body) };
+  const model = way === 'relayed' ? natives[wire] : manners[manner].model;
+  const asked =
+    wire === 'messages'
+      ? { max_tokens: 500, system: textOf(260), messages: [{ role: 'user', content: textOf(480) }] }
+      : { max_output_tokens: 500, store: false, instructions: textOf(260), input: textOf(480) };
+  return { manner, wire, isStream: true, body: JSON.stringify({ model, stream: true, temperature: 0.7, ...asked }) };
 }
 
 /** A call of about 1 kB: system message, question. */

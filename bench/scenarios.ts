@@ -2,7 +2,7 @@ import { admitScenario } from './admit-scenario.ts';
 import type { ContenderName } from './contenders.ts';
 import { readUsage } from './measure.ts';
 import { quickAppScenario } from './quick-app-scenario.ts';
-import { type Call, conversationCall, imageCall, type Manner, manners, messagesCall, smallCall } from './requests.ts';
+import { type Call, conversationCall, dialectCall, imageCall, type Manner, manners, smallCall } from './requests.ts';
 import { type LoadRun, runLoad } from './run-load.ts';
 import type { Metric, Scenario, Values } from './scenario.ts';
 import { startScenario } from './start-scenario.ts';
@@ -169,12 +169,14 @@ const pacedScenario = heldScenario({
   step: 0,
 });
 
-/** Streams at once in the Messages dialect. */
-function messagesScenario(wire: 'relayed' | 'translated', title: string): Scenario {
+/** Streams at once in another dialect than that of chat. */
+function dialectScenario(wire: 'messages' | 'responses', way: 'relayed' | 'translated'): Scenario {
+  const dialect = wire === 'messages' ? 'Messages dialect' : 'Responses';
+  const how = way === 'relayed' ? 'relayed' : 'translated to and from an upstream of chat completions';
   return closedScenario({
-    name: `messages-${wire}`,
-    title: `Messages dialect, ${title}: streams of 100 chunks at once, 32 connections at saturation`,
-    call: () => messagesCall(wire),
+    name: `${wire}-${way}`,
+    title: `${dialect}, ${how}: streams of 100 chunks at once, 32 connections at saturation`,
+    call: () => dialectCall(wire, way),
     connections: 32,
     seconds: 5,
   });
@@ -208,8 +210,10 @@ export const scenarios: readonly Scenario[] = [
     connections: 16,
     seconds: 4,
   }),
-  { ...messagesScenario('relayed', 'relayed'), without: 'portkey' },
-  { ...messagesScenario('translated', 'translated to and from an OpenAI upstream'), only: 'parley' },
+  { ...dialectScenario('messages', 'relayed'), without: 'portkey' },
+  { ...dialectScenario('messages', 'translated'), only: 'parley' },
+  { ...dialectScenario('responses', 'relayed'), only: 'parley' },
+  { ...dialectScenario('responses', 'translated'), only: 'parley' },
   addin('addin', 'at-once', unaryScenario),
   addin('addin-streams', 'at-once', streamsScenario),
   addin('addin-paced', 'paced', pacedScenario),

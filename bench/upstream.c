@@ -1,5 +1,6 @@
 /*
- * A fast model endpoint, HTTP/1.1, keep-alive, one thread, epoll: in the Messages dialect where the path ends in /messages, else like OpenAI.
+ * A fast model endpoint, HTTP/1.1, keep-alive, one thread, epoll: in the Messages dialect where the path ends in
+ * /messages, as the Responses API where it ends in /responses, else as OpenAI's chat completions.
  *
  *   upstream PORT:CHUNKS:INTERVAL_US ...
  *
@@ -15,7 +16,7 @@
 #define SCAN_MAX 65536
 #define TEXT_SIZE 24
 
-enum dialect { CHAT, MESSAGES, DIALECTS };
+enum dialect { CHAT, MESSAGES, RESPONSES, DIALECTS };
 
 /* The replies of one dialect: a whole one, and a stream as its beginning, a chunk and its end. */
 struct replies {
@@ -111,6 +112,41 @@ static void build_messages(struct replies *r) {
   r->tail_size = add_message(r->tail, r->tail_size, sizeof r->tail, "message_stop", "");
 }
 
+/* Adds an event of the Responses API, whose fields follow its number; gives the new size. */
+static size_t add_response(char *to, size_t at, size_t room, const char *type, int number, const char *fields) {
+  char all[1024];
+  snprintf(all, sizeof all, ",\"sequence_number\":%d%s", number, fields);
+  return add_message(to, at, room, type, all);
+}
+
+#define RESPONSE(status, output, usage) \
+  ",\"response\":{\"id\":\"resp_bench000000000000000001\",\"object\":\"response\",\"created_at\":1790000000,\"status\":\"" status \
+  "\",\"model\":\"upstream-model\",\"output\":[" output "],\"usage\":" usage "}"
+#define MESSAGE(status, content) \
+  "{\"type\":\"message\",\"id\":\"msg_bench01\",\"status\":\"" status "\",\"role\":\"assistant\",\"content\":[" content "]}"
+#define TEXT(text) "{\"type\":\"output_text\",\"text\":\"" text "\",\"annotations\":[],\"logprobs\":[]}"
+#define PLACE ",\"item_id\":\"msg_bench01\",\"output_index\":0,\"content_index\":0"
+#define COUNTS \
+  "{\"input_tokens\":200,\"input_tokens_details\":{\"cached_tokens\":0},\"output_tokens\":150," \
+  "\"output_tokens_details\":{\"reasoning_tokens\":0},\"total_tokens\":350}"
+
+static void build_responses(struct replies *r) {
+  char fields[256];
+  snprintf(fields, sizeof fields, PLACE ",\"delta\":\"%s\",\"logprobs\":[]", stamped);
+  size_t at = r->head_size;
+  at = add_response(r->head, at, sizeof r->head, "response.created", 0, RESPONSE("in_progress", "", "null"));
+  at = add_response(r->head, at, sizeof r->head, "response.output_item.added", 1, ",\"output_index\":0,\"item\":" MESSAGE("in_progress", ""));
+  r->head_size = add_response(r->head, at, sizeof r->head, "response.content_part.added", 2, PLACE ",\"part\":" TEXT(""));
+  r->chunk_size = add_response(r->chunk, 0, sizeof r->chunk, "response.output_text.delta", 3, fields);
+  at = add_response(r->tail, 0, sizeof r->tail, "response.output_text.done", 103, PLACE ",\"text\":\"words\",\"logprobs\":[]");
+  at = add_response(r->tail, at, sizeof r->tail, "response.content_part.done", 104, PLACE ",\"part\":" TEXT("words"));
+  at = add_response(r->tail, at, sizeof r->tail, "response.output_item.done", 105,
+                    ",\"output_index\":0,\"item\":" MESSAGE("completed", TEXT("words")));
+  at = add_response(r->tail, at, sizeof r->tail, "response.completed", 106,
+                    RESPONSE("completed", MESSAGE("completed", TEXT("words")), COUNTS));
+  r->tail_size = add_event(r->tail, at, sizeof r->tail, "data: [DONE]\n\n");
+}
+
 static const char *const whole[DIALECTS] = {
     "{\"id\":\"chatcmpl-bench00000000000000000001\",\"object\":\"chat.completion\",\"created\":1790000000,\"model\":\"upstream-model\","
     "\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"%s\"},\"logprobs\":null,\"finish_reason\":\"stop\"}],"
@@ -118,6 +154,8 @@ static const char *const whole[DIALECTS] = {
     "{\"id\":\"msg_bench000000000000000001\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"upstream-model\","
     "\"content\":[{\"type\":\"text\",\"text\":\"%s\"}],\"stop_reason\":\"end_turn\",\"stop_sequence\":null,"
     "\"usage\":{\"input_tokens\":200,\"output_tokens\":150}}",
+    "{\"id\":\"resp_bench000000000000000001\",\"object\":\"response\",\"created_at\":1790000000,\"status\":\"completed\","
+    "\"model\":\"upstream-model\",\"output\":[" MESSAGE("completed", TEXT("%s")) "],\"usage\":" COUNTS "}",
 };
 
 static void build_replies(void) {
@@ -133,7 +171,7 @@ static void build_replies(void) {
     r->head_size = (size_t)snprintf(r->head, sizeof r->head,
                                     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nCache-Control: no-cache\r\n"
                                     "Transfer-Encoding: chunked\r\n\r\n");
-    (dialect == CHAT ? build_chat : build_messages)(r);
+    (dialect == CHAT ? build_chat : dialect == MESSAGES ? build_messages : build_responses)(r);
     r->time_at = (size_t)(strstr(r->chunk, "@t=") + 3 - r->chunk);
     r->tail_size += (size_t)snprintf(r->tail + r->tail_size, sizeof r->tail - r->tail_size, "0\r\n\r\n");
   }
@@ -285,7 +323,10 @@ static int begin_body(struct connection *c) {
   if (!key && !(key = header_value(c->head, c->head_size, "api-key:"))) key = header_value(c->head, c->head_size, "x-api-key:");
   if (!c->allowed && key) c->allowed = strncmp(key, "sk-upstream\r", 12) == 0;
   const char *line_end = memchr(c->head, '\r', c->head_size);
-  c->dialect = line_end && memmem(c->head, (size_t)(line_end - c->head), "/messages ", 10) ? MESSAGES : CHAT;
+  size_t line_size = line_end ? (size_t)(line_end - c->head) : 0;
+  c->dialect = memmem(c->head, line_size, "/messages ", 10)     ? MESSAGES
+               : memmem(c->head, line_size, "/responses ", 11) ? RESPONSES
+                                                                : CHAT;
   c->is_chunked = coding && strncasecmp(coding, "chunked", 7) == 0;
   c->body_left = length ? strtoull(length, NULL, 10) : 0;
   c->wants_stream = 0;

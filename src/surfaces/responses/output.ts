@@ -30,6 +30,13 @@ export interface OutputFacts {
   readonly isStored: boolean;
 }
 
+/** A part of an item of the output. */
+export interface TextPlace {
+  readonly item_id: string;
+  readonly output_index: number;
+  readonly content_index: number;
+}
+
 type CallItem = FunctionCallItem | CustomCallItem;
 
 interface OpenMessage {
@@ -127,6 +134,17 @@ export class Output {
       const annotation_index = open.part.annotations.push(annotation) - 1;
       this.tell({ type: 'response.output_text.annotation.added', ...inContent(open), annotation_index, annotation });
     }
+  }
+
+  /** Where text is added to as it comes; undefined if more than that has to be told. */
+  get openText(): TextPlace | undefined {
+    const open = this.#message;
+    return open?.part?.type === 'output_text' ? inContent(open) : undefined;
+  }
+
+  /** Adds to the text that is being said, whose events somebody else tells. */
+  addText(text: string): void {
+    if (this.#message?.part?.type === 'output_text') this.#message.part.text += text;
   }
 
   /** The text that is being said. */
@@ -354,7 +372,7 @@ function inItem({ item, at }: { item: { id: string }; at: number }) {
   return { item_id: item.id, output_index: at };
 }
 
-function inContent(message: OpenMessage) {
+function inContent(message: OpenMessage): TextPlace {
   return { ...inItem(message), content_index: Math.max(0, message.item.content.length - 1) };
 }
 

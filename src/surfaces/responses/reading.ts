@@ -1,6 +1,7 @@
 import type { Frame } from '#contract/frame.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
+import type { TextPlace } from './output.ts';
 
 /** An item as it is to come back with the next turn: with what is sealed, and with what no caller sees. */
 export type KeptItem = object & { readonly type: string; readonly [key: string]: unknown };
@@ -18,6 +19,8 @@ export interface Ending {
 export interface Reading {
   /** What a part of the reply means. */
   take(frame: Frame): readonly UnnumberedEvent[];
+  /** Takes a frame that only adds to the text being said; gives where that is. Undefined, with nothing taken, for any other. */
+  takeText(frame: Frame): TextPlace | undefined;
   /** A reply that ended well. Throws upstream_failed for one that leaves something half. */
   end(): Ending;
   /** A reply that broke off. */

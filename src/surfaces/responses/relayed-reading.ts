@@ -45,6 +45,8 @@ export class RelayedReading implements Reading {
     return events;
   }
 
+  takeText(): undefined {}
+
   end(): Ending {
     if (this.#response === undefined) throw new ParleyError('upstream_failed', 'The upstream ended without a whole response.');
     return { events: [], fields: this.#response as Partial<ResponseObject>, items: this.#items };

@@ -88,7 +88,7 @@ class ResponseWriter implements EventWriter {
   }
 
   toBytes(frame: Frame): string {
-    if (!this.#run.passes(frame)) return toBytes(this.#run.take(frame));
+    if (!this.#run.passes(frame)) return this.#run.takeText(frame) ?? toBytes(this.#run.take(frame));
     const { bytes } = frame;
     if (this.#relayed === undefined) this.#relayed = { first: bytes, last: bytes };
     else this.#relayed.last = bytes;

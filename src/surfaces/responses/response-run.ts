@@ -78,6 +78,23 @@ export class ResponseRun {
     return first.length === 0 ? events : [...first, ...events];
   }
 
+  /** The events of a frame that only adds to the text being said, as latin1 bytes; undefined, with nothing taken, for any other. */
+  takeText(frame: Frame): string | undefined {
+    const place = this.#reading?.takeText(frame);
+    if (place === undefined) return undefined;
+    const { item_id, output_index, content_index } = place;
+    const type = 'response.output_text.delta';
+    const before = `event: ${type}\ndata: {"type":"${type}","sequence_number":`;
+    const where = `,"item_id":"${item_id}","output_index":${output_index},"content_index":${content_index},"delta":"`;
+    let bytes = '';
+    for (const piece of frame.contentPieces ?? []) {
+      if (piece === '') continue;
+      bytes += `${before}${this.#nextNumber}${where}${piece}","logprobs":[]}\n\n`;
+      this.#nextNumber += 1;
+    }
+    return bytes;
+  }
+
   /** What closes a response whose reply ended well. Throws upstream_failed for one that leaves a call half. */
   end(): ResponseEvent[] {
     this.#reading ??= this.#translated();

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
+import { fromLatin1 } from '#base/latin1.ts';
 import type { Chunk, ChunkChoice, FinishReason, Statistics, Usage } from '#contract/chunk.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
@@ -7,7 +8,7 @@ import { includables, type ResponsesRequest } from '#contract/responses/response
 import { toUsage } from '#domain/usage/usage.ts';
 import { Citations, citationsOf } from './citations.ts';
 import { ExtensionItems } from './extension-items.ts';
-import { Output, type OutputFacts } from './output.ts';
+import { Output, type OutputFacts, type TextPlace } from './output.ts';
 import type { Ending, KeptItem, Reading } from './reading.ts';
 import { RemoteItems } from './remote-items.ts';
 import type { Thoughts } from './sealed-thoughts.ts';
@@ -45,6 +46,16 @@ export class TranslatedReading implements Reading {
   take(frame: Frame): readonly UnnumberedEvent[] {
     for (const chunk of frame.chunks) this.#takeChunk(chunk);
     return this.#output.takeEvents();
+  }
+
+  takeText({ contentPieces: pieces }: Frame): TextPlace | undefined {
+    const place = pieces === undefined || this.#isParted ? undefined : this.#output.openText;
+    if (place === undefined || pieces === undefined) return undefined;
+    // Each piece must be the inside of a JSON string by itself, not only together with others.
+    const texts = tryParseJson(fromLatin1(`["${pieces.join('","')}"]`));
+    if (!Array.isArray(texts) || texts.length !== pieces.length) return undefined;
+    this.#output.addText(texts.join(''));
+    return place;
   }
 
   end(): Ending {
