@@ -21,6 +21,7 @@ const deltaKey = '"delta":"';
 export class RelayedEvents implements EventReader {
   readonly isEndMark = isEndMark;
   hasEnded = false;
+  readonly #deltas = new DeltaEvents();
   #held = '';
   #isOpening = true;
   #usage: unknown;
@@ -29,20 +30,22 @@ export class RelayedEvents implements EventReader {
     let textBytes = 0;
     let at = 0;
     while (at < events.length) {
-      const event = eventAt(events, at);
-      const delta = deltaBytes(event);
-      if (delta > 0) {
-        textBytes += delta;
+      const end = this.#deltas.end(events, at);
+      if (end > at) {
+        textBytes += this.#deltas.textBytes;
         this.#isOpening = false;
+        at = end;
       } else {
+        const event = eventAt(events, at);
+        if (this.#deltas.learn(event)) continue;
         const value = this.hasEnded ? undefined : toEventValue(event);
         if (value instanceof UpstreamFault) {
           this.#passOn(events.slice(0, at), textBytes, reply);
           throw value;
         }
         if (value !== undefined) this.#note(value);
+        at += event.length;
       }
-      at += event.length;
     }
     this.#passOn(events, textBytes, reply);
   }
@@ -65,11 +68,30 @@ export class RelayedEvents implements EventReader {
   }
 }
 
-/** Bytes of text that an event brings which is a delta and nothing else; 0 for any other. */
-function deltaBytes(event: string): number {
-  if (!deltaHead.test(event)) return 0;
-  const key = event.indexOf(deltaKey);
-  if (key === -1) return 0;
-  const start = key + deltaKey.length;
-  return Math.max(1, stringEnd(event, start) - start);
+/** Knows the events of one stream that bring a piece of one text, by the line with the name that the last one had. */
+class DeltaEvents {
+  #head = '';
+  /** Bytes of text in the event found last. */
+  textBytes = 0;
+
+  /** Where such an event that begins here ends; `from` itself if none begins. */
+  end(events: string, from: number): number {
+    const dataFrom = from + this.#head.length;
+    if (this.#head === '' || events.slice(from, dataFrom) !== this.#head) return from;
+    const dataEnd = events.indexOf('\n\n', dataFrom);
+    const key = events.indexOf(deltaKey, dataFrom);
+    if (key === -1 || dataEnd < key) return from;
+    const start = key + deltaKey.length;
+    this.textBytes = Math.max(1, stringEnd(events, start) - start);
+    return dataEnd + 2;
+  }
+
+  /** Takes the name of an event, if it is one of a delta, as that of those to come; returns whether it was another one before. */
+  learn(event: string): boolean {
+    const [head] = deltaHead.exec(event) ?? [];
+    if (head === undefined || head === this.#head) return false;
+    // A slice would keep the whole read it was cut from.
+    this.#head = Buffer.from(head, 'latin1').toString('latin1');
+    return true;
+  }
 }
