@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
+import { CodeButton } from '../code/code-button.tsx';
 import type { ChatSettings } from '../conversation/chat-settings.ts';
 import { type Conversation, shownTurns } from '../conversation/conversation.ts';
 import { useConversation, usePage } from '../page/page.tsx';
@@ -79,6 +80,7 @@ export function ChatPage({ id, preferred, openMenu, isLost }: ChatPageProps) {
       <PageHeader openMenu={openMenu}>
         <DeploymentPicker {...{ deployments, chosen: deployment, missing: deploymentId, choose }} />
         <ChatSettingsButton settings={conversation?.settings ?? settings} change={set} />
+        {deployment !== undefined && <CodeButton deployment={deployment} />}
         {conversation !== undefined && <ExportMenu conversation={conversation} />}
       </PageHeader>
       {sharer !== '' && <p className="shared-strip small">{sharer}</p>}

@@ -20,6 +20,7 @@ const drawings = {
   alert: 'M12 4l9 16H3zM12 10v4M12 17v.5',
   edit: 'M4 20l1-4L16 5l3 3L8 19zM14 7l3 3',
   again: 'M19 12a7 7 0 1 1-2-5M19 4v4h-4',
+  code: 'M8 7l-5 5 5 5M16 7l5 5-5 5M14 4l-4 16',
   save: 'M12 4v11M7 11l5 5 5-5M5 20h14',
   file: 'M7 3h7l4 4v14H7zM14 3v4h4',
   folder: 'M3 6h6l2 2h10v11H3z',

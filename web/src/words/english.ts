@@ -56,6 +56,7 @@ export const english = {
   dark: 'Dark',
   languageOf: 'Language',
 
+  useFromCode: 'Use from code',
   chatSettings: 'Settings of this conversation',
   chatSettingsSet: 'Settings of this conversation: something is set',
   chatInstructions: 'Instructions',

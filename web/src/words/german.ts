@@ -57,6 +57,7 @@ export const german: Words = {
   dark: 'Dunkel',
   languageOf: 'Sprache',
 
+  useFromCode: 'Im Code verwenden',
   chatSettings: 'Einstellungen dieses Gesprächs',
   chatSettingsSet: 'Einstellungen dieses Gesprächs: etwas ist eingestellt',
   chatInstructions: 'Anweisungen',

@@ -1,0 +1,31 @@
+import { Suspense, useState } from 'react';
+import { Icon } from '../parts/icon.tsx';
+import { lazyView } from '../parts/lazy-view.ts';
+import type { Deployment } from '../service/deployments.ts';
+import { useWords } from '../words/words.tsx';
+
+const CodeDialog = lazyView(() => import('./code-dialog.tsx').then(({ CodeDialog: view }) => view));
+
+/** Opens how programs ask a deployment. */
+export function CodeButton({ deployment }: { readonly deployment: Deployment }) {
+  const words = useWords();
+  const [isOpen, setIsOpen] = useState(false);
+  const label = words.useFromCode;
+  return (
+    <>
+      <button
+        type="button"
+        className="icon-button"
+        {...{ 'aria-label': label, title: label, 'aria-haspopup': 'dialog' }}
+        onClick={() => setIsOpen(true)}
+      >
+        <Icon name="code" />
+      </button>
+      {isOpen && (
+        <Suspense fallback={null}>
+          <CodeDialog deployment={deployment} close={() => setIsOpen(false)} />
+        </Suspense>
+      )}
+    </>
+  );
+}

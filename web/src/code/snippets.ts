@@ -1,0 +1,94 @@
+/** A way to ask a deployment from outside of the page. */
+export interface Snippet {
+  /** What asks. */
+  readonly name: string;
+  readonly language: 'bash' | 'python' | 'javascript' | 'toml';
+  /** Where it goes, if it is no program. */
+  readonly file?: string;
+  readonly text: string;
+}
+
+/** What a caller is told of a deployment. */
+export interface Asked {
+  /** Of the service, without a slash at its end. */
+  readonly address: string;
+  /** Id of the deployment. */
+  readonly deployment: string;
+}
+
+const question = 'Say hello.';
+
+/** The ways to ask a deployment; each takes the key from the environment variable `KEY`. docs/clients.md has the same and more. */
+export function toSnippets(asked: Asked): readonly Snippet[] {
+  return [toCurl(asked), toPython(asked), toJavaScript(asked), toAnthropic(asked), toCodex(asked), toClaudeCode(asked)];
+}
+
+function toCurl({ address, deployment }: Asked): Snippet {
+  const body = JSON.stringify({ model: deployment, messages: [{ role: 'user', content: question }] });
+  const lines = [
+    `curl ${quoted(`${address}/v1/chat/completions`)}`,
+    `  -H "Authorization: Bearer $KEY" -H 'Content-Type: application/json'`,
+    `  -d ${quoted(body)}`,
+  ];
+  return { name: 'curl', language: 'bash', text: lines.join(' \\\n') };
+}
+
+function toPython({ address, deployment }: Asked): Snippet {
+  const text = `import os
+from openai import OpenAI
+
+client = OpenAI(base_url=${inText(`${address}/v1`)}, api_key=os.environ["KEY"])
+reply = client.chat.completions.create(model=${inText(deployment)}, messages=[{"role": "user", "content": "${question}"}])
+print(reply.choices[0].message.content)`;
+  return { name: 'Python', language: 'python', text };
+}
+
+function toJavaScript({ address, deployment }: Asked): Snippet {
+  const text = `import OpenAI from 'openai';
+
+const client = new OpenAI({ baseURL: ${inText(`${address}/v1`)}, apiKey: process.env.KEY });
+const messages = [{ role: 'user', content: '${question}' }];
+for await (const { choices } of await client.chat.completions.create({ model: ${inText(deployment)}, messages, stream: true }))
+  process.stdout.write(choices[0]?.delta.content ?? '');`;
+  return { name: 'JavaScript', language: 'javascript', text };
+}
+
+function toAnthropic({ address, deployment }: Asked): Snippet {
+  const text = `import os
+from anthropic import Anthropic
+
+client = Anthropic(base_url=${inText(`${address}/anthropic`)}, api_key=os.environ["KEY"])
+reply = client.messages.create(model=${inText(deployment)}, max_tokens=1000, messages=[{"role": "user", "content": "${question}"}])
+print(reply.content[0].text)`;
+  return { name: 'Anthropic', language: 'python', text };
+}
+
+function toCodex({ address, deployment }: Asked): Snippet {
+  const text = `model = ${inText(deployment)}
+model_provider = "parley"
+
+[model_providers.parley]
+name = "Parley"
+base_url = ${inText(`${address}/v1`)}
+env_key = "KEY"
+wire_api = "responses"`;
+  return { name: 'Codex', language: 'toml', file: '~/.codex/config.toml', text };
+}
+
+function toClaudeCode({ address, deployment }: Asked): Snippet {
+  const model = quoted(deployment);
+  const text = `export ANTHROPIC_BASE_URL=${quoted(`${address}/anthropic`)} ANTHROPIC_AUTH_TOKEN="$KEY"
+export ANTHROPIC_MODEL=${model} ANTHROPIC_DEFAULT_HAIKU_MODEL=${model}
+claude`;
+  return { name: 'Claude Code', language: 'bash', text };
+}
+
+/** For a shell, which then changes nothing of it. */
+function quoted(text: string): string {
+  return /^[\w:/.-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A text of Python, JavaScript and TOML alike. */
+function inText(text: string): string {
+  return JSON.stringify(text);
+}
