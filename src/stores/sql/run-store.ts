@@ -10,6 +10,7 @@ import type {
   RunStore,
   StoredResponse,
 } from '#domain/responses/response-store.ts';
+import { livesAt, nodeLease } from './lives-at.ts';
 import { openSealed } from './open-sealed.ts';
 import { fromRow, type ReadRow, readColumns, toEventsPlace, toRunPlace } from './response-rows.ts';
 import { endRun, toEventRow, underWay } from './run-end.ts';
@@ -23,12 +24,6 @@ interface Appended {
 
 const eventRowsAtOnce = 50;
 const lostAtOnce = 50;
-/** Names of leases that say which nodes live. */
-const nodeLease = (node: string): string => `responses of ${node}`;
-/** Whether the node of a row lives; nobody has one whose owner is empty. */
-const livesAt = (nowMs: number, owner = 'responses.owner') => sql<boolean>`exists (
-  select 1 from leases where leases.name = 'responses of ' || ${sql.ref(owner)} and leases.until_ms > ${nowMs})`;
-
 /** Responses that have not ended: rows that have an owner. */
 export class SqlRunStore implements RunStore {
   readonly #database: SqlDatabase;
@@ -48,7 +43,7 @@ export class SqlRunStore implements RunStore {
         .set({ owner: node })
         .where('id', '=', id)
         .where('status', '=', 'queued')
-        .where(({ not, eb, or }) => or([eb('owner', '=', node), eb('owner', '=', ''), not(livesAt(nowMs))]))
+        .where(({ not, eb, or }) => or([eb('owner', '=', node), eb('owner', '=', ''), not(livesAt(nowMs, 'responses.owner'))]))
         .returning('sealed_run')
         .executeTakeFirst(),
     );
@@ -78,7 +73,7 @@ export class SqlRunStore implements RunStore {
         .where('owner', 'is not', null)
         .where('status', '=', 'queued')
         .where('sealed_run', 'is not', null)
-        .where(({ not }) => not(livesAt(nowMs)))
+        .where(({ not }) => not(livesAt(nowMs, 'responses.owner')))
         .orderBy('created_at_ms')
         .limit(limit)
         .execute(),
@@ -159,7 +154,9 @@ export class SqlRunStore implements RunStore {
         .select([...readColumns, 'owner'])
         .select(sql<number>`(select coalesce(max(last), -1) + 1 from response_events where response = id)`.as('next'))
         .where('owner', '!=', '')
-        .where(({ not, eb, or }) => or([eb('status', '!=', 'queued'), eb('sealed_run', 'is', null)]).and(not(livesAt(nowMs))))
+        .where(({ not, eb, or }) =>
+          or([eb('status', '!=', 'queued'), eb('sealed_run', 'is', null)]).and(not(livesAt(nowMs, 'responses.owner'))),
+        )
         .limit(lostAtOnce)
         .execute(),
     );

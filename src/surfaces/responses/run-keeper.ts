@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import { Recurring } from '#base/recurring.ts';
 import type { NodeLife } from '#domain/responses/node-life.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import type { BackgroundRuns } from './background-runs.ts';
@@ -23,40 +24,19 @@ const lost = { code: 'server_error', message: 'The node that made this response 
 /** Looks after responses that have not ended, on whatever node they began, and deletes those that have expired. */
 export class RunKeeper {
   readonly #deps: RunKeeperDeps;
-  readonly #timers: readonly NodeJS.Timeout[];
-  readonly #busy = new Set<string>();
-  /** What failed the last time: an outage is told once. */
-  readonly #failing = new Set<string>();
+  readonly #recurring: Recurring;
 
   constructor(deps: RunKeeperDeps) {
     this.#deps = deps;
-    const every = (ms: number, what: string, work: () => Promise<void>): NodeJS.Timeout =>
-      setInterval(() => void this.#once(what, work), ms).unref();
-    this.#timers = [
-      every(tendMs, 'responses that have not ended could not be looked after', () => this.#tend()),
-      every(sweepMs, 'responses that have expired could not be deleted', () => this.#sweep()),
-      ...(deps.isShared ? [every(lookMs, 'runs of this node could not be looked up', () => this.#look())] : []),
-    ];
-    void this.#once('responses that have not ended could not be looked after', () => this.#tend());
+    this.#recurring = new Recurring(deps.noteFault);
+    this.#recurring.nowAndEvery(tendMs, 'responses that have not ended could not be looked after', () => this.#tend());
+    this.#recurring.every(sweepMs, 'responses that have expired could not be deleted', () => this.#sweep());
+    if (deps.isShared) this.#recurring.every(lookMs, 'runs of this node could not be looked up', () => this.#look());
   }
 
   async close(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
+    this.#recurring.close();
     await this.#deps.life.stop().catch(() => undefined);
-  }
-
-  /** Never twice at the same time. */
-  async #once(what: string, work: () => Promise<void>): Promise<void> {
-    if (this.#busy.has(what)) return;
-    this.#busy.add(what);
-    try {
-      await work();
-      this.#failing.delete(what);
-    } catch (thrown) {
-      if (!this.#failing.has(what)) this.#deps.noteFault(what, thrown);
-      this.#failing.add(what);
-    }
-    this.#busy.delete(what);
   }
 
   /** Ends runs whose node is gone, and takes those that wait. */

@@ -1,67 +1,9 @@
+import { readCsvRows } from '#base/csv-rows.ts';
 import type { LoadedBlocks } from './block.ts';
 import { decodeText } from './decode-text.ts';
 
-const separators = [',', ';', '\t', '|'];
-const sniffedLength = 4000;
-
-/** Values parted by commas, semicolons, tabs or bars (RFC 4180); the first row is the header. */
+/** Values parted by commas, semicolons, tabs or bars; the first row is the header. */
 export function loadCsv(bytes: Uint8Array): LoadedBlocks {
-  const text = decodeText(bytes);
-  const [header = [], ...rows] = readRows(text, sniffSeparator(text)).filter((row) => row.some((cell) => cell.trim() !== ''));
+  const [header = [], ...rows] = readCsvRows(decodeText(bytes));
   return { title: '', blocks: header.length === 0 ? [] : [{ kind: 'table', header, rows, page: null }] };
-}
-
-/** The one that stands most often in the first line; of several, the first. */
-function sniffSeparator(text: string): string {
-  const [line = ''] = text.slice(0, sniffedLength).split('\n');
-  const counts = separators.map((separator) => line.split(separator).length);
-  return separators[counts.indexOf(Math.max(...counts))] ?? ',';
-}
-
-function readRows(text: string, separator: string): string[][] {
-  const rows: string[][] = [];
-  let row: string[] = [];
-  let at = 0;
-  while (at < text.length) {
-    const { cell, end } = text[at] === '"' ? readQuoted(text, at, separator) : readPlain(text, at, separator);
-    row.push(cell.trim());
-    at = end + 1;
-    if (end < text.length && text[end] === separator) {
-      if (at === text.length) row.push('');
-      continue;
-    }
-    rows.push(row);
-    row = [];
-  }
-  if (row.length > 0) rows.push(row);
-  return rows;
-}
-
-interface Cell {
-  readonly cell: string;
-  /** Where the separator, the line feed or the end of the text is. */
-  readonly end: number;
-}
-
-function readPlain(text: string, from: number, separator: string): Cell {
-  let end = from;
-  while (end < text.length && text[end] !== separator && text[end] !== '\n') end += 1;
-  return { cell: text.slice(from, end), end };
-}
-
-/** What follows the closing quote up to the separator belongs to the cell as well. */
-function readQuoted(text: string, from: number, separator: string): Cell {
-  let cell = '';
-  let at = from + 1;
-  for (;;) {
-    const quote = text.indexOf('"', at);
-    if (quote === -1) return { cell: cell + text.slice(at), end: text.length };
-    cell += text.slice(at, quote);
-    if (text[quote + 1] !== '"') {
-      const rest = readPlain(text, quote + 1, separator);
-      return { cell: cell + rest.cell, end: rest.end };
-    }
-    cell += '"';
-    at = quote + 2;
-  }
 }

@@ -1,0 +1,40 @@
+/** Work that is done again and again, never twice at the same time, until it is closed. An outage is told once. */
+export class Recurring {
+  readonly #noteFault: (message: string, thrown: unknown) => void;
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #busy = new Set<string>();
+  /** What failed the last time. */
+  readonly #failing = new Set<string>();
+
+  constructor(noteFault: (message: string, thrown: unknown) => void) {
+    this.#noteFault = noteFault;
+  }
+
+  /** `what` tells that it failed. */
+  every(ms: number, what: string, work: () => Promise<void>): void {
+    this.#timers.push(setInterval(() => void this.#once(what, work), ms).unref());
+  }
+
+  /** The same, and for the first time now. */
+  nowAndEvery(ms: number, what: string, work: () => Promise<void>): void {
+    this.every(ms, what, work);
+    void this.#once(what, work);
+  }
+
+  close(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  async #once(what: string, work: () => Promise<void>): Promise<void> {
+    if (this.#busy.has(what)) return;
+    this.#busy.add(what);
+    try {
+      await work();
+      this.#failing.delete(what);
+    } catch (thrown) {
+      if (!this.#failing.has(what)) this.#noteFault(what, thrown);
+      this.#failing.add(what);
+    }
+    this.#busy.delete(what);
+  }
+}
