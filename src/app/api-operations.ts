@@ -1,5 +1,6 @@
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { adminOperations } from '#surfaces/admin/operations.ts';
+import { evaluationOperations } from '#surfaces/applications/evaluation/operations.ts';
 import { importOperations } from '#surfaces/applications/import-operations.ts';
 import { applicationOperations } from '#surfaces/applications/operations.ts';
 import { compatOperations } from '#surfaces/compat/operations.ts';
@@ -35,6 +36,7 @@ export function apiOperations({ aliases }: Pick<Configuration, 'aliases'>): read
     ...featureOperations,
     ...consentOperations,
     ...applicationOperations,
+    ...evaluationOperations,
     ...schemaOperations,
     ...importOperations,
     ...fileOperations,

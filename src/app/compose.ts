@@ -44,6 +44,7 @@ import { responsesRoutes } from '#surfaces/responses/routes.ts';
 import { uiRoutes } from '#surfaces/ui/routes.ts';
 import { mountedAddin } from './addin/mounted.ts';
 import { apiOperations } from './api-operations.ts';
+import { composeEvaluations } from './compose-evaluations.ts';
 import { type CompleteServiceDeps, composeLine, type Line } from './compose-line.ts';
 import { composeResponses } from './compose-responses.ts';
 import { createImportDocument } from './import-document.ts';
@@ -88,6 +89,7 @@ export function composeService(given: ServiceDeps): Service {
   const identify = composeIdentify(parts);
   addCallRoutes(app, parts, { ...line, identify, inFlightCalls });
   addOtherRoutes(app, parts, { ...line, identify });
+  composeEvaluations(app, parts, { calls: line.calls, identify, inFlightCalls });
   const prepareDocuments = (): void => line.documents.prepare(() => snapshot().deployments.values());
   return { app, inFlightCalls, loadBalancer, prepareDocuments };
 }

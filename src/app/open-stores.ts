@@ -6,6 +6,7 @@ import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlApplicationStore } from '#stores/sql/application-store.ts';
 import { SqlConsentStore } from '#stores/sql/consent-store.ts';
 import { SqlConversationStore } from '#stores/sql/conversation-store.ts';
+import { SqlEvaluationStore } from '#stores/sql/evaluation-store.ts';
 import { SqlFileIndex } from '#stores/sql/file-index.ts';
 import { SqlJournal } from '#stores/sql/journal.ts';
 import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
@@ -77,6 +78,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
   const passages = new SqlPassageIndex(database);
   void reached.then(() => sealAnew(applications, tools));
   const records = { database, index, leases: passages, reached, isShared: shared.length > 0 };
+  const responses = new SqlResponseStore(database, seal);
   const contents = keepContents(opened, records, tools);
   return {
     consents: new SqlConsentStore(database),
@@ -84,8 +86,13 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
     files: { index, blobs: new BoundedBlobStore(contents.blobs, maxUploads) },
     passages: { index: passages, owner: shared.length === 0 ? 'this node' : randomUUID() },
     responses: {
-      responses: new SqlResponseStore(database, seal),
+      responses,
       conversations: new SqlConversationStore(database, seal),
+      isShared: shared.length > 0,
+    },
+    evaluations: {
+      store: new SqlEvaluationStore(database, seal),
+      leases: responses.runs,
       isShared: shared.length > 0,
     },
     journal: new SqlJournal(database),

@@ -100,6 +100,7 @@ function composeNode(
     files: stores.files,
     passages: stores.passages,
     responses: stores.responses,
+    evaluations: stores.evaluations,
     admin: { journal: stores.journal, readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }) },
     noteFault: (message, thrown) => log.error(message, thrown),
     noteLost: ({ id }, what) => log.debug('left out: the dialect of the upstream has nothing for it', { upstream: id, what }),

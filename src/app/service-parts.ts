@@ -13,7 +13,7 @@ import type { NoteAudit } from '#domain/usage/journal.ts';
 import type { AdminDeps } from '#surfaces/admin/routes.ts';
 import type { PassageStore } from './document-tools.ts';
 import type { Stores } from './open-stores.ts';
-import type { ResponseStores } from './stores.ts';
+import type { EvaluationStores, ResponseStores } from './stores.ts';
 
 /** What a service is built of. */
 export interface ServiceDeps {
@@ -28,7 +28,7 @@ export interface ServiceDeps {
   readonly loadBalancer?: LoadBalancer;
   readonly stores: Omit<
     Stores,
-    'files' | 'passages' | 'responses' | 'journal' | 'broadcast' | 'takesWrites' | 'areFilesElsewhere'
+    'files' | 'passages' | 'responses' | 'evaluations' | 'journal' | 'broadcast' | 'takesWrites' | 'areFilesElsewhere'
   >;
   /** Where files are stored, and how much of them. Absent: none are, and their paths are not served. */
   readonly files?: Pick<StoredResourcesDeps, 'index' | 'blobs'> & Partial<typeof defaultFileLimits>;
@@ -36,6 +36,8 @@ export interface ServiceDeps {
   readonly passages?: PassageStore;
   /** Where responses are kept. Absent: none are, and their paths are not served. */
   readonly responses?: ResponseStores;
+  /** Where cases and evaluations are kept. Absent: none are, and their paths are not served. */
+  readonly evaluations?: EvaluationStores;
   /** Called with each dependency graph that is walked, and what dangles in it. */
   readonly noteGraph?: (graph: DependencyGraph) => void;
   /** Called with the documents that an application names and that are not stored, whenever they were looked up. */

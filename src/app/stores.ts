@@ -3,12 +3,13 @@ import type { Clock } from '#base/clock.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { ConsentStore } from '#domain/consent/consent-store.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
+import type { EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
 import type { BlobStore } from '#domain/files/blob-store.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import type { LimitStore } from '#domain/limits/limit-store.ts';
 import type { NodeBroadcast } from '#domain/node-broadcast.ts';
 import type { ConversationStore } from '#domain/responses/conversation-store.ts';
-import type { ResponseStore } from '#domain/responses/response-store.ts';
+import type { ResponseStore, RunStore } from '#domain/responses/response-store.ts';
 import type { Journal } from '#domain/usage/journal.ts';
 import type { PassageStore } from './document-tools.ts';
 
@@ -19,6 +20,7 @@ export interface DurableStores {
   readonly files: { readonly index: FileIndex; readonly blobs: BlobStore };
   readonly passages: PassageStore;
   readonly responses: ResponseStores;
+  readonly evaluations: EvaluationStores;
   readonly journal: Journal;
   readonly shared: readonly SharedStore[];
   /** Whether the database of this node, if it has its own, can be written. */
@@ -31,6 +33,14 @@ export interface DurableStores {
 export interface ResponseStores {
   readonly responses: ResponseStore;
   readonly conversations: ConversationStore;
+  /** Whether other nodes work on them too. */
+  readonly isShared: boolean;
+}
+
+/** Where cases and evaluations are kept. */
+export interface EvaluationStores {
+  readonly store: EvaluationStore;
+  readonly leases: Pick<RunStore, 'keepAlive' | 'leave'>;
   /** Whether other nodes work on them too. */
   readonly isShared: boolean;
 }

@@ -21,7 +21,8 @@ export async function authorize(deps: AuthorizeDeps, call: Call, type: Deploymen
   const { caller } = call;
   const snapshot = deps.snapshot();
   try {
-    const deployment = await findUsable({ catalog: deps.catalog, snapshot, caller }, call.deployment);
+    const found = await findUsable({ catalog: deps.catalog, snapshot, caller }, call.deployment);
+    const deployment = call.version === undefined ? found : await versionOf(deps.catalog, found, call);
     if (deployment.type !== type) throw notSupported(deployment, type);
     await deps.requireConsent({ caller, deployment, snapshot });
     return { call, deployment, path: pathTo(deployment, caller), snapshot } as Target;
@@ -29,6 +30,13 @@ export async function authorize(deps: AuthorizeDeps, call: Call, type: Deploymen
     if (refused instanceof ParleyError && refused.status === 403) caller.chain?.noteRefusal?.();
     throw refused;
   }
+}
+
+/** Former versions are for the owner alone. */
+async function versionOf(catalog: Catalog, { id, ownership }: Deployment, { version = 0, caller }: Call): Promise<Deployment> {
+  const found = ownership?.owner === caller.subject ? await catalog.findVersion(id, version) : undefined;
+  if (found !== undefined) return found;
+  throw new ParleyError('deployment_not_found', `${id} has no version ${version}, or it is no longer kept.`);
 }
 
 function notSupported({ id }: Deployment, type: Deployment['type']): ParleyError {

@@ -6,7 +6,7 @@ import { toParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Answer, Call, Calls, InnerReply, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { CallRecord, Telemetry } from '#domain/telemetry.ts';
+import type { CallRecord, CallStart, Telemetry } from '#domain/telemetry.ts';
 import type { PreparedCall } from './prepared-call.ts';
 import { toInnerEnd } from './to-inner-end.ts';
 
@@ -26,20 +26,31 @@ export interface InnerAsk {
 }
 
 /** Calls another deployment on behalf of an application that runs here: with the rights of its per-request key, measured as a call of its own. */
-export async function callInside(deps: InnerCallDeps, outer: PreparedCall, ask: InnerAsk): Promise<InnerReply> {
+export function callInside(deps: InnerCallDeps, outer: PreparedCall, ask: InnerAsk): Promise<InnerReply> {
+  const { id, origin, record } = outer.target.call;
+  const { caller, deployment, request, signal } = ask;
+  return openInside(deps, { call: { id, deployment, caller, origin }, trace: record.trace, request, signal });
+}
+
+/** A call from inside, and what it is a part of. */
+export interface InsideCall extends Pick<InnerAsk, 'request' | 'signal'> {
+  readonly call: Omit<Call, 'record'>;
+  readonly trace: Pick<CallStart, 'traceparent' | 'tracestate'>;
+}
+
+/** Calls a deployment from inside, measured as a call of its own. Rejects with a ParleyError. */
+export async function openInside(deps: InnerCallDeps, { call: asked, trace, request, signal }: InsideCall): Promise<InnerReply> {
   const { clock, telemetry } = deps;
-  const { caller } = ask;
-  const { id, origin, record: outerRecord } = outer.target.call;
-  const atMs = clock.nowMs();
-  const record = telemetry.begin({ operation: 'chat', route: undefined, requestId: id, ...outerRecord.trace, atMs });
+  const { id, caller, deployment } = asked;
+  const record = telemetry.begin({ operation: 'chat', route: undefined, requestId: id, ...trace, atMs: clock.nowMs() });
   record.caller(caller);
-  record.deployment(ask.deployment);
-  const call: Call = { id, deployment: ask.deployment, caller, record, origin };
+  record.deployment(deployment);
+  const call: Call = { ...asked, record };
   const inner = new InnerCall(record, clock);
   try {
     const target = await deps.calls().authorize(call, 'chat');
-    const start = (sink: Sink<Frame>): Handle => inner.answer(deps.calls(), { target, request: ask.request }, sink);
-    return { frames: pushed(start, ask.signal), used: () => inner.used() };
+    const start = (sink: Sink<Frame>): Handle => inner.answer(deps.calls(), { target, request }, sink);
+    return { frames: pushed(start, signal), used: () => inner.used() };
   } catch (thrown) {
     inner.close(thrown);
     throw thrown;

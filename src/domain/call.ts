@@ -24,6 +24,8 @@ export interface Call {
   readonly origin?: CallOrigin | undefined;
   /** Whether the caller asks how an application works; it is told if it may edit that. */
   readonly wantsTrace?: boolean;
+  /** A version of an application that the caller made; absent: the one in force. */
+  readonly version?: number;
 }
 
 /** The head of a request, as it came. */

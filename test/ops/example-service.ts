@@ -3,7 +3,7 @@ import { apiOperations } from '#app/api-operations.ts';
 import { defaultConfiguration } from '#app/default-configuration.ts';
 import { storeSampleDocuments } from '#app/sample/sample-documents.ts';
 import type { ServiceDeps } from '#app/service-parts.ts';
-import type { ResponseStores } from '#app/stores.ts';
+import type { EvaluationStores, ResponseStores } from '#app/stores.ts';
 import { systemClock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import { Secret } from '#base/secret.ts';
@@ -16,7 +16,6 @@ import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
 import type { NodeReport } from '#surfaces/admin/node-report.ts';
 import { exampleNames } from '#surfaces/http/operation-examples.ts';
 import { opsRoutes } from '#surfaces/ops/routes.ts';
-import { MemoryApplicationStore } from '#test/memory-application-store.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { openResponses } from '#test/response-stores.ts';
@@ -60,7 +59,7 @@ export async function startExampleService(): Promise<ExampleService> {
   const stored = await openResponses('SQLite');
   const responses = stored.stores();
   const files = { index: new MemoryFileIndex(), blobs: new MemoryBlobs() };
-  const applications = new MemoryApplicationStore();
+  const { applications, evaluations } = stored.evaluating();
   const consents = new MemoryConsentStore();
   const routes: string[] = [];
   const perRequestKeys = new MemoryPerRequestKeys(randomUUID);
@@ -77,7 +76,7 @@ export async function startExampleService(): Promise<ExampleService> {
       opsRoutes(app, opsDeps);
     },
   };
-  const service = await startService(toConfiguration(), { ...parts, responses });
+  const service = await startService(toConfiguration(), { ...parts, responses, evaluations });
   const made = await service.ask({
     path: '/v1/responses',
     headers: { ...credentials.apiKey, 'content-type': 'application/json' },
@@ -101,6 +100,7 @@ export async function startExampleService(): Promise<ExampleService> {
       await putStored(responses, response);
       await applications.delete(guide.id, undefined);
       for (const etag of ['one', 'two']) await applications.put({ ...guide, etag }, undefined);
+      await putEvaluated(evaluations.store);
       await consents.delete(subject, 'sample-with-consent');
       await consents.put(subject, { deployment: 'sample-account', form: {}, acceptedAtMs: 1 });
     },
@@ -129,6 +129,32 @@ async function putStored({ responses, conversations }: ResponseStores, response:
   });
   await conversations.delete({ id: talk, subject });
   await conversations.add({ id: talk, subject, createdAtMs: 1, metadata: {} }, [{ id: item, ...hello }]);
+}
+
+/** The case and the evaluation of the examples; they went with the application. */
+async function putEvaluated(store: EvaluationStores['store']): Promise<void> {
+  const { evaluationCase: caseId, evaluation: id } = exampleNames;
+  const asked = { name: 'Greeting', input: 'Hello', checks: [{ type: 'contains' as const, text: 'Hello' }] };
+  await store.cases.add([{ id: caseId, application: guide.id, case: asked, createdAtMs: 1, updatedAtMs: 1 }]);
+  const counts = { total: 1, tally: { passed: 0, failed: 0, errors: 0 } };
+  const open = { endedAtMs: undefined, error: undefined, costUsd: undefined, digest: undefined };
+  const begun = {
+    id,
+    application: guide.id,
+    version: 1,
+    subject,
+    status: 'in_progress' as const,
+    ...counts,
+    startedAtMs: 1,
+    ...open,
+  };
+  await store.begin(begun, 'node', { mostKept: 20, maxBytes: 1e9, mostUnderWay: 100 });
+  const [check] = asked.checks;
+  await store.addResult(id, 'node', {
+    ...{ nth: 0, caseId, case: asked, outcome: 'passed', answer: 'Hello', toolRuns: [], error: null, usage: [], durationMs: 1 },
+    ...{ verdicts: check ? [{ check, passed: true, reason: 'The answer has the text in it.' }] : [], costUsd: 0, trace: [] },
+  });
+  await store.end(id, 'node', { status: 'completed', endedAtMs: 2, error: undefined, costUsd: 0, digest: 'd' });
 }
 
 const guide = {

@@ -37,7 +37,7 @@ function send({ operation, url, headers, body }: ExampleRequest, caller: Readonl
 
 /** A form names its type itself; a file of any type is sent without one. */
 function isSentAs(type: string): Record<string, string> {
-  return type === 'application/json' ? { 'content-type': type } : {};
+  return type === 'application/json' || type === 'text/csv' ? { 'content-type': type } : {};
 }
 
 function toBytes(body: ExampleRequest['body']) {

@@ -166,6 +166,8 @@ const recordPaths = Object.entries(records).flatMap(([kind, record]): Row[] => [
 
 const noRole = { roleless: '403 permission_error' } as const;
 
+const noEvaluation = keyed('404 evaluation_not_found', { chain: denied });
+
 const table: readonly Row[] = [
   ...deploymentPaths,
   ...messagesPaths,
@@ -231,6 +233,27 @@ const table: readonly Row[] = [
   { route: 'GET /v1/versions/applications/*', asking: get(`/v1/versions/${made}`), told: byOwner(200) },
   { route: 'GET /v1/versions/applications/*', asking: get(`/v1/versions/${made}?version=1`), told: byOwner(200) },
   { route: 'POST /v1/versions/applications/*', asking: post(`/v1/versions/${made}?version=1`, {}), told: byOwner(200) },
+  { route: 'GET /v1/cases/applications/*', asking: get(`/v1/cases/${made}`), told: byOwner(200) },
+  {
+    route: 'POST /v1/cases/applications/*',
+    asking: post(`/v1/cases/${made}`, { input: canary, checks: [] }),
+    told: byOwner(201),
+  },
+  { route: 'PUT /v1/cases/:case', asking: put('/v1/cases/none', { input: 'x' }), told: noEvaluation },
+  { route: 'DELETE /v1/cases/:case', asking: () => ({ method: 'DELETE', path: '/v1/cases/none' }), told: noEvaluation },
+  { route: 'GET /v1/evaluations/applications/*', asking: get(`/v1/evaluations/${made}`), told: byOwner(200) },
+  {
+    route: 'POST /v1/evaluations/applications/*',
+    asking: post(`/v1/evaluations/${made}`, { version: 1000 }),
+    told: byOwner('404 deployment_not_found'),
+  },
+  { route: 'GET /v1/evaluations/:evaluation', asking: get('/v1/evaluations/none'), told: noEvaluation },
+  {
+    route: 'GET /v1/evaluations/:evaluation/comparison',
+    asking: get('/v1/evaluations/none/comparison?with=none'),
+    told: noEvaluation,
+  },
+  { route: 'POST /v1/evaluations/:evaluation/cancel', asking: post('/v1/evaluations/none/cancel', {}), told: noEvaluation },
   { route: 'GET /v1/consent', asking: get('/v1/consent'), told: keyed(200, { chain: denied }) },
   { route: 'GET /v1/consent/*', asking: get('/v1/consent/app'), told: { ...byRole, chain: denied } },
   { route: 'GET /v1/consent/*', asking: get(`/v1/consent/${made}`), told: byOwner(200) },

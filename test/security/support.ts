@@ -4,9 +4,14 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { apiOperations } from '#app/api-operations.ts';
 import type { ServiceDeps } from '#app/service-parts.ts';
+import { Seal } from '#base/seal.ts';
+import { Secret } from '#base/secret.ts';
 import { DiskBlobStore } from '#stores/files/disk-blob-store.ts';
+import { SqlApplicationStore } from '#stores/sql/application-store.ts';
+import { SqlEvaluationStore } from '#stores/sql/evaluation-store.ts';
 import { SqlJournal } from '#stores/sql/journal.ts';
 import { openSqlite } from '#stores/sql/open-sqlite.ts';
+import { SqlResponseStore } from '#stores/sql/response-store.ts';
 import { opsRoutes } from '#surfaces/ops/routes.ts';
 import { plainCompletion } from '#test/chunks.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
@@ -33,8 +38,13 @@ export async function startWhole(toConfiguration: (hostUrl: string) => object): 
   const routes: string[] = [];
   const faults: string[] = [];
   const { database, close: closeDatabase } = await openSqlite(join(folder, 'parley.db'));
+  const seal = new Seal([new Secret('a secret of this test')]);
+  const responses = new SqlResponseStore(database, seal);
+  const applications = new SqlApplicationStore(database, seal);
   const parts: Parts = {
     admin: { journal: new SqlJournal(database), readNode: () => report },
+    applications,
+    evaluations: { store: new SqlEvaluationStore(database, seal), leases: responses.runs, isShared: false },
     files: { index: new MemoryFileIndex(), blobs: await DiskBlobStore.open(folder) },
     noteFault: (message, thrown) => faults.push(`${message}: ${describe(thrown)}`),
     prepare(app) {

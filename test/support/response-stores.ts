@@ -1,6 +1,8 @@
 import { Seal } from '#base/seal.ts';
 import { Secret } from '#base/secret.ts';
+import { SqlApplicationStore } from '#stores/sql/application-store.ts';
 import { SqlConversationStore } from '#stores/sql/conversation-store.ts';
+import { SqlEvaluationStore } from '#stores/sql/evaluation-store.ts';
 import { openPostgres } from '#stores/sql/open-postgres.ts';
 import { openSqlite } from '#stores/sql/open-sqlite.ts';
 import { SqlResponseStore } from '#stores/sql/response-store.ts';
@@ -11,6 +13,8 @@ import { openFolder } from './temporary-folder.ts';
 
 export interface ResponseDatabase extends AsyncDisposable {
   readonly database: SqlDatabase;
+  /** What a node on this database keeps applications in, and their evaluations. */
+  evaluating(): Required<Pick<ServiceOptions, 'applications' | 'evaluations'>>;
   /** What a node on this database keeps responses in. */
   stores(): NonNullable<ServiceOptions['responses']>;
 }
@@ -23,6 +27,14 @@ export async function openResponses(engine: 'SQLite' | 'PostgreSQL'): Promise<Re
   const seal = new Seal([new Secret('a secret of this test')]);
   return {
     database,
+    evaluating: () => ({
+      applications: new SqlApplicationStore(database, seal),
+      evaluations: {
+        store: new SqlEvaluationStore(database, seal),
+        leases: new SqlResponseStore(database, seal).runs,
+        isShared: engine === 'PostgreSQL',
+      },
+    }),
     stores: () => ({
       responses: new SqlResponseStore(database, seal),
       conversations: new SqlConversationStore(database, seal),

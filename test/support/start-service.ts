@@ -51,6 +51,7 @@ export interface ServiceOptions {
   /** Absent: the model that comes with the service. */
   readonly embedder?: Embedder;
   readonly responses?: NonNullable<ServiceDeps['responses']>;
+  readonly evaluations?: NonNullable<ServiceDeps['evaluations']>;
   readonly admin?: NonNullable<ServiceDeps['admin']>;
   readonly noteGraph?: (graph: DependencyGraph) => void;
   readonly noteMissing?: (application: string, references: readonly string[]) => void;

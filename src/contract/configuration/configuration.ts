@@ -8,6 +8,7 @@ import {
   AliasSettings,
   ConsentSettings,
   ContextSettings,
+  EvaluationSettings,
   LimitSettings,
   ResponsesSettings,
   RetrievalSettings,
@@ -46,6 +47,7 @@ export const Configuration = strict(
     context: ContextSettings,
     limits: LimitSettings,
     responses: ResponsesSettings,
+    evaluations: EvaluationSettings,
   },
   { description: 'Configuration of Parley.' },
 );

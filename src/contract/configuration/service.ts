@@ -219,6 +219,32 @@ const mcpHost = Type.String({
   errorMessage: 'must be a host such as mcp.example.com, or one with a port: no scheme, no path',
 });
 
+/** Runs of cases against applications. */
+export const EvaluationSettings = strict(
+  {
+    maxParallel: Type.Integer({
+      minimum: 1,
+      maximum: 64,
+      default: 4,
+      description: 'Cases of one evaluation that are asked at once; one may ask for fewer.',
+    }),
+    caseTimeoutMs: milliseconds({ default: 600_000, description: 'Milliseconds that the answer to one case may take.' }),
+    keep: Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      default: 20,
+      description: 'Evaluations of one application that are kept; the oldest make room for new ones.',
+    }),
+    maxBytesPerUser: Type.Integer({
+      minimum: 1,
+      default: 268_435_456,
+      description: 'Bytes that the evaluations of one user may take. The oldest make room for new ones.',
+    }),
+  },
+  { default: {}, description: 'Evaluations of applications.' },
+);
+export type EvaluationSettings = Static<typeof EvaluationSettings>;
+
 /** Responses that outlive their call. */
 export const ResponsesSettings = strict(
   {

@@ -34,6 +34,14 @@ export class Catalog {
     return stored && this.#toDeployment(stored);
   }
 
+  /** One of the versions of an application that was made, by its id as it is told. Rejects with StoreFault. */
+  async findVersion(id: string, version: number): Promise<Deployment | undefined> {
+    const storedId = toStoredId(id);
+    const found = await this.#applications.findVersion(storedId, version);
+    const stored = found ?? (storedId === id ? undefined : await this.#applications.findVersion(id, version));
+    return stored && this.#toDeployment(stored);
+  }
+
   /** By its id as it is told, else by the decoded one. */
   async #made(id: string): Promise<Deployment | undefined> {
     const storedId = toStoredId(id);

@@ -25,6 +25,9 @@ export async function moveRows(
   }
   await transaction.updateTable('application_roles').set({ application: to }).where('application', '=', from).execute();
   await moveVersions(transaction, move, sealAnew);
+  // These are sealed for ids of their own.
+  await transaction.updateTable('evaluation_cases').set({ application: to }).where('application', '=', from).execute();
+  await transaction.updateTable('evaluations').set({ application: to }).where('application', '=', from).execute();
   await transaction.deleteFrom('applications').where('id', '=', from).execute();
   return 'moved';
 }

@@ -1,4 +1,5 @@
 import type { ColumnTypes } from './column-types.ts';
+import { toEvaluationTables } from './evaluation-tables.ts';
 import { toResponseTables } from './response-tables.ts';
 
 /** The statements of one step of the schema. */
@@ -14,6 +15,7 @@ export const migrations: readonly Migration[] = [
   toResponseTables,
   toSpellings,
   toContentsPlace,
+  toEvaluationTables,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {

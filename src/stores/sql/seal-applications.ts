@@ -3,10 +3,11 @@ import type { Seal } from '#base/seal.ts';
 import { StoreFault } from '#domain/store-fault.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
-/** Where the settings of applications lie, and what their ids are called there. */
+/** Where the settings of applications and their cases lie, and what the ids that they are sealed for are called there. */
 const places = [
   { table: sql.table('applications'), id: sql.ref('id') },
   { table: sql.table('application_versions'), id: sql.ref('application') },
+  { table: sql.table('evaluation_cases'), id: sql.ref('id') },
 ];
 type Place = (typeof places)[number];
 

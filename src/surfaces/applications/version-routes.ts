@@ -4,10 +4,10 @@ import type { StoredApplication } from '#domain/deployments/application-store.ts
 import { toWriteCondition } from '../http/conditions.ts';
 import { serveEarly } from '../http/serve-early.ts';
 import type { ApplicationDeps } from './application-deps.ts';
-import { notFound, placeIn } from './place-in.ts';
+import { notFound } from './place-in.ts';
 import { readApplication } from './read-application.ts';
 import { toShown } from './to-shown.ts';
-import { identifyUser, requireOwner } from './who-may.ts';
+import { openOwn } from './who-may.ts';
 import { writeApplication } from './write-application.ts';
 
 const base = '/v1/versions/applications/';
@@ -20,7 +20,7 @@ export function versionRoutes(app: FastifyInstance, deps: ApplicationDeps): void
 }
 
 async function show(deps: ApplicationDeps, request: FastifyRequest): Promise<unknown> {
-  const { place } = await open(deps, request);
+  const { place } = await openOwn(deps, base, request);
   const version = versionIn(request);
   if (version !== undefined) return { ...toShown(await find(deps, place.id, version)), version };
   const versions = await deps.store.versions(place.id);
@@ -30,7 +30,7 @@ async function show(deps: ApplicationDeps, request: FastifyRequest): Promise<unk
 
 /** Saves a former version once more, with its own secrets, if it is still something that could be saved. */
 async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
-  const { caller, place } = await open(deps, request);
+  const { caller, place } = await openOwn(deps, base, request);
   const version = versionIn(request);
   if (version === undefined) throw noVersion();
   const now = await deps.store.find(place.id);
@@ -51,13 +51,6 @@ async function restore(deps: ApplicationDeps, request: FastifyRequest, reply: Fa
   const stored = await writeApplication(deps, written);
   reply.header('etag', `"${stored.etag}"`);
   return toShown(stored);
-}
-
-async function open(deps: ApplicationDeps, request: FastifyRequest) {
-  const caller = await identifyUser(deps, request);
-  const place = placeIn(base, request);
-  requireOwner(caller, place);
-  return { caller, place };
 }
 
 async function find({ store }: ApplicationDeps, id: string, version: number): Promise<StoredApplication> {

@@ -9,12 +9,25 @@ import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { bucketOf } from '#domain/files/bucket.ts';
 import { readCredentials } from '../http/credentials.ts';
+import { placeIn } from './place-in.ts';
 
 /** The one whose applications these are; no application stands in for its user. */
 export async function identifyUser({ identify }: { identify: Identify }, { raw }: FastifyRequest): Promise<Caller> {
   const caller = await identify(readCredentials(raw));
   requireOwn(caller, 'see or change applications');
   return caller;
+}
+
+/** The caller, and the application of its own that a path names below a base. Throws `deployment_not_found`, `access_denied`. */
+export async function openOwn(
+  deps: { readonly identify: Identify },
+  base: string,
+  request: FastifyRequest,
+): Promise<{ readonly caller: Caller; readonly place: ApplicationPlace }> {
+  const caller = await identifyUser(deps, request);
+  const place = placeIn(base, request);
+  requireOwner(caller, place);
+  return { caller, place };
 }
 
 export function isOwner({ subject }: Caller, { bucket }: Pick<ApplicationPlace, 'bucket'>): boolean {

@@ -17,6 +17,9 @@ export const exampleNames = {
   prompt: 'brief',
   conversation: 'demo__Opening hours',
   ownApplication: 'guide',
+  /** A case of that application, and an evaluation. */
+  evaluationCase: 'case_example',
+  evaluation: 'evaluation_example',
   /** A stored response, made in the background. */
   response: 'resp_example',
   /** A conversation that responses go on in, and its item. */

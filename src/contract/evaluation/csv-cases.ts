@@ -1,0 +1,53 @@
+import { readCsvRows } from '#base/csv-rows.ts';
+import { type JsonObject, tryParseJson } from '#base/json.ts';
+import { ParleyError } from '../errors.ts';
+
+type ToCheck = (cell: string) => JsonObject;
+
+/** What a column makes of a cell. */
+const columns: Readonly<Record<string, ToCheck>> = {
+  contains: (text) => ({ type: 'contains', text }),
+  equals: (text) => ({ type: 'equals', text }),
+  matches: (pattern) => ({ type: 'matches', pattern }),
+  json_schema: (cell) => ({ type: 'json_schema', schema: tryParseJson(cell) ?? cell }),
+  calls: toCall,
+  does_not_call: (tool) => ({ type: 'does_not_call', tool }),
+  max_cost_usd: (cell) => ({ type: 'cost_at_most', usd: tryParseJson(cell) ?? cell }),
+  max_seconds: (cell) => ({ type: 'time_at_most', seconds: tryParseJson(cell) ?? cell }),
+};
+const others = ['name', 'input', 'judge', 'rubric'];
+
+/** Rows of a table as cases that nobody looked at yet; a column may stand several times. Throws invalid_request for a header that is none. */
+export function casesOfCsv(text: string): readonly JsonObject[] {
+  const [header = [], ...rows] = readCsvRows(text.replace(/^\uFEFF/, ''));
+  const names = header.map((name) => name.toLowerCase());
+  const known = [...others, ...Object.keys(columns)];
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw fault(`has the column ${JSON.stringify(unknown.slice(0, 64))}; known are ${known.join(', ')}`);
+  if (!names.includes('input')) throw fault('has no column input in its first line');
+  return rows.map((row) => toCase(names, row));
+}
+
+function toCase(names: readonly string[], row: readonly string[]): JsonObject {
+  const cellOf = (name: string): string => row[names.indexOf(name)] ?? '';
+  const checks = names.flatMap((name, nth) => {
+    const cell = row[nth] ?? '';
+    const toCheck = Object.hasOwn(columns, name) ? columns[name] : undefined;
+    return cell === '' || toCheck === undefined ? [] : [toCheck(cell)];
+  });
+  const [name, deployment, rubric] = ['name', 'judge', 'rubric'].map(cellOf);
+  if (deployment || rubric) checks.push({ type: 'judged', ...(deployment && { deployment }), ...(rubric && { rubric }) });
+  return { ...(name && { name }), input: cellOf('input'), checks };
+}
+
+/** `find_items`, or `find_items {"shop": "north"}`. */
+function toCall(cell: string): JsonObject {
+  const at = cell.indexOf('{');
+  if (at === -1) return { type: 'calls', tool: cell };
+  const written = cell.slice(at);
+  return { type: 'calls', tool: cell.slice(0, at).trim(), arguments: tryParseJson(written) ?? written };
+}
+
+function fault(claim: string): ParleyError {
+  return new ParleyError('invalid_request', `The table ${claim}.`);
+}

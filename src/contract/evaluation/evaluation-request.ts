@@ -1,0 +1,55 @@
+import { isJsonObject } from '#base/json.ts';
+import { requestFault } from '../request-fault.ts';
+import type { EvaluationCase } from './evaluation-case.ts';
+import { parseList } from './parse-cases.ts';
+
+/** What an evaluation is started with. */
+export interface EvaluationRequest {
+  /** Absent: the version in force. */
+  readonly version?: number;
+  /** Cases at once. Absent: as many as the service lets. */
+  readonly parallel?: number;
+  /** In place of those that the application has. */
+  readonly cases?: readonly EvaluationCase[];
+}
+
+const known = ['version', 'parallel', 'cases'];
+const mostParallel = 64;
+const highestVersion = 2 ** 31 - 1;
+
+/** For the description of the API. */
+export const EvaluationRequestForm = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    version: { type: 'integer', minimum: 1, description: 'Number of a version. Absent: the one in force.' },
+    parallel: {
+      type: 'integer',
+      minimum: 1,
+      maximum: mostParallel,
+      description: 'Cases at once, at most `evaluations.maxParallel` of the configuration, which is the default.',
+    },
+  },
+};
+
+/** Throws invalid_request. */
+export function parseEvaluationRequest(body: unknown): EvaluationRequest {
+  if (!isJsonObject(body)) throw requestFault('The body', 'must be an object');
+  const unknown = Object.keys(body).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw requestFault(unknown.slice(0, 64), `is not a known field; known are ${known.join(', ')}`);
+  const { cases } = body;
+  if (cases !== undefined && !Array.isArray(cases)) throw requestFault('cases', 'must be an array');
+  return {
+    ...numberIn(body.version, 'version', highestVersion),
+    ...numberIn(body.parallel, 'parallel', mostParallel),
+    ...(cases !== undefined && { cases: parseList(cases, 'cases') }),
+  };
+}
+
+function numberIn(value: unknown, key: 'version' | 'parallel', most: number): { [key: string]: number } {
+  if (value === undefined || value === null) return {};
+  const number = Number(value);
+  if (typeof value !== 'number' || !Number.isInteger(number) || number < 1 || number > most)
+    throw requestFault(key, `must be a whole number from 1 to ${most}`);
+  return { [key]: number };
+}

@@ -1,0 +1,109 @@
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { isJsonObject, type JsonObject, parseJson } from '#base/json.ts';
+import { parseMessage } from '../parse-message.ts';
+import { requestFault, requireShape } from '../request-fault.ts';
+import { compilePattern, PatternFault } from '../safe-pattern.ts';
+import { type CheckType, caseBounds, checkForms, type EvaluationCase, type EvaluationCheck } from './evaluation-case.ts';
+
+const forms = new Map(
+  Object.entries(checkForms).map(([type, form]) => [
+    type,
+    { shape: Compile(form as TSchema), keys: Object.keys(form.properties) },
+  ]),
+);
+const caseKeys = ['name', 'input', 'checks'];
+const maxSchemaChars = 16_000;
+const longestName = 200;
+
+/** Cases of a body: one, a list of them, or `{"cases": […]}`. Throws invalid_request, with the path of the fault. */
+export function parseCases(body: unknown): readonly EvaluationCase[] {
+  if (Array.isArray(body)) return parseList(body, '');
+  if (isJsonObject(body) && 'cases' in body) {
+    refuseUnknown(body, ['cases'], '');
+    if (!Array.isArray(body.cases)) throw requestFault('cases', 'must be an array');
+    return parseList(body.cases, 'cases');
+  }
+  return [parseCase(body)];
+}
+
+/** Cases of a list, at a path. Throws invalid_request. */
+export function parseList(list: readonly unknown[], at: string): readonly EvaluationCase[] {
+  const where = at === '' ? 'The body' : at;
+  if (list.length === 0) throw requestFault(where, 'must have at least one case');
+  if (list.length > caseBounds.mostCases) throw requestFault(where, `must have at most ${caseBounds.mostCases} cases`);
+  return list.map((each, nth) => parseCase(each, `${at}[${nth}]`));
+}
+
+/** One case, its values as JSON has them. Throws invalid_request; `at` is its path. */
+export function parseCase(value: unknown, at = ''): EvaluationCase {
+  if (!isJsonObject(value)) throw requestFault(at || 'The body', 'must be an object, with input and checks');
+  refuseUnknown(value, caseKeys, at);
+  const chars = JSON.stringify(value).length;
+  if (chars > caseBounds.maxChars)
+    throw requestFault(at || 'The body', `must have at most ${caseBounds.maxChars} characters of JSON`);
+  // Numbers may stand as they were written.
+  const { name, input, checks = [] } = parseJson(JSON.stringify(value)) as JsonObject;
+  if (name !== undefined && name !== null) requireName(name, below(at, 'name'));
+  if (!Array.isArray(checks)) throw requestFault(below(at, 'checks'), 'must be an array');
+  if (checks.length > caseBounds.mostChecks)
+    throw requestFault(below(at, 'checks'), `must have at most ${caseBounds.mostChecks} items`);
+  return {
+    ...(typeof name === 'string' && { name }),
+    input: parseInput(input, below(at, 'input')),
+    checks: checks.map((each, nth) => parseCheck(each, `${below(at, 'checks')}[${nth}]`)),
+  };
+}
+
+function requireName(name: unknown, at: string): void {
+  if (typeof name !== 'string') throw requestFault(at, 'must be a string');
+  if (name === '' || name.length > longestName) throw requestFault(at, `must have 1 to ${longestName} characters`);
+}
+
+function parseInput(input: unknown, at: string): EvaluationCase['input'] {
+  if (typeof input === 'string' && input !== '') return input;
+  if (input === undefined) throw requestFault(at, 'is required');
+  if (!Array.isArray(input) || input.length === 0) throw requestFault(at, 'must be a text, or a list of messages');
+  return input.map((message, nth) => parseMessage(message, `${at}[${nth}]`));
+}
+
+function parseCheck(value: unknown, at: string): EvaluationCheck {
+  const form = isJsonObject(value) ? forms.get(String(value.type)) : undefined;
+  if (!isJsonObject(value)) throw requestFault(at, 'must be an object');
+  if (form === undefined) throw requestFault(`${at}.type`, `must be one of ${[...forms.keys()].join(', ')}`);
+  refuseUnknown(value, form.keys, at);
+  refuseLongTexts(value, at);
+  const check = requireShape<Static<(typeof checkForms)[CheckType]>>(form.shape as never, value, at);
+  if (check.type === 'matches') requirePattern(check.pattern, `${at}.pattern`);
+  if (check.type === 'json_schema' && JSON.stringify(check.schema).length > maxSchemaChars)
+    throw requestFault(`${at}.schema`, `must have at most ${maxSchemaChars} characters`);
+  return check;
+}
+
+function refuseLongTexts(check: JsonObject, at: string): void {
+  const { properties } = checkForms[check.type as CheckType];
+  for (const [key, { maxLength }] of Object.entries(properties as Record<string, { maxLength?: number }>)) {
+    const given = check[key];
+    if (typeof given === 'string' && maxLength !== undefined && given.length > maxLength)
+      throw requestFault(`${at}.${key}`, `must have at most ${maxLength} characters`);
+  }
+}
+
+function requirePattern(pattern: string, at: string): void {
+  try {
+    compilePattern(pattern);
+  } catch (cause) {
+    if (!(cause instanceof PatternFault)) throw cause;
+    throw requestFault(at, `must be a regular expression that RE2 takes: ${cause.message}`);
+  }
+}
+
+function refuseUnknown(value: JsonObject, known: readonly string[], at: string): void {
+  const unknown = Object.keys(value).find((key) => !known.includes(key));
+  if (unknown !== undefined)
+    throw requestFault(below(at, unknown.slice(0, 64)), `is not a known field; known are ${known.join(', ')}`);
+}
+
+function below(at: string, key: string): string {
+  return at === '' ? key : `${at}.${key}`;
+}

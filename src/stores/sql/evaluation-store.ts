@@ -1,0 +1,201 @@
+import type { Kysely } from 'kysely';
+import type { Seal } from '#base/seal.ts';
+import type { CaseResult, Evaluation, EvaluationStatus } from '#domain/evaluation/evaluation.ts';
+import type { EvaluationEnd, EvaluationRoom, EvaluationStore } from '#domain/evaluation/evaluation-store.ts';
+import { lockRow } from './application-rows.ts';
+import { SqlCaseStore } from './case-store.ts';
+import type { EvaluationRow } from './evaluation-schema.ts';
+import { livesAt } from './lives-at.ts';
+import { openSealed } from './open-sealed.ts';
+import type { Schema } from './schema.ts';
+import type { SqlDatabase } from './sql-database.ts';
+
+const resultsAtOnce = 50;
+const placeOf = (id: string, nth: number): string => `result ${nth} of ${id}`;
+
+/** Evaluations of applications: a row each while it runs and after, and one for each result, which is sealed. */
+export class SqlEvaluationStore implements EvaluationStore {
+  readonly cases: SqlCaseStore;
+  readonly #database: SqlDatabase;
+  readonly #seal: Seal;
+
+  constructor(database: SqlDatabase, seal: Seal) {
+    this.cases = new SqlCaseStore(database, seal);
+    this.#database = database;
+    this.#seal = seal;
+  }
+
+  begin(evaluation: Evaluation, node: string, room: EvaluationRoom): Promise<'begun' | 'absent' | 'busy'> {
+    return this.#database.transact(async (transaction) => {
+      if ((await lockRow(transaction, evaluation.application)) === undefined) return 'absent';
+      const kept = await transaction
+        .selectFrom('evaluations')
+        .select(['id', 'application', 'owner', 'bytes'])
+        .where('subject', '=', evaluation.subject)
+        .orderBy('started_at_ms', 'desc')
+        .execute();
+      if (kept.filter(({ owner }) => owner !== null).length >= room.mostUnderWay) return 'busy';
+      const toDrop = beyond(kept, evaluation.application, room);
+      if (toDrop.length > 0) await transaction.deleteFrom('evaluations').where('id', 'in', toDrop).execute();
+      await transaction.insertInto('evaluations').values(toRow(evaluation, node)).execute();
+      return 'begun';
+    });
+  }
+
+  addResult(id: string, node: string, result: CaseResult): Promise<boolean> {
+    const sealed_entry = this.#seal.seal(JSON.stringify(result), placeOf(id, result.nth));
+    const { outcome } = result;
+    const one = (isOne: boolean) => (isOne ? 1 : 0);
+    return this.#database.transact(async (transaction) => {
+      const counted = await transaction
+        .updateTable('evaluations')
+        .set(({ eb }) => ({
+          passed: eb('passed', '+', one(outcome === 'passed')),
+          failed: eb('failed', '+', one(outcome === 'failed')),
+          errors: eb('errors', '+', one(outcome === 'error')),
+          bytes: eb('bytes', '+', sealed_entry.length),
+        }))
+        .where('id', '=', id)
+        .where('owner', '=', node)
+        .returning('id')
+        .executeTakeFirst();
+      if (counted === undefined) return false;
+      await transaction.insertInto('evaluation_results').values({ evaluation: id, nth: result.nth, sealed_entry }).execute();
+      return true;
+    });
+  }
+
+  end(id: string, node: string, end: EvaluationEnd): Promise<boolean> {
+    return this.#end(end, (kysely) => kysely.where('id', '=', id).where('owner', '=', node));
+  }
+
+  cancel(id: string, endedAtMs: number): Promise<boolean> {
+    const none = { error: undefined, costUsd: undefined, digest: undefined };
+    return this.#end({ status: 'cancelled', endedAtMs, ...none }, (kysely) =>
+      kysely.where('id', '=', id).where('owner', 'is not', null),
+    );
+  }
+
+  async find(id: string): Promise<Evaluation | undefined> {
+    const row = await this.#database.run((kysely) =>
+      kysely.selectFrom('evaluations').selectAll().where('id', '=', id).executeTakeFirst(),
+    );
+    return row && fromRow(row);
+  }
+
+  async list(application: string): Promise<readonly Evaluation[]> {
+    const rows = await this.#database.run((kysely) =>
+      kysely
+        .selectFrom('evaluations')
+        .selectAll()
+        .where('application', '=', application)
+        .orderBy('started_at_ms', 'desc')
+        .orderBy('id')
+        .execute(),
+    );
+    return rows.map(fromRow);
+  }
+
+  /** Some at a time: together they may be large. */
+  async results(id: string): Promise<readonly CaseResult[]> {
+    const results: CaseResult[] = [];
+    for (let after = -1; ; ) {
+      const rows = await this.#database.run((kysely) =>
+        kysely
+          .selectFrom('evaluation_results')
+          .select(['nth', 'sealed_entry'])
+          .where('evaluation', '=', id)
+          .where('nth', '>', after)
+          .orderBy('nth')
+          .limit(resultsAtOnce)
+          .execute(),
+      );
+      for (const { nth, sealed_entry } of rows) results.push(openSealed(this.#seal, sealed_entry, placeOf(id, nth)));
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < resultsAtOnce) return results;
+      after = last.nth;
+    }
+  }
+
+  async ofNode(node: string): Promise<ReadonlySet<string>> {
+    const rows = await this.#database.run((kysely) =>
+      kysely.selectFrom('evaluations').select('id').where('owner', '=', node).execute(),
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  async failLost(nowMs: number, error: string): Promise<number> {
+    const { numUpdatedRows } = await this.#database.run((kysely) =>
+      kysely
+        .updateTable('evaluations')
+        .set({ status: 'failed', owner: null, ended_at_ms: nowMs, error })
+        .where('owner', 'is not', null)
+        .where(({ not }) => not(livesAt(nowMs, 'evaluations.owner')))
+        .executeTakeFirstOrThrow(),
+    );
+    return Number(numUpdatedRows);
+  }
+
+  async #end({ status, endedAtMs, error, costUsd, digest }: EvaluationEnd, which: (update: Update) => Update): Promise<boolean> {
+    const { numUpdatedRows } = await this.#database.run((kysely) =>
+      which(updateOf(kysely))
+        .set({
+          status,
+          owner: null,
+          ended_at_ms: endedAtMs,
+          error: error ?? null,
+          cost_usd: costUsd ?? null,
+          digest: digest ?? null,
+        })
+        .executeTakeFirstOrThrow(),
+    );
+    return numUpdatedRows > 0n;
+  }
+}
+
+const updateOf = (kysely: Kysely<Schema>) => kysely.updateTable('evaluations');
+type Update = ReturnType<typeof updateOf>;
+type KeptRow = Pick<EvaluationRow, 'id' | 'application' | 'owner' | 'bytes'>;
+
+/** Of what a user has, the newest first, what has ended and there is no room for beside one more of an application. */
+function beyond(kept: readonly KeptRow[], application: string, { mostKept, maxBytes }: EvaluationRoom): readonly string[] {
+  let count = 1;
+  let bytes = 0;
+  return kept
+    .filter((row) => {
+      bytes += row.bytes;
+      if (row.application === application) count += 1;
+      return row.owner === null && (bytes > maxBytes || (row.application === application && count > mostKept));
+    })
+    .map(({ id }) => id);
+}
+
+function toRow(evaluation: Evaluation, owner: string): EvaluationRow {
+  const { id, application, version, subject, status, total, tally, startedAtMs } = evaluation;
+  const none = { ended_at_ms: null, error: null, cost_usd: null, digest: null };
+  return { id, application, version, subject, status, owner, total, ...tally, bytes: 0, started_at_ms: startedAtMs, ...none };
+}
+
+function fromRow({
+  id,
+  application,
+  version,
+  subject,
+  status,
+  total,
+  passed,
+  failed,
+  errors,
+  ...row
+}: EvaluationRow): Evaluation {
+  return {
+    ...{ id, application, version, subject, total },
+    status: status as EvaluationStatus,
+    tally: { passed, failed, errors },
+    startedAtMs: row.started_at_ms,
+    endedAtMs: row.ended_at_ms ?? undefined,
+    error: row.error ?? undefined,
+    costUsd: row.cost_usd ?? undefined,
+    digest: row.digest ?? undefined,
+  };
+}

@@ -1,0 +1,103 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ParleyError } from '#contract/errors.ts';
+import { casesOfCsv } from '#contract/evaluation/csv-cases.ts';
+import { caseBounds, type EvaluationCase } from '#contract/evaluation/evaluation-case.ts';
+import { parseCase, parseCases, parseList } from '#contract/evaluation/parse-cases.ts';
+import type { StoredCase } from '#domain/evaluation/evaluation.ts';
+import { readBody, refuseLargeBody, requireJson } from '../../http/read-body.ts';
+import { readJsonBody } from '../../http/read-json-body.ts';
+import { serveEarly } from '../../http/serve-early.ts';
+import { notFound } from '../place-in.ts';
+import { identifyUser, isOwner, openOwn } from '../who-may.ts';
+import type { EvaluationDeps } from './evaluation-deps.ts';
+import { toShownCase } from './to-shown.ts';
+
+const base = '/v1/cases/applications/';
+/** Of cases that come together; `security.maxBodyBytes` may be less. */
+export const maxCasesBytes = 8 * 1024 ** 2;
+
+/** `/v1/cases/applications/{bucket}/{path}`: the cases of an application, for its owner, and `/v1/cases/{case}`, one of them. */
+export function caseRoutes(app: FastifyInstance, deps: EvaluationDeps): void {
+  serveEarly(app, { method: 'GET', url: `${base}*` }, (request) => list(deps, request));
+  serveEarly(app, { method: 'POST', url: `${base}*` }, (request, reply) => add(deps, request, reply));
+  serveEarly(app, { method: 'PUT', url: '/v1/cases/:case' }, (request) => replace(deps, request));
+  serveEarly(app, { method: 'DELETE', url: '/v1/cases/:case' }, (request, reply) => remove(deps, request, reply));
+}
+
+async function list(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
+  const { place } = await openOwn(deps, base, request);
+  if ((await deps.store.find(place.id)) === undefined) throw notFound();
+  return { object: 'list', data: (await deps.results.cases.list(place.id)).map(toShownCase) };
+}
+
+async function add(deps: EvaluationDeps, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const { place } = await openOwn(deps, base, request);
+  const cases = await readCases(deps, request);
+  const nowMs = deps.clock.epochMs();
+  const stored = cases.map(
+    (entry): StoredCase => ({
+      ...{ id: deps.newId(), application: place.id, case: entry, createdAtMs: nowMs, updatedAtMs: nowMs },
+    }),
+  );
+  const outcome = await deps.results.cases.add(stored);
+  if (outcome === 'absent') throw notFound();
+  if (outcome === 'full') throw full();
+  reply.code(201);
+  return { object: 'list', data: stored.map(toShownCase) };
+}
+
+async function readCases({ snapshot }: EvaluationDeps, { raw }: FastifyRequest): Promise<readonly EvaluationCase[]> {
+  const maxBytes = Math.min(maxCasesBytes, snapshot().configuration.security.maxBodyBytes);
+  refuseLargeBody(raw, maxBytes);
+  const [type = ''] = (raw.headers['content-type'] ?? '').split(';', 1);
+  if (type.trim().toLowerCase() === 'text/csv') {
+    const bytes = await readBody(raw, maxBytes);
+    return parseList(casesOfCsv(bytes.toString('utf8')), '');
+  }
+  requireJson(raw);
+  const body = await readJsonBody(raw, maxBytes);
+  return parseCases(body());
+}
+
+async function replace(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
+  const { snapshot, clock, results } = deps;
+  const maxBytes = Math.min(maxCasesBytes, snapshot().configuration.security.maxBodyBytes);
+  refuseLargeBody(request.raw, maxBytes);
+  const before = await findOwn(deps, request);
+  requireJson(request.raw);
+  const body = await readJsonBody(request.raw, maxBytes);
+  const stored = { ...before, case: parseCase(body()), updatedAtMs: clock.epochMs() };
+  if (!(await results.cases.replace(stored))) throw caseNotFound();
+  return toShownCase(stored);
+}
+
+async function remove(deps: EvaluationDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const { id } = await findOwn(deps, request);
+  if (!(await deps.results.cases.delete(id))) throw caseNotFound();
+  reply.code(204);
+}
+
+/** What is another user's is told as if there were none. */
+async function findOwn(deps: EvaluationDeps, request: FastifyRequest): Promise<StoredCase> {
+  const caller = await identifyUser(deps, request);
+  const found = await deps.results.cases.find((request.params as { case: string }).case);
+  if (found === undefined || !isOwner(caller, { bucket: bucketIn(found.application) })) throw caseNotFound();
+  return found;
+}
+
+/** Whose an application is can be read off its id. */
+export function bucketIn(application: string): string {
+  return application.split('/')[1] ?? '';
+}
+
+function caseNotFound(): ParleyError {
+  return new ParleyError('evaluation_not_found', 'No case of yours has this id.');
+}
+
+function full(): ParleyError {
+  const { mostCases, maxCharsOfAll } = caseBounds;
+  return new ParleyError(
+    'invalid_request',
+    `The application would have more than ${mostCases} cases, or ${maxCharsOfAll} characters of them.`,
+  );
+}

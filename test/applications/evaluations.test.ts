@@ -1,0 +1,407 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Answered } from '#test/ask.ts';
+import { plainCompletion } from '#test/chunks.ts';
+import { upstreamsAreOdd } from '#test/described-answers.ts';
+import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
+import { jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { callerKey, startService, type TestService } from '#test/start-service.ts';
+import { bucketOfProject, ownBucket, pathOf, quickApp, remove, save } from './support.ts';
+
+upstreamsAreOdd();
+
+interface Result {
+  readonly outcome: string;
+  readonly answer: string;
+  readonly verdicts: readonly { readonly passed: boolean; readonly reason: string }[];
+  readonly toolRuns: readonly { readonly tool: string; readonly arguments: unknown }[];
+  readonly trace: readonly { readonly kind: string }[];
+  readonly error: { readonly code: string } | null;
+  readonly costUsd: number | null;
+}
+
+interface Evaluated {
+  readonly id: string;
+  readonly status: string;
+  readonly version: number;
+  readonly [count: string]: unknown;
+  readonly results: readonly Result[];
+}
+
+const weather = {
+  client_toolset: [
+    {
+      name: 'get_weather',
+      description: 'Gives the weather of a city',
+      parameters: [{ name: 'city', description: 'The city', parameter_type: 'string' }],
+    },
+  ],
+};
+
+describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine) => {
+  let database: ResponseDatabase;
+  let upstream: ScriptedUpstream;
+  let service: TestService;
+  let other: TestService;
+
+  beforeAll(async () => {
+    database = await openResponses(engine);
+    upstream = await startScriptedUpstream();
+    const scripted = { protocol: 'openai', endpoint: upstream.endpoint, key: 'k' };
+    const configuration = {
+      models: {
+        demo: { upstreams: [{ protocol: 'demo' }] },
+        priced: { upstreams: [{ protocol: 'demo' }], pricing: { prompt: 0.001, completion: 0.001 } },
+        judge: { upstreams: [scripted] },
+        slow: { upstreams: [scripted] },
+        secret: { upstreams: [{ protocol: 'demo' }], userRoles: ['staff'] },
+        rare: { upstreams: [{ protocol: 'demo' }] },
+      },
+      keys: { [callerKey]: { project: 'test' }, stranger: { project: 'stranger' } },
+      roles: { default: { limits: { rare: { requestMinute: 1 } } } },
+    };
+    service = await startService(configuration, database.evaluating());
+    other = await startService(configuration, database.evaluating());
+  });
+
+  afterAll(async () => {
+    await service.close();
+    await other.close();
+    await upstream.close();
+    await database[Symbol.asyncDispose]();
+  });
+
+  beforeEach(async () => {
+    await remove(service, pathOf('team/app'));
+    await save(service, pathOf('team/app'), quickApp(weather));
+  });
+
+  const at = (what: string, name = 'team/app'): string => `/v1/${what}/applications/${ownBucket}/${name}`;
+
+  function send(
+    method: string,
+    path: string,
+    body?: unknown,
+    { key = callerKey, node = service, type = 'application/json' } = {},
+  ) {
+    const headers = { 'api-key': key, ...(body !== undefined && { 'content-type': type }) };
+    return node.ask({ method, path, headers, body });
+  }
+
+  async function ended(id: string, node = service): Promise<Evaluated> {
+    for (;;) {
+      const shown = (await send('GET', `/v1/evaluations/${id}`, undefined, { node })).json as Evaluated;
+      if (shown.status !== 'in_progress') return shown;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  async function evaluate(body?: unknown): Promise<Evaluated> {
+    const started = await send('POST', at('evaluations'), body);
+    expect([started.status, started.text]).toEqual([202, expect.any(String)]);
+    return ended((started.json as Evaluated).id);
+  }
+
+  const of = (input: unknown, ...checks: object[]) => ({ cases: [{ input, checks }] });
+
+  async function verdictsOf(input: unknown, ...checks: object[]): Promise<readonly (readonly [boolean, string])[]> {
+    const { results } = await evaluate(of(input, ...checks));
+    return results[0]?.verdicts.map(({ passed, reason }) => [passed, reason] as const) ?? [];
+  }
+
+  it('says of each case what held and what did not, and why', async () => {
+    const verdicts = await verdictsOf(
+      'Hello',
+      { type: 'contains', text: 'HELLO', ignoreCase: true },
+      { type: 'contains', text: 'a giraffe' },
+      { type: 'matches', pattern: '(?i)hel+o' },
+      { type: 'matches', pattern: '^giraffe$' },
+      { type: 'equals', text: 'nothing' },
+      { type: 'json_schema', schema: { type: 'object' } },
+      { type: 'does_not_call', tool: 'get_weather' },
+      { type: 'calls', tool: 'get_weather' },
+      { type: 'time_at_most', seconds: 600 },
+      { type: 'cost_at_most', usd: 1 },
+    );
+    expect(verdicts.map(([passed]) => passed)).toEqual([true, false, true, false, false, false, true, false, true, false]);
+    expect(verdicts[1]?.[1]).toMatch(/^The answer does not have "a giraffe" in it; it is "/);
+    expect(verdicts[7]?.[1]).toBe('get_weather was not called; no tool was.');
+    expect(verdicts[9]?.[1]).toBe('The cost is not known: a model that was asked has no price.');
+  });
+
+  it('knows with what a tool was called, and what was paid', async () => {
+    await save(service, pathOf('team/app'), quickApp({ ...weather, model: 'priced' }));
+    const { results, ...evaluation } = await evaluate(
+      of(
+        'What is the weather in Oslo?',
+        { type: 'calls', tool: 'get_weather', arguments: { city: 'Oslo' } },
+        { type: 'calls', tool: 'get_weather', arguments: { city: 'Bergen' } },
+        { type: 'does_not_call', tool: 'get_weather' },
+        { type: 'cost_at_most', usd: 10 },
+        { type: 'cost_at_most', usd: 0.0001 },
+      ),
+    );
+    const [result] = results;
+    expect(result?.verdicts.map(({ passed }) => passed)).toEqual([true, false, false, true, false]);
+    expect(result?.verdicts[1]?.reason).toBe(
+      'get_weather was called with "{\\"city\\":\\"Oslo\\"}", not with "{\\"city\\":\\"Bergen\\"}".',
+    );
+    expect(result?.toolRuns).toEqual([{ tool: 'get_weather', arguments: { city: 'Oslo' }, failed: false }]);
+    expect(result?.trace.map(({ kind }) => kind)).toEqual(['model']);
+    expect(result?.costUsd).toBeGreaterThan(0);
+    expect(evaluation).toMatchObject({ status: 'completed', version: 2, total: 1, failed: 1, costUsd: result?.costUsd });
+  });
+
+  it('asks a deployment to judge, with the rubric', async () => {
+    upstream.script(jsonReply(plainCompletion('{"passed": false, "reason": "It is rude."}')));
+    const judged = { type: 'judged', deployment: 'judge', rubric: 'The answer is polite.' };
+    expect(await verdictsOf('Hello', judged)).toEqual([[false, 'It is rude.']]);
+    const asked = upstream.requests.at(-1)?.body as { messages: { content: string }[]; response_format: object };
+    expect(JSON.parse(asked.messages[1]?.content ?? '')).toMatchObject({ conversation: 'Hello', rubric: judged.rubric });
+    expect(asked.response_format).toMatchObject({ type: 'json_schema' });
+    upstream.script(jsonReply(plainCompletion('I cannot say.')));
+    expect(await verdictsOf('Hello', judged)).toEqual([[false, 'The judge gave no verdict: it is not JSON.']]);
+    const [[passed, reason] = []] = await verdictsOf('Hello', { ...judged, deployment: 'secret' });
+    expect([passed, reason]).toEqual([false, expect.stringMatching(/^secret could not judge: /)]);
+  });
+
+  it('has the same digest when it is repeated, and another one for other answers', async () => {
+    const cases = ['Hello', 'What is the weather in Oslo?', 'Tell me a joke', 'Say something'].map((input) => ({
+      input,
+      checks: [],
+    }));
+    const [one, two] = [await evaluate({ cases }), await evaluate({ cases, parallel: 1 })];
+    const repeatable = ({ results }: Evaluated) =>
+      JSON.stringify(results.map(({ outcome, answer, verdicts, toolRuns }) => ({ outcome, answer, verdicts, toolRuns })));
+    expect(repeatable(one)).toBe(repeatable(two));
+    expect(one.digest).toMatch(/^[\da-f]{64}$/);
+    expect(two.digest).toBe(one.digest);
+    expect((await evaluate({ cases: cases.slice(1) })).digest).not.toBe(one.digest);
+  });
+
+  it('of two versions shows what got worse', async () => {
+    const cases = [
+      { name: 'tool', input: 'What is the weather in Oslo?', checks: [{ type: 'calls', tool: 'get_weather' }] },
+      { name: 'talk', input: 'Hello', checks: [{ type: 'matches', pattern: '.' }] },
+    ];
+    expect((await send('POST', at('cases'), cases)).status).toBe(201);
+    await save(service, pathOf('team/app'), quickApp());
+    const after = await evaluate();
+    const before = await evaluate({ version: 1 });
+    expect([before.version, before.passed, after.version, after.passed, after.failed]).toEqual([1, 2, 2, 1, 1]);
+    const compared = await send('GET', `/v1/evaluations/${after.id}/comparison?with=${before.id}`);
+    expect(compared.json).toMatchObject({
+      ...{ better: 0, worse: 1, same: 1, new: 0, gone: 0 },
+      cases: [
+        { name: 'tool', change: 'worse', before: { outcome: 'passed' } },
+        { name: 'talk', change: 'same' },
+      ],
+    });
+    const { error, status } = await send('GET', `/v1/evaluations/${after.id}/comparison?with=nothing`);
+    expect([status, error.code]).toEqual([404, 'evaluation_not_found']);
+  });
+
+  it('has the rights of who started it: what it may not use is told as the error of a case', async () => {
+    await save(service, pathOf('team/app'), quickApp({ model: 'rare' }));
+    await service.chat('rare', { messages: [{ role: 'user', content: 'Hello' }] });
+    const limited = await send('POST', at('evaluations'), of('Hello'));
+    const { id } = limited.json as Evaluated;
+    // It waits for room in its limit of a minute; nobody has to.
+    const cancelled = await send('POST', `/v1/evaluations/${id}/cancel`);
+    expect(cancelled.json).toMatchObject({ status: 'cancelled', total: 1, passed: 0, errors: 0 });
+  });
+
+  it('tells a case that gives no answer from one that fails', async () => {
+    await save(service, pathOf('team/app'), quickApp({ model: 'slow' }));
+    upstream.script(jsonReply({ error: { message: 'no', type: 'x', code: 'bad' } }, 400));
+    const { results, ...evaluation } = await evaluate(of('Hello', { type: 'contains', text: 'x' }));
+    expect(evaluation).toMatchObject({ status: 'completed', errors: 1, failed: 0 });
+    expect(results).toMatchObject([{ outcome: 'error', verdicts: [], error: { code: expect.any(String) } }]);
+  });
+
+  it('ends when it is cancelled, on another node too, and lets go of what it asked', async () => {
+    await save(service, pathOf('team/app'), quickApp({ model: 'slow' }));
+    for (const node of engine === 'PostgreSQL' ? [service, other] : [service]) {
+      upstream.script(() => undefined);
+      const asked = upstream.requests.length;
+      const { id } = (await send('POST', at('evaluations'), of('Hello'))).json as Evaluated;
+      const request = await upstream.request(asked);
+      const cancelled = await send('POST', `/v1/evaluations/${id}/cancel`, undefined, { node });
+      expect(cancelled.json).toMatchObject({ status: 'cancelled' });
+      expect((await request.closed).early).toBe(true);
+      expect(await ended(id)).toMatchObject({ status: 'cancelled', results: [] });
+      expect((await send('POST', `/v1/evaluations/${id}/cancel`)).json).toMatchObject({ status: 'cancelled' });
+    }
+  });
+
+  it('of a node that is gone has failed', async () => {
+    const { evaluations } = database.evaluating();
+    const started = {
+      ...{ id: `lost-${engine}`, application: `applications/${ownBucket}/team/app`, version: 1, subject: 'key:test' },
+      ...{ status: 'in_progress' as const, total: 1, tally: { passed: 0, failed: 0, errors: 0 }, startedAtMs: 1 },
+      ...{ endedAtMs: undefined, error: undefined, costUsd: undefined, digest: undefined },
+    };
+    const room = { mostKept: 20, maxBytes: 1e9, mostUnderWay: 9 };
+    await evaluations.store.begin(started, 'a node that is gone', room);
+    expect(await ended(started.id)).toMatchObject({ status: 'failed', error: 'The node that ran it is gone; start it again.' });
+  });
+
+  it('is one of three at most, and of those that are kept', async () => {
+    await save(service, pathOf('team/app'), quickApp({ model: 'slow' }));
+    upstream.script(() => undefined);
+    const started = [];
+    for (let nth = 0; nth < 3; nth += 1) started.push((await send('POST', at('evaluations'), of('Hello'))).json as Evaluated);
+    const refused = await send('POST', at('evaluations'), of('Hello'));
+    expect([refused.status, refused.error.code]).toEqual([503, 'overloaded']);
+    for (const { id } of started) await send('POST', `/v1/evaluations/${id}/cancel`);
+    const listed = (await send('GET', at('evaluations'))).json as { data: Evaluated[] };
+    expect(listed.data.map(({ id }) => id)).toEqual(started.map(({ id }) => id).reverse());
+  });
+
+  it('belongs to the owner: nobody else sees, starts or ends it', async () => {
+    const { id } = await evaluate(of('Hello'));
+    const [saved] = ((await send('POST', at('cases'), { input: 'Hello', checks: [] })).json as { data: { id: string }[] }).data;
+    const told: [string, string, unknown, number][] = [
+      ['GET', at('cases'), undefined, 403],
+      ['POST', at('cases'), { input: 'x', checks: [] }, 403],
+      ['PUT', `/v1/cases/${saved?.id}`, { input: 'x', checks: [] }, 404],
+      ['DELETE', `/v1/cases/${saved?.id}`, undefined, 404],
+      ['GET', at('evaluations'), undefined, 403],
+      ['POST', at('evaluations'), {}, 403],
+      ['GET', `/v1/evaluations/${id}`, undefined, 404],
+      ['POST', `/v1/evaluations/${id}/cancel`, undefined, 404],
+      ['GET', `/v1/evaluations/${id}/comparison?with=${id}`, undefined, 404],
+    ];
+    for (const [method, path, body, status] of told)
+      expect([method, path, (await send(method, path, body, { key: 'stranger' })).status]).toEqual([method, path, status]);
+    expect(
+      (await send('GET', at('cases').replace(ownBucket, bucketOfProject('stranger')), undefined, { key: 'stranger' })).status,
+    ).toBe(404);
+  });
+
+  it('goes with its application: with a move, and with the end of it', async () => {
+    const { id } = await evaluate(of('Hello'));
+    await send('POST', at('cases'), { input: 'Hello', checks: [] });
+    const { applications, evaluations } = database.evaluating();
+    const [from, to] = ['team/app', 'moved'].map((name) => `applications/${ownBucket}/${name}`) as [string, string];
+    expect(await applications.move({ from, to, replaces: true, nowMs: 1, etag: 'moved' })).toBe('moved');
+    expect(((await send('GET', at('cases', 'moved'))).json as { data: unknown[] }).data).toHaveLength(1);
+    expect((await send('GET', `/v1/evaluations/${id}`)).json).toMatchObject({ id, results: [{ outcome: 'passed' }] });
+    await remove(service, pathOf('moved'));
+    expect((await send('GET', `/v1/evaluations/${id}`)).status).toBe(404);
+    expect(await evaluations.store.cases.list(to)).toEqual([]);
+  });
+
+  it('has cases that are listed, changed, deleted, and read from a table', async () => {
+    const table = [
+      'name,input,contains,calls,max_seconds,judge,rubric',
+      'one,"Hello, you",hi,,5,,',
+      'two,Weather?,,"get_weather {""city"": ""Oslo""}",,judge,Is polite',
+    ].join('\n');
+    const added = await send('POST', at('cases'), table, { type: 'text/csv' });
+    expect(added.status).toBe(201);
+    const [one, two] = (added.json as { data: { id: string }[] }).data;
+    expect(one).toMatchObject({
+      ...{ name: 'one', input: 'Hello, you' },
+      checks: [
+        { type: 'contains', text: 'hi' },
+        { type: 'time_at_most', seconds: 5 },
+      ],
+    });
+    expect(two).toMatchObject({
+      checks: [
+        { type: 'calls', tool: 'get_weather', arguments: { city: 'Oslo' } },
+        { type: 'judged', deployment: 'judge', rubric: 'Is polite' },
+      ],
+    });
+    expect((await send('PUT', `/v1/cases/${one?.id}`, { input: 'Other', checks: [] })).json).toMatchObject({
+      id: one?.id,
+      input: 'Other',
+    });
+    expect((await send('DELETE', `/v1/cases/${two?.id}`)).status).toBe(204);
+    expect((await send('GET', at('cases'))).json).toMatchObject({ data: [{ id: one?.id, input: 'Other', checks: [] }] });
+  });
+});
+
+describe('what is no case', () => {
+  let database: ResponseDatabase;
+  let service: TestService;
+
+  beforeAll(async () => {
+    database = await openResponses('SQLite');
+    service = await startService({ models: { demo: { upstreams: [{ protocol: 'demo' }] } } }, database.evaluating());
+    await save(service, pathOf('app'), quickApp());
+  });
+
+  afterAll(async () => {
+    await service.close();
+    await database[Symbol.asyncDispose]();
+  });
+
+  function add(body: unknown, type = 'application/json'): Promise<Answered> {
+    const headers = { 'api-key': callerKey, 'content-type': type };
+    return service.ask({ method: 'POST', path: `/v1/cases/applications/${ownBucket}/app`, headers, body });
+  }
+
+  it.each([
+    [{}, 'input'],
+    [{ input: '' }, 'input'],
+    [{ input: [{ role: 'user' }] }, 'input[0].content'],
+    [{ input: 'x', checks: [{ type: 'is' }] }, 'checks[0].type'],
+    [{ input: 'x', checks: [{ type: 'contains' }] }, 'checks[0].text'],
+    [{ input: 'x', checks: [{ type: 'contains', text: 'x', more: 1 }] }, 'checks[0].more'],
+    [{ input: 'x', checks: [{ type: 'matches', pattern: '(?=a)' }] }, 'checks[0].pattern'],
+    [{ input: 'x', checks: [{ type: 'json_schema', schema: 'x' }] }, 'checks[0].schema'],
+    [{ input: 'x', checks: [{ type: 'cost_at_most', usd: -1 }] }, 'checks[0].usd'],
+    [
+      [
+        { input: 'x', checks: [] },
+        { input: 'x', sort: 1 },
+      ],
+      '[1].sort',
+    ],
+    [{ cases: [{ input: 'x', name: '' }] }, 'cases[0].name'],
+  ])('is refused with its place: %j', async (body, param) => {
+    const { status, error } = await add(body);
+    expect([status, error.code, error.param]).toEqual([400, 'invalid_request', param]);
+  });
+
+  it('is refused if it is too long', async () => {
+    const { error } = await add({ cases: [{ input: 'x'.repeat(200_001) }] });
+    expect([error.param, error.message]).toEqual(['cases[0]', 'cases[0] must have at most 200000 characters of JSON.']);
+  });
+
+  it('is refused in a table too, with all of the table', async () => {
+    expect((await add('name,entry\na,b', 'text/csv')).error.message).toMatch(
+      /^The table has the column "entry"; known are name, input/,
+    );
+    expect((await add('input,matches\nfine,a\nx,(', 'text/csv')).error.param).toBe('[1].checks[0].pattern');
+    const listed = await service.ask({
+      method: 'GET',
+      path: `/v1/cases/applications/${ownBucket}/app`,
+      headers: { 'api-key': callerKey },
+    });
+    expect((listed.json as { data: unknown[] }).data).toEqual([]);
+  });
+
+  it('is one too many behind a thousand', async () => {
+    const many = (count: number) => Array.from({ length: count }, () => ({ input: 'x', checks: [] }));
+    expect((await add(many(1001))).error.message).toBe('The body must have at most 1000 cases.');
+    expect((await add(many(1000))).status).toBe(201);
+    expect((await add(many(1))).error.message).toMatch(/more than 1000 cases/);
+  });
+
+  it('and an evaluation of none, or of a version that is not there, is refused', async () => {
+    await save(service, pathOf('empty'), quickApp());
+    const start = (body: unknown) =>
+      service.ask({
+        path: `/v1/evaluations/applications/${ownBucket}/empty`,
+        headers: { 'api-key': callerKey, 'content-type': 'application/json' },
+        body,
+      });
+    expect((await start({})).error.param).toBe('cases');
+    expect((await start({ version: 7 })).error.code).toBe('deployment_not_found');
+    expect((await start({ version: 0 })).error.param).toBe('version');
+    expect((await start({ parallel: 65 })).error.param).toBe('parallel');
+    expect((await start({ model: 'x' })).error.param).toBe('model');
+  });
+});
