@@ -10,6 +10,8 @@ const least = {
   import: ['import', 'dial', 'file'],
   'import-openapi': ['import-openapi', 'file'],
 } as const;
+/** Its --version is that of an application. */
+const every = { ...least, evaluate: ['evaluate', 'app'] };
 
 const valueless = ['help', 'version'];
 const flags = [...new Set([...help.matchAll(/--([a-z-]+)/g)].map(([, name = '']) => name))].filter(
@@ -25,11 +27,11 @@ describe('the help', () => {
   });
 
   it('names every command, and no option that none of them takes', () => {
-    for (const name of Object.keys(least)) expect(help).toContain(`parley ${name} `);
+    for (const name of Object.keys(every)) expect(help).toContain(`parley ${name} `);
     expect(flags.length).toBeGreaterThan(12);
-    const others = Object.values(least).map((args) => [...args, '--tls-cert', 'x', '--tls-key', 'x']);
+    const others = Object.values(every).map((args) => [...args, '--tls-cert', 'x', '--tls-key', 'x']);
     for (const flag of flags) {
-      const commands = [...Object.values(least), ...others].map((args) => readCommand([...args, `--${flag}`, 'x']));
+      const commands = [...Object.values(every), ...others].map((args) => readCommand([...args, `--${flag}`, 'x']));
       expect([flag, commands.some(({ name }) => name !== 'mistake')]).toEqual([flag, true]);
     }
   });

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { type EvaluateFlags, readEvaluateFlags } from './evaluate/evaluate-flags.ts';
 import { type ImportFlags, readImportFlags } from './import/import-flags.ts';
 import type { ImportFlags as OpenapiFlags } from './import-openapi-command.ts';
 
@@ -9,7 +10,8 @@ export type Command =
   | { readonly name: 'check'; readonly files: readonly string[] }
   | { readonly name: 'import'; readonly flags: ImportFlags }
   | { readonly name: 'import-openapi'; readonly flags: OpenapiFlags }
-  | { readonly name: 'help' | 'import-help' | 'version' }
+  | { readonly name: 'evaluate'; readonly flags: EvaluateFlags }
+  | { readonly name: 'help' | 'evaluate-help' | 'import-help' | 'version' }
   | { readonly name: 'mistake'; readonly message: string };
 
 /** Flags as they were given; undefined where the environment or a default decides. */
@@ -41,6 +43,9 @@ Usage
                              prints the configuration of another gateway as one of Parley; see parley import --help
   parley import-openapi FILE|URL
                              prints an OpenAPI document as tools of a quick app, for its web_api_toolset
+  parley evaluate APP [--cases FILE]
+                             puts cases to an application of a running service; exits 1 if one fails;
+                             see parley evaluate --help
 
 Options of serve
   --config FILE              configuration, JSON (comments allowed) or YAML; may be repeated, later files win
@@ -129,6 +134,7 @@ export function readCommand(args: readonly string[]): Command {
     if (first === 'check') return readCheck(rest);
     if (first === 'import') return readImport(rest);
     if (first === 'import-openapi') return readImportOpenapi(rest);
+    if (first === 'evaluate') return readEvaluate(rest);
     return mistake(`there is no command "${first}"`);
   } catch (thrown) {
     return mistake(thrown instanceof Error ? toSentence(thrown.message) : String(thrown));
@@ -191,6 +197,12 @@ function readImportOpenapi(args: readonly string[]): Command {
   if (document === undefined || others.length > 0) return mistake('"import-openapi" needs one FILE or URL');
   const { include, exclude, base } = values;
   return { name: 'import-openapi', flags: { document, base, include: namesIn(include), exclude: namesIn(exclude) } };
+}
+
+function readEvaluate(args: readonly string[]): Command {
+  const flags = readEvaluateFlags(args);
+  if (flags === 'help') return { name: 'evaluate-help' };
+  return 'mistake' in flags ? mistake(flags.mistake) : { name: 'evaluate', flags };
 }
 
 function namesIn(lists: readonly string[] | undefined): readonly string[] | undefined {

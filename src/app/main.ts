@@ -1,5 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { help, readCommand } from './cli.ts';
+import { evaluateHelp } from './evaluate/evaluate-flags.ts';
 import { importHelp } from './import/import-flags.ts';
 
 // Each command brings only what it needs: the add-in gateway is a small process.
@@ -38,6 +39,24 @@ switch (command.name) {
     process.exitCode = exitCode;
     break;
   }
+  case 'evaluate': {
+    const { evaluateCommand } = await import('./evaluate/evaluate-command.ts');
+    const { stderr, env } = process;
+    process.exitCode = await evaluateCommand(command.flags, {
+      environment: env,
+      isTerminal: stderr.isTTY,
+      tell: (text) => stderr.write(text),
+      show: (line) => console.log(line),
+      onBreak(leave) {
+        const end = () => void leave().finally(() => process.exit(130));
+        process.removeAllListeners('SIGINT').once('SIGINT', end);
+      },
+    });
+    break;
+  }
+  case 'evaluate-help':
+    console.log(evaluateHelp);
+    break;
   case 'import-help':
     console.log(importHelp);
     break;

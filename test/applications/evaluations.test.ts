@@ -142,9 +142,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('on %s, an evaluation', (engine
     );
     const [result] = results;
     expect(result?.verdicts.map(({ passed }) => passed)).toEqual([true, false, false, true, false]);
-    expect(result?.verdicts[1]?.reason).toBe(
-      'get_weather was called with "{\\"city\\":\\"Oslo\\"}", not with "{\\"city\\":\\"Bergen\\"}".',
-    );
+    expect(result?.verdicts[1]?.reason).toBe('get_weather was called with {"city":"Oslo"}, not with {"city":"Bergen"}.');
     expect(result?.toolRuns).toEqual([{ tool: 'get_weather', arguments: { city: 'Oslo' }, failed: false }]);
     expect(result?.trace.map(({ kind }) => kind)).toEqual(['model']);
     expect(result?.costUsd).toBeGreaterThan(0);

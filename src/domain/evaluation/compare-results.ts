@@ -22,7 +22,7 @@ export function compareResults(before: readonly CaseResult[], after: readonly Ca
 }
 
 /** How a case is called for people: its name, else what is asked. */
-function nameOfCase({ case: { name, input }, nth }: Pick<CaseResult, 'case' | 'nth'>): string {
+export function nameOfCase({ case: { name, input }, nth }: Pick<CaseResult, 'case' | 'nth'>): string {
   if (name !== undefined) return name;
   const text = typeof input === 'string' ? input : input.at(-1)?.content;
   const line = typeof text === 'string' ? text.replaceAll(/\s+/g, ' ').trim() : '';

@@ -70,7 +70,7 @@ function callFault({ tool, arguments: wanted }: Extract<PlainCheck, { type: 'cal
   if (calls.some((run) => wanted === undefined || covers(run.arguments, wanted))) return undefined;
   const [first] = calls;
   if (first !== undefined)
-    return `${tool} was called with ${shown(JSON.stringify(first.arguments))}, not with ${shown(JSON.stringify(wanted))}.`;
+    return `${tool} was called with ${cut(JSON.stringify(first.arguments))}, not with ${cut(JSON.stringify(wanted))}.`;
   const others = [...new Set(runs.map((run) => run.tool))];
   return `${tool} was not called; ${others.length === 0 ? 'no tool was' : `only ${others.join(', ').slice(0, longestShown)}`}.`;
 }
@@ -88,7 +88,11 @@ function covers(value: unknown, wanted: unknown): boolean {
 
 function shown(text: string): string {
   if (text === '') return 'empty';
-  return JSON.stringify(text.length > longestShown ? `${text.slice(0, longestShown)}…` : text);
+  return JSON.stringify(cut(text));
+}
+
+function cut(text: string): string {
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }
 
 function usd(amount: number): string {
