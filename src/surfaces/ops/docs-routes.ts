@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { FastifyInstance } from 'fastify';
+import { docsTheme } from './docs-theme.ts';
 
 /** Everything comes from this node. Scalar puts its style sheets and style attributes in by script, hence `unsafe-inline` for styles alone. */
 const policy = [
@@ -41,9 +42,18 @@ const scalarOptions = {
   agent: { disabled: true },
   mcp: { disabled: true },
   persistAuth: false,
+  operationTitleSource: 'path',
+  theme: 'none',
+  customCss: docsTheme,
 };
 
-const start = `Scalar.createApiReference('#app', ${JSON.stringify(scalarOptions)});\n`;
+/** Scalar leaves buttons without a name, and lists that scroll out of reach of the keyboard: each is mended as it comes. */
+const start = `Scalar.createApiReference('#app', ${JSON.stringify(scalarOptions)});
+new MutationObserver(() => {
+  for (const button of document.querySelectorAll('button[class*="copy-button"]:not([aria-label])')) button.ariaLabel = 'Copy';
+  for (const list of document.querySelectorAll('ul.endpoints:not([tabindex])')) list.tabIndex = 0;
+}).observe(document.body, { childList: true, subtree: true });
+`;
 const script = 'application/javascript; charset=utf-8';
 
 /** `/docs`: the API reference as a page that needs nothing from outside. Its 4 MB of script are read on the first visit. */
