@@ -8,11 +8,14 @@ import { type GoldenQuestion, judge, mean, percentile, type Verdict } from './ju
 import { languageQuestions, makeLanguageCorpus } from './languages.ts';
 import { openLibrary } from './library.ts';
 import questions from './questions.json' with { type: 'json' };
+import { measureReading } from './reading.ts';
+import { tellThresholds } from './thresholds.ts';
 
 const help = `npm run bench:retrieval -- [--postgres URL] [--misses] [--chunks N]
   --postgres URL  an empty database to use instead of SQLite in a temporary folder
   --languages     only the questions in four languages
   --embeddings URL  an OpenAI-compatible address that makes the vectors, such as http://127.0.0.1:9000/v1
+  --reading N     only how long it takes to read N passages
   --misses        name the questions whose answers are not among the first five
   --chunks N      passages of the index that queries are timed on (20000; 0 leaves it out)`;
 
@@ -21,6 +24,7 @@ const { values: flags } = parseArgs({
     postgres: { type: 'string' },
     misses: { type: 'boolean' },
     languages: { type: 'boolean' },
+    reading: { type: 'string' },
     embeddings: { type: 'string' },
     chunks: { type: 'string', default: '20000' },
     help: { type: 'boolean' },
@@ -78,6 +82,7 @@ async function measureQuality(library: Library): Promise<void> {
     console.log(toLine(name, verdicts));
   }
   await tellUnanswerable(search, { documents, embedder });
+  await tellThresholds({ search: (text) => search.search({ text, documents, embedder, signal }), show });
 }
 
 /** How near the nearest passage is, for questions with and without an answer. */
@@ -159,6 +164,7 @@ function toMs(ms: number): string {
 async function run(): Promise<void> {
   const library = await openLibrary(flags.postgres, flags.embeddings);
   try {
+    if (flags.reading !== undefined) return await measureReading(library, Number(flags.reading));
     await measureLanguages(library);
     if (flags.languages === true) return;
     await measureQuality(library);

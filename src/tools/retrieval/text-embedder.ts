@@ -1,4 +1,7 @@
 import type { Embedder } from '#domain/tools/embedder.ts';
 
 /** What makes vectors here: of texts, all of one length. */
-export type TextEmbedder = Pick<Embedder, 'model' | 'embed'>;
+export interface TextEmbedder extends Pick<Embedder, 'model' | 'embed'> {
+  /** How many texts of documents it is given at once; absent: 64. */
+  readonly passagesAtOnce?: number;
+}

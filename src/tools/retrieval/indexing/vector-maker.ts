@@ -3,7 +3,7 @@ import type { IndexedDocument, Passage, PassageIndex } from '#domain/tools/passa
 import type { TextEmbedder } from '../text-embedder.ts';
 
 const leaseMs = 120_000;
-const passagesAtOnce = 64;
+const usualAtOnce = 64;
 /** Characters of title and headings before the text: more would push it out of what the model reads. */
 const longestHead = 160;
 
@@ -36,6 +36,7 @@ export class VectorMaker {
     if (first >= document.passages) return 'done';
     const nowMs = clock.epochMs();
     if (!(await index.claim({ name, owner, nowMs, untilMs: nowMs + leaseMs }))) return 'elsewhere';
+    const { passagesAtOnce = usualAtOnce } = embedder;
     const passages = await index.read(document.id, first, first + passagesAtOnce);
     try {
       const texts = passages.map((passage) => toText(document.title, passage));

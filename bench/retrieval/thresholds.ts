@@ -1,0 +1,46 @@
+import type { PassageSearch, ScoredHit } from '#tools/retrieval/searching/passage-search.ts';
+import { type GoldenQuestion, judge, mean } from './judge.ts';
+import questions from './questions.json' with { type: 'json' };
+
+/** Codes, names of settings and numbers of four digits: what a question names exactly. */
+const named = /\p{L}[\p{L}-]*\d|\d[\d.-]*\p{L}{1,2}\b|\d{4}|\p{L}[._]\p{L}/u;
+const tried = [0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4];
+
+interface Asked {
+  readonly golden: GoldenQuestion;
+  readonly hits: readonly ScoredHit[];
+}
+
+export interface Asking {
+  readonly search: (text: string) => ReturnType<PassageSearch['search']>;
+  readonly show: Parameters<typeof judge>[2];
+}
+
+/** What a lowest score leaves of questions that have an answer, and of how many that have none it says so. */
+export async function tellThresholds({ search, show }: Asking): Promise<void> {
+  const all: Asked[] = [];
+  for (const golden of questions as GoldenQuestion[]) all.push({ golden, hits: (await search(golden.question)).hits });
+  const answered = all.filter(({ golden }) => golden.answers.length > 0);
+  const others = all.filter(({ golden }) => golden.answers.length === 0);
+  const recall = async (asked: readonly Asked[], least: number): Promise<number> => {
+    const verdicts = asked.map(({ golden, hits }) =>
+      judge(
+        golden,
+        hits.filter(({ score }) => score >= least),
+        show,
+      ),
+    );
+    return mean((await Promise.all(verdicts)).map(({ recallAt5 }) => recallAt5));
+  };
+  const withCode = answered.filter(({ golden }) => named.test(golden.question));
+  const without = answered.filter((asked) => !withCode.includes(asked));
+  for (const [name, asked] of Object.entries({ 'with a code': withCode, without }))
+    console.log(`${name}: ${asked.length} questions, recall@5 ${(await recall(asked, 0)).toFixed(3)}`);
+  for (const least of tried) {
+    const nothing = others.filter(({ hits }) => !hits.some(({ score }) => score >= least)).length;
+    const given = mean(others.map(({ hits }) => hits.slice(0, 12).filter(({ score }) => score >= least).length));
+    const kept = (await recall(answered, least)).toFixed(3);
+    const told = `nothing said to ${nothing} of ${others.length} without an answer, ${given.toFixed(1)} passages to one of them`;
+    console.log(`minScore ${least.toFixed(2)}: recall@5 ${kept}; ${told}`);
+  }
+}

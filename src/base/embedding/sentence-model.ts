@@ -1,0 +1,223 @@
+import { kernels } from './kernels.ts';
+import { halfNumbers, readWeights, type Weights } from './read-weights.ts';
+import { WordPieces } from './word-pieces.ts';
+
+const [width, inner, heads, layers] = [384, 1536, 12, 6];
+const maxTokens = 256;
+const pageBytes = 65_536;
+/** Greatest number that a weight is kept as. */
+const weightLimit = 2047;
+const sumLimit = 2 ** 31 - 2 ** 24;
+
+/** What scripts/embedding-kernels.assemblyscript has. */
+interface Kernels {
+  quantize(x: number, out: number, scales: number, n: number, k: number, limit: number): void;
+  multiply(
+    ...places: [
+      x: number,
+      xScales: number,
+      weights: number,
+      scales: number,
+      bias: number,
+      out: number,
+      n: number,
+      k: number,
+      m: number,
+    ]
+  ): void;
+  gelu(x: number, count: number): void;
+  addNormalize(x: number, beside: number, weight: number, bias: number, n: number, k: number): void;
+  attend(rows: number, out: number, scratch: number, n: number, heads: number): void;
+}
+
+/** A matrix in memory: m rows of k whole numbers, with the scales of the rows, and what is added. */
+interface Matrix {
+  readonly weights: number;
+  readonly scales: number;
+  readonly bias: number;
+  readonly k: number;
+  readonly m: number;
+  /** Greatest number that it may be multiplied with. */
+  readonly limit: number;
+}
+
+interface Norm {
+  readonly weight: number;
+  readonly bias: number;
+}
+
+interface Layer {
+  readonly attention: Matrix;
+  readonly joined: Matrix;
+  readonly afterAttention: Norm;
+  readonly widened: Matrix;
+  readonly narrowed: Matrix;
+  readonly afterWidening: Norm;
+}
+
+/**
+ * The MiniLM sentence model with 6 layers, which gives vectors of 384 numbers and length 1. Its weights are kept as whole
+ * numbers of 12 bits, and what they are multiplied with in about as many as their sums leave room for, 12 or more: a processor
+ * multiplies eight of them at once, and the vectors are those of the model to three digits.
+ */
+export class SentenceModel {
+  readonly #numbers = halfNumbers();
+  readonly #pieces: WordPieces;
+  readonly #memory = new WebAssembly.Memory({ initial: 1 });
+  readonly #kernels: Kernels;
+  #used = pageBytes;
+  readonly #words: Uint16Array;
+  readonly #positions: Float32Array;
+  readonly #kind: Float32Array;
+  readonly #first: Norm;
+  readonly #layers: readonly Layer[];
+  readonly #places: {
+    readonly x: number;
+    readonly wide: number;
+    readonly out: number;
+    readonly whole: number;
+    readonly scales: number;
+    readonly scratch: number;
+  };
+
+  /** `weights` in the form of safetensors. */
+  constructor(weights: Uint8Array, vocabulary: ReadonlyMap<string, number>) {
+    this.#pieces = new WordPieces(vocabulary);
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(Buffer.from(kernels, 'base64')), {
+      env: { memory: this.#memory },
+    });
+    this.#kernels = exports as Kernels;
+    const read = readWeights(weights);
+    this.#words = read('embeddings.word_embeddings.weight');
+    this.#positions = this.#toNumbers(read('embeddings.position_embeddings.weight'));
+    this.#kind = this.#toNumbers(read('embeddings.token_type_embeddings.weight'));
+    this.#first = this.#norm(read, 'embeddings.LayerNorm');
+    this.#layers = Array.from({ length: layers }, (_, nth) => this.#layer(read, `encoder.layer.${nth}`));
+    const rows = maxTokens + 4;
+    this.#places = {
+      x: this.#room(rows * width * 4),
+      wide: this.#room(rows * inner * 4),
+      out: this.#room(rows * width * 4),
+      whole: this.#room(rows * inner * 2),
+      scales: this.#room(rows * 4),
+      scratch: this.#room(rows * 65 * 4),
+    };
+  }
+
+  embed(text: string): Float32Array {
+    const ids = this.#pieces.cut(text, maxTokens);
+    const count = ids.length;
+    const { x } = this.#places;
+    this.#write(ids);
+    for (const layer of this.#layers) this.#run(layer, count);
+    const rows = new Float32Array(this.#memory.buffer, x, count * width);
+    const mean = new Float32Array(width);
+    for (let at = 0; at < rows.length; at += 1) mean[at % width] = (mean[at % width] ?? 0) + (rows[at] ?? 0);
+    const length = Math.hypot(...mean);
+    return mean.map((value) => value / length);
+  }
+
+  /** Puts what the model knows of each piece and each place where x is. */
+  #write(ids: readonly number[]): void {
+    const { x, out } = this.#places;
+    const rows = new Float32Array(this.#memory.buffer, x, (ids.length + 1) * width);
+    for (const [place, id] of ids.entries()) {
+      const word = this.#toNumbers(this.#words.subarray(id * width, (id + 1) * width));
+      for (let at = 0; at < width; at += 1)
+        rows[place * width + at] = (word[at] ?? 0) + (this.#positions[place * width + at] ?? 0) + (this.#kind[at] ?? 0);
+    }
+    new Float32Array(this.#memory.buffer, out, (ids.length + 1) * width).fill(0);
+    this.#kernels.addNormalize(x, out, this.#first.weight, this.#first.bias, ids.length, width);
+    // Rows are multiplied in pairs.
+    rows.fill(0, ids.length * width);
+  }
+
+  #run({ attention, joined, afterAttention, widened, narrowed, afterWidening }: Layer, count: number): void {
+    const { x, wide, out, scratch } = this.#places;
+    const { attend, addNormalize, gelu } = this.#kernels;
+    this.#multiply(x, attention, { to: wide, count });
+    attend(wide, out, scratch, count, heads);
+    this.#multiply(out, joined, { to: wide, count });
+    addNormalize(x, wide, afterAttention.weight, afterAttention.bias, count, width);
+    this.#multiply(x, widened, { to: wide, count });
+    gelu(wide, count * inner);
+    this.#multiply(wide, narrowed, { to: out, count });
+    addNormalize(x, out, afterWidening.weight, afterWidening.bias, count, width);
+  }
+
+  #multiply(x: number, { weights, scales, bias, k, m, limit }: Matrix, { to, count }: { to: number; count: number }): void {
+    const { whole, scales: rowScales } = this.#places;
+    const rows = count + (count % 2);
+    this.#kernels.quantize(x, whole, rowScales, rows, k, limit);
+    this.#kernels.multiply(whole, rowScales, weights, scales, bias, to, rows, k, m);
+  }
+
+  #layer(read: Weights, name: string): Layer {
+    const parts = ['query', 'key', 'value'].map((part) => `${name}.attention.self.${part}`);
+    return {
+      attention: this.#matrix(read, parts, width),
+      joined: this.#matrix(read, [`${name}.attention.output.dense`], width),
+      afterAttention: this.#norm(read, `${name}.attention.output.LayerNorm`),
+      widened: this.#matrix(read, [`${name}.intermediate.dense`], width),
+      narrowed: this.#matrix(read, [`${name}.output.dense`], inner),
+      afterWidening: this.#norm(read, `${name}.output.LayerNorm`),
+    };
+  }
+
+  /** Several below each other. */
+  #matrix(read: Weights, names: readonly string[], k: number): Matrix {
+    const values = names.map((name) => this.#toNumbers(read(`${name}.weight`)));
+    const m = values.reduce((sum, { length }) => sum + length, 0) / k;
+    const [weights, scales] = [this.#room(m * k * 2), this.#room(m * 4)];
+    const whole = new Int16Array(this.#memory.buffer, weights, m * k);
+    const rowScales = new Float32Array(this.#memory.buffer, scales, m);
+    let greatest = 1;
+    let row = 0;
+    for (const part of values)
+      for (let from = 0; from < part.length; from += k, row += 1) {
+        const { scale, sum } = toWhole(part.subarray(from, from + k), whole.subarray(row * k, (row + 1) * k));
+        rowScales[row] = scale;
+        greatest = Math.max(greatest, sum);
+      }
+    const bias = this.#put(names.flatMap((name) => [...this.#toNumbers(read(`${name}.bias`))]));
+    return { weights, scales, bias, k, m, limit: Math.min(32_767, Math.floor(sumLimit / greatest)) };
+  }
+
+  #norm(read: Weights, name: string): Norm {
+    return { weight: this.#put(this.#toNumbers(read(`${name}.weight`))), bias: this.#put(this.#toNumbers(read(`${name}.bias`))) };
+  }
+
+  #toNumbers(halves: Uint16Array): Float32Array {
+    const numbers = new Float32Array(halves.length);
+    for (let at = 0; at < halves.length; at += 1) numbers[at] = this.#numbers[halves[at] ?? 0] ?? 0;
+    return numbers;
+  }
+
+  #put(values: ArrayLike<number>): number {
+    const place = this.#room(values.length * 4);
+    new Float32Array(this.#memory.buffer, place, values.length).set(values);
+    return place;
+  }
+
+  #room(bytes: number): number {
+    const place = this.#used;
+    this.#used = Math.ceil((place + bytes) / 16) * 16;
+    const missing = this.#used - this.#memory.buffer.byteLength;
+    if (missing > 0) this.#memory.grow(Math.ceil(missing / pageBytes));
+    return place;
+  }
+}
+
+/** Writes a row as whole numbers; gives what they are to be multiplied with, and how large they are together. */
+function toWhole(row: Float32Array, to: Int16Array): { readonly scale: number; readonly sum: number } {
+  let most = 1e-9;
+  for (const value of row) most = Math.max(most, Math.abs(value));
+  const scale = most / weightLimit;
+  let sum = 0;
+  for (let at = 0; at < row.length; at += 1) {
+    const whole = Math.round((row[at] ?? 0) / scale);
+    to[at] = whole;
+    sum += Math.abs(whole);
+  }
+  return { scale, sum };
+}

@@ -1,0 +1,67 @@
+import { isJsonObject, parseJson } from '../json.ts';
+
+/** Longer words are not known by their pieces. */
+const longestWord = 100;
+const other = /[\p{C}\uFFFD]/gu;
+const ideograph =
+  /[\u4E00-\u9FFF\u3400-\u4DBF\uF900-\uFAFF\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B820}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu;
+/** Words, and signs that stand alone. */
+const part = /[\p{P}$+<=>^`|~]|[^\s\p{P}$+<=>^`|~]+/gu;
+
+/** The pieces of a tokenizer's file with their numbers. */
+export function readVocabulary(json: string): ReadonlyMap<string, number> {
+  const file = parseJson(json);
+  const { vocab } = isJsonObject(file) && isJsonObject(file.model) ? file.model : {};
+  return new Map(Object.entries(isJsonObject(vocab) ? vocab : {}).map(([piece, id]) => [piece, Number(id)]));
+}
+
+/** Cuts texts into the pieces of words that a BERT model without upper case knows, as numbers. */
+export class WordPieces {
+  readonly #ids: ReadonlyMap<string, number>;
+  readonly #unknown: number;
+
+  /** `vocabulary`: pieces with their numbers; what goes on in a word begins with `##`. */
+  constructor(vocabulary: ReadonlyMap<string, number>) {
+    this.#ids = vocabulary;
+    this.#unknown = vocabulary.get('[UNK]') ?? 0;
+  }
+
+  /** At most so many, with the marks of beginning and end. */
+  cut(text: string, most: number): number[] {
+    const [beginning = 0, end = 0] = [this.#ids.get('[CLS]'), this.#ids.get('[SEP]')];
+    const ids = [beginning];
+    for (const [word] of normalized(text).matchAll(part)) {
+      if (ids.length >= most) break;
+      ids.push(...this.#cutWord(word));
+    }
+    return [...ids.slice(0, most - 1), end];
+  }
+
+  /** The longest piece first; a word with a piece that is not known is not known. */
+  #cutWord(word: string): number[] {
+    const signs = [...word];
+    if (signs.length > longestWord) return [this.#unknown];
+    const ids: number[] = [];
+    for (let from = 0; from < signs.length; ) {
+      let to = signs.length;
+      let id: number | undefined;
+      for (; to > from && id === undefined; to -= 1)
+        id = this.#ids.get(`${from > 0 ? '##' : ''}${signs.slice(from, to).join('')}`);
+      if (id === undefined) return [this.#unknown];
+      ids.push(id);
+      from = to + 1;
+    }
+    return ids;
+  }
+}
+
+function normalized(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\t\n\r]/g, ' ')
+    .replace(other, '')
+    .replace(ideograph, ' $& ')
+    .normalize('NFD')
+    .replace(/\p{Mn}/gu, '')
+    .toLowerCase();
+}

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import type { JsonObject } from '#base/json.ts';
+import { DeploymentEmbedder } from './deployment-embedder.ts';
+
+const never = new AbortController().signal;
+const texts = Array.from({ length: 150 }, (_, nth) => `${nth + 1}`);
+const toItem = (text: string, index: number): JsonObject => ({ index, embedding: [Number(text), 0] });
+
+it('asks for many texts in several requests at once, and gives their vectors in order', async () => {
+  const asked: number[] = [];
+  const embedder = new DeploymentEmbedder('m', async ({ input }) => {
+    const part = input as string[];
+    asked.push(part.length);
+    await Promise.resolve();
+    return { data: part.map(toItem).toReversed() };
+  });
+  const marked = new DeploymentEmbedder('m', async ({ input }) => ({
+    data: (input as string[]).map((text, index) => ({ index, embedding: [1, Number(text)] })),
+  }));
+  const vectors = await embedder.embed(texts, never);
+  expect(asked).toEqual([64, 64, 22]);
+  expect(vectors).toEqual(texts.map(() => Float32Array.of(1, 0)));
+  const ratios = (await marked.embed(texts, never)).map(([one = 0, other = 0]) => Math.round(other / one));
+  expect(ratios).toEqual(texts.map(Number));
+});
+
+it('refuses vectors of several lengths, in different requests too', async () => {
+  const embedder = new DeploymentEmbedder('m', async ({ input }) => {
+    const embedding = (input as string[]).length === 64 ? [1, 0] : [1];
+    return { data: (input as string[]).map((_, index) => ({ index, embedding })) };
+  });
+  await expect(embedder.embed(texts, never)).rejects.toThrow('did not give a vector of one length for each text');
+});
