@@ -3,6 +3,7 @@ import { adminOperations } from '#surfaces/admin/operations.ts';
 import { evaluationOperations } from '#surfaces/applications/evaluation/operations.ts';
 import { importOperations } from '#surfaces/applications/import-operations.ts';
 import { applicationOperations } from '#surfaces/applications/operations.ts';
+import { chatOperations } from '#surfaces/chats/operations.ts';
 import { compatOperations } from '#surfaces/compat/operations.ts';
 import { consentOperations } from '#surfaces/consent/operations.ts';
 import { featureOperations } from '#surfaces/features/operations.ts';
@@ -39,6 +40,7 @@ export function apiOperations({ aliases }: Pick<Configuration, 'aliases'>): read
     ...evaluationOperations,
     ...schemaOperations,
     ...importOperations,
+    ...chatOperations,
     ...fileOperations,
     ...resourceOperations,
     ...relocationOperations,

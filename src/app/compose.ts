@@ -17,6 +17,7 @@ import { AddinMount } from '#surfaces/addin/mount.ts';
 import { adminRoutes } from '#surfaces/admin/routes.ts';
 import { importRoutes } from '#surfaces/applications/import-routes.ts';
 import { applicationRoutes } from '#surfaces/applications/routes.ts';
+import { chatRoutes } from '#surfaces/chats/routes.ts';
 import { compatErrorDialectAt } from '#surfaces/compat/error-dialect.ts';
 import { otherFormsOfCalls } from '#surfaces/compat/operations.ts';
 import { compatRoutes } from '#surfaces/compat/routes.ts';
@@ -191,6 +192,7 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
     fileRoutes(app, { files: contents, identify });
     resourceRoutes(app, { snapshot, identify, contents, applications });
   }
+  if (parts.chats !== undefined) chatRoutes(app, { chats: parts.chats, identify, snapshot, clock });
   if (parts.admin !== undefined) adminRoutes(app, { ...parts.admin, identify, clock });
   consentRoutes(app, { ...consent, snapshot, catalog, identify, clock, noteAudit });
   const listWays = createSignInWays({ snapshot, http: parts.http, clock, caches: parts.caches, noteFault });

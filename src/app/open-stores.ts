@@ -4,6 +4,7 @@ import { BoundedBlobStore } from '#stores/files/bounded-blob-store.ts';
 import { MemoryLimitStore } from '#stores/memory/limit-store.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlApplicationStore } from '#stores/sql/application-store.ts';
+import { SqlChatStore } from '#stores/sql/chat-store.ts';
 import { SqlConsentStore } from '#stores/sql/consent-store.ts';
 import { SqlConversationStore } from '#stores/sql/conversation-store.ts';
 import { SqlEvaluationStore } from '#stores/sql/evaluation-store.ts';
@@ -95,6 +96,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
       leases: responses.runs,
       isShared: shared.length > 0,
     },
+    chats: new SqlChatStore(database, seal),
     journal: new SqlJournal(database),
     shared,
     takesWrites,

@@ -101,6 +101,7 @@ function composeNode(
     passages: stores.passages,
     responses: stores.responses,
     evaluations: stores.evaluations,
+    chats: stores.chats,
     admin: { journal: stores.journal, readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }) },
     noteFault: (message, thrown) => log.error(message, thrown),
     noteLost: ({ id }, what) => log.debug('left out: the dialect of the upstream has nothing for it', { upstream: id, what }),

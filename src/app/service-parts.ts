@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
+import type { ChatStore } from '#domain/chats/chat-store.ts';
 import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { defaultFileLimits, StoredResourcesDeps } from '#domain/files/stored-resources.ts';
@@ -28,7 +29,7 @@ export interface ServiceDeps {
   readonly loadBalancer?: LoadBalancer;
   readonly stores: Omit<
     Stores,
-    'files' | 'passages' | 'responses' | 'evaluations' | 'journal' | 'broadcast' | 'takesWrites' | 'areFilesElsewhere'
+    'files' | 'chats' | 'passages' | 'responses' | 'evaluations' | 'journal' | 'broadcast' | 'takesWrites' | 'areFilesElsewhere'
   >;
   /** Where files are stored, and how much of them. Absent: none are, and their paths are not served. */
   readonly files?: Pick<StoredResourcesDeps, 'index' | 'blobs'> & Partial<typeof defaultFileLimits>;
@@ -38,6 +39,8 @@ export interface ServiceDeps {
   readonly responses?: ResponseStores;
   /** Where cases and evaluations are kept. Absent: none are, and their paths are not served. */
   readonly evaluations?: EvaluationStores;
+  /** Where chats of the page are kept. Absent: none are, and their paths are not served. */
+  readonly chats?: ChatStore;
   /** Called with each dependency graph that is walked, and what dangles in it. */
   readonly noteGraph?: (graph: DependencyGraph) => void;
   /** Called with the documents that an application names and that are not stored, whenever they were looked up. */

@@ -9,6 +9,7 @@ import type { JsonObject } from '#base/json.ts';
 import { Secret } from '#base/secret.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import { HeldRights } from '#domain/callers/held-rights.ts';
+import type { ChatStore } from '#domain/chats/chat-store.ts';
 import { bucketOf } from '#domain/files/bucket.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlJournal } from '#stores/sql/journal.ts';
@@ -76,7 +77,7 @@ export async function startExampleService(): Promise<ExampleService> {
       opsRoutes(app, opsDeps);
     },
   };
-  const service = await startService(toConfiguration(), { ...parts, responses, evaluations });
+  const service = await startService(toConfiguration(), { ...parts, responses, evaluations, chats: stored.chats() });
   const made = await service.ask({
     path: '/v1/responses',
     headers: { ...credentials.apiKey, 'content-type': 'application/json' },
@@ -98,6 +99,7 @@ export async function startExampleService(): Promise<ExampleService> {
         await files.index.put({ ...file, contentType: shelf === bucket ? file.contentType : 'application/json' }, undefined, 1e9);
       }
       await putStored(responses, response);
+      await putChat(stored.chats());
       await applications.delete(guide.id, undefined);
       for (const etag of ['one', 'two']) await applications.put({ ...guide, etag }, undefined);
       await putEvaluated(evaluations.store);
@@ -155,6 +157,13 @@ async function putEvaluated(store: EvaluationStores['store']): Promise<void> {
     ...{ verdicts: check ? [{ check, passed: true, reason: 'The answer has the text in it.' }] : [], costUsd: 0, trace: [] },
   });
   await store.end(id, 'node', { status: 'completed', endedAtMs: 2, error: undefined, costUsd: 0, digest: 'd' });
+}
+
+/** The chat of the examples. */
+async function putChat(chats: ChatStore): Promise<void> {
+  const change = { updatedAtMs: 1, fields: { title: 'Opening hours' }, rest: {}, turns: [] };
+  const bounds = { maxBytesPerChat: 1e6, maxBytesPerUser: 1e9, condition: undefined };
+  await chats.write({ subject, id: exampleNames.chatId }, change, bounds);
 }
 
 const guide = {

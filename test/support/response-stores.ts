@@ -1,6 +1,7 @@
 import { Seal } from '#base/seal.ts';
 import { Secret } from '#base/secret.ts';
 import { SqlApplicationStore } from '#stores/sql/application-store.ts';
+import { SqlChatStore } from '#stores/sql/chat-store.ts';
 import { SqlConversationStore } from '#stores/sql/conversation-store.ts';
 import { SqlEvaluationStore } from '#stores/sql/evaluation-store.ts';
 import { openPostgres } from '#stores/sql/open-postgres.ts';
@@ -17,6 +18,8 @@ export interface ResponseDatabase extends AsyncDisposable {
   evaluating(): Required<Pick<ServiceOptions, 'applications' | 'evaluations'>>;
   /** What a node on this database keeps responses in. */
   stores(): NonNullable<ServiceOptions['responses']>;
+  /** And chats in. */
+  chats(): NonNullable<ServiceOptions['chats']>;
 }
 
 /** A database of responses that was not there before, and is gone afterwards. */
@@ -40,6 +43,7 @@ export async function openResponses(engine: 'SQLite' | 'PostgreSQL'): Promise<Re
       conversations: new SqlConversationStore(database, seal),
       isShared: engine === 'PostgreSQL',
     }),
+    chats: () => new SqlChatStore(database, seal),
     async [Symbol.asyncDispose]() {
       await opened.close();
       await place[Symbol.asyncDispose]();

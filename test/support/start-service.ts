@@ -52,6 +52,7 @@ export interface ServiceOptions {
   readonly embedder?: Embedder;
   readonly responses?: NonNullable<ServiceDeps['responses']>;
   readonly evaluations?: NonNullable<ServiceDeps['evaluations']>;
+  readonly chats?: NonNullable<ServiceDeps['chats']>;
   readonly admin?: NonNullable<ServiceDeps['admin']>;
   readonly noteGraph?: (graph: DependencyGraph) => void;
   readonly noteMissing?: (application: string, references: readonly string[]) => void;

@@ -10,6 +10,7 @@ import {
   ContextSettings,
   EvaluationSettings,
   LimitSettings,
+  PageSettings,
   ResponsesSettings,
   RetrievalSettings,
   SecuritySettings,
@@ -48,6 +49,7 @@ export const Configuration = strict(
     limits: LimitSettings,
     responses: ResponsesSettings,
     evaluations: EvaluationSettings,
+    page: PageSettings,
   },
   { description: 'Configuration of Parley.' },
 );

@@ -274,3 +274,16 @@ export const ResponsesSettings = strict(
   { default: {}, description: 'The Responses API: what is stored, and which MCP servers may be named.' },
 );
 export type ResponsesSettings = Static<typeof ResponsesSettings>;
+
+/** The page for people. */
+export const PageSettings = strict(
+  {
+    conversations: Type.Enum(['server', 'browser'], {
+      default: 'server',
+      description:
+        'Where the page keeps conversations. `server`: in the database, sealed, the same on every device of a user. `browser`: in the browser alone; what the database has of them stays there, and is not served.',
+    }),
+  },
+  { default: {}, description: 'The page for people.' },
+);
+export type PageSettings = Static<typeof PageSettings>;

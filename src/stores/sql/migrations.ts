@@ -1,3 +1,4 @@
+import { toChatTables } from './chat-tables.ts';
 import type { ColumnTypes } from './column-types.ts';
 import { toEvaluationTables } from './evaluation-tables.ts';
 import { toResponseTables } from './response-tables.ts';
@@ -16,6 +17,7 @@ export const migrations: readonly Migration[] = [
   toSpellings,
   toContentsPlace,
   toEvaluationTables,
+  toChatTables,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {

@@ -25,6 +25,8 @@ export const exampleNames = {
   /** A conversation that responses go on in, and its item. */
   talk: 'conv_example',
   item: 'msg_example',
+  /** A chat of the page. */
+  chatId: 'opening-hours',
 } as const;
 
 /** The parameter `id` of paths below a deployment. */

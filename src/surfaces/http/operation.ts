@@ -58,6 +58,7 @@ export const chapters = {
   Limits: 'Who the caller is, and what it has used.',
   Consent: 'What the user lets applications call on its behalf.',
   Applications: 'Applications that users make, and what is needed to make one.',
+  Chats: 'The conversations of the page, the same on every device of a user.',
   Files: 'Stored files: every user, or project of a key, has a bucket.',
   Administration: 'For callers with the role `admin`.',
   'Signing in': 'How people sign in.',

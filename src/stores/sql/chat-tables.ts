@@ -1,0 +1,38 @@
+import type { ColumnTypes } from './column-types.ts';
+
+/**
+ * Chats, a row for each turn. A user's row in `chat_owners` counts: its lock makes writes wait for each other, so that revisions
+ * come to light in their order.
+ */
+export function toChatTables({ key }: ColumnTypes): readonly string[] {
+  return [
+    `create table chat_owners (
+      subject ${key} not null primary key,
+      revision bigint not null,
+      forgotten_revision bigint not null,
+      bytes bigint not null
+    )`,
+    `create table chats (
+      subject ${key} not null,
+      id ${key} not null,
+      revision bigint not null,
+      shelf integer not null,
+      updated_at_ms bigint not null,
+      bytes bigint not null,
+      sealed_head text not null,
+      sealed_rest text not null,
+      primary key (subject, id)
+    )`,
+    'create index chats_listed on chats (subject, shelf, updated_at_ms, id)',
+    'create index chats_changed on chats (subject, revision)',
+    `create table chat_turns (
+      subject ${key} not null,
+      chat ${key} not null,
+      id ${key} not null,
+      revision bigint not null,
+      bytes bigint not null,
+      sealed_turn text not null,
+      primary key (subject, chat, id)
+    )`,
+  ];
+}

@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { Seal } from '#base/seal.ts';
+import { Secret } from '#base/secret.ts';
+import type { ChatTurn } from '#contract/chat-patch.ts';
+import type { ChatChange, ChatMark } from '#domain/chats/chat-store.ts';
+import { SqlChatStore } from '#stores/sql/chat-store.ts';
+import { describeOnEach } from './engines.ts';
+
+const seal = new Seal([new Secret('the secret of the test')]);
+const bounds = { maxBytesPerChat: 1024 ** 2, maxBytesPerUser: 4 * 1024 ** 2 };
+const always = { ...bounds, condition: undefined };
+const nowMs = 1_763_700_000_000;
+
+const turn = (id: string, text = `text of ${id}`, parent = ''): ChatTurn => ({ id, parent, kind: 'question', atMs: 1, text });
+const change = (more: Partial<ChatChange> = {}): ChatChange => ({
+  ...{ updatedAtMs: nowMs, fields: {}, rest: {}, turns: [] },
+  ...more,
+});
+
+describeOnEach('chats', (node) => {
+  const here = () => new SqlChatStore(node.database, seal);
+  const there = () => new SqlChatStore(node.other, seal);
+  const user = () => randomUUID();
+
+  it('are written turn by turn, and read on every node by their user alone', async () => {
+    const place = { subject: user(), id: 'a' };
+    const first = change({ fields: { title: 'Grüße' }, rest: { shown: { '': 'q' } }, turns: [turn('q')] });
+    expect(await here().write(place, first, always)).toMatchObject({ outcome: 'written', head: { revision: 1 } });
+    const second = change({ updatedAtMs: nowMs + 1, turns: [turn('q', 'anew'), turn('r')] });
+    await there().write(place, second, always);
+    expect(await here().read(place, 0)).toEqual({
+      head: { id: 'a', revision: 2, updatedAtMs: nowMs + 1, pinned: false, archived: false, fields: { title: 'Grüße' } },
+      rest: { shown: { '': 'q' } },
+      turns: [turn('q', 'anew'), turn('r')],
+    });
+    await here().write(place, change({ turns: [turn('s')] }), always);
+    expect((await there().read(place, 2))?.turns).toEqual([turn('s')]);
+    expect(await there().read({ ...place, subject: 'other' }, 0)).toBeUndefined();
+    expect(await there().delete({ ...place, subject: 'other' }, undefined, nowMs)).toBe('absent');
+  });
+
+  it('lose nothing of two who write at once: the later one is told, and everything is told of in order', async () => {
+    const place = { subject: user(), id: 'a' };
+    await here().write(place, change(), always);
+    const both = [here(), there()].map((store, nth) =>
+      store.write(place, change({ turns: [turn(`t${nth}`)] }), { ...bounds, condition: { etag: '1' } }),
+    );
+    const outcomes = (await Promise.all(both)).map(({ outcome }) => outcome);
+    expect(outcomes.sort()).toEqual(['condition_failed', 'written']);
+    const many = Array.from({ length: 20 }, (_, nth) => (nth % 2 === 0 ? here() : there()));
+    await Promise.all(many.map((store, nth) => store.write({ ...place, id: `c${nth}` }, change(), always)));
+    const { changes, revision } = await here().changes(place.subject, 2, 100);
+    expect(changes.map((each) => each.revision)).toEqual(Array.from({ length: 20 }, (_, nth) => nth + 3));
+    expect(revision).toBe(22);
+  });
+
+  it('are told of in pages, deleted ones too; who missed too much begins anew', async () => {
+    const subject = user();
+    for (const id of ['a', 'b', 'c']) await here().write({ subject, id }, change(), always);
+    expect(await there().delete({ subject, id: 'a' }, { etag: '7' }, nowMs)).toBe('condition_failed');
+    expect(await there().delete({ subject, id: 'a' }, { etag: '1' }, nowMs)).toBe('deleted');
+    const first = await here().changes(subject, 0, 2);
+    expect([first.changes.map(({ id }) => id), first.hasMore, first.revision]).toEqual([['b', 'c'], true, 3]);
+    const rest = { changes: [{ id: 'a', revision: 4, deleted: true }], hasMore: false, revision: 4, isGap: false };
+    expect(await here().changes(subject, 3, 2)).toEqual(rest);
+    await there().delete({ subject, id: 'b' }, undefined, nowMs + 91 * 24 * 3_600_000);
+    expect(await here().changes(subject, 3, 10)).toMatchObject({ isGap: true });
+    expect((await here().changes(subject, 4, 10)).changes).toMatchObject([{ id: 'b', deleted: true }]);
+    await there().deleteAll(subject);
+    expect(await here().changes(subject, 5, 10)).toEqual({ changes: [], revision: 6, hasMore: false, isGap: true });
+    expect(await here().list(subject, { limit: 10, archived: false, after: undefined })).toMatchObject({ heads: [] });
+  });
+
+  it('are listed with the pinned ones first, page by page, archived ones by themselves', async () => {
+    const subject = user();
+    const put = (id: string, more: Partial<ChatChange>) => here().write({ subject, id }, change(more), always);
+    for (const [nth, id] of ['a', 'b', 'c', 'd', 'e'].entries()) await put(id, { updatedAtMs: nth < 2 ? 1 : nth });
+    await put('a', { updatedAtMs: 1, pinned: true });
+    await put('e', { updatedAtMs: 4, archived: true });
+    const listed: string[] = [];
+    let after: ChatMark | undefined;
+    do {
+      const page = await there().list(subject, { limit: 2, archived: false, after });
+      listed.push(page.heads.map(({ id }) => id).join(''));
+      after = page.next;
+    } while (after !== undefined);
+    expect(listed).toEqual(['ad', 'cb']);
+    const archived = await there().list(subject, { limit: 2, archived: true, after: undefined });
+    expect(archived).toMatchObject({ heads: [{ id: 'e', archived: true }], next: undefined });
+  });
+
+  it('are found by every word of titles, tags and turns', async () => {
+    const subject = user();
+    const put = (id: string, more: Partial<ChatChange>) => here().write({ subject, id }, change(more), always);
+    await put('a', { fields: { title: 'Trip', tags: ['Work'] }, turns: [turn('q', 'To ROME by train')] });
+    await put('b', { fields: { title: 'Rome' }, turns: Array.from({ length: 120 }, (_, nth) => turn(`t${nth}`, `no ${nth}`)) });
+    const find = async (...words: string[]) =>
+      (await there().search(subject, { words, limit: 10, archived: false, after: undefined })).heads.map(({ id }) => id);
+    expect([await find('rome'), await find('rome', 'work'), await find('no 119'), await find('paris')]).toEqual([
+      ['b', 'a'],
+      ['a'],
+      ['b'],
+      [],
+    ]);
+    expect(await there().search('other', { words: ['rome'], limit: 1, archived: false, after: undefined })).toEqual({
+      ...{ heads: [], next: undefined },
+    });
+  });
+
+  it('take no more than they may, and what is deleted makes room', async () => {
+    const subject = user();
+    const half = (id: string) => ({ place: { subject, id }, change: change({ turns: [turn('q', 'x'.repeat(600_000))] }) });
+    const write = ({ place, change: written }: ReturnType<typeof half>) => here().write(place, written, always);
+    expect(await write(half('a'))).toMatchObject({ outcome: 'written' });
+    expect(await write(half('a'))).toMatchObject({ outcome: 'written' });
+    expect(await here().write({ subject, id: 'a' }, change({ turns: [turn('r', 'x'.repeat(600_000))] }), always)).toEqual({
+      outcome: 'chat_full',
+    });
+    for (const id of ['b', 'c', 'd', 'e']) await write(half(id));
+    expect(await write(half('f'))).toEqual({ outcome: 'user_full' });
+    await here().delete({ subject, id: 'b' }, undefined, nowMs);
+    expect(await write(half('f'))).toMatchObject({ outcome: 'written' });
+  });
+
+  it('lie there without a readable word', async () => {
+    const subject = user();
+    await here().write({ subject, id: 'a' }, change({ fields: { title: 'Secret' }, turns: [turn('q', 'hidden')] }), always);
+    const rows = await node.database.run(async (kysely) => [
+      await kysely.selectFrom('chats').selectAll().where('subject', '=', subject).execute(),
+      await kysely.selectFrom('chat_turns').selectAll().where('subject', '=', subject).execute(),
+    ]);
+    expect(JSON.stringify(rows)).not.toMatch(/secret|hidden/i);
+  });
+});
