@@ -1,6 +1,9 @@
 import { tryParseJson } from '#base/json.ts';
+import { requestFault } from '#contract/request-fault.ts';
 import type { ChatListQuery, ChatMark } from '#domain/chats/chat-store.ts';
-import { type Query, queryFault, readFlag, readNumber } from '../responses/stored-pages.ts';
+
+/** Parameters of an address as they came. */
+export type Query = Readonly<Record<string, unknown>>;
 
 const mostOnPage = 500;
 const usualOnPage = 100;
@@ -15,17 +18,17 @@ export function readListQuery(query: Query): ChatListQuery {
 /** How many are asked for. */
 export function readLimit(query: Query): number {
   const limit = readNumber(query, 'limit') ?? usualOnPage;
-  if (limit < 1 || limit > mostOnPage) throw queryFault('limit', `must be a whole number from 1 to ${mostOnPage}`);
+  if (limit < 1 || limit > mostOnPage) throw requestFault('limit', `must be a whole number from 1 to ${mostOnPage}`);
   return limit;
 }
 
 /** The words that must stand in what is found, in lower case; undefined if nothing is looked for. */
 export function readWords({ query }: Query): readonly string[] | undefined {
   if (query === undefined || query === '') return undefined;
-  if (typeof query !== 'string') throw queryFault('query', 'may be given once');
-  if (query.length > mostQueryChars) throw queryFault('query', `must have at most ${mostQueryChars} characters`);
+  if (typeof query !== 'string') throw requestFault('query', 'may be given once');
+  if (query.length > mostQueryChars) throw requestFault('query', `must have at most ${mostQueryChars} characters`);
   const words = [...new Set(query.toLowerCase().split(/\s+/).filter(Boolean))];
-  if (words.length > mostWords) throw queryFault('query', `must have at most ${mostWords} words`);
+  if (words.length > mostWords) throw requestFault('query', `must have at most ${mostWords} words`);
   return words.length === 0 ? undefined : words;
 }
 
@@ -39,5 +42,23 @@ function readToken(token: unknown): ChatMark | undefined {
   const [shelf, updatedAtMs, id] = Array.isArray(value) ? value : [];
   if (Number.isSafeInteger(shelf) && Number.isSafeInteger(updatedAtMs) && typeof id === 'string' && !id.includes('\0'))
     return { shelf, updatedAtMs, id };
-  throw queryFault('token', 'must be the nextToken of the page before');
+  throw requestFault('token', 'must be the nextToken of the page before');
+}
+
+/** After which revision; 0 for everything. */
+export function readSince(query: Query): number {
+  return readNumber(query, 'since') ?? 0;
+}
+
+function readNumber(query: Query, name: string): number | undefined {
+  const value = query[name];
+  if (value === undefined || value === '') return undefined;
+  if (typeof value !== 'string' || !/^\d{1,15}$/.test(value)) throw requestFault(name, 'must be a whole number');
+  return Number(value);
+}
+
+function readFlag(query: Query, name: string): boolean {
+  const value = query[name] ?? 'false';
+  if (value !== 'true' && value !== 'false') throw requestFault(name, 'must be true or false');
+  return value === 'true';
 }

@@ -14,9 +14,8 @@ import { readCredentials } from '../http/credentials.ts';
 import { refuseLargeBody, requireJson } from '../http/read-body.ts';
 import { readJsonBody } from '../http/read-json-body.ts';
 import { serveEarly } from '../http/serve-early.ts';
-import { type Query, readNumber } from '../responses/stored-pages.ts';
 import { toChatChange, toShownChat, toShownHead } from './chat-change.ts';
-import { readLimit, readListQuery, readWords, toToken } from './chat-query.ts';
+import { type Query, readLimit, readListQuery, readSince, readWords, toToken } from './chat-query.ts';
 
 export interface ChatRoutesDeps {
   readonly chats: ChatStore;
@@ -59,14 +58,14 @@ function toShownPage({ heads, next }: ChatListPage): JsonObject {
 async function tellChanges(deps: ChatRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
   const subject = await subjectOf(deps, request);
   const query = request.query as Query;
-  const since = readNumber(query, 'since') ?? 0;
+  const since = readSince(query);
   const { changes, revision, hasMore, isGap } = await deps.chats.changes(subject, since, readLimit(query));
   return { object: 'list', data: changes.map(toShownHead), revision, hasMore, reset: isGap };
 }
 
 async function get(deps: ChatRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
   const subject = await subjectOf(deps, request);
-  const since = readNumber(request.query as Query, 'since') ?? 0;
+  const since = readSince(request.query as Query);
   const found = await deps.chats.read(placeOf(request, subject), since);
   if (found === undefined) throw notThere();
   reply.header('etag', `"${found.head.revision}"`);
