@@ -17,15 +17,20 @@ const settled = `Promise.allSettled(document.getAnimations()
   .filter(({ effect }) => effect.getComputedTiming().iterations !== Infinity)
   .map(({ finished }) => finished)).then(() => undefined)`;
 
-/** What axe finds wrong with what is shown now, and buttons without words. What it finds right stays in the page: it is long. */
+/** What axe finds wrong with what is shown now, and buttons without words. */
 export async function violations(page: Page): Promise<readonly string[]> {
+  const said = await axeViolations(page);
+  return [...said, ...((await page.evaluate(nameless)) as readonly string[])];
+}
+
+/** What axe finds wrong with what is shown now. What it finds right stays in the page: it is long. */
+export async function axeViolations(page: Page): Promise<readonly string[]> {
   if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(axe.source);
   await page.evaluate(settled);
   const found = await page.evaluate('axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations)');
-  const said = (found as readonly Violation[]).map(
+  return (found as readonly Violation[]).map(
     ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join(' | ')}`,
   );
-  return [...said, ...((await page.evaluate(nameless)) as readonly string[])];
 }
 
 /** How far the page reaches out of the window at its side, in pixels. */
