@@ -40,6 +40,8 @@ const ways: Readonly<Record<string, Way>> = {
 };
 
 const signal = new AbortController().signal;
+/** `retrieval.minScore`, if it is not set. */
+const usualScore = 0.2;
 
 type Library = Awaited<ReturnType<typeof openLibrary>>;
 
@@ -144,7 +146,7 @@ async function measureLanguages({ index, indexer, embedder, store, awaitVectors 
     const ranks = await Promise.all(
       ofKind.map(async ({ question, file }) => {
         const { hits } = await search.search({ text: question, documents, embedder, signal });
-        const found = [...new Set(hits.map(({ document }) => fileOf.get(document)))];
+        const found = [...new Set(hits.filter(({ score }) => score >= usualScore).map(({ document }) => fileOf.get(document)))];
         return found.indexOf(file);
       }),
     );

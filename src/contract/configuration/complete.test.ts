@@ -15,7 +15,7 @@ describe('complete', () => {
       security: { allowPrivateNetworks: [], trustedProxies: [], allowedOrigins: [], maxBodyBytes: 67108864 },
       aliases: { compat: ['openai'], msgapi: ['anthropic'] },
       consent: { directCalls: 'allow' },
-      retrieval: { passages: 12, minScore: 0.15 },
+      retrieval: { passages: 12, minScore: 0.2 },
       tools: { connectMs: 10000, listMs: 10000, timeoutMs: 300000, maxResultBytes: 40000, maxTurns: 15 },
       context: { strategy: 'summarize' },
       limits: { onStoreFailure: 'refuse' },

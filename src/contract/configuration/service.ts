@@ -150,7 +150,7 @@ export const RetrievalSettings = strict(
       text('Id of a model of type `embedding` for the search in documents. Absent: the one built in, which knows English alone.'),
     ),
     passages: Type.Integer({ ...passages, default: 12 }),
-    minScore: Type.Number({ ...minScore, default: 0.15 }),
+    minScore: Type.Number({ ...minScore, default: 0.2 }),
     maxBytes: Type.Optional(
       Type.Integer({ minimum: 1000, description: 'Bytes that a search gives at most. Absent: `tools.maxResultBytes`.' }),
     ),

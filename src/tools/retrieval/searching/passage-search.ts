@@ -13,6 +13,8 @@ const mostNamed = 12;
 const vectorMs = 5000;
 /** Characters of a question that its vector is made of: each word more costs a millisecond. */
 const longestAsked = 500;
+/** What a share of the question's words is worth where meaning tells more. */
+const shareBesideMeaning = 0.6;
 /** A passage that is not nearer than this is about something else. */
 const leastSimilarity = 0.1;
 
@@ -25,7 +27,7 @@ export interface PassageQuery {
 
 /** A passage that was found, and how well it fits: from 0 to 1. */
 export interface ScoredHit extends PassageHit {
-  /** The most of its nearness to the question, its share of the question's words, and its share of what the question names exactly. */
+  /** The most of its nearness to the question, its share of the question's words (six tenths of that where there are vectors), and its share of what the question names exactly. */
   readonly score: number;
 }
 
@@ -54,7 +56,8 @@ export class PassageSearch {
     const byMeaning = near.hits.filter(({ similarity }) => similarity >= leastSimilarity).map((hit) => ({ ...hit, weight: 1 }));
     const exact = new Map(words.filter((hit) => hit.exact > 0).map((hit) => [nameOf(hit), hit.exact]));
     const scores = new Map<string, number>();
-    for (const hit of words) scores.set(nameOf(hit), Math.max(hit.share, hit.exact));
+    const worth = near.isWhole ? shareBesideMeaning : 1;
+    for (const hit of words) scores.set(nameOf(hit), Math.max(worth * hit.share, hit.exact));
     for (const hit of near.hits) scores.set(nameOf(hit), Math.max(hit.similarity, scores.get(nameOf(hit)) ?? 0));
     const hits = fuse([byWords, byMeaning]).map((hit) => ({ ...hit, score: scores.get(nameOf(hit)) ?? 0 }));
     return { hits: exact.size <= mostNamed ? namedFirst(hits, exact) : hits, byMeaning: near.isWhole };
