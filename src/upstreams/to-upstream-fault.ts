@@ -22,6 +22,8 @@ export function toUpstreamFault(thrown: unknown): unknown {
       return new UpstreamFault('timeout', 'The upstream did not answer in time.', { cause: thrown });
     case 'idle_timeout':
       return new UpstreamFault('broken', 'The upstream fell silent in the middle of its answer.', { cause: thrown });
+    case 'body':
+      return thrown.cause;
     case 'unsendable':
       return new UpstreamFault('broken', `The request to the upstream cannot be sent: ${thrown.message}.`, { cause: thrown });
     default:

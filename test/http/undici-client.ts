@@ -1,6 +1,7 @@
 import { Agent, type Dispatcher, errors } from 'undici';
 import {
   type Exchange,
+  type HttpBody,
   type HttpClient,
   type HttpClientOptions,
   HttpFault,
@@ -57,7 +58,12 @@ export class UndiciClient implements HttpClient {
 
 function toBuffer(body: HttpRequest['body']): Buffer | null {
   if (typeof body === 'string') return Buffer.from(body, 'latin1');
-  return body === null || Buffer.isBuffer(body) ? body : Buffer.from(body.join(''), 'latin1');
+  return body === null || Buffer.isBuffer(body) ? body : Buffer.from(requireText(body).join(''), 'latin1');
+}
+
+function requireText(body: HttpBody): readonly string[] {
+  if (Array.isArray(body)) return body;
+  throw new Error('this client streams no bodies');
 }
 
 function failLater(exchange: LeanExchange, fault: HttpFault): void {

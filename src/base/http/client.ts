@@ -14,7 +14,21 @@ export interface HttpTimeouts {
 }
 
 /** Bytes, or latin1 text (one char a byte), whole or in pieces. Text is cheaper: it is copied for the kernel once, and needs no buffer. */
-export type HttpBody = Buffer | string | readonly string[];
+export type HttpBody = Buffer | string | readonly string[] | StreamedBody;
+
+/**
+ * A body that is sent as it comes, no faster than the other side reads it; on a connection of its own, and never anew. If it throws, the
+ * exchange fails with the fault `body`, whose cause that is. A reply may come ahead of its end.
+ */
+export interface StreamedBody {
+  readonly pieces: AsyncIterable<Uint8Array>;
+  /** Bytes in all; undefined: it is sent in chunks. */
+  readonly length: number | undefined;
+}
+
+export function isStreamed(body: HttpBody | null): body is StreamedBody {
+  return typeof body === 'object' && body !== null && 'pieces' in body;
+}
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -22,7 +36,7 @@ export interface HttpRequest {
   readonly url: URL;
   /** Names as they shall be sent; no `host`, `content-length`, `connection` or `transfer-encoding`: the client sets those. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent with `content-length`; null for none. */
+  /** Sent with `content-length`, if that is known; null for none. */
   readonly body: HttpBody | null;
   readonly timeouts: HttpTimeouts;
   /** Whether it does harm to send it twice. Else it is sent anew if a kept connection closes before a byte of a reply. */
@@ -67,7 +81,7 @@ export interface HttpClientOptions {
   readonly lookup?: LookupFunction;
 }
 
-/** `unsendable`: the request itself is at fault (a header with a line break, a protocol other than http). `too_large`: the reader's own limit, see `readText`. */
+/** `unsendable`: the request itself is at fault (a header with a line break, a protocol other than http). `body`: what the body comes from threw. `too_large`: the reader's own limit, see `readText`. */
 export type HttpFaultKind =
   | 'connect'
   | 'connect_timeout'
@@ -76,6 +90,7 @@ export type HttpFaultKind =
   | 'closed'
   | 'malformed'
   | 'unsendable'
+  | 'body'
   | 'too_large';
 
 /** Why an exchange failed. `cause` holds what the socket said; it is for logs only. */

@@ -1,4 +1,13 @@
-import type { Exchange, HttpBody, HttpClient, HttpClientOptions, HttpFault, HttpRequest, ReplyListener } from './client.ts';
+import {
+  type Exchange,
+  type HttpBody,
+  type HttpClient,
+  type HttpClientOptions,
+  type HttpFault,
+  type HttpRequest,
+  isStreamed,
+  type ReplyListener,
+} from './client.ts';
 import { LeanExchange } from './lean-exchange.ts';
 import { LeanPool } from './lean-pool.ts';
 import { unsendableFault } from './sendable.ts';
@@ -89,12 +98,15 @@ function toRequestHead(request: HttpRequest, target: Target): string {
   const { method, headers, body } = request;
   let head = `${method} ${target.path} HTTP/1.1\r\nhost: ${target.host}\r\nconnection: keep-alive\r\n`;
   for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
-  if (body !== null) head += `content-length: ${lengthOf(body)}\r\n\r\n`;
+  const length = body === null ? undefined : lengthOf(body);
+  if (length !== undefined) head += `content-length: ${length}\r\n\r\n`;
+  else if (body !== null) head += 'transfer-encoding: chunked\r\n\r\n';
   else head += method === 'POST' || method === 'PUT' ? 'content-length: 0\r\n\r\n' : '\r\n';
   return head;
 }
 
-function lengthOf(body: HttpBody): number {
+function lengthOf(body: HttpBody): number | undefined {
+  if (isStreamed(body)) return body.length;
   return typeof body === 'string' || Buffer.isBuffer(body) ? body.length : body.reduce((sum, piece) => sum + piece.length, 0);
 }
 

@@ -1,5 +1,5 @@
 import type { OnReadOpts, Socket } from 'node:net';
-import { HttpFault } from './client.ts';
+import { HttpFault, isStreamed, type StreamedBody } from './client.ts';
 import type { LeanExchange } from './lean-exchange.ts';
 import { openTcp, openTls, type SocketTarget } from './open-socket.ts';
 import { ReplyParser } from './reply-parser.ts';
@@ -37,6 +37,8 @@ export class LeanConnection {
   #heardReply = false;
   #sentAtMs = 0;
   #isPaused = false;
+  /** Whether the end of a streamed body is still to come. */
+  #isStreaming = false;
 
   static #writeSoon(connection: LeanConnection, exchange: LeanExchange): void {
     if (connection.#exchange === exchange) connection.#write(exchange);
@@ -100,6 +102,11 @@ export class LeanConnection {
       socket.write(requestHead + body, 'latin1');
     } else if (Buffer.isBuffer(body) && body.length <= MAX_JOINED_BODY_BYTES) {
       socket.write(requestHead + body.toString('latin1'), 'latin1');
+    } else if (isStreamed(body)) {
+      socket.write(requestHead, 'latin1');
+      exchange.sending(this, false);
+      void this.#stream(exchange, body);
+      return;
     } else {
       socket.cork();
       socket.write(requestHead, 'latin1');
@@ -108,6 +115,50 @@ export class LeanConnection {
       socket.uncork();
     }
     exchange.sent(this);
+  }
+
+  /** Writes a body as it comes, until its end or that of the exchange. */
+  async #stream(exchange: LeanExchange, { pieces, length }: StreamedBody): Promise<void> {
+    const socket = this.#socket;
+    const isChunked = length === undefined;
+    this.#isStreaming = true;
+    try {
+      for await (const piece of pieces) {
+        if (this.#exchange !== exchange) return;
+        if (piece.length === 0) continue;
+        socket.cork();
+        if (isChunked) socket.write(`${piece.length.toString(16)}\r\n`, 'latin1');
+        socket.write(piece);
+        if (isChunked) socket.write('\r\n', 'latin1');
+        socket.uncork();
+        if (socket.writableNeedDrain) await this.#drained(exchange);
+        if (this.#exchange !== exchange) return;
+      }
+      if (this.#exchange !== exchange) return;
+      if (isChunked) socket.write('0\r\n\r\n', 'latin1');
+      this.#isStreaming = false;
+      this.#sentAtMs = performance.now();
+      exchange.sent(this);
+    } catch (cause) {
+      if (this.#exchange === exchange) exchange.fail(new HttpFault('body', 'the body of the request broke off', cause));
+    }
+  }
+
+  /** Resolves when the other side has read on, or the connection is closed. */
+  async #drained(exchange: LeanExchange): Promise<void> {
+    const socket = this.#socket;
+    exchange.sending(this, true);
+    await new Promise<void>((resolve) => {
+      const go = (): void => {
+        socket.off('drain', go);
+        socket.off('close', go);
+        resolve();
+      };
+      socket.on('drain', go);
+      socket.on('close', go);
+      if (socket.destroyed) go();
+    });
+    exchange.sending(this, false);
   }
 
   #read(text: string): void {
@@ -124,7 +175,7 @@ export class LeanConnection {
     this.#heardReply = true;
     parser.feed(text);
     if (parser.status !== 0) {
-      if (exchange.stage === 'waiting') exchange.head(parser.status, parser.takeHeaders());
+      if (exchange.stage === 'waiting' || exchange.stage === 'sending') exchange.head(parser.status, parser.takeHeaders());
       if (parser.content !== '' && this.#exchange === exchange) exchange.bytes(parser.takeContent());
     }
     if (this.#exchange !== exchange) return;
@@ -135,7 +186,8 @@ export class LeanConnection {
   #finish(exchange: LeanExchange): void {
     const parser = this.#parser;
     const { keepAliveMs } = parser;
-    const isReusable = keepAliveMs > 0 && !parser.hasSurplus && this.#socket.writableLength === 0 && this.#socket.writable;
+    const isReusable =
+      keepAliveMs > 0 && !parser.hasSurplus && !this.#isStreaming && this.#socket.writableLength === 0 && this.#socket.writable;
     parser.reset();
     this.#exchange = null;
     exchange.over();

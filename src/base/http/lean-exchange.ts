@@ -4,6 +4,7 @@ import {
   HttpFault,
   type HttpRequest,
   type HttpTimeouts,
+  isStreamed,
   type ReplyHeaders,
   type ReplyListener,
 } from './client.ts';
@@ -13,7 +14,7 @@ import { isPacked, Unpacker } from './unpacker.ts';
 const noBody = '';
 
 /** Where an exchange stands; each stage but the last has a time limit of its own. */
-type ExchangeStage = 'connecting' | 'waiting' | 'body' | 'over';
+type ExchangeStage = 'connecting' | 'sending' | 'waiting' | 'body' | 'over';
 
 /** The part of a connection that an exchange steers. */
 export interface Carrier {
@@ -37,6 +38,8 @@ export class LeanExchange implements Exchange, Swept {
   /** Of a reply that came packed. */
   #unpacker: Unpacker | undefined;
   #paused = false;
+  /** Whether the other side takes no more of the body for now. */
+  #isStalled = false;
   readonly #keepsEncoding: boolean;
   readonly #timeouts: HttpTimeouts;
   readonly #sweep: Sweep;
@@ -50,7 +53,7 @@ export class LeanExchange implements Exchange, Swept {
     this.listener = listener;
     this.requestHead = requestHead;
     this.body = request.body ?? noBody;
-    this.mayBeResent = request.isOnce !== true;
+    this.mayBeResent = request.isOnce !== true && !isStreamed(this.body);
     this.#keepsEncoding = request.keepsEncoding === true;
     this.#timeouts = request.timeouts;
     this.#sweep = sweep;
@@ -63,7 +66,17 @@ export class LeanExchange implements Exchange, Swept {
     this.#arm('connectMs');
   }
 
+  /** A body is on its way: only while the other side does not take it, `firstByteMs` counts. */
+  sending(carrier: Carrier, isStalled: boolean): void {
+    if (this.stage !== 'connecting' && this.stage !== 'sending') return;
+    this.#carrier = carrier;
+    this.stage = 'sending';
+    this.#isStalled = isStalled;
+    this.#arm('firstByteMs');
+  }
+
   sent(carrier: Carrier): void {
+    if (this.stage !== 'connecting' && this.stage !== 'sending') return;
     this.#carrier = carrier;
     this.stage = 'waiting';
     this.#arm('firstByteMs');
@@ -144,6 +157,7 @@ export class LeanExchange implements Exchange, Swept {
       return;
     }
     if (this.#paused && this.stage === 'body') return;
+    if (this.stage === 'sending' && !this.#isStalled) return;
     if (this.#rearmed) {
       this.#rearmed = false;
       this.#leftMs = this.#timeouts[this.#limit];

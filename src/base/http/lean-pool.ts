@@ -1,3 +1,4 @@
+import { isStreamed } from './client.ts';
 import { type ConnectionKeeper, type ConnectionTarget, LeanConnection } from './lean-connection.ts';
 import type { LeanExchange } from './lean-exchange.ts';
 import type { Sweep, Swept } from './sweep.ts';
@@ -26,7 +27,8 @@ export class LeanPool implements ConnectionKeeper, Swept {
   }
 
   send(exchange: LeanExchange): void {
-    const idle = this.#takeIdle();
+    // A body that comes once must not meet a connection that is about to close.
+    const idle = isStreamed(exchange.body) ? null : this.#takeIdle();
     if (idle === null) this.resend(exchange);
     else idle.send(exchange);
   }
