@@ -18,6 +18,7 @@ import { schemaOperations } from '#surfaces/listings/schema-operations.ts';
 import { mcpOperations } from '#surfaces/mcp/operations.ts';
 import { messagesOperations } from '#surfaces/messages/operations.ts';
 import { opsOperations } from '#surfaces/ops/operations.ts';
+import { passThroughOperation } from '#surfaces/passthrough/operations.ts';
 import { responsesOperations } from '#surfaces/responses/operations.ts';
 import { storedOperations } from '#surfaces/responses/stored-operations.ts';
 import { signInOperations } from '#surfaces/ui/sign-in-operations.ts';
@@ -26,7 +27,7 @@ import { signInOperations } from '#surfaces/ui/sign-in-operations.ts';
 export function apiOperations({ aliases }: Pick<Configuration, 'aliases'>): readonly ApiOperation[] {
   const prefixes = ['compat', ...aliases.compat];
   return [
-    ...compatOperations(prefixes),
+    ...compatOperations(prefixes, passThroughOperation),
     ...messagesOperations(aliases.msgapi),
     ...responsesOperations(aliases.compat),
     ...storedOperations(aliases.compat),

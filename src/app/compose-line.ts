@@ -4,6 +4,7 @@ import { createLetterIds } from '#base/letter-id.ts';
 import type { Seal } from '#base/seal.ts';
 import { type AnswerWays, answerChat } from '#calls/answer-chat.ts';
 import { answerEmbeddings } from '#calls/answer-embeddings.ts';
+import { answerPassThrough } from '#calls/answer-passthrough.ts';
 import { askFeature } from '#calls/ask-feature.ts';
 import { authorize } from '#calls/authorize.ts';
 import { callApplication, isServedByPrograms } from '#calls/call-application.ts';
@@ -85,9 +86,10 @@ export function composeLine(deps: CompleteServiceDeps) {
   const authorizing = { snapshot, catalog, requireConsent };
   const answering = { states, reserveLimits, clock, ways };
   const calls: Calls = {
-    authorize: (call, type) => authorize(authorizing, call, type),
+    authorize: (call, use) => authorize(authorizing, call, use),
     answer: (target, ask, reply) => answerChat(answering, target, ask, reply),
     embed: (target, request, signal) => answerEmbeddings({ ...upstreams, reserveLimits }, { target, request, signal }),
+    passThrough: (target, request, reply) => answerPassThrough({ ...upstreams, reserveLimits }, { target, request }, reply),
     askFeature: (ask, signal) => askFeature({ http: deps.http, guarded, perRequestKeys, requireConsent }, ask, signal),
     countTokens: (target, ask, signal) => countTokens(upstreams, { target, ...ask, signal }),
   };

@@ -41,6 +41,7 @@ import { schemaRoutes } from '#surfaces/listings/schema-routes.ts';
 import { mcpRoutes } from '#surfaces/mcp/routes.ts';
 import { errorDialectAt } from '#surfaces/messages/error-dialect.ts';
 import { messagesRoutes } from '#surfaces/messages/routes.ts';
+import { servePassThrough } from '#surfaces/passthrough/serve-pass-through.ts';
 import { responsesRoutes } from '#surfaces/responses/routes.ts';
 import { uiRoutes } from '#surfaces/ui/routes.ts';
 import { mountedAddin } from './addin/mounted.ts';
@@ -150,7 +151,13 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
   const { compat } = aliases;
   const modelPaths = ['/v1/models', ...compat.map((alias) => `/${alias}/v1/models`)];
   const createdSeconds = Math.floor(clock.epochMs() / 1000);
-  compatRoutes(app, { handler, calls, aliases: compat });
+  const { maxFileBytes } = { ...defaultFileLimits, ...parts.files };
+  compatRoutes(app, {
+    handler,
+    calls,
+    servePassThrough: servePassThrough({ handler, calls, maxFormBytes: maxFileBytes }),
+    aliases: compat,
+  });
   messagesRoutes(app, { handler, calls, snapshot, catalog, identify, aliases: aliases.msgapi, createdSeconds });
   const stored = composeResponses(parts, { identify, calls, inFlightCalls });
   stored?.addRoutes(app, compat);

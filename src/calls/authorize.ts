@@ -4,7 +4,7 @@ import { pathTo } from '#domain/callers/chain.ts';
 import type { RequireConsent } from '#domain/consent/require-consent.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
-import type { Deployment } from '#domain/deployments/deployment.ts';
+import { apisOf, type Deployment, type DeploymentUse, servingFor } from '#domain/deployments/deployment.ts';
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
 
 export interface AuthorizeDeps {
@@ -17,13 +17,14 @@ export interface AuthorizeDeps {
  * The first step of every call: the deployment exists, its caller may use it and has consented, and the chain of calls may
  * go on to it. Throws what `findUsable`, the consent and `pathTo` throw, and `operation_not_supported`.
  */
-export async function authorize(deps: AuthorizeDeps, call: Call, type: Deployment['type']): Promise<Target> {
+export async function authorize(deps: AuthorizeDeps, call: Call, use: DeploymentUse): Promise<Target> {
   const { caller } = call;
   const snapshot = deps.snapshot();
   try {
     const found = await findUsable({ catalog: deps.catalog, snapshot, caller }, call.deployment);
-    const deployment = call.version === undefined ? found : await versionOf(deps.catalog, found, call);
-    if (deployment.type !== type) throw notSupported(deployment, type);
+    const asked = call.version === undefined ? found : await versionOf(deps.catalog, found, call);
+    const deployment = servingFor(asked, use);
+    if (deployment === undefined) throw notSupported(asked, use);
     await deps.requireConsent({ caller, deployment, snapshot });
     return { call, deployment, path: pathTo(deployment, caller), snapshot } as Target;
   } catch (refused) {
@@ -39,7 +40,14 @@ async function versionOf(catalog: Catalog, { id, ownership }: Deployment, { vers
   throw new ParleyError('deployment_not_found', `${id} has no version ${version}, or it is no longer kept.`);
 }
 
-function notSupported({ id }: Deployment, type: Deployment['type']): ParleyError {
-  const instead = type === 'chat' ? 'it makes embeddings, not chat completions' : 'it makes no embeddings';
+function notSupported(deployment: Deployment, use: DeploymentUse): ParleyError {
+  const { id, type } = deployment;
+  if (use === 'embedding' && type === 'chat') return unsupported(id, 'it makes no embeddings');
+  if (use === 'chat' && type === 'embedding') return unsupported(id, 'it makes embeddings, not chat completions');
+  const apis = apisOf(deployment).map((api) => `/v1/${api}`);
+  return unsupported(id, `it is asked at ${apis.join(', ')}`);
+}
+
+function unsupported(id: string, instead: string): ParleyError {
   return new ParleyError('operation_not_supported', `${id} cannot answer this: ${instead}.`);
 }

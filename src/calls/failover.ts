@@ -27,6 +27,8 @@ export interface Attempts<Item> {
   readonly affinity?: string | undefined;
   /** Whether Parley refused calls that the one who is asked made to answer: then no failure is a sign of its health. */
   readonly isExcused?: () => boolean;
+  /** Whether the request can be sent again; absent: it always can. */
+  readonly mayRepeat?: () => boolean;
   /** Told of each try; absent if nobody is. */
   readonly notes?: ReplyNotes;
   /** Secrets sent with the request besides the upstream's own key: errors of the upstream may echo them. */
@@ -106,7 +108,7 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
     if (attempts === undefined) return this.#sink.fail(isRefusal ? toOwnError(fault) : fault);
     this.#fault = fault;
     if (!isExcused) this.#note(fault, { upstream, attempts });
-    if (!isExcused && isRetryable(fault)) this.next(attempts);
+    if (!isExcused && isRetryable(fault) && attempts.mayRepeat?.() !== false) this.next(attempts);
     else this.#giveUp(attempts);
   }
 

@@ -7,7 +7,6 @@ import type { Answer, Target } from '#domain/call.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { costOf } from '#domain/usage/cost.ts';
 import { addUp } from '#domain/usage/usage.ts';
-import type { NormalizedReply } from './normalized-reply.ts';
 import type { ReplyNotes } from './reply-notes.ts';
 import type { LimitReservation } from './reserve-limits.ts';
 import type { UsageTotals } from './usage-totals.ts';
@@ -19,18 +18,23 @@ interface Metered {
   readonly notes: ReplyNotes;
 }
 
+/** The next step of a reply, which knows whether anything has come. */
+interface BegunSink<Item> extends Sink<Item> {
+  readonly hasBegun: boolean;
+}
+
 const noUsage: readonly ModelUsage[] = [];
 
 /**
  * Passes a reply on. When it ends, for whatever reason, charges what it used, gives back what was reserved, and reports it to the chain of calls it
  * belongs to. The report arrives before the end of the reply goes out: an application that has read the end may end its own call.
  */
-export class MeteredReply implements Sink<RawFrame>, Answer {
+export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
   readonly ignored: ReadonlySet<string>;
   readonly #target: Target;
   readonly #totals: UsageTotals;
   readonly #notes: ReplyNotes;
-  readonly #reply: NormalizedReply;
+  readonly #reply: BegunSink<Item>;
   readonly #work = new LateHandle();
   #reservation: LimitReservation | undefined;
   #isOver = false;
@@ -38,7 +42,7 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
   #isWhole = false;
   #isCancelled = false;
 
-  constructor({ target, totals, notes }: Metered, reply: NormalizedReply) {
+  constructor({ target, totals, notes }: Metered, reply: BegunSink<Item>) {
     this.ignored = notes.ignored;
     this.#target = target;
     this.#totals = totals;
@@ -65,7 +69,7 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
   }
 
   /** Starts the work behind the reply, unless nobody wants it any more. */
-  begin(reservation: LimitReservation, start: (sink: Sink<RawFrame>) => Handle): void {
+  begin(reservation: LimitReservation, start: (sink: Sink<Item>) => Handle): void {
     if (this.#isOver) return reservation.settle(undefined);
     this.#reservation = reservation;
     try {
@@ -82,7 +86,7 @@ export class MeteredReply implements Sink<RawFrame>, Answer {
     this.#reply.fail(error);
   }
 
-  frame(frame: RawFrame): void {
+  frame(frame: Item): void {
     if (this.#isOver) return;
     try {
       this.#reply.frame(frame);

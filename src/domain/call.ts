@@ -6,10 +6,10 @@ import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { Caller } from './callers/caller.ts';
 import type { ConfigSnapshot } from './deployments/config-snapshot.ts';
-import type { Deployment } from './deployments/deployment.ts';
+import type { Deployment, DeploymentUse } from './deployments/deployment.ts';
 import type { CallRecord } from './telemetry.ts';
 import type { RemoteTools } from './tools/remote-server.ts';
-import type { NativeRequest } from './upstreams/upstream.ts';
+import type { NativeRequest, PassedFrame, PassThroughRequest } from './upstreams/upstream.ts';
 
 /** One request to one deployment, of which nothing is known to be allowed. */
 export interface Call {
@@ -101,11 +101,13 @@ export interface FeatureReply {
 
 /** The steps of every call, from a surface or from an application that runs here. What they throw is a ParleyError. */
 export interface Calls {
-  /** Throws if the deployment does not exist, is not open to the caller, makes something else than `type`, or lacks a consent. */
-  authorize(call: Call, type: Deployment['type']): Promise<Target>;
+  /** Throws if the deployment does not exist, is not open to the caller, does not answer such calls, or lacks a consent. */
+  authorize(call: Call, use: DeploymentUse): Promise<Target>;
   /** Pushes the reply into `reply`; throws the 400 that the request deserves. */
   answer(target: Target, ask: ChatAsk, reply: ReplySink): Answer;
   embed(target: Target, request: EmbeddingsRequest, signal: AbortSignal): Promise<EmbeddingsReply>;
+  /** Pushes the answer to a request that is passed through into `reply`. */
+  passThrough(target: Target, request: PassThroughRequest, reply: Sink<PassedFrame>): Answer;
   /** Tokens of a request, counted or estimated. Nothing is charged. */
   countTokens(target: Target, ask: ChatAsk, signal: AbortSignal): Promise<number>;
   /** Asks the program that serves a feature of a deployment. Throws `upstream_failed` with the status 502 if it gives no answer. */

@@ -3,7 +3,15 @@ import type { Caller } from './callers/caller.ts';
 import type { TraceContext } from './trace.ts';
 import type { UpstreamFaultKind } from './upstreams/upstream.ts';
 
-export type Operation = 'chat' | 'embeddings';
+/** What kind of call it is; `passthrough` are those of all APIs whose requests go to upstreams as they came. */
+export type Operation = 'chat' | 'embeddings' | 'passthrough';
+
+export const operations: readonly Operation[] = ['chat', 'embeddings', 'passthrough'];
+
+/** One value for each operation. */
+export function byOperation<Value>(make: (operation: Operation) => Value): Readonly<Record<Operation, Value>> {
+  return { chat: make('chat'), embeddings: make('embeddings'), passthrough: make('passthrough') };
+}
 
 /** How a call ended: answered; refused for the caller's own fault or limits; failed for ours or an upstream's; left by its caller. */
 export type CallOutcome = 'ok' | 'refused' | 'failed' | 'left';

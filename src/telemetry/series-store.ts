@@ -1,5 +1,5 @@
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import type { Operation } from '#domain/telemetry.ts';
+import { byOperation, type Operation, operations } from '#domain/telemetry.ts';
 import { CallSeries } from './call-series.ts';
 import { HttpSeries } from './http-series.ts';
 import { UpstreamSeries } from './upstream-series.ts';
@@ -49,10 +49,7 @@ export class SeriesStore {
   }
 
   *calls(): Iterable<CallSeries> {
-    for (const { chat, embeddings } of [...this.#deployments.values(), this.#otherDeployment]) {
-      yield chat;
-      yield embeddings;
-    }
+    for (const series of [...this.#deployments.values(), this.#otherDeployment]) yield* operations.map((each) => series[each]);
   }
 
   upstreams(): Iterable<UpstreamSeries> {
@@ -61,5 +58,5 @@ export class SeriesStore {
 }
 
 function bindDeployment(id: string): DeploymentSeries {
-  return { chat: new CallSeries(id, 'chat'), embeddings: new CallSeries(id, 'embeddings') };
+  return byOperation((operation) => new CallSeries(id, operation));
 }

@@ -1,5 +1,5 @@
 import type { ProtocolName } from '#contract/configuration/protocols.ts';
-import type { AttemptOutcome, Operation } from '#domain/telemetry.ts';
+import { type AttemptOutcome, byOperation, type Operation } from '#domain/telemetry.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { Histogram } from './histogram.ts';
 import { histograms } from './instruments.ts';
@@ -35,7 +35,7 @@ export class UpstreamSeries {
       'parley.upstream': id,
       ...(upstream?.endpoint && { 'server.address': upstream.endpoint.hostname }),
     };
-    this.#ok = { chat: this.#bind('chat', 'ok'), embeddings: this.#bind('embeddings', 'ok') };
+    this.#ok = byOperation((operation) => this.#bind(operation, 'ok'));
   }
 
   ended(operation: Operation, outcome: AttemptOutcome): Histogram {

@@ -14,6 +14,8 @@ const restMs = 500;
 export interface ReplyDialect<Item = RawFrame> {
   /** Reads the events of one reply with these header fields; absent if there are no streamed replies. */
   readEvents?(headers: ReplyHeaders): EventReader<Item>;
+  /** Passes on what comes in neither form, piece by piece, as latin1 bytes; undefined for what has to be read as a whole. */
+  readPieces?(headers: ReplyHeaders): ((piece: string) => Item) | undefined;
   /** Called with the header fields of whatever answer comes; absent if nobody wants to know. */
   noteHeaders?: (headers: ReplyHeaders) => void;
   /** A reply in one JSON text, given as latin1 bytes. */
@@ -53,7 +55,7 @@ export function sendForReply<Item>(
   return reply;
 }
 
-type State = 'head' | 'events' | 'whole' | 'refusal' | 'over';
+type State = 'head' | 'events' | 'pieces' | 'whole' | 'refusal' | 'over';
 
 class UpstreamReply<Item> implements ReplyListener, Handle {
   readonly #dialect: ReplyDialect<Item>;
@@ -62,6 +64,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   #state: State = 'head';
   #events: EventReader<Item> | undefined;
   #splitter: EventSplitter | undefined;
+  #toPiece: ((piece: string) => Item) | undefined;
   #hasBegun = false;
   /** Of a whole reply, or a refusal. */
   #head: Omit<Refusal, 'bytes'> | undefined;
@@ -85,18 +88,21 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
       this.#splitter = new EventSplitter();
       return;
     }
-    this.#state = status === 200 ? 'whole' : 'refusal';
+    this.#toPiece = status === 200 ? this.#dialect.readPieces?.(headers) : undefined;
+    this.#state = status !== 200 ? 'refusal' : this.#toPiece === undefined ? 'whole' : 'pieces';
     this.#head = { status, headers };
   }
 
   bytes(text: string): void {
     if (this.#state === 'events') this.#takeEvents(text);
+    else if (this.#state === 'pieces') this.#pass(text);
     else if (this.#state === 'whole') this.#gather(text, maxWholeBytes);
     else if (this.#state === 'refusal') this.#gather(text, maxRefusalBytes);
   }
 
   end(): void {
     if (this.#state === 'events') this.#closed();
+    else if (this.#state === 'pieces') this.#endPieces();
     else if (this.#state === 'whole') this.#endWhole();
     else if (this.#state === 'refusal') this.#refuse(this.#bytes);
     this.#exchange = undefined;
@@ -153,6 +159,19 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
     } catch (thrown) {
       this.#giveUp(thrown);
     }
+  }
+
+  #pass(text: string): void {
+    const piece = this.#toPiece?.(text);
+    if (piece === undefined) return;
+    this.#hasBegun = true;
+    this.#sink.frame(piece);
+  }
+
+  #endPieces(): void {
+    if (!this.#hasBegun) return this.#giveUp(unanswered());
+    this.#state = 'over';
+    this.#sink.end();
   }
 
   #gather(text: string, maxBytes: number): void {

@@ -55,7 +55,7 @@ describe('/openai/v1', () => {
 
   it.each([
     '/openai/v1',
-    '/openai/v1/completions',
+    '/openai/v1/batches',
     '/openai/v1/deployments',
     '/openai/v1/deployments/m',
     '/openai/v1/deployments/m/other',

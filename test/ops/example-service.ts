@@ -8,6 +8,7 @@ import { systemClock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import { Secret } from '#base/secret.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
+import { type PassThroughApi, passThrough, passThroughApis } from '#contract/pass-through.ts';
 import { HeldRights } from '#domain/callers/held-rights.ts';
 import type { ChatStore } from '#domain/chats/chat-store.ts';
 import { bucketOf } from '#domain/files/bucket.ts';
@@ -20,6 +21,7 @@ import { opsRoutes } from '#surfaces/ops/routes.ts';
 import { MemoryConsentStore } from '#test/memory-consent-store.ts';
 import { MemoryFileIndex } from '#test/memory-file-index.ts';
 import { openResponses } from '#test/response-stores.ts';
+import { type Answering, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { type ServiceOptions, startService } from '#test/start-service.ts';
 import { audit, report, usage } from '../admin/support.ts';
 import { quickApp } from '../applications/support.ts';
@@ -77,7 +79,9 @@ export async function startExampleService(): Promise<ExampleService> {
       opsRoutes(app, opsDeps);
     },
   };
-  const service = await startService(toConfiguration(), { ...parts, responses, evaluations, chats: stored.chats() });
+  const upstream = await startScriptedUpstream(answerOthers);
+  const others = { responses, evaluations, chats: stored.chats() };
+  const service = await startService(toConfiguration(upstream.endpoint), { ...parts, ...others });
   const made = await service.ask({
     path: '/v1/responses',
     headers: { ...credentials.apiKey, 'content-type': 'application/json' },
@@ -108,6 +112,7 @@ export async function startExampleService(): Promise<ExampleService> {
     },
     async [Symbol.asyncDispose]() {
       await service.close();
+      await upstream.close();
       await stored[Symbol.asyncDispose]();
       await close();
       await fresh[Symbol.asyncDispose]();
@@ -184,7 +189,14 @@ const opsDeps = {
 };
 
 /** The embedded default, with an identity provider that people sign in with. */
-function toConfiguration(): object {
+/** Answers what the examples ask the APIs for that are passed through. */
+function answerOthers({ received, response }: Answering): void {
+  const { answer } = passThrough[received.path.replace('/v1/', '') as PassThroughApi];
+  const [type, body] = answer === 'audio' ? ['audio/mpeg', 'sound'] : ['application/json', `{"${answer}": []}`];
+  response.writeHead(200, { 'content-type': type }).end(body);
+}
+
+function toConfiguration(endpoint: string): object {
   const sample = { origin: 'http://127.0.0.1:9', secret: new Secret('a secret of this test') };
   const accepted = defaultConfiguration({ environment: {}, ollamaTags: undefined }, { key, sample });
   if ('faults' in accepted) throw new Error('the embedded default is refused');
@@ -193,7 +205,12 @@ function toConfiguration(): object {
     authorizationEndpoint: 'https://sso.example/authorize',
     tokenEndpoint: 'https://sso.example/token',
   };
-  return { ...accepted.configuration, identityProviders: { company: { issuer: 'https://sso.example', signIn } } };
+  const { configuration } = accepted;
+  const models = {
+    ...configuration.models,
+    [exampleNames.others]: { upstreams: [{ endpoint, api: passThroughApis }] },
+  };
+  return { ...configuration, models, identityProviders: { company: { issuer: 'https://sso.example', signIn } } };
 }
 
 const fault = { file: 'parley.json', path: 'models.gpt', message: 'is not known', hint: 'models' };

@@ -7,6 +7,7 @@ import { keyErrors } from '#surfaces/http/operation-errors.ts';
 import { listingOperations } from '#surfaces/listings/operations.ts';
 import { toOpenApi } from '#surfaces/ops/openapi.ts';
 import { opsOperations } from '#surfaces/ops/operations.ts';
+import { passThroughOperation } from '#surfaces/passthrough/operations.ts';
 
 const thing = {
   name: 'Thing',
@@ -36,7 +37,7 @@ function refersTo(name: string): object {
 
 const operations: ApiOperation[] = [
   ...opsOperations,
-  ...compatOperations(['compat', 'openai']),
+  ...compatOperations(['compat', 'openai'], passThroughOperation),
   ...listingOperations(['compat', 'openai']),
   {
     method: 'post',

@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PassThroughApi, passThrough, passThroughApis } from '#contract/pass-through.ts';
 import { bucketOf } from '#domain/files/bucket.ts';
 import type { Answered, Asking } from '#test/ask.ts';
 import { hello, plainCompletion } from '#test/chunks.ts';
-import { type Answering, jsonReply } from '#test/scripted-upstream.ts';
+import { type Answering, jsonReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { chatPath } from '#test/start-service.ts';
 import { pathOf, quickApp } from '../applications/support.ts';
 import { entryOf, type Issuer, startIssuer } from '../identity/support.ts';
+import { formType, sound, toForm } from '../passthrough/support.ts';
 import { startWhole, type WholeService } from './support.ts';
 
 /**
@@ -107,6 +109,14 @@ const deploymentPaths = ['compat', 'openai'].flatMap((prefix): Row[] => {
   ];
 });
 
+/** With every field that one of them must have. */
+function toPassThrough(path: string, api: PassThroughApi): Row['asking'] {
+  if (passThrough[api].takes !== 'form')
+    return post(path, { model: 'other', prompt: 'x', input: 'x', voice: 'x', query: 'x', documents: ['x'] });
+  const body = toForm({ name: 'model', value: 'other' }, sound);
+  return () => ({ path, headers: { 'content-type': formType }, body });
+}
+
 const openAiPaths = ['/v1', '/openai/v1'].flatMap((base): Row[] => [
   { route: `POST ${base}/chat/completions`, asking: post(`${base}/chat/completions`, { model: 'model', ...chat }), told: byRole },
   {
@@ -115,6 +125,9 @@ const openAiPaths = ['/v1', '/openai/v1'].flatMap((base): Row[] => [
     told: keyed('404 model_not_found'),
   },
   { route: `POST ${base}/embeddings`, asking: post(`${base}/embeddings`, { model: 'vectors', input: 'x' }), told: byRole },
+  ...passThroughApis.map(
+    (api): Row => ({ route: `POST ${base}/${api}`, asking: toPassThrough(`${base}/${api}`, api), told: byRole }),
+  ),
   ...['', '/input_tokens', '/compact'].map(
     (below): Row => ({
       route: `POST ${base}/responses${below}`,
@@ -358,6 +371,7 @@ const table: readonly Row[] = [
 ];
 
 let whole: WholeService;
+let others: ScriptedUpstream;
 let issuer: Issuer;
 /** What each sends to say who it is. */
 let credentials: Readonly<Record<CallerKind, Record<string, string>>>;
@@ -365,10 +379,12 @@ const letGo = Promise.withResolvers<void>();
 
 beforeAll(async () => {
   issuer = await startIssuer();
+  others = await startScriptedUpstream(jsonReply({ choices: [], results: [], data: [], text: '', audio: '' }));
   whole = await startWhole((url) => ({
     models: {
       model: { upstreams: [{ endpoint: `${url}/v1` }], ...staffed },
       vectors: { type: 'embedding', upstreams: [{ protocol: 'demo' }], ...staffed },
+      other: { upstreams: [{ endpoint: others.endpoint, api: passThroughApis }], ...staffed },
     },
     applications: { app: { endpoint: `${url}/app`, features: { consentRequired: true }, ...staffed } },
     keys: {
@@ -404,6 +420,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   letGo.resolve();
+  await others.close();
   await whole[Symbol.asyncDispose]();
   await issuer.stop();
 });
@@ -443,8 +460,9 @@ describe('every route × every caller', () => {
   const cells = table.flatMap((row) => callers.map((caller) => ({ ...row, caller, path: row.asking(caller).path })));
 
   it.each(cells)('$route: $caller at $path', async ({ asking, caller, told, route }) => {
-    const { method, path, body } = asking(caller);
-    const headers = { ...credentials[caller], ...(body !== undefined && { 'content-type': 'application/json' }) };
+    const { method, path, body, headers: own } = asking(caller);
+    const type = body !== undefined && { 'content-type': 'application/json' };
+    const headers = { ...credentials[caller], ...type, ...own };
     const answer = await whole.service.ask({ method: method ?? 'POST', path, headers, body });
     expect(toTold(answer)).toBe(told[caller]);
     if (caller !== 'owner' && caller !== 'chain') expect(answer.text).not.toContain(canary);

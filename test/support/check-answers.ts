@@ -8,7 +8,7 @@ import { Validators } from './validators.ts';
 /** What any request may be told before an operation is asked: about its head, its pace, its method. */
 const ofHttp: ReadonlySet<number> = new Set([405, 408, 417, 426, 431]);
 /** Replies that pass through as upstreams give them may have more fields than are described. */
-const passedOn: ReadonlySet<string> = new Set(['Chat', 'Embeddings', 'Messages', 'Responses', 'MCP']);
+const passedOn: ReadonlySet<string> = new Set(['Chat', 'Embeddings', 'Further APIs', 'Messages', 'Responses', 'MCP']);
 const mostTold = 5;
 const longestValue = 600;
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { passThroughApis } from '../pass-through.ts';
 import { apiVersion, headerValue, httpUrl, milliseconds, named, open, strict, text, texts } from './fields.ts';
 import { defaultProtocol, modelProtocols } from './protocols.ts';
 
@@ -15,6 +16,8 @@ const Timeouts = strict(
   },
   { default: {}, description: 'Time limits towards this upstream.' },
 );
+
+const apis = ['chat', 'responses', ...passThroughApis] as const;
 
 /** One outside endpoint that serves a model. */
 export const UpstreamEntry = strict(
@@ -33,10 +36,10 @@ export const UpstreamEntry = strict(
     apiVersion: Type.Optional(
       apiVersion('Version named to an `azure` upstream, `YYYY-MM-DD` or `YYYY-MM-DD-preview`. Absent: none is named.'),
     ),
-    api: Type.Enum(['chat', 'responses', 'both'], {
+    api: Type.Union([Type.Enum([...apis, 'both']), Type.Array(Type.Enum(apis), { minItems: 1, uniqueItems: true })], {
       default: 'chat',
       description:
-        'Which of OpenAI’s APIs an upstream of the protocol `openai` or `azure` serves: chat completions, the Responses API, or both. Callers of the Responses API are relayed where it is served.',
+        'Which of OpenAI’s APIs an upstream of the protocol `openai` or `azure` serves, one or a list: chat completions, the Responses API (`both` is these two), and those that are passed through, each named by its path. Callers of the Responses API are relayed where it is served. A model chats if one of its upstreams serves `chat` or `responses`; one of the type `embedding` makes embeddings whatever this says.',
     }),
     region: Type.Optional(
       text(
@@ -155,12 +158,15 @@ const price = (description: string) => Type.Number({ minimum: 0, description });
 /** Prices of a model. */
 const ModelPricing = strict(
   {
+    request: Type.Optional(
+      price('USD a call, besides its tokens: for pictures and sound, which often have no token counts. Absent or 0: free.'),
+    ),
     prompt: Type.Optional(price('USD a token of the prompt. Absent or 0: free.')),
     completion: Type.Optional(price('USD a token of the reply. Absent or 0: free.')),
     cacheRead: Type.Optional(price('USD a token read from the upstream’s cache. Absent: as `prompt`. 0: free.')),
     cacheWrite: Type.Optional(price('USD a token written to the upstream’s cache. Absent: as `prompt`. 0: free.')),
   },
-  { description: 'Prices in USD a token, for cost limits. Absent: calls cost nothing.' },
+  { description: 'Prices in USD, for cost limits. Absent: calls cost nothing.' },
 );
 
 const attempts = (tries: number) =>

@@ -10,7 +10,7 @@ import { defaultRole } from '#contract/roles.ts';
 import { KeyRing } from '../callers/key-ring.ts';
 import { RoleLimits } from '../limits/limits.ts';
 import { toQuickApp } from '../quick-app/to-quick-app.ts';
-import type { Upstream } from '../upstreams/upstream.ts';
+import type { Upstream, UpstreamApi } from '../upstreams/upstream.ts';
 import type { Deployment, Ownership } from './deployment.ts';
 
 const applicationTimeouts = { connectMs: 10_000, firstByteMs: 300_000, idleMs: 300_000 };
@@ -31,18 +31,25 @@ export function toSnapshot(configuration: Configuration): ConfigSnapshot {
 }
 
 function toModel(id: string, entry: ModelEntry): Deployment {
+  const upstreams = toUpstreams(id, entry);
   return {
     ...toCommon(id, entry),
     kind: 'model',
-    type: entry.type,
+    type: typeOf(entry, upstreams),
     limits: entry.limits,
     pricing: entry.pricing,
-    upstreams: toUpstreams(id, entry),
+    upstreams,
     forwardsToken: false,
     quickApp: undefined,
     ofType: undefined,
     ownership: null,
   };
+}
+
+/** A model whose upstreams serve nothing but what is passed through does not chat. */
+function typeOf({ type }: ModelEntry, upstreams: readonly Upstream[]): Deployment['type'] {
+  const chats = upstreams.some(({ apis }) => apis === undefined || apis.includes('chat') || apis.includes('responses'));
+  return type === 'embedding' || chats ? type : 'other';
 }
 
 /** An application of the configuration, or one that its owner made through the API. */
@@ -121,7 +128,7 @@ function toUpstream(model: string, entry: NamedUpstream): Omit<Upstream, 'revisi
     protocol: entry.protocol,
     endpoint: entry.endpoint === undefined ? undefined : new URL(entry.endpoint),
     apiVersion: entry.apiVersion,
-    ...(entry.api !== 'chat' && { api: entry.api }),
+    ...(entry.api !== 'chat' && { apis: toApis(entry.api) }),
     region: entry.region,
     key: entry.key === undefined ? undefined : new Secret(entry.key),
     model: entry.model ?? model,
@@ -130,6 +137,11 @@ function toUpstream(model: string, entry: NamedUpstream): Omit<Upstream, 'revisi
     tier: entry.tier,
     timeouts: entry.timeouts,
   };
+}
+
+function toApis(api: UpstreamEntry['api']): readonly UpstreamApi[] {
+  if (api === 'both') return ['chat', 'responses'];
+  return typeof api === 'string' ? [api] : api;
 }
 
 interface ApplicationAddress {

@@ -1,13 +1,17 @@
 import type { JsonObject } from '#base/json.ts';
 import { protocols } from '#contract/configuration/protocols.ts';
+import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
 import type { QuickApp } from '../quick-app/quick-app.ts';
-import type { Upstream } from '../upstreams/upstream.ts';
+import type { Upstream, UpstreamApi } from '../upstreams/upstream.ts';
+
+const chatAlone: readonly UpstreamApi[] = ['chat'];
 
 /** A named model or application. */
 export interface Deployment {
   readonly id: string;
   readonly kind: 'model' | 'application';
-  readonly type: 'chat' | 'embedding';
+  /** `other`: it neither chats nor makes embeddings; its upstreams serve APIs that are passed through. */
+  readonly type: 'chat' | 'embedding' | 'other';
   readonly displayName: string | undefined;
   readonly displayVersion: string | undefined;
   readonly description: string | undefined;
@@ -58,12 +62,37 @@ interface TokenLimits {
   readonly maxCompletionTokens?: number;
 }
 
-/** USD a token. */
+/** USD a token, and a call. */
 interface Pricing {
+  readonly request?: number;
   readonly prompt?: number;
   readonly completion?: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
+}
+
+/** What a deployment is asked for. */
+export type DeploymentUse = 'chat' | 'embedding' | PassThroughApi;
+
+/** The deployment with those of its upstreams that serve such calls; undefined if it answers none. */
+export function servingFor(deployment: Deployment, use: DeploymentUse): Deployment | undefined {
+  const { type, upstreams } = deployment;
+  const isPassed = use !== 'chat' && use !== 'embedding';
+  if (!isPassed && type !== use) return undefined;
+  const serves = ({ apis = chatAlone }: Upstream): boolean => {
+    if (use === 'chat') return apis.includes('chat') || apis.includes('responses');
+    return use === 'embedding' || apis.includes(use);
+  };
+  if (upstreams.every(serves)) return isPassed && upstreams.length === 0 ? undefined : deployment;
+  const serving = upstreams.filter(serves);
+  return serving.length === 0 ? undefined : { ...deployment, upstreams: serving };
+}
+
+/** The paths below `/v1` at which a deployment answers, but for those of stored things. */
+export function apisOf(deployment: Deployment): readonly string[] {
+  const { type } = deployment;
+  const own = type === 'chat' ? ['chat/completions', 'responses'] : type === 'embedding' ? ['embeddings'] : [];
+  return [...own, ...passThroughApis.filter((api) => servingFor(deployment, api) !== undefined)];
 }
 
 /** Whether the deployment's replies record in their state the controls they offer (docs/wire.md, Chat request). */

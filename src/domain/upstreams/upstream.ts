@@ -6,9 +6,10 @@ import type { ChatRequest } from '#contract/chat-request.ts';
 import type { ProtocolName } from '#contract/configuration/protocols.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { Native, RawFrame } from '#contract/frame.ts';
+import type { PassThroughApi } from '#contract/pass-through.ts';
 
-/** OpenAI's APIs that an upstream serves: chat completions, responses, or both. */
-type UpstreamApi = 'chat' | 'responses' | 'both';
+/** An API of OpenAI's family that an upstream can serve. */
+export type UpstreamApi = 'chat' | 'responses' | PassThroughApi;
 
 /** An outside endpoint that serves a deployment, as configured. */
 export interface Upstream {
@@ -20,8 +21,8 @@ export interface Upstream {
   /** Base address, or the full one for an application; undefined if the protocol needs none. */
   readonly endpoint: URL | undefined;
   readonly apiVersion: string | undefined;
-  /** Which of OpenAI's two APIs it serves, if it speaks OpenAI's dialect; absent: chat completions. */
-  readonly api?: UpstreamApi;
+  /** The APIs that it serves, if it speaks OpenAI's dialect; absent: chat completions. */
+  readonly apis?: readonly UpstreamApi[];
   readonly region: string | undefined;
   readonly key: Secret | undefined;
   /** The upstream's own name of the model. */
@@ -64,6 +65,43 @@ export interface Ask<Request = ChatRequest> {
   readonly noteIgnored?: (fields: readonly string[]) => void;
 }
 
+/** A request that goes to the upstream as it came, but for the name of the model: a JSON object, or a form and what it may lack. */
+export type PassThroughRequest = { readonly api: PassThroughApi } & (
+  | { readonly body: JsonObject }
+  | { readonly form: FormFields; readonly defaults: Readonly<Record<string, unknown>> }
+);
+
+/** The fields of a form but for `model`, while they come from its caller. */
+export interface FormFields {
+  /** The boundary of the form that they are written as. */
+  readonly boundary: string;
+  /** Estimated tokens of its text, as far as it has come. */
+  readonly promptTokens: number;
+  /** Whether `open` can give all of it: more than a little is not kept once it is sent. */
+  readonly isWhole: boolean;
+  /** The fields, then the defaults that it lacks, to the end of the form. What is wrong with it is thrown as a ParleyError while it is read. */
+  open(defaults: Readonly<Record<string, unknown>>): FormPieces;
+}
+
+export interface FormPieces {
+  readonly pieces: AsyncIterable<Uint8Array>;
+  /** Bytes of all of them; undefined while the rest is still to come. */
+  readonly length: number | undefined;
+}
+
+/** A piece of an answer that is passed through. */
+export interface PassedFrame {
+  /** As latin1 bytes: of events whole ones; the only piece if the answer is JSON. */
+  readonly bytes: string;
+  /** Of the whole answer. */
+  readonly kind: 'json' | 'events' | 'raw';
+  readonly contentType: string;
+  /** Tokens, if the upstream tells them here. */
+  readonly usage?: JsonObject;
+  /** Chars of text in it. */
+  readonly chars: number;
+}
+
 /** Takes the reply of an upstream: frames of the compat wire, of which nothing is trusted, up to the upstream's own end mark. */
 export type UpstreamSink = Sink<RawFrame>;
 
@@ -75,6 +113,8 @@ export interface ChatProtocol {
   chat(ask: Ask, reply: UpstreamSink): Handle;
   /** Pushes the one reply to an embeddings request, as OpenAI's API gives it; absent if the protocol has none. */
   embed?(ask: Ask<EmbeddingsRequest>, reply: Sink<JsonObject>): Handle;
+  /** Pushes the answer to a request of an API that is passed through; absent if the protocol has none. */
+  passThrough?(ask: Ask<PassThroughRequest>, reply: Sink<PassedFrame>): Handle;
   /** Pushes the number of tokens of the request in `native`, as the upstream counts them; absent if it has no way to ask. */
   countTokens?(ask: Ask, reply: Sink<number>): Handle;
 }

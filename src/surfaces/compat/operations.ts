@@ -1,10 +1,12 @@
 import { ChatRequest } from '#contract/chat-request.ts';
 import { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import type { ErrorCode } from '#contract/errors.ts';
+import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts';
 import { type ApiOperation, type Content, inPath, inQuery, json, type NamedSchema, type Parameter } from '../http/operation.ts';
 import { bodyErrors, callErrors, compatErrorShape, keyErrors, limitErrors } from '../http/operation-errors.ts';
 import { exampleNames, inDeploymentPath } from '../http/operation-examples.ts';
 import type { MethodOfPath } from '../http/path-methods.ts';
+import { apisOfDeployments, compatApis } from './path.ts';
 import { chunk, completion, embeddings } from './reply-schema.ts';
 
 const canonicalPrefix = 'compat';
@@ -57,10 +59,16 @@ interface Place {
 
 const byModel: Place = { path: '/v1/{operation}', suffix: 'V1', isNamedByBody: true, isOpenAi: true, toParameters: () => [] };
 
-/** Chat completions and embeddings below each prefix, such as `compat` and `openai`, and below `/v1` of the service and of each alias. */
-export function compatOperations(prefixes: readonly string[]): ApiOperation[] {
+/** Describes one of the APIs that are passed through, at one place. */
+type ToPassThrough = (api: PassThroughApi, place: Place) => ApiOperation;
+
+/** Chat completions, embeddings and the APIs that are passed through below each prefix, such as `compat` and `openai`, and below `/v1` of the service and of each alias. */
+export function compatOperations(prefixes: readonly string[], toPassThrough: ToPassThrough): ApiOperation[] {
   const aliases = prefixes.filter((prefix) => prefix !== canonicalPrefix).flatMap(toAliases);
-  return [...prefixes.map(toPlace), byModel, ...aliases].flatMap((place) => [toChat(place), toEmbeddings(place)]);
+  return [...prefixes.map(toPlace), byModel, ...aliases].flatMap((place) => {
+    const passed = (place.isNamedByBody ? compatApis : apisOfDeployments).filter(isPassThroughApi);
+    return [toChat(place), toEmbeddings(place), ...passed.map((api) => toPassThrough(api, place))];
+  });
 }
 
 function toAliases(prefix: string): Place[] {
@@ -78,7 +86,7 @@ function toSuffix(prefix: string): string {
 
 /** Forms of the same paths that are not described: below each prefix the version may be the last segment, or not there. */
 export function otherFormsOfCalls(prefixes: readonly string[]): MethodOfPath[] {
-  const calls = ['chat/completions', 'embeddings', 'chat/completions/{api_version}', 'embeddings/{api_version}'];
+  const calls = apisOfDeployments.flatMap((api) => [api, `${api}/{api_version}`]);
   return prefixes.flatMap((prefix) => calls.map((call) => ({ method: 'post', path: `/${prefix}/deployments/{id}/${call}` })));
 }
 

@@ -1,17 +1,26 @@
 import type { AskedVersion } from '#contract/api-version.ts';
 import { toDeploymentId } from '#contract/deployment-path.ts';
 import { ParleyError } from '#contract/errors.ts';
-import type { Operation } from '#domain/telemetry.ts';
+import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
 import { methodNotAllowed, routeNotFound } from '../http/answer-methods.ts';
 import { toAllowed } from '../http/path-methods.ts';
 
-const operations: Readonly<Record<string, Operation>> = { 'chat/completions': 'chat', embeddings: 'embeddings' };
+/** What a path asks for. */
+export type CompatApi = 'chat/completions' | 'embeddings' | PassThroughApi;
+
+/** What is asked for where `model` of the body names the deployment. */
+export const compatApis: readonly CompatApi[] = ['chat/completions', 'embeddings', ...passThroughApis];
+
+/** What is asked for on paths of deployments: Azure has no rerank, and moderates by itself. */
+export const apisOfDeployments: readonly CompatApi[] = compatApis.filter((api) => api !== 'rerank' && api !== 'moderations');
+const names = apisOfDeployments.map((each) => (each === 'completions' ? '(?<!(?:^|/)chat/)completions' : each)).join('|');
+const form = new RegExp(`^(.*)/(${names})(?:/([^/]*))?$`);
 
 /** What the path of a deployment asks for. */
 export interface DeploymentTarget {
   /** As it stands in the path, still percent-encoded; `readId` reads it. */
   readonly encodedId: string;
-  readonly operation: Operation;
+  readonly api: CompatApi;
   /** Undefined if neither the path nor the query has one. */
   readonly version: AskedVersion | undefined;
 }
@@ -25,17 +34,25 @@ export interface DeploymentPlace {
 }
 
 /**
- * Reads `{id}/chat/completions[/{api_version}]` or `{id}/embeddings[/{api_version}]` out of a raw path below such a
- * place; the id may have several segments. Throws `route_not_found`, `method_not_allowed`.
+ * Reads `{id}/{api}[/{api_version}]`, such as `{id}/chat/completions`, out of a raw path below such a place; the id may have several segments. Throws `route_not_found`, `method_not_allowed`.
  */
 export function readTarget(rawUrl: string, { base, isListed }: DeploymentPlace): DeploymentTarget {
   const [path = '', query = ''] = rawUrl.split('?', 2);
   const rest = path.slice(base.length);
-  const match = /^(.*)\/(chat\/completions|embeddings)(?:\/([^/]*))?$/.exec(rest);
-  const operation = operations[match?.[2] ?? ''];
-  if (match === null || operation === undefined) throw isListed && !rest.includes('/') ? notCalled() : routeNotFound();
-  const version = match[3] === undefined ? fromQuery(query) : { text: decoded(match[3]), from: 'path' as const };
-  return { encodedId: match[1] ?? '', operation, version };
+  const found = apiIn(rest);
+  if (found === undefined) throw isListed && !rest.includes('/') ? notCalled() : routeNotFound();
+  const { encodedId, api, inPath } = found;
+  return { encodedId, api, version: inPath === undefined ? fromQuery(query) : { text: decoded(inPath), from: 'path' } };
+}
+
+function apiIn(path: string) {
+  const match = form.exec(path);
+  return match === null ? undefined : { encodedId: match[1] ?? '', api: match[2] as CompatApi, inPath: match[3] };
+}
+
+/** The API that a path asks for, for measures; chat where it asks for none. */
+export function apiOfPath(rawUrl: string, { base }: DeploymentPlace): CompatApi {
+  return apiIn(rawUrl.slice(base.length).split('?', 1)[0] ?? '')?.api ?? 'chat/completions';
 }
 
 /** The deployment id of a path. Throws `deployment_not_found` for what can be no id. */

@@ -5,32 +5,45 @@ import { type AskedVersion, checkApiVersion, missingApiVersion } from '#contract
 import { type ChatRequest, parseChatRequest } from '#contract/chat-request.ts';
 import { parseEmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { readModel } from '#contract/named-model.ts';
+import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts';
 import type { Call, Calls, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import { modelErrorDialect } from '../http/error-dialect.ts';
+import { type ErrorDialect, modelErrorDialect } from '../http/error-dialect.ts';
 import { parseBody } from '../http/parse-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import type { RequestHandler } from '../http/request-handler.ts';
+import type { RequestHandler, RouteFacts } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';
 import { serveCalls } from '../http/serve-raw.ts';
 import { type EventWriter, StreamedReply } from '../http/streamed-reply.ts';
 import { compatEvents, EventsWithChoices } from './compat-events.ts';
 import { azureErrorDialect } from './error-dialect.ts';
 import { JsonReply } from './json-reply.ts';
-import { type DeploymentPlace, readId, readTarget } from './path.ts';
+import { apiOfPath, type CompatApi, compatApis, type DeploymentPlace, readId, readTarget } from './path.ts';
 
 export interface CompatDeps {
   readonly handler: RequestHandler;
   readonly calls: Calls;
+  /** Serves the APIs that are passed through. */
+  readonly servePassThrough: ServePassThrough;
   /** Prefixes that stand for `compat`, such as `openai`. */
   readonly aliases: readonly string[];
 }
 
+/** Serves one request of an API that is passed through; its deployment is named by the path, or by `model` of its body. */
+type ServePassThrough = (context: RequestContext, api: PassThroughApi, asked: PassThroughAsked) => Promise<void>;
+
+interface PassThroughAsked {
+  /** Undefined if the body's `model` names the deployment. */
+  readonly deployment: string | undefined;
+  /** Throws what is wrong with the version in the path; to be called once the caller may use the deployment. */
+  readonly checkVersion: () => void;
+}
+
 const canonicalPrefix = 'compat';
-const isEmbeddings = /\/embeddings(\/|\?|$)/;
+const operations = { 'chat/completions': 'chat', embeddings: 'embeddings' } as const;
 
 /**
- * Chat completions and embeddings: `/{prefix}/deployments/{id}/…`, and `/v1/…` with `/{alias}/v1/…` beside it, where
+ * Chat completions, embeddings and the APIs that are passed through: `/{prefix}/deployments/{id}/…`, and `/v1/…` with `/{alias}/v1/…` beside it, where
  * `model` of the body names the deployment.
  */
 export function compatRoutes(app: FastifyInstance, deps: CompatDeps): void {
@@ -52,31 +65,38 @@ interface PathRules extends DeploymentPlace {
 
 function routesByPath(app: FastifyInstance, deps: CompatDeps, { requiresVersion, isOpenAi, ...place }: PathRules): void {
   const { base } = place;
-  const chat = { operation: 'chat', route: `${base}{id}/chat/completions`, errorDialect: azureErrorDialect } as const;
-  const embeddings = { ...chat, operation: 'embeddings', route: `${base}{id}/embeddings` } as const;
+  const facts = factsOf(`${base}{id}`, azureErrorDialect);
   serveCalls(app, `${base}*`, (raw) => {
     const url = raw.request.url ?? '';
-    const facts = isEmbeddings.test(url) ? embeddings : chat;
-    return deps.handler.serve(facts, raw, (context) => {
+    const api = apiOfPath(url, place);
+    return deps.handler.serve(facts[api], raw, (context) => {
       const target = readTarget(url, place);
       const needsVersion = requiresVersion === true && target.version === undefined;
-      return serve[target.operation](deps, context, { ...target, needsVersion, isOpenAi: isOpenAi === true });
+      return serve(deps, context, { ...target, needsVersion, isOpenAi: isOpenAi === true });
     });
   });
 }
 
+/** What the route of each API is, for measures and logs. */
+function factsOf(base: string, errorDialect: ErrorDialect): Readonly<Record<CompatApi, RouteFacts>> {
+  const entries = compatApis.map((api): [CompatApi, RouteFacts] => {
+    const operation = isPassThroughApi(api) ? 'passthrough' : operations[api];
+    return [api, { operation, route: `${base}/${api}`, errorDialect }];
+  });
+  return Object.fromEntries(entries) as Record<CompatApi, RouteFacts>;
+}
+
 function routesByModel(app: FastifyInstance, deps: CompatDeps, base: string): void {
-  const asked: Asked = { encodedId: undefined, version: undefined, needsVersion: false, isOpenAi: true };
-  for (const [path, operation] of [
-    ['chat/completions', 'chat'],
-    ['embeddings', 'embeddings'],
-  ] as const) {
-    const facts = { operation, route: `${base}/${path}`, errorDialect: modelErrorDialect };
-    serveCalls(app, facts.route, (raw) => deps.handler.serve(facts, raw, (context) => serve[operation](deps, context, asked)));
+  const byModel = { encodedId: undefined, version: undefined, needsVersion: false, isOpenAi: true };
+  const facts = factsOf(base, modelErrorDialect);
+  for (const api of compatApis) {
+    const asked: Asked = { ...byModel, api };
+    serveCalls(app, `${base}/${api}`, (raw) => deps.handler.serve(facts[api], raw, (context) => serve(deps, context, asked)));
   }
 }
 
 interface Asked {
+  readonly api: CompatApi;
   /** Undefined if the body's `model` names the deployment. */
   readonly encodedId: string | undefined;
   readonly version: AskedVersion | undefined;
@@ -85,7 +105,13 @@ interface Asked {
   readonly isOpenAi: boolean;
 }
 
-const serve = { chat: serveChat, embeddings: serveEmbeddings };
+async function serve(deps: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
+  const { api } = asked;
+  if (api === 'chat/completions') return serveChat(deps, context, asked);
+  if (api === 'embeddings') return serveEmbeddings(deps, context, asked);
+  const deployment = asked.encodedId === undefined ? undefined : readId(asked.encodedId);
+  return deps.servePassThrough(context, api, { deployment, checkVersion: () => checkVersion(asked) });
+}
 
 async function serveChat(deps: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
   const { target, body } = await authorize(deps, context, { ...asked, use: 'chat' });

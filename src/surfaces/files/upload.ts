@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { ParleyError } from '#contract/errors.ts';
 import { fileTooLarge, type Upload } from '#domain/files/stored-resources.ts';
+import { toBoundary } from '../http/form/form-reader.ts';
+import { piecesOf } from '../http/request-pieces.ts';
 import { toContentType } from './content-type.ts';
-import { type FormPart, LaterPart, readFilePart, toBoundary } from './file-part.ts';
+import { type FormPart, LaterPart, readFilePart } from './file-part.ts';
 
 type Content = Omit<Upload, 'condition' | 'refusal'>;
-
-const lingerMs = 5_000;
 
 /** Refuses a file that is announced too large. Of a form, only the part that is the file counts. */
 export function refuseLargeFile({ headers }: IncomingMessage, maxBytes: number): void {
@@ -30,7 +30,7 @@ export async function withUpload<Result>(
   path: string,
   work: (content: Content) => Promise<Result>,
 ): Promise<Result> {
-  const body = bodyOf(request);
+  const body = piecesOf(request);
   try {
     return await workOn(await toContent(request.headers, path, body), path, work);
   } finally {
@@ -57,20 +57,4 @@ async function toContent(headers: IncomingHttpHeaders, path: string, body: Async
 
 function fromPart({ contentType, bytes }: FormPart, path: string): Content {
   return { contentType: toContentType(contentType, path), bytes, announcedBytes: undefined };
-}
-
-async function* bodyOf(request: IncomingMessage): AsyncGenerator<Uint8Array, undefined> {
-  try {
-    yield* request.iterator({ destroyOnReturn: false });
-  } catch (cause) {
-    throw new ParleyError('invalid_request', 'The body broke off before its end.', { cause });
-  }
-}
-
-/** Lets what is left of a body run for a moment: its writer reads the answer only if the connection outlives it. */
-export function letGo(request: IncomingMessage): void {
-  if (request.complete) return;
-  request.resume();
-  const timer = setTimeout(() => request.destroy(), lingerMs);
-  request.once('close', () => clearTimeout(timer));
 }

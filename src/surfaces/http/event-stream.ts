@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import { endResponse, stalledMs } from './end-response.ts';
+import { endResponse } from './end-response.ts';
 import { privateFields } from './private-answer.ts';
+import { whenDrained } from './when-drained.ts';
 
 const pingMs = 15_000;
 const fullBytes = 64 * 1024;
@@ -59,19 +60,7 @@ export class EventStream {
   /** Resolves when the reader has caught up, or is gone. */
   drained(): Promise<void> {
     this.#write();
-    if (!this.#response.writableNeedDrain || this.#response.destroyed) return Promise.resolve();
-    return new Promise((resolve) => {
-      const response = this.#response;
-      const stalled = setTimeout(() => response.destroy(), stalledMs);
-      const go = (): void => {
-        clearTimeout(stalled);
-        response.off('drain', go);
-        response.off('close', go);
-        resolve();
-      };
-      response.on('drain', go);
-      response.on('close', go);
-    });
+    return whenDrained(this.#response);
   }
 
   end(): void {

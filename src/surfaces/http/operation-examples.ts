@@ -8,6 +8,8 @@ import { inPath, type Parameter } from './operation.ts';
 export const exampleNames = {
   chat: 'demo',
   embedding: 'demo-embeddings',
+  /** Has the APIs that are passed through; there is none without a configuration. */
+  others: 'studio',
   /** Has documents. */
   application: 'sample',
   /** Depends on one that requires consent. */

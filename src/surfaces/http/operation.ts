@@ -51,6 +51,7 @@ export interface ErrorShape {
 export const chapters = {
   Chat: 'Replies of models and applications, in the form of the OpenAI API.',
   Embeddings: 'Vectors of texts, in the form of the OpenAI API.',
+  'Further APIs': 'Texts, pictures, sound and order, in the forms of OpenAI’s family, of models that have them.',
   Messages: 'Replies of the same deployments, in the Messages dialect of the Anthropic API.',
   Responses: 'Replies of the same deployments, in the form of the Responses API.',
   MCP: 'The same deployments as servers of the Model Context Protocol.',

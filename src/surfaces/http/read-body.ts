@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { freeBytes } from '#base/free-bytes.ts';
 import { ParleyError } from '#contract/errors.ts';
 
@@ -10,8 +10,13 @@ export function refuseLargeBody(request: IncomingMessage, maxBytes: number): voi
 
 /** Refuses a body that is not announced as plain JSON. */
 export function requireJson({ headers }: IncomingMessage): void {
-  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = headers;
+  const { 'content-type': type = '' } = headers;
   if (type !== 'application/json') requireJsonType(type);
+  requirePlain(headers);
+}
+
+/** Refuses a body that comes packed. */
+export function requirePlain({ 'content-encoding': encoding = 'identity' }: IncomingHttpHeaders): void {
   if (encoding !== 'identity')
     throw unsupported(`The body must come without a content encoding, not as "${encoding.slice(0, 100)}".`);
 }
@@ -21,11 +26,15 @@ const jsonCharsets: ReadonlySet<string> = new Set(['utf-8', 'utf8', 'us-ascii', 
 
 function requireJsonType(type: string): void {
   const [essence = ''] = type.split(';', 1);
-  if (essence.trim().toLowerCase() !== 'application/json')
-    throw unsupported(`The body must be application/json, not ${type ? `"${type.slice(0, 100)}"` : 'of no type'}.`);
+  if (essence.trim().toLowerCase() !== 'application/json') throw refusedType('application/json', type);
   const [, charset] = /;\s*charset\s*=\s*["']?([^"';\s]*)/i.exec(type) ?? [];
   if (charset !== undefined && !jsonCharsets.has(charset.toLowerCase()))
     throw unsupported(`The body must be JSON in UTF-8, not in "${charset.slice(0, 100)}"; application/json needs no charset.`);
+}
+
+/** The 415 of a body that has another media type than the one that is taken. */
+export function refusedType(taken: string, type: string): ParleyError {
+  return unsupported(`The body must be ${taken}, not ${type ? `"${type.slice(0, 100)}"` : 'of no type'}.`);
 }
 
 function unsupported(message: string): ParleyError {
@@ -95,6 +104,7 @@ function toWhole(pieces: readonly Buffer[], bytes: number): Buffer {
 /** A request whose caller leaves later emits an error; it is ignored. */
 function ignore(): void {}
 
-function tooLarge(maxBytes: number): ParleyError {
+/** The 413 of a body over a limit. */
+export function tooLarge(maxBytes: number): ParleyError {
   return new ParleyError('payload_too_large', `The body is larger than the ${maxBytes} bytes allowed here.`);
 }

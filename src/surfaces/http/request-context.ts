@@ -21,6 +21,9 @@ class CallerLeft extends Error {
 const lingerMs = 1_000;
 const nothing: ReadonlySet<string> = new Set();
 
+/** What is told that its reply is wanted no more. */
+type Failing = Pick<ReplySink, 'fail'>;
+
 /** What a request is known by. */
 interface RequestFacts {
   readonly id: string;
@@ -46,7 +49,7 @@ export class RequestContext {
   #error: ParleyError | undefined;
   /** The reply under way, or the one that was sent. */
   #answer: (Pick<Answer, 'headers' | 'used'> & Partial<Pick<Answer, 'ignored'>>) | undefined;
-  #following: { readonly answer: Answer; readonly reply: ReplySink } | undefined;
+  #following: { readonly answer: Answer; readonly reply: Failing } | undefined;
   /** The route's own work, and the reply that it leaves behind. */
   #unfinished = 1;
   #isClosed = false;
@@ -101,7 +104,7 @@ export class RequestContext {
   }
 
   /** Keeps the reply that is under way: it is cancelled with the request, its header fields are on every answer from now on, its tokens are counted. */
-  follow(answer: Answer, reply: ReplySink): void {
+  follow(answer: Answer, reply: Failing): void {
     this.#answer = answer;
     this.#unfinished += 1;
     this.#following = { answer, reply };

@@ -59,13 +59,20 @@ export class RequestHandler {
     context.finish();
   }
 
+  /** Who calls; a body that is announced too large is refused first. */
+  async identify(context: RequestContext, maxBytes: number): Promise<Caller> {
+    const { request, record, errorDialect } = context;
+    refuseLargeBody(request, maxBytes);
+    const caller = await this.#deps.identify(readCredentials(request, errorDialect.takesXApiKey));
+    record.caller(caller);
+    return caller;
+  }
+
   /** Who calls, and the bytes of the body. Checked in this order: size, credentials, media type. */
   async authenticate(context: RequestContext): Promise<AuthenticatedBody> {
     const { request } = context;
     const maxBytes = this.#deps.maxBodyBytes();
-    refuseLargeBody(request, maxBytes);
-    const caller = await this.#deps.identify(readCredentials(request, context.errorDialect.takesXApiKey));
-    context.record.caller(caller);
+    const caller = await this.identify(context, maxBytes);
     requireJson(request);
     return { caller, bytes: await readBody(request, maxBytes, () => context.signal) };
   }

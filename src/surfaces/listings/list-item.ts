@@ -1,5 +1,5 @@
 import { toDecimal } from '#base/decimal.ts';
-import type { Deployment } from '#domain/deployments/deployment.ts';
+import { apisOf, type Deployment } from '#domain/deployments/deployment.ts';
 import { bucketOf } from '#domain/files/bucket.ts';
 import { declaredDependencies } from '#domain/quick-app/deployments-as-tools.ts';
 import { toListedFeatures } from './features.ts';
@@ -33,17 +33,20 @@ export function toListItem(deployment: Deployment, createdSeconds: number): Reco
   };
 }
 
-function ofModel({ id, type, limits, defaults, pricing }: Deployment): Record<string, unknown> {
+function ofModel(deployment: Deployment): Record<string, unknown> {
+  const { id, type, limits, defaults, pricing } = deployment;
+  const apis = apisOf(deployment);
   return {
     model: id,
     lifecycle_status: 'generally-available',
     capabilities: {
       scale_types: ['standard'],
-      completion: false,
+      completion: apis.includes('completions'),
       chat_completion: type === 'chat',
       embeddings: type === 'embedding',
       fine_tune: false,
       inference: false,
+      apis,
     },
     limits: limits && {
       max_total_tokens: limits.maxTotalTokens,
@@ -53,6 +56,7 @@ function ofModel({ id, type, limits, defaults, pricing }: Deployment): Record<st
     defaults,
     pricing: pricing && {
       unit: 'token',
+      request: toPrice(pricing.request),
       prompt: toPrice(pricing.prompt),
       completion: toPrice(pricing.completion),
       cache_read: toPrice(pricing.cacheRead),

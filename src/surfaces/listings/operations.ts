@@ -47,6 +47,11 @@ const ofModels = {
       embeddings: flag,
       fine_tune: flag,
       inference: flag,
+      apis: {
+        type: 'array',
+        items: text,
+        description: 'Paths below `/v1` at which the model answers, such as `chat/completions` or `audio/speech`.',
+      },
     },
   },
   limits: {
@@ -62,7 +67,14 @@ const ofModels = {
   pricing: {
     type: 'object',
     description: 'Of models.',
-    properties: { unit: { const: 'token' }, prompt: price, completion: price, cache_read: price, cache_write: price },
+    properties: {
+      unit: { const: 'token' },
+      request: price,
+      prompt: price,
+      completion: price,
+      cache_read: price,
+      cache_write: price,
+    },
   },
 };
 

@@ -7,6 +7,7 @@ import type { AnyItem } from '#contract/responses/input-items.ts';
 import { includables, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { ChatAsk, Target } from '#domain/call.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
+import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
 import { estimateRequestTokens } from '#domain/usage/estimate-tokens.ts';
 import { fitItems } from './fit-items.ts';
@@ -114,7 +115,7 @@ function maxPromptTokensOf({ limits }: Deployment, { max_output_tokens: output =
 
 /** Whether one of the upstreams speaks the dialect. */
 function isNative({ kind, upstreams }: Deployment): boolean {
-  return kind === 'model' && upstreams.some(({ api = 'chat' }) => api !== 'chat');
+  return kind === 'model' && upstreams.some(speaksResponses);
 }
 
 /** `resolved` is what the body stands for, unless it can go as it is. */

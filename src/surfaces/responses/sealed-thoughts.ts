@@ -4,6 +4,7 @@ import { protocols } from '#contract/configuration/protocols.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { speaksMessages } from '#domain/upstreams/messages-upstream.ts';
+import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
 
 /** What an answer leaves for the next turn that its text does not say. All of it travels sealed. */
@@ -79,8 +80,8 @@ function kindsOf({ upstreams, kind, quickApp }: Deployment): string[] {
 
 function kindOf(upstream: Upstream): string {
   if (speaksMessages(upstream)) return 'claude';
-  const { protocol, api = 'chat' } = upstream;
-  if (api !== 'chat') return 'responses';
+  if (speaksResponses(upstream)) return 'responses';
+  const { protocol } = upstream;
   if (protocol === 'vertex' || protocol === 'gemini') return 'gemini';
   if (protocol === 'bedrock' && protocols.bedrock.takesThinking) return 'claude';
   return protocol;

@@ -30,7 +30,11 @@ export interface MessagesProtocolDeps {
  * Upstreams that speak the Messages dialect over HTTP: callers of it are relayed, all others translated. They are asked for a
  * stream if the caller wants one: a whole reply has a status of its own, and costs one parse.
  */
-export function createMessagesProtocol({ http, clock, address }: MessagesProtocolDeps): Required<Omit<ChatProtocol, 'embed'>> {
+export function createMessagesProtocol({
+  http,
+  clock,
+  address,
+}: MessagesProtocolDeps): Required<Omit<ChatProtocol, 'embed' | 'passThrough'>> {
   const send = <Item>(ask: Ask, operation: Operation, sending: Sending<Item>): Handle => {
     const { body, dialect, reply } = sending;
     const sendTo = (to: Address): Handle => sendForReply(http, toRequest(ask, to), dialect, reply);

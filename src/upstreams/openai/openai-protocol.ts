@@ -1,15 +1,24 @@
-import type { HttpClient, HttpRequest } from '#base/http/client.ts';
+import type { HttpBody, HttpClient, HttpRequest } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { addQuery, joinPath } from '#base/url-path.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { toPlainMessages } from '#contract/content.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
-import { type Ask, type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
+import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts';
+import {
+  type Ask,
+  type ChatProtocol,
+  type PassThroughRequest,
+  type Upstream,
+  UpstreamFault,
+} from '#domain/upstreams/upstream.ts';
 import { toBody } from '../to-body.ts';
 import { type ReplyDialect, sendForReply } from '../upstream-reply.ts';
+import { toFormBody } from './form-body.ts';
+import { passedReply } from './passed-reply.ts';
 import { chatReply, embeddingsReply } from './read-reply.ts';
 
-type Operation = 'chat/completions' | 'embeddings';
+type Operation = 'chat/completions' | 'embeddings' | PassThroughApi;
 
 interface Dialect {
   url(upstream: Upstream, operation: Operation): URL;
@@ -88,19 +97,30 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
   const whole = basesFor('chat/completions', 'application/json');
   const streamed = basesFor('chat/completions', 'text/event-stream');
   const embeddings = basesFor('embeddings', 'application/json');
+  const others = Object.fromEntries(passThroughApis.map((api) => [api, basesFor(api, '*/*')])) as Record<
+    PassThroughApi,
+    RequestBases
+  >;
   return {
     hasChoices: true,
     chat(ask, reply) {
       const { upstream, native } = ask;
       const request = native === undefined ? ask.request : withoutThoughts(ask.request);
       const bases = request.stream === true ? streamed : whole;
-      const sent = toRequest(bases.of(upstream), ask, dialect.toBody(request, upstream));
+      const sent = toRequest(bases.of(upstream), ask, toBody(dialect.toBody(request, upstream)));
       return sendForReply(http, sent, noting(chatReply, ask), reply);
     },
     embed(ask, reply) {
       const { upstream, request } = ask;
-      const sent = toRequest(embeddings.of(upstream), ask, dialect.toEmbeddingsBody(request, upstream));
+      const sent = toRequest(embeddings.of(upstream), ask, toBody(dialect.toEmbeddingsBody(request, upstream)));
       return sendForReply(http, sent, noting(embeddingsReply, ask), reply);
+    },
+    passThrough(ask, reply) {
+      const { upstream, request } = ask;
+      const { body, contentType, hidesUsage } = toPassed(request, upstream);
+      const base = others[request.api].of(upstream);
+      const sent = toRequest({ ...base, headers: { ...base.headers, 'content-type': contentType } }, ask, body);
+      return sendForReply(http, { ...sent, isOnce: true }, noting(passedReply(request, hidesUsage), ask), reply);
     },
   };
 }
@@ -117,10 +137,28 @@ function toBase(
   };
 }
 
-function toRequest(base: RequestBase, ask: Pick<Ask, 'upstream' | 'headers' | 'query'>, body: JsonObject): HttpRequest {
+function toRequest(base: RequestBase, ask: Pick<Ask, 'upstream' | 'headers' | 'query'>, body: HttpBody): HttpRequest {
   const { timeouts } = ask.upstream;
   const url = ask.query ? addQuery(base.url, ask.query) : base.url;
-  return { method: 'POST', url, headers: { ...base.headers, ...ask.headers }, body: toBody(body), timeouts };
+  return { method: 'POST', url, headers: { ...base.headers, ...ask.headers }, body, timeouts };
+}
+
+interface Passed {
+  readonly body: HttpBody;
+  readonly contentType: string;
+  /** Whether the caller of a stream did not ask for the usage, which the upstream is always asked for. */
+  readonly hidesUsage: boolean;
+}
+
+/** A request as it came, with the upstream's own name of the model. */
+function toPassed(request: PassThroughRequest, { model }: Upstream): Passed {
+  if ('form' in request) return { ...toFormBody(request.form, model, request.defaults), hidesUsage: false };
+  const { api, body } = request;
+  const named = { ...body, model };
+  const sent = api === 'completions' ? withUsage(named) : named;
+  const { stream_options: options } = body;
+  const hidesUsage = sent !== named && !(isJsonObject(options) && options.include_usage === true);
+  return { body: toBody(sent), contentType: 'application/json', hidesUsage };
 }
 
 /** The same, with somebody who is told the header fields. */

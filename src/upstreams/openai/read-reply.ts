@@ -36,7 +36,7 @@ function toCompletionFrame(bytes: string): RawFrame {
   return Frame.ofRawCompletion(completion as RawCompletion, bytes);
 }
 
-function readRefusal({ status, headers, bytes }: Refusal): UpstreamFault {
+export function readRefusal({ status, headers, bytes }: Refusal): UpstreamFault {
   const { message, ...others } = toSaid(tryParseJson(fromLatin1(bytes)));
   const retryAfterSeconds = retryAfterOf(headers);
   return new UpstreamFault('refused', message ?? plainWordsOf(headers, bytes) ?? `The upstream answered ${status}.`, {

@@ -2,6 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { HttpClient, HttpRequest } from '#base/http/client.ts';
 import type { JsonObject } from '#base/json.ts';
 import { joinPath } from '#base/url-path.ts';
+import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
 import { type Ask, type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toBody } from '../to-body.ts';
 import { sendForReply } from '../upstream-reply.ts';
@@ -29,8 +30,8 @@ export function eitherApi(chat: ChatProtocol, responses: ChatProtocol): ChatProt
   return {
     ...chat,
     chat(ask, reply) {
-      const { api = 'chat' } = ask.upstream;
-      const isNative = api === 'responses' || (api === 'both' && ask.native?.dialect === 'responses');
+      const { apis } = ask.upstream;
+      const isNative = speaksResponses(ask.upstream) && (ask.native?.dialect === 'responses' || apis?.includes('chat') !== true);
       return (isNative ? responses : chat).chat(ask, reply);
     },
   };

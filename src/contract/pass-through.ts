@@ -1,0 +1,68 @@
+/** What is known of an API whose requests and answers are passed through. */
+export interface PassThroughTraits {
+  /** How its requests come: JSON, or a form with files; `either` takes both. */
+  readonly takes: 'json' | 'form' | 'either';
+  /** Fields that a request must have besides `model`. */
+  readonly required: readonly string[];
+  /** Fields whose text counts as the prompt if the upstream reports no tokens. */
+  readonly prompt: readonly string[];
+  /** The field that an answer in JSON must have. */
+  readonly answer: string;
+  /** Media types of answers that are neither JSON nor events; absent: there are none. */
+  readonly raw?: RegExp;
+  /** The `type` of the event that a streamed answer does not end without; absent: `[DONE]` is its end. */
+  readonly lastEvent?: string;
+}
+
+const text = /^(?:text\/(?:plain|vtt|srt)|application\/(?:x-)?(?:subrip|srt)|text\/x-subrip)\b/i;
+const sound = /^(?:audio\/|application\/octet-stream\b|application\/ogg\b)/i;
+
+const traits = {
+  completions: { takes: 'json', required: ['prompt'], prompt: ['prompt', 'suffix'], answer: 'choices' },
+  moderations: { takes: 'json', required: ['input'], prompt: ['input'], answer: 'results' },
+  'images/generations': {
+    takes: 'json',
+    required: ['prompt'],
+    prompt: ['prompt'],
+    answer: 'data',
+    lastEvent: 'image_generation.completed',
+  },
+  'images/edits': {
+    takes: 'either',
+    required: ['prompt'],
+    prompt: ['prompt'],
+    answer: 'data',
+    lastEvent: 'image_edit.completed',
+  },
+  'audio/speech': {
+    takes: 'json',
+    required: ['input', 'voice'],
+    prompt: ['input', 'instructions'],
+    answer: 'audio',
+    raw: sound,
+    lastEvent: 'speech.audio.done',
+  },
+  'audio/transcriptions': {
+    takes: 'form',
+    required: ['file'],
+    prompt: ['prompt'],
+    answer: 'text',
+    raw: text,
+    lastEvent: 'transcript.text.done',
+  },
+  'audio/translations': { takes: 'form', required: ['file'], prompt: ['prompt'], answer: 'text', raw: text },
+  rerank: { takes: 'json', required: ['query', 'documents'], prompt: ['query', 'documents'], answer: 'results' },
+} as const satisfies Record<string, PassThroughTraits>;
+
+/** An API of OpenAI's family besides chat completions, responses and embeddings; the name is its path below `/v1`. */
+export type PassThroughApi = keyof typeof traits;
+
+/** Each of them (docs/wire.md, APIs that are passed through). */
+export const passThrough: Readonly<Record<PassThroughApi, PassThroughTraits>> = traits;
+
+export const passThroughApis = Object.keys(traits) as PassThroughApi[];
+
+/** Whether an API is one of them. */
+export function isPassThroughApi(name: string): name is PassThroughApi {
+  return Object.hasOwn(traits, name);
+}

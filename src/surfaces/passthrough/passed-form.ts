@@ -1,0 +1,198 @@
+import { randomBytes } from 'node:crypto';
+import { hasControls } from '#base/has-controls.ts';
+import { ParleyError } from '#contract/errors.ts';
+import type { PassThroughTraits } from '#contract/pass-through.ts';
+import { requestFault } from '#contract/request-fault.ts';
+import type { FormFields, FormPieces } from '#domain/upstreams/upstream.ts';
+import { estimateTokens } from '#domain/usage/estimate-tokens.ts';
+import { FormReader } from '../http/form/form-reader.ts';
+import type { PartHead } from '../http/form/part-head.ts';
+import { malformedForm } from '../http/form/piece-reader.ts';
+
+/** What of a form is kept at most until the model is named: sound and pictures commonly stand before it. */
+const maxKeptBytes = 32 * 1024 ** 2;
+/** What of a longer one is waited for before it is sent, and kept so that it can be sent again. */
+const maxRepeatedBytes = 1024 ** 2;
+const maxModelBytes = 1024;
+const mostParts = 1000;
+/** Names as APIs have them. Others might be read as `model` by whoever unescapes them. */
+const fieldName = /^[\w.-]{1,100}(?:\[[\w.-]{0,100}\])?$/;
+const isModel = /^model(?:\[|$)/i;
+
+/**
+ * A form on its way from the caller to an upstream. Its parts are read, and written anew with a boundary that the caller does not know, so that
+ * what the upstream reads is what was read here; `model` is taken out.
+ */
+export class PassedForm implements FormFields {
+  readonly boundary = `parley-${randomBytes(24).toString('hex')}`;
+  readonly #traits: PassThroughTraits;
+  readonly #parts: AsyncIterator<Buffer>;
+  readonly #seen = new Set<string>();
+  #model: string | undefined;
+  #promptBytes = 0;
+  /** Pieces that are kept; those before them are gone. */
+  #kept: Buffer[] = [];
+  #gone = 0;
+  #keptBytes = 0;
+  #hasEnded = false;
+  #isSpent = false;
+  #pulling: Promise<void> | undefined;
+
+  constructor(body: AsyncIterable<Uint8Array>, boundary: string, traits: PassThroughTraits) {
+    this.#traits = traits;
+    this.#parts = this.#rewritten(new FormReader(body, boundary));
+  }
+
+  get isWhole(): boolean {
+    return !this.#isSpent;
+  }
+
+  get promptTokens(): number {
+    return estimateTokens(this.#promptBytes);
+  }
+
+  /** The model that it names, once that has come. Throws `invalid_request` if there is none, `payload_too_large` if too much stands before it. */
+  async readModel(): Promise<string> {
+    while (this.#model === undefined && !this.#hasEnded && this.#keptBytes <= maxKeptBytes) await this.#pull();
+    if (this.#model !== undefined) return this.#model;
+    if (this.#hasEnded) throw requestFault('model', 'must name a deployment; GET /v1/models lists yours');
+    throw new ParleyError(
+      'payload_too_large',
+      `The field model must come within the first ${maxKeptBytes} bytes of the form; send it ahead of the file.`,
+      { param: 'model' },
+    );
+  }
+
+  /** Waits for a little of it, so that a small one is known as a whole before anything is asked. */
+  async readAhead(): Promise<void> {
+    while (!this.#hasEnded && this.#keptBytes < maxRepeatedBytes) await this.#pull();
+    if (this.#hasEnded) this.#requireFields();
+  }
+
+  open(defaults: Readonly<Record<string, unknown>>): FormPieces {
+    if (this.#isSpent) throw new Error('a form that is not kept was opened again');
+    const length = this.#hasEnded ? this.#keptBytes + this.#ending(defaults).length : undefined;
+    return { pieces: this.#pieces(defaults), length };
+  }
+
+  async *#pieces(defaults: Readonly<Record<string, unknown>>): AsyncGenerator<Uint8Array> {
+    for (let at = 0; ; at += 1) {
+      while (at - this.#gone >= this.#kept.length && !this.#hasEnded) await this.#pull();
+      const piece = this.#kept[at - this.#gone];
+      if (piece === undefined) break;
+      if (!this.#hasEnded && this.#keptBytes > maxRepeatedBytes) this.#isSpent = true;
+      if (this.#isSpent) this.#drop(at);
+      yield piece;
+    }
+    this.#requireFields();
+    yield this.#ending(defaults);
+  }
+
+  /** Forgets the pieces up to this one. */
+  #drop(at: number): void {
+    const dropped = this.#kept.splice(0, at - this.#gone + 1);
+    this.#gone += dropped.length;
+    for (const { length } of dropped) this.#keptBytes -= length;
+  }
+
+  /** Reads one more piece, for everybody who waits for it. */
+  #pull(): Promise<void> {
+    this.#pulling ??= this.#parts
+      .next()
+      .then(({ done, value }) => {
+        if (done) this.#hasEnded = true;
+        else if (value.length > 0) {
+          this.#kept.push(value);
+          this.#keptBytes += value.length;
+        }
+      })
+      .finally(() => {
+        this.#pulling = undefined;
+      });
+    return this.#pulling;
+  }
+
+  async *#rewritten(reader: FormReader): AsyncGenerator<Buffer> {
+    await reader.begin();
+    for (let parts = 0; ; parts += 1) {
+      const head = await reader.skipTo(() => true);
+      if (head === undefined) return;
+      if (parts >= mostParts) throw malformedForm(`it has more than ${mostParts} parts`);
+      if (!fieldName.test(head.name)) throw malformedForm('a part has no name, or one that no field has');
+      if (isModel.test(head.name)) {
+        await this.#takeModel(head, reader);
+        // What waits for the model looks again.
+        yield Buffer.alloc(0);
+        continue;
+      }
+      this.#seen.add(head.name.replace(/\[.*$/, ''));
+      yield toHead(head, this.boundary);
+      const isPrompt = head.filename === '' && this.#traits.prompt.includes(head.name);
+      for await (const piece of reader.content()) {
+        if (isPrompt) this.#promptBytes += piece.length;
+        yield Buffer.from(piece.buffer, piece.byteOffset, piece.length);
+      }
+      yield Buffer.from('\r\n');
+    }
+  }
+
+  async #takeModel({ name }: PartHead, reader: FormReader): Promise<void> {
+    if (name !== 'model') throw requestFault(name, 'is not a known field; the name is model');
+    if (this.#model !== undefined) throw requestFault('model', 'must stand in the form once');
+    const pieces: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const piece of reader.content()) {
+      pieces.push(piece);
+      bytes += piece.length;
+      if (bytes > maxModelBytes) throw requestFault('model', `must not be longer than ${maxModelBytes} bytes`);
+    }
+    const model = Buffer.concat(pieces).toString();
+    if (model === '') throw requestFault('model', 'must name a deployment; GET /v1/models lists yours');
+    this.#model = model;
+  }
+
+  #requireFields(): void {
+    for (const name of this.#traits.required) if (!this.#seen.has(name)) throw requestFault(name, 'is required');
+  }
+
+  /** The defaults that the form lacks, and its end. */
+  #ending(defaults: Readonly<Record<string, unknown>>): Buffer {
+    const lacking = Object.entries(defaults).filter(
+      ([name]) => !this.#seen.has(name) && fieldName.test(name) && !isModel.test(name),
+    );
+    const parts = lacking.flatMap(([name, value]) => toParts(name, value).map((part) => this.#toPart(part)));
+    return Buffer.from(`${parts.join('')}--${this.boundary}--\r\n`);
+  }
+
+  #toPart([name, value]: readonly [string, string]): string {
+    return `--${this.boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+  }
+}
+
+/** A default as fields of a form. */
+function toParts(name: string, value: unknown): readonly (readonly [string, string])[] {
+  if (Array.isArray(value)) return value.map((item: unknown) => [`${name}[]`, toText(item)]);
+  return [[name, toText(value)]];
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The head of a part, written as everybody reads it. */
+function toHead({ name, filename, contentType }: PartHead, boundary: string): Buffer {
+  const file = filename === '' ? '' : `; filename="${toQuoted(filename)}"`;
+  const type = contentType === undefined ? '' : `\r\nContent-Type: ${requirePlain(contentType)}`;
+  return Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="${name}"${file}${type}\r\n\r\n`, 'latin1');
+}
+
+/** Escapes what would end the quotes; browsers leave a backslash as it is. */
+function toQuoted(text: string): string {
+  const plain = requirePlain(text);
+  return /\\$/.test(plain.replaceAll('\\\\', '')) ? plain.replaceAll('\\', '\\\\') : plain;
+}
+
+function requirePlain(text: string): string {
+  if (hasControls(Buffer.from(text, 'latin1'))) throw malformedForm('the head of a part has control characters');
+  return text;
+}

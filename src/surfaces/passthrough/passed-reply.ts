@@ -1,0 +1,94 @@
+import type { Sink } from '#base/sink.ts';
+import { toEvent } from '#contract/frame.ts';
+import type { PassedFrame } from '#domain/upstreams/upstream.ts';
+import { endResponse } from '../http/end-response.ts';
+import { EventStream } from '../http/event-stream.ts';
+import { privateFields } from '../http/private-answer.ts';
+import type { RequestContext } from '../http/request-context.ts';
+import { sendJson } from '../http/send-json.ts';
+import { whenDrained } from '../http/when-drained.ts';
+
+/** Sends an answer that is passed through, as it came and no faster than it is read. A failure ahead of its first piece has its own status. */
+export class PassedReply implements Sink<PassedFrame> {
+  readonly #context: RequestContext;
+  #kind: PassedFrame['kind'] | undefined;
+  #events: EventStream | undefined;
+  /** An answer in JSON, which is sent once it has ended well. */
+  #json = '';
+  #isPaused = false;
+  #isOver = false;
+
+  constructor(context: RequestContext) {
+    this.#context = context;
+  }
+
+  frame(frame: PassedFrame): void {
+    const { record, clock } = this.#context;
+    if (frame.kind === 'json') {
+      this.#kind = 'json';
+      this.#json = frame.bytes;
+      return;
+    }
+    if (this.#kind === undefined) {
+      this.#begin(frame);
+      record.firstByte(clock.nowMs());
+    } else record.chunk(clock.nowMs());
+    if (this.#events !== undefined) this.#events.send(frame.bytes);
+    else this.#context.response.write(frame.bytes, 'latin1');
+    if (this.#isFull && !this.#isPaused) this.#pause();
+  }
+
+  end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const { response } = this.#context;
+    if (this.#kind === 'json') sendJson(response, 200, this.#json, this.#context.replyHeaders);
+    else if (this.#events !== undefined) this.#events.end();
+    else endResponse(response, '');
+    this.#context.replyEnded();
+  }
+
+  fail(thrown: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    if (this.#kind === undefined || this.#kind === 'json') this.#context.sendError(thrown);
+    else this.#breakOff(thrown);
+    this.#context.replyEnded();
+  }
+
+  #begin({ kind, contentType }: PassedFrame): void {
+    const { response, replyHeaders } = this.#context;
+    this.#kind = kind;
+    if (kind === 'events') {
+      this.#events = new EventStream(response);
+      this.#events.start(replyHeaders);
+    } else response.writeHead(200, { 'content-type': contentType, ...privateFields, ...replyHeaders });
+  }
+
+  /** Events end with one that tells the error; of other media the connection breaks, so that nobody takes a part for the whole. */
+  #breakOff(thrown: unknown): void {
+    const context = this.#context;
+    const error = context.failed(thrown);
+    if (this.#events === undefined) context.response.destroy();
+    else if (context.hasLeft) this.#events.abandon();
+    else {
+      this.#events.send(`${toEvent(context.errorDialect.toErrorBody(error, context.id))}data: [DONE]\n\n`);
+      this.#events.end();
+    }
+  }
+
+  get #isFull(): boolean {
+    return this.#events?.isFull ?? this.#context.response.writableNeedDrain;
+  }
+
+  /** Until the reader has caught up. */
+  #pause(): void {
+    this.#isPaused = true;
+    this.#context.pause();
+    const drained = this.#events?.drained() ?? whenDrained(this.#context.response);
+    void drained.then(() => {
+      this.#isPaused = false;
+      this.#context.resume();
+    });
+  }
+}

@@ -1,0 +1,249 @@
+import { type ClientRequest, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Answered } from '#test/ask.ts';
+import { callerKey, startService, type TestService } from '#test/start-service.ts';
+import { untilStill } from '#test/until-still.ts';
+import { formType, type Part, type RawUpstream, readForm, sendJson, sound, startRawUpstream, toForm, toPart } from './support.ts';
+
+const mebibyte = 1024 ** 2;
+type Answer = (request: IncomingMessage, response: ServerResponse, index: number) => void | Promise<void>;
+
+let answer: Answer;
+let upstream: RawUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startRawUpstream((request, response, index) => answer(request, response, index));
+  const upstreams = [{ endpoint: upstream.endpoint, key: 'upstream-key', model: 'whisper-1', api: 'audio/transcriptions' }];
+  service = await startService({
+    models: {
+      listener: { upstreams, defaults: { language: 'de', response_format: 'json' } },
+      chatter: { upstreams: [{ protocol: 'demo' }] },
+      staff: { upstreams, userRoles: ['staff'] },
+    },
+  });
+});
+
+afterEach(() => service.forgetFailures());
+
+afterAll(async () => {
+  await service.close();
+  await upstream[Symbol.asyncDispose]();
+});
+
+const path = '/v1/audio/transcriptions';
+const ofDeployment = (id = 'listener') => `/openai/deployments/${id}/audio/transcriptions`;
+const headers = { 'api-key': callerKey, 'content-type': formType };
+const named: Part = { name: 'model', value: 'listener' };
+
+function send(body: Buffer, at = path, more: Record<string, string> = {}): Promise<Answered> {
+  return service.ask({ path: at, headers: { ...headers, ...more }, body });
+}
+
+/** Answers with the fields that came. */
+async function tellFields(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const form = await readForm(request);
+  const fields = await Promise.all(
+    [...form].map(async ([name, value]) => [
+      name,
+      typeof value === 'string' ? value : [value.name, value.type, await value.text()],
+    ]),
+  );
+  sendJson(response, { text: 'heard', fields, headers: request.headers });
+}
+
+interface Told {
+  readonly fields: readonly unknown[];
+  readonly headers: Record<string, string>;
+}
+
+describe('a form', () => {
+  it.each([
+    ['ahead of the file', [named, sound]],
+    ['behind the file', [sound, named]],
+  ])('with the model %s reaches the upstream with its own name of the model', async (_where, parts) => {
+    answer = tellFields;
+    const { status, json, headers: told } = await send(toForm(...parts, { name: 'language', value: 'en' }));
+    expect(status).toBe(200);
+    const { fields, headers: sent } = json as Told;
+    expect(fields).toEqual([
+      ['model', 'whisper-1'],
+      ['file', ['a.wav', 'audio/wav', 'RIFF']],
+      ['language', 'en'],
+      ['response_format', 'json'],
+    ]);
+    expect(sent).toMatchObject({ authorization: 'Bearer upstream-key', 'content-length': expect.any(String) });
+    expect(sent['x-request-id']).toBe(told['x-request-id']);
+    expect(told['x-upstream-attempts']).toBe('1');
+  });
+
+  it('on a path of a deployment needs no model, and one that it has is not followed', async () => {
+    answer = tellFields;
+    for (const parts of [[sound], [sound, { name: 'model', value: 'staff' }]]) {
+      const { json } = await send(toForm(...parts), ofDeployment());
+      expect((json as Told).fields).toEqual([
+        ['model', 'whisper-1'],
+        ['file', ['a.wav', 'audio/wav', 'RIFF']],
+        ['language', 'de'],
+        ['response_format', 'json'],
+      ]);
+    }
+  });
+
+  it('that is large is sent on while it comes, in chunks', async () => {
+    answer = tellFields;
+    const large = { ...sound, value: Buffer.alloc(3 * mebibyte, 65) };
+    const { json } = await send(toForm(named, large));
+    const { fields, headers: sent } = json as Told;
+    expect((fields[1] as [string, string[]])[1][2]).toHaveLength(3 * mebibyte);
+    expect(sent).toMatchObject({ 'transfer-encoding': 'chunked' });
+  });
+
+  it('that nothing but its head was sent of goes to the next try as a whole', async () => {
+    answer = async (request, response, index) => {
+      if (index % 2 === 0) {
+        request.resume();
+        return sendJson(response, { error: { message: 'busy' } }, 503);
+      }
+      return tellFields(request, response);
+    };
+    if (upstream.asked % 2 === 1) await send(toForm(named, sound));
+    const { status, headers: told } = await send(toForm(named, sound));
+    expect([status, told['x-upstream-attempts']]).toEqual([200, '2']);
+  });
+
+  it('that is not kept is not sent twice', async () => {
+    const before = upstream.asked;
+    answer = (request, response) => {
+      request.resume().on('end', () => sendJson(response, { error: { message: 'busy' } }, 503));
+    };
+    const { status, headers: told } = await send(toForm(named, { ...sound, value: Buffer.alloc(3 * mebibyte) }));
+    expect([status, told['x-upstream-attempts'], upstream.asked - before]).toEqual([503, '1', 1]);
+  });
+
+  it('may be refused by the upstream before its end', async () => {
+    answer = (_request, response) => sendJson(response, { error: { message: 'too long', code: 'too_long' } }, 400);
+    const { status, error } = await send(toForm(named, { ...sound, value: Buffer.alloc(8 * mebibyte) }));
+    expect([status, error.message, error.code]).toEqual([400, 'too long', 'too_long']);
+  });
+});
+
+describe('a form is refused', () => {
+  const broken = (form: Buffer) => Buffer.from(form.toString('latin1').replaceAll('form-data; name="file"', 'file'), 'latin1');
+  it.each([
+    ['without a model', toForm(sound), 400, 'model'],
+    ['with an empty model', toForm(sound, { name: 'model', value: '' }), 400, 'model'],
+    ['with two models', toForm(named, sound, named), 400, 'model'],
+    ['with a long model', toForm({ name: 'model', value: 'm'.repeat(2000) }, sound), 400, 'model'],
+    ['with a model in other letters', toForm(named, sound, { name: 'Model', value: 'staff' }), 400, 'Model'],
+    ['with a model in brackets', toForm(named, sound, { name: 'model[]', value: 'staff' }), 400, 'model[]'],
+    ['with a name that unescapes to model', toForm(named, sound, { name: 'mo\\del', value: 'staff' }), 400, null],
+    ['with a part without a name', toForm(named, sound, { name: '', value: 'x' }), 400, null],
+    ['without a file', toForm(named), 400, 'file'],
+    ['that breaks off', toForm(named, sound).subarray(0, -20), 400, null],
+    ['with a part of another kind', broken(toForm(named, sound)), 400, null],
+    ['with too many parts', toForm(named, ...Array.from({ length: 1001 }, () => ({ name: 'a', value: '' }))), 400, null],
+    ['for a model that does not exist', toForm({ name: 'model', value: 'nobody' }, sound), 404, null],
+    ['for a model of others', toForm({ name: 'model', value: 'staff' }, sound), 403, null],
+    ['for a model that chats', toForm({ name: 'model', value: 'chatter' }, sound), 400, null],
+  ])('%s', async (_what, form, status, param) => {
+    const before = upstream.asked;
+    const answered = await send(form);
+    expect([answered.status, answered.error.param]).toEqual([status, param]);
+    expect(upstream.asked).toBe(before);
+  });
+
+  it('of another media type, packed, without a boundary, and without a key', async () => {
+    const form = toForm(named, sound);
+    expect((await send(form, path, { 'content-type': 'application/json' })).status).toBe(415);
+    expect((await send(form, path, { 'content-encoding': 'gzip' })).status).toBe(415);
+    expect((await send(form, path, { 'content-type': 'multipart/form-data' })).status).toBe(400);
+    expect((await send(form, path, { 'api-key': 'wrong' })).status).toBe(401);
+  });
+
+  it('where the file is too large to wait for a model behind it', async () => {
+    const { status, error } = await send(toForm({ ...sound, value: Buffer.alloc(33 * mebibyte) }, named));
+    expect([status, error.code, error.param]).toEqual([413, 'payload_too_large', 'model']);
+  });
+
+  it('while it is sent on, if its end is at fault', async () => {
+    answer = (request) => void request.resume();
+    const large = { ...sound, value: Buffer.alloc(3 * mebibyte) };
+    const { status, error } = await send(toForm(named, large, { name: 'model', value: 'staff' }));
+    expect([status, error.param]).toEqual([400, 'model']);
+  });
+
+  it('larger than files may be', async () => {
+    const { status, error } = await service.ask({
+      path,
+      headers: { ...headers, 'content-length': String(600 * mebibyte) },
+    });
+    expect([status, error.code]).toEqual([413, 'payload_too_large']);
+  });
+});
+
+/** A form that comes slowly, or does not end. */
+function openForm(...begun: readonly Buffer[]): ClientRequest {
+  const opened = openRequest(`${service.url}${path}`, { method: 'POST', headers });
+  opened.on('error', () => undefined);
+  for (const piece of begun) opened.write(piece);
+  return opened;
+}
+
+describe('while a form is sent on', () => {
+  it('a slow upstream slows the caller, whatever its size, and nothing is kept', async () => {
+    const size = 200 * mebibyte;
+    let goOn = (): void => undefined;
+    let received = 0;
+    answer = async (request, response) => {
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+      });
+      for await (const piece of request) received += (piece as Buffer).length;
+      sendJson(response, { text: 'heard', received });
+    };
+    const opened = openForm(toPart(named));
+    let sent = 0;
+    const piece = Buffer.alloc(mebibyte, 1);
+    opened.write(toPart({ ...sound, value: '' }).subarray(0, -2));
+    const answered = new Promise<IncomingMessage>((resolve) => opened.once('response', resolve));
+    const writing = (async () => {
+      while (sent < size) {
+        sent += piece.length;
+        if (!opened.write(piece)) await new Promise((resolve) => opened.once('drain', resolve));
+      }
+      opened.end(`\r\n${toForm()}`);
+    })();
+    await untilStill(() => sent);
+    // What the sockets on the way hold, and what the form keeps: never the form.
+    expect(sent).toBeLessThan(24 * mebibyte);
+    goOn();
+    await writing;
+    const response = await answered;
+    expect(JSON.parse(await text(response))).toMatchObject({ text: 'heard' });
+    expect(received).toBeGreaterThan(size);
+  });
+
+  it('a caller that leaves takes the upstream along', async () => {
+    let closed: Promise<unknown> = Promise.resolve();
+    const came = new Promise<void>((resolve) => {
+      answer = (request) => {
+        closed = new Promise((left) => request.once('close', left));
+        request.resume();
+        resolve();
+      };
+    });
+    const opened = openForm(toPart(named), toPart({ ...sound, value: Buffer.alloc(2 * mebibyte) }));
+    await came;
+    opened.destroy();
+    await closed;
+    await vi.waitUntil(() => service.inFlightCalls.size === 0);
+  });
+
+  it('an upstream that breaks off is a failure', async () => {
+    answer = (request) => void request.once('data', () => request.socket.destroy());
+    const { status, error } = await send(toForm(named, { ...sound, value: Buffer.alloc(8 * mebibyte) }));
+    expect([status, error.type]).toEqual([503, 'server_overloaded']);
+  });
+});
