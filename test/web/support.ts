@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
-import { callerKey, startService, type TestService } from '#test/start-service.ts';
+import { callerKey, type ServiceOptions, startService, type TestService } from '#test/start-service.ts';
 import { EmptyPages } from './empty-pages.ts';
 
 /** What must never happen, as it happened. */
@@ -65,10 +65,14 @@ export async function startBrowser(): Promise<TestBrowser> {
 }
 
 /** The service with its page as it is built now, and a browser, which may be one that is there. */
-export async function startPageHouse(configuration: object = {}, shared?: TestBrowser): Promise<PageHouse> {
+export async function startPageHouse(
+  configuration: object = {},
+  shared?: TestBrowser,
+  options: ServiceOptions = {},
+): Promise<PageHouse> {
   const browser = shared ?? (await startBrowser());
   const upstream = await startScriptedUpstream();
-  const service = await startService({
+  const whole = {
     ...configuration,
     models: {
       demo: { displayName: 'Demo', description: 'Answers by rules.', upstreams: [{ protocol: 'demo' }] },
@@ -87,7 +91,8 @@ export async function startPageHouse(configuration: object = {}, shared?: TestBr
         applicationProperties: properties({ applications_as_tools: ['mailbox'], starters: ['Look into my mailbox'] }),
       }),
     },
-  });
+  };
+  const service = await startService(whole, options);
   const openAt = (address: string, options?: BrowserContextOptions) => browser.open(`${service.url}${address}`, options);
   return {
     browser,

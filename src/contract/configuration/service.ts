@@ -281,7 +281,7 @@ export const PageSettings = strict(
     conversations: Type.Enum(['server', 'browser'], {
       default: 'server',
       description:
-        'Where conversations of the page may be kept. `server`: in the database too, sealed, at `/v1/chats`. `browser`: in the browser alone; what the database has of them stays there, and is not served.',
+        'Where the page keeps conversations. `server`: in the database, sealed, the same on every device of a user. `browser`: in the browser alone; what the database has of them stays there, and is not served.',
     }),
   },
   { default: {}, description: 'The page for people.' },

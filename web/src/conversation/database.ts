@@ -1,4 +1,5 @@
 import type { Conversation, Turn } from './conversation.ts';
+import type { SyncMark } from './merge.ts';
 
 /** What the list of conversations needs of one. */
 export interface Head {
@@ -10,6 +11,14 @@ export interface Head {
   readonly said: string;
 }
 
+/** A conversation that was changed or removed here, and the service was not told yet. */
+export interface Unsent {
+  readonly id: string;
+  /** Another with each change. */
+  readonly stamp: string;
+  readonly isRemoved?: boolean;
+}
+
 /** Where conversations are kept. */
 export interface Database {
   heads(): Promise<readonly Head[]>;
@@ -17,6 +26,22 @@ export interface Database {
   /** Writes what differs from `before`, its last form that was written; without it, everything. */
   write(conversation: Conversation, before?: Conversation): Promise<void>;
   remove(id: string): Promise<void>;
+  /** Heads of conversations that the service has, and that are not kept here yet. */
+  putHeads(heads: readonly Head[]): Promise<void>;
+  /** Writes what the service has too. */
+  take(conversation: Conversation, mark: SyncMark): Promise<void>;
+  /** Removes what the service has removed. */
+  forget(id: string): Promise<void>;
+  /** Whether more of it than its head is kept here. */
+  has(id: string): Promise<boolean>;
+  mark(id: string): Promise<SyncMark | undefined>;
+  putMark(mark: SyncMark): Promise<void>;
+  dropMark(id: string): Promise<void>;
+  unsent(): Promise<readonly Unsent[]>;
+  /** The service has it now, unless it changed meanwhile. */
+  sent(entry: Unsent): Promise<void>;
+  /** Removes everything. */
+  clear(): Promise<void>;
 }
 
 const mostSaidChars = 20_000;
@@ -35,7 +60,7 @@ export function toHead({ id, title, deployment, updatedAtMs, turns }: Conversati
   return { id, title, deployment, updatedAtMs, said: said.slice(0, mostSaidChars).toLowerCase() };
 }
 
-const stores = ['heads', 'conversations', 'turns'] as const;
+const stores = ['heads', 'conversations', 'turns', 'marks', 'unsent'] as const;
 type Stores = Record<(typeof stores)[number], IDBObjectStore>;
 
 /**
@@ -43,11 +68,16 @@ type Stores = Record<(typeof stores)[number], IDBObjectStore>;
  * tabs that go on with one conversation lose nothing of each other.
  */
 export async function openDatabase(user: string): Promise<Database> {
-  const opening = indexedDB.open(`parley ${user}`, 1);
-  opening.onupgradeneeded = () => {
-    opening.result.createObjectStore('heads', { keyPath: 'id' });
-    opening.result.createObjectStore('conversations', { keyPath: 'id' });
-    opening.result.createObjectStore('turns', { keyPath: ['conversation', 'id'] });
+  const opening = indexedDB.open(`parley ${user}`, 2);
+  opening.onupgradeneeded = ({ oldVersion }) => {
+    if (oldVersion < 1) {
+      opening.result.createObjectStore('heads', { keyPath: 'id' });
+      opening.result.createObjectStore('conversations', { keyPath: 'id' });
+      opening.result.createObjectStore('turns', { keyPath: ['conversation', 'id'] });
+    }
+    opening.result.createObjectStore('marks', { keyPath: 'id' });
+    opening.result.createObjectStore('unsent', { keyPath: 'id' });
+    if (opening.transaction !== null && oldVersion === 1) markAllUnsent(opening.transaction);
   };
   const database = await done(opening);
   // Another tab that needs a newer form of the database must not wait for this one.
@@ -71,19 +101,67 @@ export async function openDatabase(user: string): Promise<Database> {
       return kept && { ...kept, turns: toTurns(turns) };
     },
     write: (conversation, before) =>
-      change(({ heads, conversations, turns: kept }) => {
-        const { turns, ...rest } = conversation;
-        heads.put(toHead(conversation));
-        conversations.put(rest);
-        for (const turn of Object.values(turns))
-          if (before?.turns[turn.id] !== turn) kept.put({ ...turn, conversation: rest.id });
+      change((all) => {
+        put(all, conversation, before);
+        all.unsent.put({ id: conversation.id, stamp: crypto.randomUUID() });
       }),
     remove: (id) =>
-      change(({ heads, conversations, turns }) => {
-        heads.delete(id);
-        conversations.delete(id);
-        turns.delete(turnsOf(id));
+      change((all) => {
+        drop(all, id);
+        all.unsent.put({ id, stamp: crypto.randomUUID(), isRemoved: true });
       }),
+    putHeads: (listed) =>
+      change(({ heads }) => {
+        for (const head of listed) heads.put(head);
+      }),
+    take: (conversation, mark) =>
+      change((all) => {
+        put(all, conversation);
+        all.marks.put(mark);
+      }),
+    forget: (id) =>
+      change((all) => {
+        drop(all, id);
+        all.unsent.delete(id);
+      }),
+    has: async (id) => (await done<number>(database.transaction('conversations').objectStore('conversations').count(id))) > 0,
+    mark: (id) => done<SyncMark | undefined>(database.transaction('marks').objectStore('marks').get(id)),
+    putMark: (mark) => change(({ marks }) => marks.put(mark)),
+    dropMark: (id) => change(({ marks }) => marks.delete(id)),
+    unsent: () => done<Unsent[]>(database.transaction('unsent').objectStore('unsent').getAll()),
+    sent: ({ id, stamp }) =>
+      change(({ unsent }) => {
+        const reading = unsent.get(id);
+        reading.onsuccess = () => {
+          if (reading.result?.stamp === stamp) unsent.delete(id);
+        };
+      }),
+    clear: () =>
+      change((all) => {
+        for (const name of stores) all[name].clear();
+      }),
+  };
+}
+
+function put({ heads, conversations, turns: kept }: Stores, conversation: Conversation, before?: Conversation): void {
+  const { turns, ...rest } = conversation;
+  heads.put(toHead(conversation));
+  conversations.put(rest);
+  for (const turn of Object.values(turns)) if (before?.turns[turn.id] !== turn) kept.put({ ...turn, conversation: rest.id });
+}
+
+function drop({ heads, conversations, turns, marks }: Stores, id: string): void {
+  heads.delete(id);
+  conversations.delete(id);
+  turns.delete(turnsOf(id));
+  marks.delete(id);
+}
+
+/** What was kept before the service kept anything is brought there. */
+function markAllUnsent(upgrade: IDBTransaction): void {
+  const keys = upgrade.objectStore('conversations').getAllKeys();
+  keys.onsuccess = () => {
+    for (const id of keys.result) upgrade.objectStore('unsent').put({ id, stamp: crypto.randomUUID() });
   };
 }
 
@@ -99,7 +177,19 @@ function toTurns(kept: readonly (Turn & { conversation?: string })[]): Conversat
 
 /** Keeps nothing: for browsers that do not let the page keep anything. */
 export function forgetfulDatabase(): Database {
-  return { heads: async () => [], read: async () => undefined, write: async () => undefined, remove: async () => undefined };
+  const nothing = async () => undefined;
+  return {
+    ...{
+      heads: async () => [],
+      read: nothing,
+      write: nothing,
+      remove: nothing,
+      unsent: async () => [],
+      mark: nothing,
+      has: async () => false,
+    },
+    ...{ putHeads: nothing, take: nothing, forget: nothing, putMark: nothing, dropMark: nothing, sent: nothing, clear: nothing },
+  };
 }
 
 function done<Value>(request: IDBRequest): Promise<Value>;

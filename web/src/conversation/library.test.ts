@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Conversation, Turn } from './conversation.ts';
-import { type Database, toHead } from './database.ts';
+import { type Database, forgetfulDatabase, toHead } from './database.ts';
 import { Library } from './library.ts';
 
 const never = new AbortController().signal;
@@ -15,6 +15,7 @@ const conversation = (...turns: Turn[]): Conversation => ({
 /** Keeps one conversation. */
 function databaseOf(kept: { now: Conversation }): Database {
   return {
+    ...forgetfulDatabase(),
     heads: async () => [toHead(kept.now)],
     read: async () => kept.now,
     // Never done, as that of a slow disk.

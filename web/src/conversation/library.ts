@@ -1,6 +1,7 @@
 import { type Conversation, settled } from './conversation.ts';
 import { type Database, type Head, isWhole, toHead } from './database.ts';
 import type { OtherTabs } from './other-tabs.ts';
+import type { ServerSync } from './server-sync.ts';
 
 const saveAfterMs = 400;
 
@@ -17,11 +18,23 @@ export class Library {
   #heads: readonly Head[] = [];
 
   readonly #tabs: OtherTabs | undefined;
+  #sync: ServerSync | undefined;
 
   constructor(database: Database, tabs?: OtherTabs) {
     this.#database = database;
     this.#tabs = tabs;
     tabs?.onChange((id) => void this.#takeIn(id));
+  }
+
+  /** From now on the service is told of what is written, and asked for what is not here. */
+  follow(sync: ServerSync): void {
+    this.#sync = sync;
+  }
+
+  /** Takes in what another device changed, and the database has. */
+  async noteChange(id: string): Promise<void> {
+    this.#tabs?.tell(id);
+    await this.#takeIn(id);
   }
 
   async load(): Promise<void> {
@@ -51,13 +64,21 @@ export class Library {
       const said = Object.values(conversation?.turns ?? {}).map(({ text }) => text);
       if (hasAll([head.title, ...said].join('\n').toLowerCase(), words)) found.add(head.id);
     }
+    if (words.length > 0 && !signal.aborted) {
+      const elsewhere = (await this.#sync?.search(query, signal)) ?? [];
+      if (elsewhere.some((id) => !this.#heads.some((head) => head.id === id))) await this.load();
+      for (const id of elsewhere) found.add(id);
+    }
     return found;
   }
 
   /** Opens one; false where there is none of this id. */
   async open(id: string): Promise<boolean> {
     if (this.#open.has(id)) return true;
-    const stored = await this.#database.read(id).catch(() => undefined);
+    const read = () => this.#database.read(id).catch(() => undefined);
+    const kept = await read();
+    if (kept === undefined) await this.#sync?.fetch(id);
+    const stored = kept ?? (await read());
     if (stored !== undefined && !this.#open.has(id)) {
       this.#saved.set(id, stored);
       this.#open.set(id, settled(stored));
@@ -96,7 +117,10 @@ export class Library {
     this.#saved.delete(id);
     this.#heads = this.#heads.filter((head) => head.id !== id);
     void this.#database.remove(id).then(
-      () => this.#tabs?.tell(id),
+      () => {
+        this.#tabs?.tell(id);
+        this.#sync?.noteWritten(id);
+      },
       () => undefined,
     );
     this.#tell();
@@ -124,7 +148,10 @@ export class Library {
     this.#database
       .write(conversation, before)
       .then(
-        () => this.#tabs?.tell(id),
+        () => {
+          this.#tabs?.tell(id);
+          this.#sync?.noteWritten(id);
+        },
         () => this.#saved.delete(id),
       )
       .finally(() => this.#saving.delete(id));
@@ -134,9 +161,11 @@ export class Library {
   async #takeIn(id: string): Promise<void> {
     const [heads, stored] = await Promise.all([this.#database.heads(), this.#database.read(id)]).catch(() => [undefined]);
     if (heads === undefined) return;
-    const isOwn = (head: Head): boolean => this.#unsaved.has(head.id) || this.#saving.has(head.id);
+    const isOwn = (head: { readonly id: string }): boolean => this.#unsaved.has(head.id) || this.#saving.has(head.id);
     this.#heads = sorted([...this.#heads.filter(isOwn), ...heads.filter((head) => !isOwn(head))]);
     const open = this.#open.get(id);
+    if (open !== undefined && stored === undefined && !heads.some((head) => head.id === id) && !isOwn(open))
+      this.#open.delete(id);
     if (open !== undefined && stored !== undefined) this.#open.set(id, withTurnsOf(open, stored));
     this.#tell();
   }

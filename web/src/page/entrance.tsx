@@ -89,7 +89,7 @@ function useKept(inside: Inside | undefined): boolean {
     return () => {
       visitor.leave();
       session.asking.stopAll();
-      session.library.close();
+      session.leave();
     };
   }, [inside]);
   return over !== undefined && over === inside?.visitor;

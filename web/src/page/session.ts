@@ -1,7 +1,7 @@
 import { isJsonObject } from '#base/json.ts';
 import { adminRole } from '#contract/roles.ts';
 import { Asking } from '../conversation/asking.ts';
-import { forgetfulDatabase, openDatabase } from '../conversation/database.ts';
+import { type Database, forgetfulDatabase, openDatabase } from '../conversation/database.ts';
 import { Library } from '../conversation/library.ts';
 import { otherTabsOf } from '../conversation/other-tabs.ts';
 import { type Deployment, listDeployments } from '../service/deployments.ts';
@@ -15,11 +15,15 @@ export interface Session {
   readonly deployments: readonly Deployment[];
   /** Has the role `admin`. */
   readonly isAdmin: boolean;
+  /** Sends what the service has not yet, and leaves nothing of it in this browser. */
+  readonly leave: () => void;
   /** The browser lets the page keep nothing. */
   readonly isStorageGone: boolean;
 }
 
 const hiddenFrameMs = 400;
+/** The page is shown with what the browser has if the service takes longer. */
+const longestStartMs = 1500;
 
 /** Learns who the user is and what is open to them. Throws ServiceFault. */
 export async function openSession(service: Service): Promise<Session> {
@@ -29,9 +33,32 @@ export async function openSession(service: Service): Promise<Session> {
   const database = await openDatabase(user).catch(() => undefined);
   const library = new Library(database ?? forgetfulDatabase(), otherTabsOf(user));
   await library.load();
+  const leaveSync = database === undefined ? undefined : await followServer(service, database, library);
   return {
     ...{ service, library, deployments, isAdmin, isStorageGone: database === undefined },
     asking: new Asking({ service, library, nextFrame }),
+    leave() {
+      library.close();
+      leaveSync?.();
+    },
+  };
+}
+
+/** Has the library the same on every device; gives what ends that. Resolves when it knows what there is, or after a short while. */
+async function followServer(service: Service, database: Database, library: Library): Promise<() => void> {
+  const [{ ServerSync }, { Chats }] = await Promise.all([
+    import('../conversation/server-sync.ts'),
+    import('../service/chats.ts'),
+  ]);
+  const sync = new ServerSync({ chats: new Chats(service), database, onChange: (id) => void library.noteChange(id) });
+  library.follow(sync);
+  await Promise.race([sync.start(), new Promise((resolve) => setTimeout(resolve, longestStartMs))]);
+  addEventListener('online', sync.hurry);
+  document.addEventListener('visibilitychange', sync.hurry);
+  return () => {
+    removeEventListener('online', sync.hurry);
+    document.removeEventListener('visibilitychange', sync.hurry);
+    void sync.leave();
   };
 }
 

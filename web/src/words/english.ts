@@ -38,7 +38,7 @@ export const english = {
   conversations: 'Conversations',
   newConversation: 'New conversation',
   searchConversations: 'Search conversations',
-  noConversations: 'What you talk about is kept here, in this browser alone.',
+  noConversations: 'What you talk about is kept here.',
   nothingFound: (query: string) => `Nothing about “${query}”.`,
   untitled: 'Untitled',
   deleteConversation: (title: string) => `Delete “${title}”`,

@@ -39,7 +39,7 @@ export const german: Words = {
   conversations: 'Gespräche',
   newConversation: 'Neues Gespräch',
   searchConversations: 'Gespräche durchsuchen',
-  noConversations: 'Worüber du sprichst, wird hier aufbewahrt, nur in diesem Browser.',
+  noConversations: 'Worüber du sprichst, wird hier aufbewahrt.',
   nothingFound: (query) => `Nichts über „${query}“.`,
   untitled: 'Ohne Titel',
   deleteConversation: (title) => `„${title}“ löschen`,

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
+import { callerKey } from '#test/start-service.ts';
+import { type PageHouse, startPageHouse } from './support.ts';
+
+let database: ResponseDatabase;
+let house: PageHouse;
+
+beforeAll(async () => {
+  database = await openResponses('SQLite');
+  house = await startPageHouse({}, undefined, { chats: database.chats() });
+});
+
+afterAll(async () => {
+  await house[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const stored = async (): Promise<readonly { id: string; title: string }[]> => {
+  const { json } = await house.service.ask({ method: 'GET', path: '/v1/chats', headers: { 'api-key': callerKey } });
+  return (json as { data: { id: string; title: string }[] }).data;
+};
+
+const titles = async () => (await stored()).map(({ title }) => title);
+
+const countKept = `new Promise((resolve) => {
+  indexedDB.open('parley key:test').onsuccess = ({ target: { result } }) => {
+    result.transaction('turns').objectStore('turns').count().onsuccess = ({ target }) => {
+      const { result: count } = target;
+      result.close();
+      resolve(count);
+    };
+  };
+})`;
+
+/** What a page left in the browser that knew of no server. */
+const keepAsBefore = `new Promise((resolve) => {
+  const opening = indexedDB.open('parley key:test', 1);
+  opening.onupgradeneeded = () => {
+    const { result } = opening;
+    const heads = result.createObjectStore('heads', { keyPath: 'id' });
+    const conversations = result.createObjectStore('conversations', { keyPath: 'id' });
+    const turns = result.createObjectStore('turns', { keyPath: ['conversation', 'id'] });
+    const head = { id: 'long', title: 'Long', deployment: 'demo', updatedAtMs: 1 };
+    heads.put({ ...head, said: 'long' });
+    conversations.put({ ...head, createdAtMs: 1, shown: {} });
+    turns.put({ conversation: 'long', id: 'q', parent: '', kind: 'question', atMs: 1, text: 'Where?', attachments: [] });
+    const reply = { kind: 'reply', deployment: 'demo', state: 'done', text: 'The needle', custom: {}, stageTimes: {} };
+    turns.put({ conversation: 'long', id: 'r', parent: 'q', atMs: 2, ...reply });
+  };
+  opening.onsuccess = () => {
+    opening.result.close();
+    resolve();
+  };
+})`;
+
+describe('conversations on the server', () => {
+  it('are there on another device, which goes on with them, and both see both', async () => {
+    const one = await house.open('demo');
+    await one.say('Hello from the first');
+    await one.answer();
+    await expect.poll(titles).toContain('Hello from the first');
+    const two = await house.openAt(`/#key=${callerKey}`);
+    await two.page.getByRole('link', { name: 'Hello from the first' }).click();
+    await two.answer();
+    await two.say('And from the second');
+    await two.answer();
+    await one.page.locator('.question', { hasText: 'And from the second' }).waitFor({ timeout: 15_000 });
+    expect(await one.page.locator('.reply').count()).toBe(2);
+    expect([one.troubles, two.troubles]).toEqual(Array(2).fill({ outside: [], faults: [] }));
+  });
+
+  it('that this browser had alone are brought up once, and found there by any word', async () => {
+    const here = await house.openAt('/health');
+    await here.page.evaluate(keepAsBefore);
+    await here.page.goto(`${house.service.url}/#key=${callerKey}`);
+    await expect.poll(titles).toContain('Long');
+    const there = await house.openAt(`/#key=${callerKey}`);
+    await there.page.getByRole('searchbox').fill('the needle');
+    await there.page.locator('.head', { hasText: 'Long' }).getByRole('link').click();
+    await there.page.locator('.reply', { hasText: 'The needle' }).waitFor();
+  });
+
+  it('are written on without a network, and sent when it is back', async () => {
+    const { page, say, answer } = await house.open('demo');
+    await page.route('**/v1/chat**', (route) => route.abort());
+    await say('Written offline');
+    await answer();
+    expect(await titles()).not.toContain('Written offline');
+    await page.unroute('**/v1/chat**');
+    await expect.poll(titles, { timeout: 15_000 }).toContain('Written offline');
+  });
+
+  it('leave nothing in the browser of one who signs out', async () => {
+    const { page, say, answer } = await house.open('demo');
+    await say('The last words');
+    await answer();
+    await page.getByText('Settings').click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await expect.poll(() => page.evaluate(countKept)).toBe(0);
+    expect(await titles()).toContain('The last words');
+  });
+
+  it('that are deleted on one device go on the other', async () => {
+    const one = await house.open('demo');
+    await one.say('To be deleted');
+    await one.answer();
+    const two = await house.openAt(`/#key=${callerKey}`);
+    const head = two.page.locator('.head', { hasText: 'To be deleted' });
+    await head.waitFor({ timeout: 15_000 });
+    await head.getByRole('button').click();
+    await two.page.locator('.question-dialog').getByRole('button').last().click();
+    await one.page.locator('.head', { hasText: 'To be deleted' }).waitFor({ state: 'detached', timeout: 15_000 });
+    expect(await titles()).not.toContain('To be deleted');
+  });
+});

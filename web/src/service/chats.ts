@@ -1,0 +1,63 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { Service } from './service.ts';
+
+/** A chat as the service lists it; `deleted` where it was deleted. */
+export interface ChatHead {
+  readonly id: string;
+  readonly revision: number;
+  readonly deleted?: true;
+  readonly title?: string;
+  readonly deployment?: string;
+  readonly updatedAtMs?: number;
+}
+
+/** A page of a list. */
+export interface ChatPage {
+  readonly data: readonly ChatHead[];
+  readonly revision: number;
+  readonly nextToken: string | null;
+}
+
+interface ChatChanges {
+  readonly data: readonly ChatHead[];
+  readonly revision: number;
+  readonly hasMore: boolean;
+  readonly reset: boolean;
+}
+
+/** The conversations that the service keeps for the user (docs/wire.md, Chats). All of it throws ServiceFault. */
+export class Chats {
+  readonly #service: Service;
+
+  constructor(service: Service) {
+    this.#service = service;
+  }
+
+  list(query: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<ChatPage> {
+    return this.#json<ChatPage>(`v1/chats?${new URLSearchParams(query)}`, signal && { signal });
+  }
+
+  changes(since: number): Promise<ChatChanges> {
+    return this.#json<ChatChanges>(`v1/chat-changes?since=${since}&limit=500`);
+  }
+
+  /** With the turns that were written after a revision. */
+  read(id: string, since: number): Promise<JsonObject> {
+    return this.#json<JsonObject>(`v1/chats/${encodeURIComponent(id)}?since=${since}`);
+  }
+
+  /** Writes if it is still of this revision, or not there if there is none; else the fault has the status 412. */
+  write(id: string, body: object, revision: number | undefined): Promise<ChatHead> {
+    const headers = revision === undefined ? { 'if-none-match': '*' } : { 'if-match': `"${revision}"` };
+    return this.#json<ChatHead>(`v1/chats/${encodeURIComponent(id)}`, { method: 'POST', body, headers });
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#service.send(`v1/chats/${encodeURIComponent(id)}`, { method: 'DELETE' });
+  }
+
+  async #json<Value>(path: string, request: Parameters<Service['json']>[1] = {}): Promise<Value> {
+    const answer = await this.#service.json(path, request);
+    return (isJsonObject(answer) ? answer : {}) as Value;
+  }
+}
