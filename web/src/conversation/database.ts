@@ -12,7 +12,7 @@ export interface Head {
 }
 
 /** A conversation that was changed or removed here, and the service was not told yet. */
-export interface Unsent {
+interface Unsent {
   readonly id: string;
   /** Another with each change. */
   readonly stamp: string;
