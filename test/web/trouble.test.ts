@@ -30,7 +30,7 @@ describe('an address', () => {
     const { page } = await house.openAt(`/#key=${callerKey}`);
     await page.locator('#message').waitFor();
     await page.evaluate("location.hash = '#/chat/gone'");
-    await page.getByText('There is no such conversation in this browser').waitFor();
+    await page.getByText('This conversation is not here').waitFor();
   });
 
   it('of a deployment that is not open to the user says which one answers instead', async () => {

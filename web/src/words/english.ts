@@ -241,8 +241,7 @@ export const english = {
   partMissingWhy: 'It could not be loaded. The service may have been updated while this tab was open; nothing of yours is lost.',
   partMissingOffline: 'It could not be loaded: there is no network at the moment.',
   reload: 'Reload the page',
-  conversationLost:
-    'There is no such conversation in this browser: it was deleted, or held on another device. Here is a new one.',
+  conversationLost: 'This conversation is not here: it was deleted, or cannot be reached at the moment. Here is a new one.',
   deploymentNotOpen: (id: string, name: string) =>
     `The link asks for ${id}, which is not open to you. ${name} is chosen instead.`,
   brokeOff: 'The answer broke off: the connection was lost before it was complete.',

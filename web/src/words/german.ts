@@ -244,8 +244,7 @@ export const german: Words = {
     'Er konnte nicht geladen werden. Vielleicht wurde der Dienst erneuert, während dieser Tab offen war; verloren ist nichts.',
   partMissingOffline: 'Er konnte nicht geladen werden: Zurzeit gibt es kein Netz.',
   reload: 'Seite neu laden',
-  conversationLost:
-    'Dieses Gespräch gibt es in diesem Browser nicht: Es wurde gelöscht oder an einem anderen Gerät geführt. Hier ist ein neues.',
+  conversationLost: 'Dieses Gespräch ist nicht da: Es wurde gelöscht oder ist gerade nicht zu erreichen. Hier ist ein neues.',
   deploymentNotOpen: (id, name) => `Der Link nennt ${id}; das steht dir nicht offen. Stattdessen ist ${name} gewählt.`,
   brokeOff: 'Die Antwort brach ab: Die Verbindung ging verloren, bevor sie vollständig war.',
   adviceRetry: 'Versuche es noch einmal; scheitert es weiter, wähle etwas anderes.',
