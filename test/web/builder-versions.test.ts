@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { startService, type TestService } from '#test/start-service.ts';
 import { ownBucket, quickApp, show } from '../applications/support.ts';
 import { openEditor, store } from './builder-support.ts';
@@ -9,17 +10,21 @@ vi.setConfig({ testTimeout: 60_000 });
 
 let browser: TestBrowser;
 let service: TestService;
+let database: ResponseDatabase;
 
 const instructions = ['You help in a shop.', 'Be brief.', 'One.', 'Two.', 'Three.', 'Never invent prices.'];
 
 beforeAll(async () => {
   browser = await startBrowser();
-  service = await startService({ models: { demo: { displayName: 'Demo', upstreams: [{ protocol: 'demo' }] } } });
+  database = await openResponses('SQLite');
+  const models = { demo: { displayName: 'Demo', upstreams: [{ protocol: 'demo' }] } };
+  service = await startService({ models }, database.evaluating());
 });
 
 afterAll(async () => {
   await browser[Symbol.asyncDispose]();
   await service.close();
+  await database[Symbol.asyncDispose]();
 });
 
 /** Three versions: the first with other instructions and starters, the second with another name. */

@@ -10,6 +10,7 @@ import type { Beginning } from './beginning.ts';
 import { useBuilderWords } from './builder-words.ts';
 import { TestChat } from './test-chat.tsx';
 import { type AppDraft, useAppDraft } from './use-app-draft.ts';
+import { useEvaluations } from './use-evaluations.ts';
 import { useLeaveGuard, useSaveKey } from './use-leave-guard.ts';
 
 interface AppEditorProps {
@@ -29,6 +30,7 @@ export function AppEditor({ id, beginning, openMenu, noteMade }: AppEditorProps)
   const [isBroken, setIsBroken] = useState(false);
   const [isTesting, setIsTesting] = useState(false);
   const title = useTitle(draft);
+  const evaluating = useEvaluations(stored);
 
   const save = async (over?: 'over'): Promise<string | undefined> => {
     if (isBroken) return undefined;
@@ -58,11 +60,19 @@ export function AppEditor({ id, beginning, openMenu, noteMade }: AppEditorProps)
       </PageHeader>
       <div className="builder-desk">
         <div className="builder-form">
-          <AppSheet {...{ draft, beginning, title, isBroken, noteBroken: setIsBroken }} saveOver={() => void save('over')} />
+          <AppSheet
+            {...{ draft, beginning, title, isBroken, evaluating, noteBroken: setIsBroken }}
+            saveOver={() => void save('over')}
+          />
           {entry !== undefined && <SaveBar {...{ draft, isBroken }} save={() => void save()} tryIt={() => void tryIt()} />}
         </div>
         {isTesting && (
-          <TestChat id={stored?.id} save={isDirty ? () => void save() : undefined} close={() => setIsTesting(false)} />
+          <TestChat
+            id={stored?.id}
+            evaluating={evaluating}
+            save={isDirty ? () => void save() : undefined}
+            close={() => setIsTesting(false)}
+          />
         )}
       </div>
     </main>

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { JsonObject } from '#base/json.ts';
+import type { OwnApplication } from './applications.ts';
 import { useBuilderWords } from './builder-words.ts';
 import { DeploymentsEditor } from './deployments-editor.tsx';
 import { DocumentsEditor } from './documents-editor.tsx';
@@ -10,14 +11,16 @@ import { titleOf } from './properties.tsx';
 import { useSchemaWords } from './schema-words.ts';
 import { type Property, toShape } from './shape.ts';
 import { ShareSection } from './share-section.tsx';
+import type { Evaluating } from './use-evaluations.ts';
 import { WebApisEditor } from './web-apis-editor.tsx';
 
 interface AppFormProps {
   readonly schema: JsonObject;
   readonly entry: JsonObject;
   readonly form: BuilderForm;
-  /** Of the application, once it is saved. */
-  readonly id: string | undefined;
+  /** The application, once it is saved. */
+  readonly stored: OwnApplication | undefined;
+  readonly evaluating: Evaluating;
 }
 
 const line = { type: 'string', minLength: 1 };
@@ -33,7 +36,7 @@ const ownEditors = new Map([
 ]);
 
 /** Everything of a quick app, as its schema has it. */
-export function AppForm({ schema, entry, form, id }: AppFormProps) {
+export function AppForm({ schema, entry, form, stored, evaluating }: AppFormProps) {
   const words = useBuilderWords();
   const shape = toShape(schema);
   const properties = shape.kind === 'group' ? shape.properties : [];
@@ -67,7 +70,7 @@ export function AppForm({ schema, entry, form, id }: AppFormProps) {
             <ToolSection key={property.name} {...{ property, entry, form }} />
           ))}
       </section>
-      <ShareSection {...{ entry, form, id }} />
+      <ShareSection {...{ entry, form, stored, evaluating }} />
     </>
   );
 }

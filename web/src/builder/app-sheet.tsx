@@ -3,10 +3,12 @@ import { AppForm } from './app-form.tsx';
 import { isQuickApp } from './applications.ts';
 import type { Beginning } from './beginning.ts';
 import { useBuilderWords } from './builder-words.ts';
+import { EvaluationSection } from './evaluation-section.tsx';
 import { type BuilderForm, goToField } from './form.ts';
 import { RawEditor } from './raw-editor.tsx';
 import { Refusal } from './refusal.tsx';
 import type { AppDraft } from './use-app-draft.ts';
+import type { Evaluating } from './use-evaluations.ts';
 import { useFieldTrail } from './use-field-trail.ts';
 import { useSchema } from './use-schema.ts';
 import { ValueEditor } from './value-editor.tsx';
@@ -18,6 +20,7 @@ interface AppSheetProps {
   readonly title: string;
   /** Whether there is JSON that cannot be taken over. */
   readonly isBroken: boolean;
+  readonly evaluating: Evaluating;
   readonly noteBroken: (isBroken: boolean) => void;
   readonly saveOver: () => void;
 }
@@ -25,7 +28,7 @@ interface AppSheetProps {
 type View = 'form' | 'json';
 
 /** The form of an application, or the whole of it as JSON, with what is wrong with it and what it was before. */
-export function AppSheet({ draft, beginning, title, isBroken, noteBroken, saveOver }: AppSheetProps) {
+export function AppSheet({ draft, beginning, title, isBroken, evaluating, noteBroken, saveOver }: AppSheetProps) {
   const words = useBuilderWords();
   const { entry, stored, faults, change } = draft;
   const schema = useSchema();
@@ -64,9 +67,10 @@ export function AppSheet({ draft, beginning, title, isBroken, noteBroken, saveOv
       />
       {entry !== undefined && shownView === 'json' && <RawEditor {...{ entry, noteBroken }} change={draft.replace} />}
       {entry !== undefined && shownView === 'form' && schema.value !== undefined && (
-        <AppForm {...{ entry, form, schema: schema.value, id: stored?.id }} />
+        <AppForm {...{ entry, form, schema: schema.value, stored, evaluating }} />
       )}
-      {stored !== undefined && <VersionsSection {...{ stored, take: draft.take }} />}
+      {stored !== undefined && <EvaluationSection {...{ stored, evaluating, isDirty: draft.isDirty }} />}
+      {stored !== undefined && <VersionsSection {...{ stored, evaluating, take: draft.take }} />}
     </div>
   );
 }

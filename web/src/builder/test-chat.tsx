@@ -6,9 +6,14 @@ import { useAnnouncements } from '../chat/use-announcements.ts';
 import { type Conversation, shownTurns } from '../conversation/conversation.ts';
 import { PageContext, useConversation, usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { Trouble } from '../parts/trouble.tsx';
 import type { Deployment } from '../service/deployments.ts';
+import { type Fault, faultOf } from '../service/fault.ts';
 import { useBuilderWords } from './builder-words.ts';
+import { addCases } from './evaluations.ts';
+import { toEvaluationCase } from './to-case.ts';
 import { TracePanel } from './trace-panel.tsx';
+import type { Evaluating } from './use-evaluations.ts';
 import { useTestPage } from './use-test-page.ts';
 import './test-chat.css';
 
@@ -17,6 +22,7 @@ interface TestChatProps {
   readonly id: string | undefined;
   /** What is asked is what is stored: undefined where nothing has to be saved first. */
   readonly save: (() => void) | undefined;
+  readonly evaluating: Evaluating;
   readonly close: () => void;
 }
 
@@ -29,7 +35,7 @@ export function TestChat(props: TestChatProps) {
   );
 }
 
-function TestPanel({ id, save, close }: TestChatProps) {
+function TestPanel({ id, save, evaluating, close }: TestChatProps) {
   const words = useBuilderWords();
   const { library, asking, deployments } = usePage();
   const [conversationId, setConversationId] = useState('');
@@ -70,6 +76,7 @@ function TestPanel({ id, save, close }: TestChatProps) {
       ) : (
         <Thread {...{ conversation, turns, say }} />
       )}
+      {conversation !== undefined && id !== undefined && <KeepCase key={last?.id} {...{ conversation, id, evaluating }} />}
       <TracePanel turns={turns} />
       <div className="below">
         {save !== undefined && (
@@ -83,6 +90,42 @@ function TestPanel({ id, save, close }: TestChatProps) {
         <Composer {...{ deployment, say, running }} draftOf={`test ${id ?? 'new'}`} />
       </div>
     </aside>
+  );
+}
+
+interface KeepCaseProps {
+  readonly conversation: Conversation;
+  readonly id: string;
+  readonly evaluating: Evaluating;
+}
+
+/** Makes a case of the last answer: what was asked, and that the same tools are called. */
+function KeepCase({ conversation, id, evaluating: { act } }: KeepCaseProps) {
+  const words = useBuilderWords();
+  const { service, announce } = usePage();
+  const [state, setState] = useState<'free' | 'busy' | 'kept'>('free');
+  const [fault, setFault] = useState<Fault>();
+  const asked = toEvaluationCase(conversation);
+  if (asked === undefined) return null;
+  const keep = async (): Promise<void> => {
+    setState('busy');
+    setFault(undefined);
+    const isKept = await act(() => addCases(service, id, asked).catch(noteFault));
+    setState(isKept ? 'kept' : 'free');
+    if (isKept) announce(words.caseKept);
+  };
+  const noteFault = (thrown: unknown): never => {
+    setFault(faultOf(thrown));
+    throw thrown;
+  };
+  return (
+    <div className="test-chat-case row small">
+      <button type="button" className="button slim" disabled={state !== 'free'} onClick={() => void keep()}>
+        {words.keepAsCase}
+      </button>
+      {state === 'kept' && <span className="soft">{words.caseKept}</span>}
+      <Trouble fault={fault} />
+    </div>
   );
 }
 

@@ -1,4 +1,4 @@
-import { useCallback, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { QuestionDialog } from '../parts/question-dialog.tsx';
 import { Trouble } from '../parts/trouble.tsx';
@@ -7,33 +7,38 @@ import { type Fault, faultOf } from '../service/fault.ts';
 import { useLanguage } from '../words/words.tsx';
 import type { OwnApplication } from './applications.ts';
 import { useBuilderWords } from './builder-words.ts';
+import { VersionResult } from './evaluation-list.tsx';
+import type { Evaluating } from './use-evaluations.ts';
 import { VersionDiff } from './version-diff.tsx';
 import { listVersions, restoreVersion, type Version } from './versions.ts';
 import './versions.css';
 
 interface VersionsSectionProps {
   readonly stored: OwnApplication;
+  readonly evaluating: Evaluating;
   /** Takes what is in force once a version is restored. */
   readonly take: (restored: OwnApplication) => void;
 }
 
 /** What the application was before, folded as long as nobody asks for it. */
-export function VersionsSection({ stored, take }: VersionsSectionProps) {
+export function VersionsSection({ stored, evaluating, take }: VersionsSectionProps) {
   const words = useBuilderWords();
   const [isOpen, setIsOpen] = useState(false);
   return (
     <details className="builder-tools" onToggle={({ currentTarget }) => setIsOpen(currentTarget.open)}>
       <summary>{words.versions}</summary>
-      {isOpen && <VersionList {...{ stored, take }} />}
+      {isOpen && <VersionList {...{ stored, evaluating, take }} />}
     </details>
   );
 }
 
-function VersionList({ stored, take }: VersionsSectionProps) {
+function VersionList({ stored, evaluating, take }: VersionsSectionProps) {
   const words = useBuilderWords();
   const { language } = useLanguage();
   const { service, announce } = usePage();
   const { id, etag } = stored;
+  const { want } = evaluating;
+  useEffect(want, [want]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each change makes another version
   const load = useCallback(() => listVersions(service, id), [service, id, etag]);
   const { value: versions, fault, isLoading } = useLoaded(load);
@@ -59,7 +64,7 @@ function VersionList({ stored, take }: VersionsSectionProps) {
         {versions?.map((version, nth) => (
           <VersionItem
             key={version.version}
-            {...{ version, stored, name: nameOf(version), isInForce: nth === 0 }}
+            {...{ version, stored, evaluating, name: nameOf(version), isInForce: nth === 0 }}
             ask={() => setAsked(version)}
           />
         ))}
@@ -79,12 +84,13 @@ function VersionList({ stored, take }: VersionsSectionProps) {
 interface VersionItemProps {
   readonly version: Version;
   readonly stored: OwnApplication;
+  readonly evaluating: Evaluating;
   readonly name: string;
   readonly isInForce: boolean;
   readonly ask: () => void;
 }
 
-function VersionItem({ version, stored, name, isInForce, ask }: VersionItemProps) {
+function VersionItem({ version, stored, evaluating, name, isInForce, ask }: VersionItemProps) {
   const words = useBuilderWords();
   const [isOpen, setIsOpen] = useState(false);
   return (
@@ -93,6 +99,7 @@ function VersionItem({ version, stored, name, isInForce, ask }: VersionItemProps
         <p className="row version-name">
           <span>{name}</span>
           <span className="soft small">{isInForce ? words.inForce : words.versionNumber(version.version)}</span>
+          <VersionResult {...{ evaluating, version: version.version }} />
         </p>
         {!isInForce && (
           <div className="row">

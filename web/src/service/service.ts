@@ -5,6 +5,8 @@ import { faultOf, ServiceFault, toFault } from './fault.ts';
 export interface ServiceRequest {
   readonly method?: string;
   readonly body?: unknown;
+  /** In place of a body: text, whose type is among the headers. */
+  readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
@@ -50,11 +52,12 @@ export class Service {
   }
 }
 
-function ask(path: string, { method = 'GET', body, headers, signal }: ServiceRequest, shown: Shown): Promise<Response> {
+function ask(path: string, { method = 'GET', body, text, headers, signal }: ServiceRequest, shown: Shown): Promise<Response> {
   return fetch(path, {
     method,
     headers: { ...headers, ...shown, ...(body !== undefined && { 'content-type': 'application/json' }) },
     ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(text !== undefined && { body: text }),
     ...(signal && { signal }),
     credentials: 'omit',
     cache: 'no-store',

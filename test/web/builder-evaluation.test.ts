@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { ownBucket, quickApp } from '../applications/support.ts';
+import { openEditor, store } from './builder-support.ts';
+import { startBrowser, type TestBrowser } from './support.ts';
+import { looks, overhang, violations } from './violations.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let browser: TestBrowser;
+let service: TestService;
+let database: ResponseDatabase;
+
+const weather = (parameter: string) =>
+  quickApp(
+    {
+      client_toolset: [
+        {
+          name: 'get_weather',
+          description: 'Gives the weather of a city',
+          parameters: [{ name: parameter, description: 'The city', parameter_type: 'string' }],
+        },
+      ],
+    },
+    { displayName: 'Guide' },
+  );
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  database = await openResponses('SQLite');
+  service = await startService(
+    { models: { demo: { displayName: 'Demo', upstreams: [{ protocol: 'demo' }] } } },
+    database.evaluating(),
+  );
+});
+
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+  await service.close();
+  await database[Symbol.asyncDispose]();
+});
+
+const path = (what: string, name: string): string => `/v1/${what}/applications/${ownBucket}/${name}`;
+
+it('An answer of the test chat becomes a case, which finds what a change breaks', async () => {
+  await store(service, 'guide', weather('city'));
+  const { page, troubles } = await openEditor('guide', { browser, service });
+  await page.getByRole('button', { name: 'Test chat' }).click();
+  const chat = page.getByRole('complementary', { name: 'Test chat' });
+  await chat.getByRole('textbox').fill('What is the weather in Oslo?');
+  await chat.getByRole('textbox').press('Enter');
+  await chat.getByRole('button', { name: 'Keep as a case' }).click();
+  await chat.getByText('It is a case now.').waitFor();
+  await page.locator('summary', { hasText: /^Evaluation$/ }).click();
+  const cases = page.getByRole('list', { name: 'Cases' }).getByRole('listitem');
+  await cases.first().waitFor();
+  expect(await cases.locator('.case-name').allTextContents()).toEqual(['What is the weather in Oslo? 1 check']);
+  await page.getByRole('button', { name: 'Run 1 case' }).click();
+  const evaluations = page.getByRole('list', { name: 'Evaluations' }).getByRole('listitem');
+  await evaluations.getByText('1 of 1 passed').waitFor();
+
+  await store(service, 'guide', weather('place'));
+  await page.getByRole('button', { name: 'Run 1 case' }).click();
+  await evaluations.getByText('0 of 1 passed').waitFor();
+  await evaluations
+    .first()
+    .getByRole('button', { name: /^Results of version 2/ })
+    .click();
+  await evaluations.first().getByText('get_weather was called with {"place":"Oslo"}, not with {"city":"Oslo"}.').waitFor();
+  await evaluations.first().getByLabel('Beside').selectOption({ index: 1 });
+  await page.getByText('0 better, 1 worse, 0 the same').waitFor();
+
+  await page.reload();
+  await page.locator('summary', { hasText: /^Versions$/ }).click();
+  const versions = page.getByRole('list', { name: 'Versions' }).getByRole('listitem');
+  await versions.getByText('1 of 1 passed').waitFor();
+  expect(await versions.locator('.version-name').allTextContents()).toEqual([
+    expect.stringMatching(/in force0 of 1 passed$/),
+    expect.stringMatching(/version 11 of 1 passed$/),
+  ]);
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});
+
+it('Before roles may use an application, its cases are offered', async () => {
+  await store(service, 'offer', weather('city'));
+  const body = { input: 'Hello', checks: [{ type: 'contains', text: 'Hello' }] };
+  await service.ask({ path: path('cases', 'offer'), headers: withKey(), body });
+  const { page, troubles } = await openEditor('offer', { browser, service });
+  const sharing = page.getByRole('region', { name: 'Who may use it' });
+  expect(await sharing.getByText('Before others use it').count()).toBe(0);
+  await sharing.getByRole('button', { name: /^Add/ }).click();
+  await sharing.getByRole('textbox').last().fill('staff');
+  await sharing.getByRole('button', { name: 'Evaluate now' }).click();
+  await page.getByRole('list', { name: 'Evaluations' }).getByText('1 of 1 passed').waitFor();
+  await sharing.getByText('1 of 1 passed').waitFor();
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});
+
+it('Cases are written, read from a table, and deleted; what is none is told', async () => {
+  await store(service, 'written', weather('city'));
+  const { page } = await openEditor('written', { browser, service });
+  await page.locator('summary', { hasText: /^Evaluation$/ }).click();
+  await page.getByText('There are no cases yet.').waitFor();
+  const table = {
+    name: 'c.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from('name,input,contains\nOne,Hello,Hello\nTwo,Hi,Hello\n'),
+  };
+  await page.locator('.case-table input').setInputFiles(table);
+  const cases = page.getByRole('list', { name: 'Cases' }).getByRole('listitem');
+  await cases.nth(1).waitFor();
+  await page.getByRole('button', { name: 'Delete the case One' }).click();
+  await vi.waitFor(async () => expect(await cases.count()).toBe(1));
+  await page.getByRole('button', { name: 'New case' }).click();
+  await page.getByLabel('The case as JSON').fill('{"input": "x", "checks": [{"type": "matches", "pattern": "("}]}');
+  await page.getByRole('button', { name: 'Save the case' }).click();
+  await page.getByText('checks[0].pattern must be a regular expression').waitFor();
+  await page.getByLabel('The case as JSON').fill('{');
+  await page.getByRole('button', { name: 'Save the case' }).click();
+  await page.getByText(/JSON/).last().waitFor();
+  await page.getByLabel('The case as JSON').fill('{"name": "Three", "input": "x", "checks": []}');
+  await page.getByRole('button', { name: 'Save the case' }).click();
+  await cases.nth(1).waitFor();
+  expect(await cases.locator('.case-name').allTextContents()).toEqual(['Two 1 check', 'Three 0 checks']);
+});
+
+it.each(looks)('%s: the evaluation is readable, and nothing hangs over', async (name, options) => {
+  const app = `look-${name.replaceAll(/\W/g, '')}`;
+  await store(service, app, weather('city'));
+  const input = 'What is the weather in a town with a name of many syllables, which is told in full?';
+  const checks = [{ type: 'equals', text: `${'long'.repeat(60)} text` }];
+  await service.ask({
+    path: path('cases', app),
+    headers: withKey(),
+    body: [
+      { input, checks },
+      { input: 'Hello', checks: [] },
+    ],
+  });
+  const { page } = await openEditor(app, { browser, service, options });
+  await page.locator('details#evaluation > summary').click();
+  await page.getByRole('button', { name: 'Run 2 cases' }).click();
+  const item = page.getByRole('list', { name: 'Evaluations' }).locator('.version').first();
+  await item.getByRole('button', { name: /^Results/ }).click();
+  await item.locator('.evaluation-reason').waitFor();
+  await item.locator('details summary').last().click();
+  await page.locator('.case-name + button').first().click();
+  expect(await violations(page)).toEqual([]);
+  expect(await overhang(page)).toBe(0);
+});

@@ -1,0 +1,125 @@
+import { useId, useState } from 'react';
+import { JsonFault, parseJson } from '#base/json.ts';
+import { usePage } from '../page/page.tsx';
+import type { OwnApplication } from './applications.ts';
+import { useBuilderWords } from './builder-words.ts';
+import { addCases, addTable, deleteCase, replaceCase, type SavedCase } from './evaluations.ts';
+import type { Evaluating } from './use-evaluations.ts';
+
+interface CaseListProps {
+  readonly stored: OwnApplication;
+  readonly evaluating: Evaluating;
+}
+
+const firstCase = { name: '', input: '', checks: [{ type: 'contains', text: '' }] };
+
+/** The cases of an application: each is edited as JSON, as its file has it. */
+export function CaseList({ stored, evaluating }: CaseListProps) {
+  const words = useBuilderWords();
+  const { service } = usePage();
+  const { cases, act, isLoaded } = evaluating;
+  /** The id of the one that is edited; '' for a new one. */
+  const [edited, setEdited] = useState<string>();
+  const takeTable = async (file: File | undefined): Promise<void> => {
+    if (file === undefined) return;
+    const text = await file.text();
+    await act(() => addTable(service, stored.id, text));
+  };
+  const keep = async (work: () => Promise<void>): Promise<void> => {
+    if (await act(work)) setEdited(undefined);
+  };
+  return (
+    <>
+      {isLoaded && cases.length === 0 && <p className="small">{words.noCases}</p>}
+      <ol className="versions" aria-label={words.cases}>
+        {cases.map((each) => (
+          <li key={each.id} className="version">
+            <div className="row">
+              <p className="version-name case-name">
+                <span>{each.name || each.question}</span> <span className="soft small">{words.checkCount(each.checks)}</span>
+              </p>
+              <button
+                {...{ type: 'button', className: 'button slim', 'aria-expanded': edited === each.id }}
+                aria-label={words.editCase(each.name || each.question)}
+                onClick={() => setEdited(edited === each.id ? undefined : each.id)}
+              >
+                {words.edit}
+              </button>
+              <button
+                {...{ type: 'button', className: 'button slim' }}
+                aria-label={words.deleteCaseOf(each.name || each.question)}
+                onClick={() => void act(() => deleteCase(service, each))}
+              >
+                {words.deleteCase}
+              </button>
+            </div>
+            {edited === each.id && (
+              <CaseEditor entry={each.entry} keep={(body) => void keep(() => replaceCase(service, each, body))} />
+            )}
+          </li>
+        ))}
+      </ol>
+      {edited === '' && (
+        <CaseEditor entry={firstCase} keep={(body) => void keep(() => addCases(service, stored.id, withoutName(body)))} />
+      )}
+      <div className="row">
+        <button
+          type="button"
+          className="button slim"
+          aria-expanded={edited === ''}
+          onClick={() => setEdited(edited === '' ? undefined : '')}
+        >
+          {words.addCase}
+        </button>
+        <label className="button slim case-table">
+          {words.fromTable}
+          <input
+            {...{ type: 'file', accept: '.csv,text/csv', className: 'heard-only' }}
+            onChange={({ target }) => {
+              void takeTable(target.files?.[0]);
+              target.value = '';
+            }}
+          />
+        </label>
+      </div>
+    </>
+  );
+}
+
+/** A case need not have a name. */
+function withoutName(body: unknown): unknown {
+  const { name, ...rest } = body as SavedCase['entry'];
+  return name === '' ? rest : body;
+}
+
+function CaseEditor({ entry, keep }: { readonly entry: object; readonly keep: (body: unknown) => void }) {
+  const words = useBuilderWords();
+  const id = useId();
+  const [text, setText] = useState(() => JSON.stringify(entry, undefined, 2));
+  const [trouble, setTrouble] = useState<string>();
+  const save = (): void => {
+    try {
+      setTrouble(undefined);
+      keep(parseJson(text));
+    } catch (thrown) {
+      if (!(thrown instanceof JsonFault)) throw thrown;
+      setTrouble(thrown.message);
+    }
+  };
+  return (
+    <div className="field">
+      <label htmlFor={id}>{words.caseAsJson}</label>
+      <p className="soft small">{words.caseHint}</p>
+      <textarea
+        {...{ id, className: 'code case-text', spellCheck: false, value: text }}
+        onChange={({ target }) => setText(target.value)}
+      />
+      {trouble !== undefined && <p className="trouble">{words.notJson(trouble)}</p>}
+      <div className="row">
+        <button type="button" className="button slim" onClick={save}>
+          {words.keepCase}
+        </button>
+      </div>
+    </div>
+  );
+}
