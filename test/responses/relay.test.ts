@@ -331,4 +331,25 @@ describe('a caller of another dialect', () => {
     expect(text).toContain('"type":"tool_use","id":"call_1","name":"f"');
     expect(text).toContain('"stop_reason":"tool_use"');
   });
+
+  it('is told what the model thought as thoughts, whole and as a stream', async () => {
+    const asked = { messages: [{ role: 'user', content: 'Hello' }] };
+    const asMessages = { model: 'm', max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 }, ...asked };
+    const messages = (more: object) =>
+      service.ask({ path: '/msgapi/v1/messages', headers: withKey(callerKey), body: { ...asMessages, ...more } });
+    native.script(jsonReply({ ...whole, output: [reasoning, message] }));
+    const { choices } = (await service.chat('m', asked)).completion;
+    expect(choices[0]?.message).toMatchObject({ reasoning_content: 'Hm.', content: 'Grüße 😀' });
+    const { content } = (await messages({})).json as { readonly content: readonly object[] };
+    expect(content).toMatchObject([
+      { type: 'thinking', thinking: 'Hm.' },
+      { type: 'text', text: 'Grüße 😀' },
+    ]);
+    native.script(piecesReply(toBytes(streamOf([reasoning, message]))));
+    const { text: chunks } = await service.chat('m', { ...asked, stream: true });
+    expect(chunks).toContain('"reasoning_content":"Hm."');
+    const { text: events } = await messages({ stream: true });
+    expect(events).toContain('{"type":"thinking_delta","thinking":"Hm."}');
+    expect(events.indexOf('thinking_delta')).toBeLessThan(events.indexOf('text_delta'));
+  });
 });
