@@ -19,7 +19,7 @@ export const callerDialects = ['Chat completions', 'Messages', 'Responses'] as c
 export const ways: readonly (readonly [upstream: string, ...ways: ('relayed' | 'translated')[]])[] = [
   ['`openai`, `azure`; `api`: `chat`', 'relayed', 'translated', 'translated'],
   ['`openai`, `azure`; `api`: `responses`', 'translated', 'translated', 'relayed'],
-  ['`openai`, `azure`; `api`: `both`', 'relayed', 'translated', 'relayed'],
+  ['`openai`, `azure`; `api`: `both`, or a list with `chat` and `responses`', 'relayed', 'translated', 'relayed'],
   ['`anthropic`, Claude behind `vertex`', 'translated', 'relayed', 'translated'],
   ['`bedrock`, `vertex`, `gemini`, `mistral`, `demo`', 'translated', 'translated', 'translated'],
   ['an application, an adapter (`dial`)', 'relayed', 'translated', 'translated'],

@@ -151,7 +151,9 @@ export function upstreamReference(): string {
 
 function waysTable(): string {
   const head = `\n## Who speaks with whom\n\n| Upstream | ${callerDialects.join(' | ')} |\n|---${'|---'.repeat(callerDialects.length)}|\n`;
-  return head + ways.map((row) => `| ${row.join(' | ')} |\n`).join('');
+  const others =
+    'What else `api` names (`completions`, `audio/speech`, …) is [passed through](wire.md#further-apis) by `openai` and `azure`; no other protocol has it.';
+  return `${head}${ways.map((row) => `| ${row.join(' | ')} |\n`).join('')}\n${others}\n`;
 }
 
 function table(features: readonly Feature[]): string {
