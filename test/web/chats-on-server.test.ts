@@ -113,4 +113,31 @@ describe('conversations on the server', () => {
     await one.page.locator('.head', { hasText: 'To be deleted' }).waitFor({ state: 'detached', timeout: 15_000 });
     expect(await titles()).not.toContain('To be deleted');
   });
+
+  it('are all deleted at once, on every device', async () => {
+    const one = await house.open('demo');
+    await one.say('One of many');
+    await one.answer();
+    const two = await house.openAt(`/#key=${callerKey}`);
+    await two.page.locator('.head', { hasText: 'One of many' }).waitFor({ timeout: 15_000 });
+    await two.page.getByText('Settings').click();
+    await two.page.getByRole('button', { name: 'Delete all conversations' }).click();
+    await two.page.locator('.question-dialog').getByRole('button', { name: 'Delete' }).click();
+    await two.page.getByText('What you talk about is kept here.').waitFor();
+    await one.page.getByText('What you talk about is kept here.').waitFor({ timeout: 15_000 });
+    expect(await titles()).toEqual([]);
+  });
+
+  it('come back from a browser to a server that has lost them', async () => {
+    const { page, say, answer } = await house.open('demo');
+    await say('Kept in two places');
+    await answer();
+    await expect.poll(titles).toContain('Kept in two places');
+    await page.waitForResponse((response) => response.url().includes('chat-changes'));
+    await database.database.transact(async (kysely) => {
+      for (const table of ['chat_turns', 'chats', 'chat_owners'] as const) await kysely.deleteFrom(table).execute();
+    });
+    expect(await titles()).toEqual([]);
+    await expect.poll(titles, { timeout: 15_000 }).toContain('Kept in two places');
+  });
 });

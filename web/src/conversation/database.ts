@@ -34,6 +34,8 @@ export interface Database {
   forget(id: string): Promise<void>;
   /** Whether more of it than its head is kept here. */
   has(id: string): Promise<boolean>;
+  /** Has everything of it sent again. */
+  revive(id: string): Promise<void>;
   mark(id: string): Promise<SyncMark | undefined>;
   putMark(mark: SyncMark): Promise<void>;
   dropMark(id: string): Promise<void>;
@@ -125,6 +127,11 @@ export async function openDatabase(user: string): Promise<Database> {
         all.unsent.delete(id);
       }),
     has: async (id) => (await done<number>(database.transaction('conversations').objectStore('conversations').count(id))) > 0,
+    revive: (id) =>
+      change(({ marks, unsent }) => {
+        marks.delete(id);
+        unsent.put({ id, stamp: crypto.randomUUID() });
+      }),
     mark: (id) => done<SyncMark | undefined>(database.transaction('marks').objectStore('marks').get(id)),
     putMark: (mark) => change(({ marks }) => marks.put(mark)),
     dropMark: (id) => change(({ marks }) => marks.delete(id)),
@@ -188,7 +195,16 @@ export function forgetfulDatabase(): Database {
       mark: nothing,
       has: async () => false,
     },
-    ...{ putHeads: nothing, take: nothing, forget: nothing, putMark: nothing, dropMark: nothing, sent: nothing, clear: nothing },
+    ...{
+      putHeads: nothing,
+      take: nothing,
+      revive: nothing,
+      forget: nothing,
+      putMark: nothing,
+      dropMark: nothing,
+      sent: nothing,
+      clear: nothing,
+    },
   };
 }
 

@@ -126,6 +126,18 @@ export class Library {
     this.#tell();
   }
 
+  /** Removes all of them, on the service too. Throws ServiceFault where that cannot be reached. */
+  async removeAll(): Promise<void> {
+    await this.#sync?.removeAll();
+    for (const timer of this.#unsaved.values()) clearTimeout(timer);
+    this.#unsaved.clear();
+    this.#open.clear();
+    this.#saved.clear();
+    await this.#database.clear();
+    this.#tabs?.tell('');
+    await this.load();
+  }
+
   /** Saves what is not saved yet. */
   saveAll(): void {
     for (const id of [...this.#unsaved.keys()]) this.#save(id);

@@ -100,6 +100,11 @@ export class ServerSync {
     if ((await database.unsent()).length === 0) await database.clear();
   }
 
+  /** Removes everything from the service. Throws ServiceFault where it cannot be reached. */
+  async removeAll(): Promise<void> {
+    if (this.#state === 'following') await this.#inTurn(() => this.#parts.chats.removeAll());
+  }
+
   async #round(): Promise<void> {
     await this.#inTurn(async () => {
       await this.#follow();
@@ -125,16 +130,16 @@ export class ServerSync {
     if (mark === undefined) return this.#begin();
     for (let { revision } = mark, hasMore = true; hasMore; ) {
       const changes = await chats.changes(revision);
-      if (changes.reset) return this.#begin();
+      if (changes.reset) return this.#begin(changes.revision < revision);
       await this.#takeHeads(changes.data);
       if (changes.revision !== revision) await database.putMark({ ...mark, revision: changes.revision });
       ({ revision, hasMore } = changes);
     }
   }
 
-  /** Takes the latest from the list, and forgets what the service has no more. */
-  async #begin(): Promise<void> {
-    const { chats, database } = this.#parts;
+  /** Takes the latest from the list, and forgets what the service has no more; where that has lost something (`isBehind`), it gets it again. */
+  async #begin(isBehind = false): Promise<void> {
+    const { chats, database, onChange } = this.#parts;
     const first = await chats.list({ limit: '500' });
     const heads = [...first.data];
     for (let page = 1, token = first.nextToken; page < pagesAtFirst && token !== null; page += 1) {
@@ -143,9 +148,13 @@ export class ServerSync {
       token = next.nextToken;
     }
     const listed = new Set(heads.map(({ id }) => id));
+    const kept = await database.heads();
+    if (isBehind) for (const { id } of kept) if (await database.has(id)) await database.revive(id);
     const unsent = new Set((await database.unsent()).map(({ id }) => id));
-    for (const { id } of await database.heads())
-      if (!listed.has(id) && !unsent.has(id) && (await database.mark(id)) !== undefined) await database.forget(id);
+    const gone = kept.filter(({ id }) => !listed.has(id) && !unsent.has(id));
+    for (const { id } of gone) await database.forget(id);
+    const [one] = gone;
+    if (one !== undefined) onChange(one.id);
     await this.#takeHeads(heads);
     await database.putMark({ id: followed, revision: first.revision, turns: [], fields: noFields });
   }

@@ -1,5 +1,7 @@
+import { useState } from 'react';
 import { Icon } from '../parts/icon.tsx';
 import { Segments } from '../parts/segments.tsx';
+import { useQuestion } from '../parts/use-question.tsx';
 import { type Language, languages, nameOf, useLanguage } from '../words/words.tsx';
 import { type Appearance, appearances } from './appearance.ts';
 import { usePage } from './page.tsx';
@@ -12,7 +14,17 @@ interface SettingsMenuProps {
 /** How the page looks and speaks, and the way out. */
 export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
   const { words, language, speak } = useLanguage();
-  const { signOut } = usePage();
+  const { signOut, library, asking, go } = usePage();
+  const { ask, dialog } = useQuestion();
+  const [isFailed, setIsFailed] = useState(false);
+  const removeAll = async (): Promise<void> => {
+    if (!(await ask(words.deleteAllQuestion, words.deleteForGood))) return;
+    asking.stopAll();
+    await library.removeAll().then(
+      () => go({ at: 'new' }),
+      () => setIsFailed(true),
+    );
+  };
   const names: Record<Appearance, string> = { system: words.followSystem, light: words.light, dark: words.dark };
   return (
     <details className="settings">
@@ -31,6 +43,12 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
           {...{ name: words.languageOf, value: language, choose: speak }}
           options={languages.map((each) => [each, nameOf(each)])}
         />
+        <button type="button" className="quiet-link" onClick={() => void removeAll()}>
+          <Icon name="trash" />
+          {words.deleteAll}
+        </button>
+        {isFailed && <p className="trouble small">{words.deleteAllFailed}</p>}
+        {dialog}
         <button type="button" className="quiet-link" onClick={signOut}>
           <Icon name="leave" />
           {words.signOut}

@@ -56,6 +56,10 @@ export class Chats {
     await this.#service.send(`v1/chats/${encodeURIComponent(id)}`, { method: 'DELETE' });
   }
 
+  async removeAll(): Promise<void> {
+    await this.#service.send('v1/chats', { method: 'DELETE' });
+  }
+
   async #json<Value>(path: string, request: Parameters<Service['json']>[1] = {}): Promise<Value> {
     const answer = await this.#service.json(path, request);
     return (isJsonObject(answer) ? answer : {}) as Value;
