@@ -1,3 +1,4 @@
+import { largeBodies } from './bodies/large-bodies.ts';
 import { callersFaults } from './callers/callers-faults.ts';
 import { documents } from './documents/documents.ts';
 import { fuzzRoutes } from './fuzz/fuzz-routes.ts';
@@ -16,6 +17,7 @@ export const scenarios: readonly Scenario[] = [
   rollingRestart,
   upstreamFaults,
   callersFaults,
+  largeBodies,
   documents,
   fuzzRoutes,
   fuzzUpstreams,

@@ -1,0 +1,112 @@
+import { chatPath } from '#test/start-service.ts';
+
+const megabyte = 2 ** 20;
+const fill = (unit: string, megabytes: number): string =>
+  unit.repeat(Math.floor((megabytes * megabyte) / Buffer.byteLength(unit)));
+
+/** A request that is large. */
+export interface LargeRequest {
+  readonly name: string;
+  readonly path: string;
+  readonly toBody: () => string;
+}
+
+const saying = (written: string): string => `{"model":"free","max_tokens":9,"messages":[{"role":"user","content":"${written}"}]}`;
+
+/** One of each kind of what takes long to read. */
+export function largeRequests(): readonly LargeRequest[] {
+  const contents: Readonly<Record<string, () => string>> = {
+    'spaces, 60 MB': () => `{"messages":[]${fill(' ', 60)}}`,
+    'quotes, 60 MB': () => fill('"', 60),
+    'empty lists, 60 MB': () => `[${fill('[],', 60)}1]`,
+    'one text, 60 MB': () => saying(fill('abcdefgh', 60)),
+    'one text of two bytes a letter, 60 MB': () => saying(fill('é', 60)),
+    'escaped quotes, 10 MB': () => saying(fill('\\"', 10)),
+    'line breaks, 5 MB': () => saying(fill('line\\n', 5)),
+    'texts of one letter, 1 MB': () =>
+      `{"messages":[{"role":"user","content":[${fill('{"type":"text","text":"x"},', 1)}{"type":"text","text":"x"}]}]}`,
+    'numbers, 2 MB': () => `{"messages":[{"role":"user","content":"x"}],"metadata":[${fill('1234567,', 2)}1]}`,
+    'nested, 64 levels': () => `{"messages":[{"role":"user","content":"x"}],"metadata":${'['.repeat(60)}${']'.repeat(60)}}`,
+  };
+  const paths = [chatPath('free'), '/msgapi/v1/messages', '/v1/responses'];
+  return [
+    ...paths.flatMap((path) => Object.entries(contents).map(([name, toBody]) => ({ name: `${name} at ${path}`, path, toBody }))),
+    ...Object.entries(schemas).map(([name, schema]) => ({
+      name: `a schema of a control: ${name}`,
+      path: chatPath('demo'),
+      toBody: () => JSON.stringify(controlled(schema)),
+    })),
+  ];
+}
+
+/** Schemas of 16 kB, which is as large as they may be, that take long to compile. */
+const schemas: Readonly<Record<string, object>> = {
+  'many properties': {
+    type: 'object',
+    properties: Object.fromEntries(Array.from({ length: 500 }, (_, nth) => [`p${nth}`, { type: 'string' }])),
+  },
+  alternatives: { anyOf: Array.from({ length: 300 }, (_, nth) => ({ type: 'object', required: [`p${nth}`] })) },
+  patterns: {
+    type: 'object',
+    properties: Object.fromEntries(Array.from({ length: 300 }, (_, nth) => [`p${nth}`, { pattern: `^a{1,${nth}}$` }])),
+  },
+  nested: Array.from({ length: 25 }).reduce<object>((inner) => ({ type: 'object', properties: { a: inner } }), {}),
+};
+
+/** A control that came with a reply, filled in. */
+function controlled(schema: object): object {
+  const control = { index: 0, label: 'Go', schema };
+  return {
+    messages: [
+      { role: 'user', content: 'Show me controls' },
+      { role: 'assistant', content: 'Here.', custom_content: { controls: [control] } },
+      { role: 'user', content: '', custom_content: { completed_control: { label: 'Go', value: { a: 'b' } } } },
+    ],
+  };
+}
+
+/** A whole reply of an upstream that is large, and how it is asked for. */
+export interface LargeReply {
+  readonly name: string;
+  readonly toBytes: () => Buffer;
+  readonly asks: readonly { readonly path: string; readonly body: object }[];
+  /** Of the model. */
+  readonly fields?: object;
+}
+
+/** One of each kind. */
+export function largeReplies(): readonly LargeReply[] {
+  const texts: Readonly<Record<string, () => string>> = {
+    'text of 20 MB': () => fill('abcdefgh', 20),
+    'text of 20 MB with line breaks': () => fill('A line of some letters.\\n', 20),
+    'letters of two bytes, 20 MB': () => fill('é', 20),
+  };
+  const chats = Object.entries(texts).map(([name, toText]): LargeReply => {
+    const messages = [{ role: 'user', content: 'Hi' }];
+    return {
+      name,
+      toBytes: () =>
+        Buffer.from(
+          `{"id":"a","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"${toText()}"},"finish_reason":"stop"}]}`,
+        ),
+      asks: [
+        { path: chatPath(encodeURIComponent(name)), body: { messages } },
+        { path: '/msgapi/v1/messages', body: { model: name, max_tokens: 9, messages } },
+        { path: '/v1/responses', body: { model: name, input: 'Hi', store: false } },
+      ],
+    };
+  });
+  const numbers = Array.from({ length: 3072 }, (_, nth) => Math.sin(nth)).join();
+  const vectors = (count: number): LargeReply => ({
+    name: `${count} vectors of numbers`,
+    fields: { type: 'embedding' },
+    toBytes: () =>
+      Buffer.from(
+        `{"object":"list","model":"m","data":[${Array.from({ length: count }, (_, index) => `{"object":"embedding","index":${index},"embedding":[${numbers}]}`).join()}],"usage":{"prompt_tokens":1,"total_tokens":1}}`,
+      ),
+    asks: [
+      { path: '/v1/embeddings', body: { model: `${count} vectors of numbers`, input: Array.from({ length: count }, () => 'x') } },
+    ],
+  });
+  return [...chats, vectors(100), vectors(500)];
+}
