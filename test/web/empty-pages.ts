@@ -28,7 +28,9 @@ export class EmptyPages {
   }
 
   async #make(options: BrowserContextOptions): Promise<Page> {
-    const context = await this.#browser.newContext({ locale: 'en-GB', ...options });
+    // The shell has nobody to ask whether a button may write to the clipboard.
+    const permissions = ['clipboard-write'];
+    const context = await this.#browser.newContext({ locale: 'en-GB', permissions, ...options });
     return context.newPage();
   }
 }

@@ -7,7 +7,7 @@ import type { ChatOwnerRow, ChatRow, ChatTurnRow } from './chat-schema.ts';
 import { openSealed } from './open-sealed.ts';
 import type { Schema } from './schema.ts';
 
-/** Where chats are listed; the deleted ones stay for a while, so that every device hears of it. */
+/** Where chats are listed; the deleted ones stay for a while, so that each device is told of them. */
 export const shelves = { listed: 0, pinned: 1, archived: 2, deleted: 3 } as const;
 
 export const headColumns = ['subject', 'id', 'revision', 'shelf', 'updated_at_ms', 'sealed_head'] as const;
