@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { delta, finish, text } from '#test/chunks.ts';
 import { drawnElements, isWhole } from './drawn-elements.ts';
@@ -63,6 +64,10 @@ interface State {
   readonly undrawn: number;
 }
 
+async function allInSightDrawn(page: Page): Promise<void> {
+  await expect.poll(async () => ((await page.evaluate(state)) as State).undrawn, { timeout: 20_000 }).toBe(0);
+}
+
 /** A frame has a bound of time: the faster the browser, the more it draws in that. All together have ten times as many and more. */
 const mostInFrame = 6000;
 
@@ -81,7 +86,7 @@ it.each(shapes)('A large answer is drawn once, and no frame has much to draw: %s
   expect(drawn.elsewhere).toBe(0);
   for (const share of [0, 0.4, 1]) {
     await page.evaluate(`(() => { const t = document.querySelector('.thread'); t.scrollTop = t.scrollHeight * ${share}; })()`);
-    await expect.poll(async () => ((await page.evaluate(state)) as State).undrawn).toBe(0);
+    await allInSightDrawn(page);
   }
   expect(troubles).toEqual({ outside: [], faults: [] });
 });
@@ -91,7 +96,7 @@ it('A kept answer of a megabyte is all there, and drawn where it is in sight', a
   const { page } = opened;
   await openLongConversation(opened, { deployment: 'raw', messages: 2, textOf: () => mixed.repeat(10) });
   await isWhole(page);
-  await expect.poll(async () => ((await page.evaluate(state)) as State).undrawn).toBe(0);
+  await allInSightDrawn(page);
   const { elements, chars } = (await page.evaluate(state)) as State;
   expect(chars).toBeGreaterThan(700_000);
   expect(elements).toBeLessThan(5000);
@@ -110,6 +115,7 @@ it('In a conversation of 200 messages an answer draws nothing but itself', async
   const { page, say, troubles } = opened;
   await openLongConversation(opened, { deployment: 'raw', messages: 200, textOf: (at) => section(at) + section(at + 1) });
   await page.getByRole('heading', { name: 'Section 200' }).waitFor();
+  await allInSightDrawn(page);
   script(mixed.slice(0, 30_000));
   const drawn = await drawnElements(page, async () => {
     await say('Tell me more');
