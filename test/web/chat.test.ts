@@ -110,6 +110,7 @@ describe('a conversation with the demo', () => {
     await page.getByText('The page was closed while this answer came').waitFor();
     expect(await page.locator('.markdown').textContent()).toContain('20 21 22');
     await page.getByRole('link', { name: 'New conversation' }).click();
+    await page.locator('.starter').first().waitFor();
     await page.getByLabel('Search conversations').fill('nothing of this');
     await page.getByText('Nothing about').waitFor();
     await page.getByLabel('Search conversations').fill('901 COUNT');
@@ -144,6 +145,7 @@ describe('a conversation with the demo', () => {
     await say('Count to 60');
     await page.locator('.markdown').getByText('1 2 3').waitFor();
     await page.getByRole('link', { name: 'New conversation' }).click();
+    await page.locator('.starter').first().waitFor();
     await say('Count to 4');
     expect(await answer()).toBe('1 2 3 4');
     await page.getByRole('link', { name: 'Count to 60' }).click();
