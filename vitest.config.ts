@@ -5,8 +5,8 @@ export default defineConfig({
     reporters: process.env.CI ? ['verbose'] : ['default'],
     testTimeout: 60_000,
     hookTimeout: 90_000,
-    maxWorkers: 2,
-    // Files share two workers: loading the service anew for each takes twice as long as what most of them test.
+    maxWorkers: 3,
+    // Files share their workers: loading the service anew for each takes twice as long as what most of them test. Tests wait half of their time.
     isolate: false,
     passWithNoTests: false,
     allowOnly: false,
