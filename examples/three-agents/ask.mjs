@@ -5,13 +5,13 @@ import { readFile } from 'node:fs/promises';
 const print = (line) => process.stdout.write(`${line}\n`);
 const base = process.env.PARLEY_URL ?? 'http://127.0.0.1:8080';
 const world = process.env.WORLD_URL ?? 'http://127.0.0.1:8092';
-const headers = { 'api-key': process.env.PARLEY_KEY ?? '', 'content-type': 'application/json' };
+const headers = { 'api-key': process.env.PARLEY_KEY ?? '' };
 const mostOperations = 30;
 
-async function send(method, path, body) {
+async function send(method, path, body, type = 'application/json') {
   const response = await fetch(`${base}${path}`, {
     method,
-    headers,
+    headers: { ...headers, 'content-type': type },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
   const answer = await response.json();
@@ -49,13 +49,15 @@ const kinds = {
   json: (code, rule) => JSON.stringify({ clause: code, rule }),
 };
 
+const types = { md: 'text/markdown', txt: 'text/plain', html: 'text/html', csv: 'text/csv', json: 'application/json' };
+
 async function saveLibrarian() {
   const files = [];
   for (let nth = 0; nth < 20; nth += 1) {
     const [kind, write] = Object.entries(kinds)[nth % 5];
     const path = `files/${bucket}/three-agents/clause-${nth}.${kind}`;
     const rule = `Returns of kind ${nth} are taken back within ${nth + 10} days, and ${'the desk notes who brought them and when. '.repeat(40)}`;
-    await send('PUT', `/v1/${path}`, write(`K-${1100 + nth}`, rule));
+    await send('PUT', `/v1/${path}`, write(`K-${1100 + nth}`, rule), types[kind]);
     files.push(path);
   }
   print(`librarian: ${files.length} documents`);

@@ -189,6 +189,9 @@ describe('what a file says of itself', () => {
     const text = '# Heading\n\n<p>text</p>';
     expect((await load(text, 'a.csv', { contentType: 'text/markdown; charset=utf-8' })).format).toBe('md');
     expect((await load(text, 'a.md', { contentType: 'text/plain' })).format).toBe('md');
+    expect((await load(text, 'a.md', { contentType: 'application/json' })).format).toBe('md');
+    expect((await load(text, 'a.txt', { contentType: 'application/json' })).format).toBe('txt');
+    expect((await load(Buffer.from('{"a":1}'), 'a', { contentType: 'application/json' })).format).toBe('json');
     expect((await load(text, 'a.unknown')).format).toBe('txt');
     expect((await load('<!DOCTYPE html><p>text', 'constructor.__proto__')).format).toBe('html');
     expect((await load('a text about %PDF-1.7 files', 'a.txt')).format).toBe('txt');

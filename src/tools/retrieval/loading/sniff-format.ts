@@ -22,7 +22,6 @@ const byContentType: Readonly<Record<string, Format>> = {
   'text/x-markdown': 'md',
   'text/csv': 'csv',
   'text/tab-separated-values': 'csv',
-  'application/json': 'json',
 };
 
 const byExtension: Readonly<Record<string, Format>> = {
@@ -36,7 +35,10 @@ const byExtension: Readonly<Record<string, Format>> = {
   json: 'json',
 };
 
-/** How a file is to be read: its first bytes decide, then its content type, then its name; what is left is plain text. Throws DocumentFault. */
+/**
+ * How a file is to be read: its first bytes decide, then its content type, then its name; what is left is plain text. That a file is
+ * JSON is believed if its name says nothing else: programs send that type with whatever they upload. Throws DocumentFault.
+ */
 export function sniffFormat(bytes: Uint8Array, { name, contentType }: FileLabel): Format {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).toString('latin1');
   const [type = ''] = contentType.toLowerCase().split(';');
@@ -47,6 +49,7 @@ export function sniffFormat(bytes: Uint8Array, { name, contentType }: FileLabel)
     throw new DocumentFault('It is encrypted, or of the Office formats before 2007; save it as docx, xlsx or pptx.');
   const said = lookUp(byContentType, type.trim()) ?? lookUp(byExtension, extension);
   if (said !== undefined) return said;
+  if (type.trim() === 'application/json' && extension !== 'txt') return 'json';
   return /^(\xef\xbb\xbf)?\s*(<!doctype html|<html[\s>])/i.test(head) ? 'html' : 'txt';
 }
 
