@@ -108,5 +108,5 @@ export function largeReplies(): readonly LargeReply[] {
       { path: '/v1/embeddings', body: { model: `${count} vectors of numbers`, input: Array.from({ length: count }, () => 'x') } },
     ],
   });
-  return [...chats, vectors(100), vectors(500)];
+  return [...chats, vectors(100)];
 }
