@@ -1,0 +1,47 @@
+import { type AddressInfo, Socket } from 'node:net';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { plainReply } from '#test/chunks.ts';
+import { eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService } from '#test/start-service.ts';
+
+const messages = [{ role: 'user', content: 'Hello' }];
+let upstream: ScriptedUpstream;
+let service: TestService;
+
+beforeAll(async () => {
+  upstream = await startScriptedUpstream(eventsReply(...plainReply('Hello')));
+  service = await startService({ models: { gpt: { upstreams: [{ endpoint: upstream.endpoint }] } } });
+});
+
+afterAll(async () => {
+  await service.close();
+  await upstream.close();
+});
+
+it('Small writes wait for nothing, to upstreams and to callers', async () => {
+  const told = vi.spyOn(Socket.prototype, 'setNoDelay');
+  const { status } = await service.chat('gpt', { messages });
+  const sockets = told.mock.contexts as Socket[];
+  const port = Number(new URL(upstream.url).port);
+  const without = told.mock.calls.flatMap(([isOn], at) => (isOn === false ? [sockets[at]?.remotePort] : []));
+  told.mockRestore();
+  expect(status).toBe(200);
+  expect(sockets.map(({ remotePort }) => remotePort)).toContain(port);
+  expect(without).toEqual([]);
+  // What Node sets on each connection that comes.
+  expect(Reflect.get(service.app.server, 'noDelay')).toBe(true);
+});
+
+it('The head of a stream and its first events go out in one write', async () => {
+  const own = (service.app.server.address() as AddressInfo).port;
+  const written: string[] = [];
+  const write = Socket.prototype.write;
+  const spied = vi.spyOn(Socket.prototype, 'write').mockImplementation(function (this: Socket, ...given: unknown[]) {
+    if (this.localPort === own) written.push(String(given[0]));
+    return Reflect.apply(write, this, given);
+  });
+  const { status } = await service.chat('gpt', { messages, stream: true });
+  spied.mockRestore();
+  expect(status).toBe(200);
+  expect(written[0]).toMatch(/^HTTP\/1\.1 200 OK\r\n.*\r\n\r\n.*data: \{.*"role":"assistant"/s);
+});
