@@ -127,3 +127,9 @@ export function listOf(items: Schema | NamedSchema): Schema {
     properties: { object: { const: 'list' }, data: { type: 'array', items } },
   };
 }
+
+/** Stands with operations that take bodies of two types: of such a body and no optional parameter some generators make clients that cannot be loaded. */
+export const traceparent: Parameter = inHeader(
+  'traceparent',
+  'The trace that the call belongs to (W3C Trace Context). Absent, or of another form: a new one.',
+);

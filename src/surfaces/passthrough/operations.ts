@@ -1,7 +1,15 @@
 import type { ErrorCode } from '#contract/errors.ts';
 import { type PassThroughApi, type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
 import { passThroughRequests } from '#contract/pass-through-requests.ts';
-import { type Answer, type ApiOperation, type Content, json, type NamedSchema, type Parameter } from '../http/operation.ts';
+import {
+  type Answer,
+  type ApiOperation,
+  type Content,
+  json,
+  type NamedSchema,
+  type Parameter,
+  traceparent,
+} from '../http/operation.ts';
 import { bodyErrors, callErrors, keyErrors, limitErrors } from '../http/operation-errors.ts';
 import { exampleNames } from '../http/operation-examples.ts';
 
@@ -78,7 +86,7 @@ export function passThroughOperation(api: PassThroughApi, place: Place): ApiOper
     tag: 'Further APIs',
     summary,
     description: description + (traits.takes === 'json' ? '' : ofForms),
-    parameters: place.toParameters(exampleNames.others),
+    parameters: [...place.toParameters(exampleNames.others), ...(traits.takes === 'either' ? [traceparent] : [])],
     body: toBody(api, place.isNamedByBody, { ...model, ...example }),
     answers: [toAnswer(api)],
     errors,

@@ -1,7 +1,16 @@
 import type { ErrorCode } from '#contract/errors.ts';
 import { EvaluationCase, EvaluationCheck } from '#contract/evaluation/evaluation-case.ts';
 import { EvaluationRequestForm } from '#contract/evaluation/evaluation-request.ts';
-import { type ApiOperation, inPath, inQuery, json, listOf, type NamedSchema, type Schema } from '../../http/operation.ts';
+import {
+  type ApiOperation,
+  inPath,
+  inQuery,
+  json,
+  listOf,
+  type NamedSchema,
+  type Schema,
+  traceparent,
+} from '../../http/operation.ts';
 import { bodyErrors, keyErrors } from '../../http/operation-errors.ts';
 import { exampleNames } from '../../http/operation-examples.ts';
 
@@ -138,7 +147,7 @@ export const evaluationOperations: readonly ApiOperation[] = [
     summary: 'Adds one case, or several',
     description:
       'JSON is one case, a list, or `{"cases": […]}`. Columns of a table are `name`, `input`, `contains`, `equals`, `matches`, `json_schema`, `calls`, `does_not_call`, `judge`, `rubric`, `max_cost_usd` and `max_seconds`. All are added, or none.',
-    parameters: place,
+    parameters: [...place, traceparent],
     body: [
       ...json(
         {
