@@ -37,7 +37,7 @@ const byExtension: Readonly<Record<string, Format>> = {
 
 /**
  * How a file is to be read: its first bytes decide, then its content type, then its name; what is left is plain text. That a file is
- * JSON is believed if its name says nothing else: programs send that type with whatever they upload. Throws DocumentFault.
+ * JSON is taken for true if its name says nothing else: programs send that type with whatever they upload. Throws DocumentFault.
  */
 export function sniffFormat(bytes: Uint8Array, { name, contentType }: FileLabel): Format {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 1024)).toString('latin1');
