@@ -14,8 +14,8 @@ const folder = join(import.meta.dirname, '../../../examples/sdk-application');
 const headers = withKey('local-key');
 const tourer = 'The Tourer weighs 14 kg.';
 const stages = [
-  { name: 'Reading tourer.txt', status: 'completed', content: '24 characters' },
-  { name: 'Reading stored.txt', status: 'completed', content: '24 characters' },
+  { name: 'Reading tourer.txt', status: 'completed', content: '24 characters', index: 0 },
+  { name: 'Reading stored.txt', status: 'completed', content: '24 characters', index: 1 },
 ];
 
 /** Runs `examples/sdk-application` with the configuration that lies beside it. Gives what is wrong, a line each. */
@@ -64,7 +64,7 @@ async function checkDigest(service: TestProcess): Promise<string[]> {
       [true, undefined],
     ],
     'the stages': [message?.custom_content?.stages, stages],
-    'the attachment': [message?.custom_content?.attachments, [{ type: 'text/markdown', title: 'digest-2.md', url }]],
+    'the attachment': [message?.custom_content?.attachments, [{ type: 'text/markdown', title: 'digest-2.md', url, index: 0 }]],
     'the state': [message?.custom_content?.state, { digests: 2 }],
     'the stored file': [stored.text, message?.content],
     'the usage': [streamed.usages.at(-1), whole.completion.usage],
