@@ -24,7 +24,8 @@ export interface TestPostgres extends AsyncDisposable {
 const clusterFlags = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en-US', '--no-sync'];
 const serverFlags = ['fsync=off', 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'shared_buffers=32MB'];
 
-export async function startPostgres(): Promise<TestPostgres> {
+/** Further settings are of the server, such as `fsync=on`. */
+export async function startPostgres(...furtherSettings: readonly string[]): Promise<TestPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-postgres-'));
   const user = serverUser();
   const bin = await copyPrograms(folder);
@@ -38,7 +39,7 @@ export async function startPostgres(): Promise<TestPostgres> {
   const named = ['--username=parley', '--auth=scram-sha-256', `--pwfile=${join(folder, 'password')}`];
   await promisify(execFile)(join(bin, 'initdb'), [`--pgdata=${data}`, ...named, ...clusterFlags], { ...user, cwd: '/' });
   const port = await freePort();
-  const command = [join(bin, 'postgres'), '-D', data, '-p', String(port), ...serverFlags.flatMap((flag) => ['-c', flag])];
+  const command = [join(bin, 'postgres'), '-D', data, '-p', String(port), ...toFlags([...serverFlags, ...furtherSettings])];
   let running = await listening(command, user);
   return {
     url: `postgres://parley:${password}@127.0.0.1:${port}/postgres`,
@@ -51,6 +52,10 @@ export async function startPostgres(): Promise<TestPostgres> {
       await rm(folder, { recursive: true });
     },
   };
+}
+
+function toFlags(settings: readonly string[]): readonly string[] {
+  return settings.flatMap((setting) => ['-c', setting]);
 }
 
 /** PostgreSQL refuses to run as root: then it is run as `nobody`, who is there on every machine. */

@@ -1,0 +1,131 @@
+import type { ServiceDeps } from '#app/service-parts.ts';
+import { type Answering, jsonReply, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { measure, report, Timings } from './timings.ts';
+
+type Kept = NonNullable<ServiceDeps['responses']>;
+
+interface Seeded {
+  readonly idOf: (nth: number) => string;
+  /** How many of the responses are those of the caller. */
+  readonly own: number;
+}
+
+const key = 'bench-key';
+const warmUp = 1_000;
+const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+const message = { role: 'assistant', content: 'Hello!' };
+const whole = {
+  ...{ id: 'c', object: 'chat.completion', created: 1, model: 'm', usage },
+  choices: [{ index: 0, message, finish_reason: 'stop' }],
+};
+
+/** An upstream that answers at once, whole or in eight chunks. */
+async function answerAtOnce(answering: Answering): Promise<void> {
+  if (answering.received.body.stream !== true) {
+    await jsonReply(whole)(answering);
+    return;
+  }
+  const chunk = (delta: object, more: object = {}): object => ({
+    ...{ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' },
+    choices: [{ index: 0, delta, finish_reason: null, ...more }],
+  });
+  answering.head();
+  await answering.events(chunk({ role: 'assistant', content: 'Hello' }));
+  for (let nth = 0; nth < 6; nth += 1) await answering.events(chunk({ content: ` ${nth}` }));
+  await answering.events(chunk({}, { finish_reason: 'stop' }), { ...chunk({}), choices: [], usage });
+  answering.done();
+}
+
+async function withService(responses: Kept, work: (service: TestService) => Promise<void>): Promise<void> {
+  const upstream = await startScriptedUpstream(answerAtOnce);
+  const models = { m: { upstreams: [{ endpoint: upstream.endpoint, key: 'k' }] } };
+  const service = await startService({ models, keys: { [key]: { project: 'bench' } } }, { responses });
+  try {
+    await work(service);
+  } finally {
+    await service.close();
+    await upstream.close();
+  }
+}
+
+/** Calls of the API among all that is stored, each through the service, one after the other. */
+export function measureCalls(responses: Kept, { idOf, own }: Seeded): Promise<void> {
+  return withService(responses, async (service) => {
+    const send = async (method: string, path: string, body?: object): Promise<Record<string, unknown>> => {
+      const headers = body === undefined ? { 'api-key': key } : withKey(key);
+      const answered = await service.ask({ method, path: `/v1${path}`, headers, ...(body !== undefined && { body }) });
+      if (answered.status !== 200) throw new Error(`${method} ${path}: ${answered.status} ${answered.text}`);
+      return answered.json as Record<string, unknown>;
+    };
+    const any = (sample: number): string => idOf((sample * 389) % own);
+    const made: string[] = [];
+    await measure('GET /v1/responses/{id}', (sample) => send('GET', `/responses/${any(sample)}`));
+    await measure('GET …/input_items, a chain of up to 10', (sample) => send('GET', `/responses/${any(sample)}/input_items`));
+    await measure('POST with previous_response_id', async (sample) => {
+      const body = { model: 'm', input: 'And now?', previous_response_id: any(sample) };
+      made.push(String((await send('POST', '/responses', body)).id));
+    });
+    await measure('the same with store: false', (sample) =>
+      send('POST', '/responses', { model: 'm', input: 'And now?', previous_response_id: any(sample), store: false }),
+    );
+    await measure('DELETE /v1/responses/{id}', (sample) => send('DELETE', `/responses/${made[sample]}`));
+    const { id } = await send('POST', '/conversations', {});
+    const items = [{ role: 'user', content: 'Hello' }];
+    await measure('POST …/conversations/{id}/items', () => send('POST', `/conversations/${id}/items`, { items }));
+    await measure('GET …/conversations/{id}/items', () => send('GET', `/conversations/${id}/items`));
+  });
+}
+
+/** The same call with and without storing, in turn: to the first byte of its answer and to the end. */
+export function measureAnswers(responses: Kept): Promise<void> {
+  return withService(responses, async ({ url }) => {
+    const whole = await timeInTurn(url, false);
+    tell(
+      'one JSON text, its last byte',
+      whole.map(({ last }) => last),
+    );
+    const streams = await timeInTurn(url, true);
+    tell(
+      'a stream, its first byte',
+      streams.map(({ first }) => first),
+    );
+    tell(
+      'a stream, its last byte',
+      streams.map(({ last }) => last),
+    );
+  });
+}
+
+/** The answers that are not stored, and those that are. */
+async function timeInTurn(url: string, stream: boolean): Promise<readonly ReturnType<typeof toTimings>[]> {
+  const timings = [toTimings(), toTimings()];
+  for (let sample = -warmUp; sample < 4_000; sample += 1) {
+    const nth = Math.abs(sample) % 2;
+    const { firstMs, lastMs } = await timeAnswer(url, { model: 'm', input: 'Hello', stream, store: nth === 1 });
+    if (sample < 0) continue;
+    timings[nth]?.first.note(firstMs);
+    timings[nth]?.last.note(lastMs);
+  }
+  return timings;
+}
+
+function tell(what: string, [without, stored]: readonly Timings[]): void {
+  if (without === undefined || stored === undefined) return;
+  report(what, without);
+  report(`${what}, stored`, stored);
+  console.info(`${what}: storing adds ${(stored.at(0.5) - without.at(0.5)).toFixed(3)} ms at p50`);
+}
+
+function toTimings(): { readonly first: Timings; readonly last: Timings } {
+  return { first: new Timings(), last: new Timings() };
+}
+
+async function timeAnswer(url: string, body: object): Promise<{ firstMs: number; lastMs: number }> {
+  const beganMs = performance.now();
+  const response = await fetch(`${url}/v1/responses`, { method: 'POST', headers: withKey(key), body: JSON.stringify(body) });
+  let firstMs: number | undefined;
+  for await (const _piece of response.body ?? []) firstMs ??= performance.now() - beganMs;
+  const lastMs = performance.now() - beganMs;
+  return { firstMs: firstMs ?? lastMs, lastMs };
+}
