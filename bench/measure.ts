@@ -3,9 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Linux reports process times to user space in hundredths of a second on every architecture. */
 const microsPerTick = 10_000;
 
-/** What a process and all its descendants have used of the processor and hold of memory. */
+/** What a process and all its descendants have used of the processor, and hold and were given of memory. */
 export interface Usage {
   cpuMicros: number;
+  /** Pages of memory that were given to it anew, without a disk: the same on a busy machine as on a quiet one. */
+  pageFaults: number;
   rssBytes: number;
 }
 
@@ -33,17 +35,22 @@ export function readMachineMicros(): number {
   return ((user ?? 0) + (nice ?? 0) + (system ?? 0) + (steal ?? 0)) * microsPerTick;
 }
 
-/** Sums `/proc` over a process tree: user and system time, resident memory. A process that has ended counts as zero. */
+/** Sums `/proc` over a process tree: user and system time, page faults, resident memory. A process that has ended counts as zero. */
 export function readUsage(pid: number): Usage {
   // The name of a process may hold spaces: fields are counted behind its closing bracket.
   const stat = readText(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
   const rss = /^VmRSS:\s+(\d+) kB$/m.exec(readText(`/proc/${pid}/status`));
-  const sum: Usage = { cpuMicros: (ticks || 0) * microsPerTick, rssBytes: Number(rss?.[1] ?? 0) * 1024 };
+  const sum: Usage = {
+    cpuMicros: (ticks || 0) * microsPerTick,
+    pageFaults: Number(fields[7] ?? 0) || 0,
+    rssBytes: Number(rss?.[1] ?? 0) * 1024,
+  };
   for (const child of childrenOf(pid)) {
     const inner = readUsage(child);
     sum.cpuMicros += inner.cpuMicros;
+    sum.pageFaults += inner.pageFaults;
     sum.rssBytes += inner.rssBytes;
   }
   return sum;

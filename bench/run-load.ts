@@ -35,6 +35,7 @@ interface LoadResult {
 export interface LoadRun {
   result: LoadResult;
   cpuMicros: number;
+  pageFaults: number;
   rssBytes: number;
   stepRssBytes: number;
   /** What processes that are not of this run worked meanwhile, of one core in per cent. */
@@ -51,9 +52,10 @@ class Watch {
   readonly #pid: number | undefined;
   readonly #samples = { step: [] as number[], window: [] as number[] };
   #open: 'step' | 'window' | undefined;
-  #start: Usage = { cpuMicros: 0, rssBytes: 0 };
+  #start: Usage = { cpuMicros: 0, pageFaults: 0, rssBytes: 0 };
   #othersStart = 0;
   cpuMicros = 0;
+  pageFaults = 0;
   othersMicros = 0;
 
   constructor(child: ChildProcess | undefined) {
@@ -61,7 +63,9 @@ class Watch {
   }
 
   #read(): Usage {
-    return this.#pid === undefined ? { cpuMicros: Number.NaN, rssBytes: Number.NaN } : readUsage(this.#pid);
+    return this.#pid === undefined
+      ? { cpuMicros: Number.NaN, pageFaults: Number.NaN, rssBytes: Number.NaN }
+      : readUsage(this.#pid);
   }
 
   sample(): void {
@@ -77,6 +81,7 @@ class Watch {
     }
     if (name === 'window-end') {
       this.cpuMicros = usage.cpuMicros - this.#start.cpuMicros;
+      this.pageFaults = usage.pageFaults - this.#start.pageFaults;
       this.othersMicros = others - this.#othersStart;
     }
     if (name.endsWith('-start')) this.#open = name === 'step-start' ? 'step' : 'window';
@@ -121,6 +126,7 @@ export async function runLoad(
   return {
     result,
     cpuMicros: watch.cpuMicros,
+    pageFaults: watch.pageFaults,
     rssBytes: watch.rssBytes('window'),
     stepRssBytes: watch.rssBytes('step'),
     othersShare: Math.max(0, watch.othersMicros / result.seconds / 10_000),

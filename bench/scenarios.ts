@@ -10,6 +10,7 @@ import { startScenario } from './start-scenario.ts';
 const perSecond: Metric = { key: 'perSecond', title: 'req/s', digits: 0 };
 const cpuShare: Metric = { key: 'cpuShare', title: 'core used, %', digits: 0 };
 const cpuPerReply: Metric = { key: 'cpuPerReply', title: 'µs CPU a request', digits: 1 };
+const faultsPerReply: Metric = { key: 'faultsPerReply', title: 'page faults a request', digits: 1 };
 const cpuPerChunk: Metric = { key: 'cpuPerChunk', title: 'µs CPU a chunk', digits: 2 };
 const p50: Metric = { key: 'p50', title: 'p50, ms', digits: 3 };
 const p99: Metric = { key: 'p99', title: 'p99, ms', digits: 3 };
@@ -44,7 +45,9 @@ const warmSeconds = 6;
 function closedScenario(plan: { name: string; title: string; call: () => Call; connections: number; seconds: number }): Scenario {
   const isStream = plan.call().isStream;
   const chunks = { key: 'chunksPerSecond', title: 'chunks/s', digits: 0 };
-  const metrics = isStream ? [{ ...perSecond, title: 'streams/s' }, chunks, cpuPerChunk] : [perSecond, cpuPerReply];
+  const metrics = isStream
+    ? [{ ...perSecond, title: 'streams/s' }, chunks, cpuPerChunk]
+    : [perSecond, cpuPerReply, faultsPerReply];
   return {
     name: plan.name,
     title: plan.title,
@@ -59,6 +62,7 @@ function closedScenario(plan: { name: string; title: string; call: () => Call; c
         perSecond: replies / seconds,
         chunksPerSecond: events / seconds,
         cpuPerReply: run.cpuMicros / replies,
+        faultsPerReply: run.pageFaults / replies,
         cpuPerChunk: run.cpuMicros / events,
       };
     },

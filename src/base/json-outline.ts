@@ -14,7 +14,7 @@ import {
   tooDeep,
   tooMany,
 } from './json.ts';
-import { fromLatin1, latin1Of } from './latin1.ts';
+import { fromLatin1 } from './latin1.ts';
 import { countEscapes, stringEnd } from './string-end.ts';
 
 /** Shorter strings are left to the parser, shorter fields are written anew. */
@@ -68,7 +68,7 @@ export class JsonOutline {
 
   /** The whole text, as latin1 bytes; made when a string is looked for, so that a body without one is refused sooner. */
   get text(): string {
-    this.#text ??= latin1Of(this.#bytes);
+    this.#text ??= this.#bytes.toString('latin1');
     return this.#text;
   }
 

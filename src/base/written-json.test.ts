@@ -158,19 +158,6 @@ describe('what is parsed of bytes', () => {
   });
 });
 
-describe('a body of some megabytes', () => {
-  it.each([
-    ['plain', JSON.stringify({ a: 'A line of a document. '.repeat(70_000), b: 'ä' })],
-    ['with escapes', JSON.stringify({ a: 'A "line" of a document.\n'.repeat(70_000) })],
-  ])('is kept within the heap, whose size the collector goes by, and is sent on as it came: %s', (_what, text) => {
-    const outsideBytes = (): number => process.memoryUsage().external - process.memoryUsage().arrayBuffers;
-    const beforeBytes = outsideBytes();
-    const kept = Array.from({ length: 10 }, () => parseJsonBytes(Buffer.from(text)) as JsonObject);
-    expect(outsideBytes() - beforeBytes).toBeLessThan(text.length);
-    for (const value of kept) expect(written(value)).toBe(text);
-  });
-});
-
 function attempt<Value>(read: () => Value): Value | undefined {
   try {
     return read();

@@ -76,7 +76,7 @@ it.runIf(process.platform === 'linux')('bin/parley sets what bounds memory, and 
     return { allocator, flags: (await read('cmdline')).filter((each) => each.includes('semi-space')) };
   };
   expect(await startedWith({})).toEqual({
-    allocator: ['MALLOC_ARENA_MAX=2', 'MALLOC_MMAP_THRESHOLD_=262144', 'MALLOC_TRIM_THRESHOLD_=262144'],
+    allocator: ['MALLOC_ARENA_MAX=2', 'MALLOC_MMAP_THRESHOLD_=4194304', 'MALLOC_TRIM_THRESHOLD_=8388608'],
     flags: ['--max-semi-space-size=16'],
   });
   const { allocator, flags } = await startedWith({ MALLOC_ARENA_MAX: '8', NODE_OPTIONS: '--max-semi-space-size=64' });
