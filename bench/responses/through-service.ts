@@ -12,7 +12,10 @@ interface Seeded {
 }
 
 const key = 'bench-key';
-const warmUp = 1_000;
+const warmUp = 500;
+const perForm = 3_000;
+/** How long a stream rests, as a model that thinks. */
+const restMs = 15;
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 const message = { role: 'assistant', content: 'Hello!' };
 const whole = {
@@ -20,7 +23,7 @@ const whole = {
   choices: [{ index: 0, message, finish_reason: 'stop' }],
 };
 
-/** An upstream that answers at once, whole or in eight chunks. */
+/** An upstream that answers at once, whole or in eight chunks, the last of them a while later. */
 async function answerAtOnce(answering: Answering): Promise<void> {
   if (answering.received.body.stream !== true) {
     await jsonReply(whole)(answering);
@@ -33,6 +36,7 @@ async function answerAtOnce(answering: Answering): Promise<void> {
   answering.head();
   await answering.events(chunk({ role: 'assistant', content: 'Hello' }));
   for (let nth = 0; nth < 6; nth += 1) await answering.events(chunk({ content: ` ${nth}` }));
+  await new Promise((resolve) => setTimeout(resolve, restMs));
   await answering.events(chunk({}, { finish_reason: 'stop' }), { ...chunk({}), choices: [], usage });
   answering.done();
 }
@@ -100,7 +104,7 @@ export function measureAnswers(responses: Kept): Promise<void> {
 /** The answers that are not stored, and those that are. */
 async function timeInTurn(url: string, stream: boolean): Promise<readonly ReturnType<typeof toTimings>[]> {
   const timings = [toTimings(), toTimings()];
-  for (let sample = -warmUp; sample < 4_000; sample += 1) {
+  for (let sample = -warmUp; sample < perForm; sample += 1) {
     const nth = Math.abs(sample) % 2;
     const { firstMs, lastMs } = await timeAnswer(url, { model: 'm', input: 'Hello', stream, store: nth === 1 });
     if (sample < 0) continue;

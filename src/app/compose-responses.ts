@@ -27,7 +27,7 @@ interface ComposedResponses {
 /** Builds what keeps responses and conversations, and makes responses in the background; undefined where nothing is stored. */
 export function composeResponses(parts: CompleteServiceDeps, behind: Behind): ComposedResponses | undefined {
   if (parts.responses === undefined) return undefined;
-  const { clock, noteFault, telemetry, snapshot, stores } = parts;
+  const { clock, noteFault, telemetry, snapshot, stores, broadcast } = parts;
   const { responses, conversations, isShared } = parts.responses;
   const { identify, calls, inFlightCalls } = behind;
   const newId = createLetterIds();
@@ -40,7 +40,12 @@ export function composeResponses(parts: CompleteServiceDeps, behind: Behind): Co
     addRoutes(app, aliases) {
       const runKeeper = new RunKeeper({ responses, runs, life, clock, isShared, noteFault });
       app.addHook('onClose', () => runKeeper.close());
-      storedRoutes(app, { identify, responses, runs, clock, aliases });
+      broadcast?.onNotice(({ topic, text }) => {
+        if (topic === 'response') runKeeper.lookAfter(text);
+      });
+      // Nodes that do not hear of it find out when they look.
+      const tellEnded = (id: string): void => void broadcast?.publish({ topic: 'response', text: id }).catch(() => undefined);
+      storedRoutes(app, { identify, responses, runs, clock, aliases, tellEnded });
       conversationRoutes(app, { identify, snapshot, conversations, responses, clock, newId, aliases });
     },
   };

@@ -100,6 +100,7 @@ function composeNode(
     files: stores.files,
     passages: stores.passages,
     responses: stores.responses,
+    broadcast: stores.broadcast,
     evaluations: stores.evaluations,
     chats: stores.chats,
     admin: { journal: stores.journal, readNode: createReadNode({ settings, snapshot, loadBalancer, state, clock, ...program }) },

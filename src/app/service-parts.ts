@@ -6,6 +6,7 @@ import type { ChatStore } from '#domain/chats/chat-store.ts';
 import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { defaultFileLimits, StoredResourcesDeps } from '#domain/files/stored-resources.ts';
+import type { NodeBroadcast } from '#domain/node-broadcast.ts';
 import type { Telemetry } from '#domain/telemetry.ts';
 import type { Embedder } from '#domain/tools/embedder.ts';
 import type { LoadBalancer } from '#domain/upstreams/load-balancer.ts';
@@ -37,6 +38,8 @@ export interface ServiceDeps {
   readonly passages?: PassageStore;
   /** Where responses are kept. Absent: none are, and their paths are not served. */
   readonly responses?: ResponseStores;
+  /** Tells other nodes what does not wait until they look. Absent: there are none, or nobody tells them. */
+  readonly broadcast?: NodeBroadcast | undefined;
   /** Where cases and evaluations are kept. Absent: none are, and their paths are not served. */
   readonly evaluations?: EvaluationStores;
   /** Where chats of the page are kept. Absent: none are, and their paths are not served. */

@@ -1,6 +1,6 @@
-/** What the nodes of an installation tell each other. */
+/** What the nodes of an installation tell each other: a configuration, or the id of a response that its user ended on another node. */
 export interface Notice {
-  readonly topic: 'configuration';
+  readonly topic: 'configuration' | 'response';
   readonly text: string;
 }
 

@@ -51,6 +51,7 @@ export interface ServiceOptions {
   /** Absent: the model that comes with the service. */
   readonly embedder?: Embedder;
   readonly responses?: NonNullable<ServiceDeps['responses']>;
+  readonly broadcast?: NonNullable<ServiceDeps['broadcast']>;
   readonly evaluations?: NonNullable<ServiceDeps['evaluations']>;
   readonly chats?: NonNullable<ServiceDeps['chats']>;
   readonly admin?: NonNullable<ServiceDeps['admin']>;

@@ -8,8 +8,8 @@ it('A notice is heard, though the node that begins to hear finds it stored befor
   let begin: () => void = () => undefined;
   const link = {
     node: 'own',
-    hear: (_channel: string, hearer: typeof take) => {
-      take = hearer;
+    hear: (channel: string, hearer: typeof take) => {
+      if (channel === 'parley:notices') take = hearer;
     },
     onHearing: (listener: typeof begin) => {
       begin = listener;

@@ -3,14 +3,16 @@ import type { NodeBroadcast, Notice } from '#domain/node-broadcast.ts';
 import type { RedisLink } from './redis-link.ts';
 
 const channel = 'parley:notices';
+/** For what is news only at the moment. */
+const passingChannel = 'parley:notices:passing';
 /** Holds the last notice, for nodes that could not hear it. */
 const lastKey = 'parley:notices:last';
 
 type Hear = (notice: Notice) => void;
 
 /**
- * Tells the nodes that share a Redis; none gets its own notices. What could not be told while Redis was away is told when it is back,
- * and a node that got nothing for a while asks for the last notice. A node that starts gets only what comes later.
+ * Tells the nodes that share a Redis; none gets its own notices. A configuration that could not be told while Redis was away is told when
+ * it is back, and a node that got nothing for a while asks for the last one. A node that starts gets only what comes later.
  */
 export class RedisNodeBroadcast implements NodeBroadcast {
   readonly #link: RedisLink;
@@ -24,8 +26,12 @@ export class RedisNodeBroadcast implements NodeBroadcast {
   }
 
   async publish({ topic, text }: Notice): Promise<void> {
-    this.#published += 1;
     const { node } = this.#link;
+    if (topic === 'response') {
+      await this.#link.publish(passingChannel, JSON.stringify({ from: node, topic, text }));
+      return;
+    }
+    this.#published += 1;
     this.#unpublished = JSON.stringify({ from: node, id: this.#published, topic, text });
     await this.#tell();
   }
@@ -33,6 +39,7 @@ export class RedisNodeBroadcast implements NodeBroadcast {
   onNotice(hear: Hear): void {
     const hearing = new Hearing(this.#link, hear);
     this.#link.hear(channel, hearing.take);
+    this.#link.hear(passingChannel, hearing.takePassing);
     // Whichever of the two connections comes back last finds both of them there.
     this.#link.onHearing(hearing.catchUp);
     this.#link.onReady(hearing.catchUp);
@@ -62,10 +69,10 @@ class Hearing {
   readonly take = (said: string): void => {
     if (said === this.#last) return;
     this.#last = said;
-    const value = tryParseJson(said);
-    const { from, topic, text } = isJsonObject(value) ? value : {};
-    if (from !== this.#link.node && topic === 'configuration' && typeof text === 'string') this.#hear({ topic, text });
+    this.#take(said, 'configuration');
   };
+
+  readonly takePassing = (said: string): void => this.#take(said, 'response');
 
   readonly catchUp = (): void => {
     const last = this.#link.run((redis) => redis.get(lastKey));
@@ -78,4 +85,10 @@ class Hearing {
       () => undefined,
     );
   };
+
+  #take(said: string, wanted: Notice['topic']): void {
+    const value = tryParseJson(said);
+    const { from, topic, text } = isJsonObject(value) ? value : {};
+    if (from !== this.#link.node && topic === wanted && typeof text === 'string') this.#hear({ topic: wanted, text });
+  }
 }

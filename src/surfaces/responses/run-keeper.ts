@@ -15,9 +15,10 @@ export interface RunKeeperDeps {
   readonly noteFault: (message: string, thrown: unknown) => void;
 }
 
-/** How soon this node learns that another one ended a run of it. */
+/** How soon this node learns that another one ended a run of it, if nothing told it. */
 const lookMs = 400;
 const tendMs = 3_000;
+const lookFault = 'runs of this node could not be looked up';
 const sweepMs = 600_000;
 const lost = { code: 'server_error', message: 'The node that made this response is gone; send the request again.' };
 
@@ -31,12 +32,18 @@ export class RunKeeper {
     this.#recurring = new Recurring(deps.noteFault);
     this.#recurring.nowAndEvery(tendMs, 'responses that have not ended could not be looked after', () => this.#tend());
     this.#recurring.every(sweepMs, 'responses that have expired could not be deleted', () => this.#sweep());
-    if (deps.isShared) this.#recurring.every(lookMs, 'runs of this node could not be looked up', () => this.#look());
+    if (deps.isShared) this.#recurring.every(lookMs, lookFault, () => this.#look());
   }
 
   async close(): Promise<void> {
     this.#recurring.close();
     await this.#deps.life.stop().catch(() => undefined);
+  }
+
+  /** Called when another node says that it ended a run; what the store says of it is done. */
+  lookAfter(id: string): void {
+    if (!this.#deps.runs.ids.has(id)) return;
+    this.#look().catch((thrown) => this.#deps.noteFault(lookFault, thrown));
   }
 
   /** Ends runs whose node is gone, and takes those that wait. */

@@ -16,6 +16,8 @@ export interface StoredRoutesDeps {
   readonly responses: ResponseStore;
   readonly runs: BackgroundRuns;
   readonly clock: Clock;
+  /** Called once a response was ended by its user, for the node that answers it, if it is another. */
+  readonly tellEnded: (id: string) => void;
   /** Prefixes such as `openai`. */
   readonly aliases: readonly string[];
 }
@@ -45,6 +47,7 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
       const isDeleted = await deps.responses.delete(place);
       deps.runs.drop(place.id);
       if (!isDeleted) throw notStored('response', place.id);
+      deps.tellEnded(place.id);
       return { id: place.id, object: 'response', deleted: true };
     });
     serveEarly(app, { method: 'POST', url: `${url}/cancel` }, (request) => cancel(deps, request));
@@ -61,6 +64,7 @@ async function cancel(deps: StoredRoutesDeps, request: FastifyRequest): Promise<
   await deps.runs.cancel(place.id);
   const cancelled = await deps.responses.cancel(place);
   if (cancelled === undefined) throw notStored('response', place.id);
+  deps.tellEnded(place.id);
   return cancelled.response;
 }
 
