@@ -2,8 +2,6 @@
 export interface PassThroughTraits {
   /** How its requests come: JSON, or a form with files; `either` takes both. */
   readonly takes: 'json' | 'form' | 'either';
-  /** Fields that a request must have besides `model`. */
-  readonly required: readonly string[];
   /** Fields whose text counts as the prompt if the upstream reports no tokens. */
   readonly prompt: readonly string[];
   /** The field that an answer in JSON must have. */
@@ -18,25 +16,22 @@ const text = /^(?:text\/(?:plain|vtt|srt)|application\/(?:x-)?(?:subrip|srt)|tex
 const sound = /^(?:audio\/|application\/octet-stream\b|application\/ogg\b)/i;
 
 const traits = {
-  completions: { takes: 'json', required: ['prompt'], prompt: ['prompt', 'suffix'], answer: 'choices' },
-  moderations: { takes: 'json', required: ['input'], prompt: ['input'], answer: 'results' },
+  completions: { takes: 'json', prompt: ['prompt', 'suffix'], answer: 'choices' },
+  moderations: { takes: 'json', prompt: ['input'], answer: 'results' },
   'images/generations': {
     takes: 'json',
-    required: ['prompt'],
     prompt: ['prompt'],
     answer: 'data',
     lastEvent: 'image_generation.completed',
   },
   'images/edits': {
     takes: 'either',
-    required: ['prompt'],
     prompt: ['prompt'],
     answer: 'data',
     lastEvent: 'image_edit.completed',
   },
   'audio/speech': {
     takes: 'json',
-    required: ['input', 'voice'],
     prompt: ['input', 'instructions'],
     answer: 'audio',
     raw: sound,
@@ -44,14 +39,13 @@ const traits = {
   },
   'audio/transcriptions': {
     takes: 'form',
-    required: ['file'],
     prompt: ['prompt'],
     answer: 'text',
     raw: text,
     lastEvent: 'transcript.text.done',
   },
-  'audio/translations': { takes: 'form', required: ['file'], prompt: ['prompt'], answer: 'text', raw: text },
-  rerank: { takes: 'json', required: ['query', 'documents'], prompt: ['query', 'documents'], answer: 'results' },
+  'audio/translations': { takes: 'form', prompt: ['prompt'], answer: 'text', raw: text },
+  rerank: { takes: 'json', prompt: ['query', 'documents'], answer: 'results' },
 } as const satisfies Record<string, PassThroughTraits>;
 
 /** An API of OpenAI's family besides chat completions, responses and embeddings; the name is its path below `/v1`. */

@@ -3,6 +3,7 @@ import { HttpFault, isStreamed, type StreamedBody } from './client.ts';
 import type { LeanExchange } from './lean-exchange.ts';
 import { openTcp, openTls, type SocketTarget } from './open-socket.ts';
 import { ReplyParser } from './reply-parser.ts';
+import { untilDrained } from './until-drained.ts';
 
 const MAX_JOINED_BODY_BYTES = 12 * 1024;
 /** A close that crosses the request on the wire arrives within this time; a later one means that the server had begun to work. */
@@ -146,18 +147,8 @@ export class LeanConnection {
 
   /** Resolves when the other side has read on, or the connection is closed. */
   async #drained(exchange: LeanExchange): Promise<void> {
-    const socket = this.#socket;
     exchange.sending(this, true);
-    await new Promise<void>((resolve) => {
-      const go = (): void => {
-        socket.off('drain', go);
-        socket.off('close', go);
-        resolve();
-      };
-      socket.on('drain', go);
-      socket.on('close', go);
-      if (socket.destroyed) go();
-    });
+    await untilDrained(this.#socket);
     exchange.sending(this, false);
   }
 

@@ -39,11 +39,11 @@ export function parseList(list: readonly unknown[], at: string): readonly Evalua
 export function parseCase(value: unknown, at = ''): EvaluationCase {
   if (!isJsonObject(value)) throw requestFault(at || 'The body', 'must be an object, with input and checks');
   refuseUnknown(value, caseKeys, at);
-  const chars = JSON.stringify(value).length;
-  if (chars > caseBounds.maxChars)
+  const text = JSON.stringify(value);
+  if (text.length > caseBounds.maxChars)
     throw requestFault(at || 'The body', `must have at most ${caseBounds.maxChars} characters of JSON`);
   // Numbers may stand as they were written.
-  const { name, input, checks = [] } = parseJson(JSON.stringify(value)) as JsonObject;
+  const { name, input, checks = [] } = parseJson(text) as JsonObject;
   if (name !== undefined && name !== null) requireName(name, below(at, 'name'));
   if (!Array.isArray(checks)) throw requestFault(below(at, 'checks'), 'must be an array');
   if (checks.length > caseBounds.mostChecks)
@@ -68,8 +68,8 @@ function parseInput(input: unknown, at: string): EvaluationCase['input'] {
 }
 
 function parseCheck(value: unknown, at: string): EvaluationCheck {
-  const form = isJsonObject(value) ? forms.get(String(value.type)) : undefined;
   if (!isJsonObject(value)) throw requestFault(at, 'must be an object');
+  const form = forms.get(String(value.type));
   if (form === undefined) throw requestFault(`${at}.type`, `must be one of ${[...forms.keys()].join(', ')}`);
   refuseUnknown(value, form.keys, at);
   refuseLongTexts(value, at);

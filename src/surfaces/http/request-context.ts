@@ -52,6 +52,7 @@ export class RequestContext {
   #following: { readonly answer: Answer; readonly reply: Failing } | undefined;
   /** The route's own work, and the reply that it leaves behind. */
   #unfinished = 1;
+  #isPaused = false;
   #isClosed = false;
 
   /** `onOver` is called once, when all work is done and the response is closed. */
@@ -116,12 +117,15 @@ export class RequestContext {
     this.#answer = answer;
   }
 
-  pause(): void {
+  /** Pauses the reply until the reader has caught up. */
+  pauseUntil(drained: () => Promise<void>): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
     this.#following?.answer.pause();
-  }
-
-  resume(): void {
-    this.#following?.answer.resume();
+    void drained().then(() => {
+      this.#isPaused = false;
+      this.#following?.answer.resume();
+    });
   }
 
   /** Cancels the work under way; the reply fails with the reason. */

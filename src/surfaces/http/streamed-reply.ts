@@ -22,7 +22,6 @@ export class StreamedReply implements ReplySink {
   readonly #context: RequestContext;
   readonly #writer: EventWriter;
   #stream: EventStream | undefined;
-  #isPaused = false;
   #isOver = false;
 
   constructor(context: RequestContext, writer: EventWriter) {
@@ -40,7 +39,7 @@ export class StreamedReply implements ReplySink {
       record.firstByte(clock.nowMs());
     } else record.chunk(clock.nowMs());
     stream.send(this.#writer.toBytes(frame));
-    if (stream.isFull && !this.#isPaused) this.#pause(stream);
+    if (stream.isFull) this.#context.pauseUntil(() => stream.drained());
   }
 
   end(): void {
@@ -71,15 +70,5 @@ export class StreamedReply implements ReplySink {
     if (this.#context.hasLeft) return stream.abandon();
     stream.send(this.#writer.toFault(error, this.#context));
     stream.end();
-  }
-
-  /** Until the reader has caught up. */
-  #pause(stream: EventStream): void {
-    this.#isPaused = true;
-    this.#context.pause();
-    void stream.drained().then(() => {
-      this.#isPaused = false;
-      this.#context.resume();
-    });
   }
 }

@@ -1,18 +1,11 @@
 import type { ServerResponse } from 'node:http';
+import { untilDrained } from '#base/http/until-drained.ts';
 import { stalledMs } from './end-response.ts';
 
 /** Resolves when the reader has caught up, or is gone; one that takes nothing for `stalledMs` is disconnected. */
-export function whenDrained(response: ServerResponse): Promise<void> {
-  if (!response.writableNeedDrain || response.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    const stalled = setTimeout(() => response.destroy(), stalledMs);
-    const go = (): void => {
-      clearTimeout(stalled);
-      response.off('drain', go);
-      response.off('close', go);
-      resolve();
-    };
-    response.on('drain', go);
-    response.on('close', go);
-  });
+export async function whenDrained(response: ServerResponse): Promise<void> {
+  if (!response.writableNeedDrain) return;
+  const stalled = setTimeout(() => response.destroy(), stalledMs);
+  await untilDrained(response);
+  clearTimeout(stalled);
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { hasControls } from '#base/has-controls.ts';
 import { ParleyError } from '#contract/errors.ts';
-import type { PassThroughTraits } from '#contract/pass-through.ts';
+import { type PassThroughApi, passThrough } from '#contract/pass-through.ts';
+import { passThroughRequests } from '#contract/pass-through-requests.ts';
 import { requestFault } from '#contract/request-fault.ts';
 import type { FormFields, FormPieces } from '#domain/upstreams/upstream.ts';
 import { estimateTokens } from '#domain/usage/estimate-tokens.ts';
@@ -25,7 +26,7 @@ const isModel = /^model(?:\[|$)/i;
  */
 export class PassedForm implements FormFields {
   readonly boundary = `parley-${randomBytes(24).toString('hex')}`;
-  readonly #traits: PassThroughTraits;
+  readonly #api: PassThroughApi;
   readonly #parts: AsyncIterator<Buffer>;
   readonly #seen = new Set<string>();
   #model: string | undefined;
@@ -38,8 +39,8 @@ export class PassedForm implements FormFields {
   #isSpent = false;
   #pulling: Promise<void> | undefined;
 
-  constructor(body: AsyncIterable<Uint8Array>, boundary: string, traits: PassThroughTraits) {
-    this.#traits = traits;
+  constructor(body: AsyncIterable<Uint8Array>, boundary: string, api: PassThroughApi) {
+    this.#api = api;
     this.#parts = this.#rewritten(new FormReader(body, boundary));
   }
 
@@ -127,7 +128,7 @@ export class PassedForm implements FormFields {
       }
       this.#seen.add(head.name.replace(/\[.*$/, ''));
       yield toHead(head, this.boundary);
-      const isPrompt = head.filename === '' && this.#traits.prompt.includes(head.name);
+      const isPrompt = head.filename === '' && passThrough[this.#api].prompt.includes(head.name);
       for await (const piece of reader.content()) {
         if (isPrompt) this.#promptBytes += piece.length;
         yield Buffer.from(piece.buffer, piece.byteOffset, piece.length);
@@ -152,7 +153,8 @@ export class PassedForm implements FormFields {
   }
 
   #requireFields(): void {
-    for (const name of this.#traits.required) if (!this.#seen.has(name)) throw requestFault(name, 'is required');
+    for (const name of passThroughRequests[this.#api].required)
+      if (!this.#seen.has(name)) throw requestFault(name, 'is required');
   }
 
   /** The defaults that the form lacks, and its end. */

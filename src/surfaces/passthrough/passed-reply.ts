@@ -15,7 +15,6 @@ export class PassedReply implements Sink<PassedFrame> {
   #events: EventStream | undefined;
   /** An answer in JSON, which is sent once it has ended well. */
   #json = '';
-  #isPaused = false;
   #isOver = false;
 
   constructor(context: RequestContext) {
@@ -35,7 +34,7 @@ export class PassedReply implements Sink<PassedFrame> {
     } else record.chunk(clock.nowMs());
     if (this.#events !== undefined) this.#events.send(frame.bytes);
     else this.#context.response.write(frame.bytes, 'latin1');
-    if (this.#isFull && !this.#isPaused) this.#pause();
+    if (this.#isFull) this.#context.pauseUntil(() => this.#events?.drained() ?? whenDrained(this.#context.response));
   }
 
   end(): void {
@@ -79,16 +78,5 @@ export class PassedReply implements Sink<PassedFrame> {
 
   get #isFull(): boolean {
     return this.#events?.isFull ?? this.#context.response.writableNeedDrain;
-  }
-
-  /** Until the reader has caught up. */
-  #pause(): void {
-    this.#isPaused = true;
-    this.#context.pause();
-    const drained = this.#events?.drained() ?? whenDrained(this.#context.response);
-    void drained.then(() => {
-      this.#isPaused = false;
-      this.#context.resume();
-    });
   }
 }

@@ -72,7 +72,7 @@ async function readForm({ deps, context, api, asked }: Asking): Promise<Read> {
   const caller = await handler.identify(context, maxFormBytes);
   const boundary = requireForm(request);
   response.once('finish', () => letGo(request));
-  const form = new PassedForm(withinBytes(piecesOf(request), maxFormBytes), boundary, passThrough[api]);
+  const form = new PassedForm(withinBytes(piecesOf(request), maxFormBytes), boundary, api);
   const target = await calls.authorize(toCall(context, caller, asked.deployment ?? (await form.readModel())), api);
   asked.checkVersion();
   await form.readAhead();

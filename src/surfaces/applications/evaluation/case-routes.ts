@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ParleyError } from '#contract/errors.ts';
 import { casesOfCsv } from '#contract/evaluation/csv-cases.ts';
@@ -14,7 +15,7 @@ import { toShownCase } from './to-shown.ts';
 
 const base = '/v1/cases/applications/';
 /** Of cases that come together; `security.maxBodyBytes` may be less. */
-export const maxCasesBytes = 8 * 1024 ** 2;
+const maxCasesBytes = 8 * 1024 ** 2;
 
 /** `/v1/cases/applications/{bucket}/{path}`: the cases of an application, for its owner, and `/v1/cases/{case}`, one of them. */
 export function caseRoutes(app: FastifyInstance, deps: EvaluationDeps): void {
@@ -46,9 +47,8 @@ async function add(deps: EvaluationDeps, request: FastifyRequest, reply: Fastify
   return { object: 'list', data: stored.map(toShownCase) };
 }
 
-async function readCases({ snapshot }: EvaluationDeps, { raw }: FastifyRequest): Promise<readonly EvaluationCase[]> {
-  const maxBytes = Math.min(maxCasesBytes, snapshot().configuration.security.maxBodyBytes);
-  refuseLargeBody(raw, maxBytes);
+async function readCases(deps: EvaluationDeps, { raw }: FastifyRequest): Promise<readonly EvaluationCase[]> {
+  const maxBytes = refuseLargeCases(deps, raw);
   const [type = ''] = (raw.headers['content-type'] ?? '').split(';', 1);
   if (type.trim().toLowerCase() === 'text/csv') {
     const bytes = await readBody(raw, maxBytes);
@@ -59,10 +59,16 @@ async function readCases({ snapshot }: EvaluationDeps, { raw }: FastifyRequest):
   return parseCases(body());
 }
 
-async function replace(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
-  const { snapshot, clock, results } = deps;
+/** Refuses a body whose announced length is over the limit of cases. Gives that limit. */
+export function refuseLargeCases({ snapshot }: EvaluationDeps, request: IncomingMessage): number {
   const maxBytes = Math.min(maxCasesBytes, snapshot().configuration.security.maxBodyBytes);
-  refuseLargeBody(request.raw, maxBytes);
+  refuseLargeBody(request, maxBytes);
+  return maxBytes;
+}
+
+async function replace(deps: EvaluationDeps, request: FastifyRequest): Promise<unknown> {
+  const { clock, results } = deps;
+  const maxBytes = refuseLargeCases(deps, request.raw);
   const before = await findOwn(deps, request);
   requireJson(request.raw);
   const body = await readJsonBody(request.raw, maxBytes);

@@ -7,11 +7,11 @@ import { shownId } from '#domain/deployments/application-store.ts';
 import type { Evaluation } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationStart } from '#domain/evaluation/evaluations.ts';
 import { parseBody } from '../../http/parse-body.ts';
-import { readBody, refuseLargeBody, requireJson } from '../../http/read-body.ts';
+import { readBody, requireJson } from '../../http/read-body.ts';
 import { serveEarly } from '../../http/serve-early.ts';
 import { notFound } from '../place-in.ts';
 import { identifyUser, isOwner, openOwn } from '../who-may.ts';
-import { bucketIn, maxCasesBytes } from './case-routes.ts';
+import { bucketIn, refuseLargeCases } from './case-routes.ts';
 import type { EvaluationDeps } from './evaluation-deps.ts';
 import { toShownComparison, toShownEvaluation, toShownResult } from './to-shown.ts';
 
@@ -65,10 +65,8 @@ async function toStart({ store, results }: EvaluationDeps, { caller, id, asked }
 }
 
 /** A body is not needed. */
-async function readRequest({ snapshot }: EvaluationDeps, { raw }: FastifyRequest): Promise<EvaluationRequest> {
-  const maxBytes = Math.min(maxCasesBytes, snapshot().configuration.security.maxBodyBytes);
-  refuseLargeBody(raw, maxBytes);
-  const bytes = await readBody(raw, maxBytes);
+async function readRequest(deps: EvaluationDeps, { raw }: FastifyRequest): Promise<EvaluationRequest> {
+  const bytes = await readBody(raw, refuseLargeCases(deps, raw));
   if (bytes.length === 0) return {};
   requireJson(raw);
   return parseEvaluationRequest(parseBody(bytes));
