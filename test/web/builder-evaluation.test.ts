@@ -113,6 +113,11 @@ it('Cases are written, read from a table, and deleted; what is none is told', as
   await page.getByRole('button', { name: 'Delete the case One' }).click();
   await vi.waitFor(async () => expect(await cases.count()).toBe(1));
   await page.getByRole('button', { name: 'New case' }).click();
+  await page.getByLabel('What the user says').fill('x');
+  await page.getByRole('button', { name: 'As JSON' }).click();
+  await page.getByText('Fill this in.').waitFor();
+  await page.getByLabel('Text', { exact: true }).fill('x');
+  await page.getByRole('button', { name: 'As JSON' }).click();
   await page.getByLabel('The case as JSON').fill('{"input": "x", "checks": [{"type": "matches", "pattern": "("}]}');
   await page.getByRole('button', { name: 'Save the case' }).click();
   await page.getByText('checks[0].pattern must be a regular expression').waitFor();
@@ -123,6 +128,53 @@ it('Cases are written, read from a table, and deleted; what is none is told', as
   await page.getByRole('button', { name: 'Save the case' }).click();
   await cases.nth(1).waitFor();
   expect(await cases.locator('.case-name').allTextContents()).toEqual(['Two 1 check', 'Three 0 checks']);
+});
+
+it('A case is written in a form, without a line of JSON', async () => {
+  await store(service, 'form', weather('city'));
+  const { page, troubles } = await openEditor('form', { browser, service });
+  await page.locator('summary', { hasText: /^Evaluation$/ }).click();
+  await page.getByRole('button', { name: 'New case' }).click();
+  await page.getByLabel('Name').last().fill('Weather');
+  await page.getByLabel('What the user says').fill('What is the weather in Oslo?');
+  const checks = page.getByRole('group', { name: /^Check \d$/ });
+  await checks.nth(0).getByRole('combobox').selectOption('A tool is called');
+  await page.getByRole('button', { name: 'Save the case' }).click();
+  await checks.nth(0).getByText('Fill this in.').waitFor();
+  await checks.nth(0).getByLabel('Name of the tool').fill('get_weather');
+  await page.getByRole('button', { name: 'Add a check' }).click();
+  await checks.nth(1).getByRole('combobox', { name: 'Kind of check 2' }).selectOption('A model finds the answer good');
+  await checks.nth(1).getByLabel('Who judges').selectOption('Demo');
+  await checks.nth(1).getByLabel('What a good answer is').fill('It names the city.');
+  await page.getByRole('button', { name: 'Add a check' }).click();
+  await page.getByRole('button', { name: 'Remove Check 3' }).click();
+  await page.getByRole('button', { name: 'Add a check' }).click();
+  await checks.nth(2).getByRole('combobox').selectOption('It takes no longer than');
+  await checks.nth(2).getByLabel('Seconds').fill('soon');
+  await page.getByRole('button', { name: 'Save the case' }).click();
+  await checks.nth(2).getByText('Write a number').waitFor();
+  await checks.nth(2).getByLabel('Seconds').fill('20');
+  await page.getByRole('button', { name: 'Save the case' }).click();
+  await page.getByText('Weather 3 checks').waitFor();
+  const { json } = await service.ask({ method: 'GET', path: path('cases', 'form'), headers: withKey() });
+  expect((json as { data: unknown[] }).data).toEqual([
+    expect.objectContaining({
+      name: 'Weather',
+      input: 'What is the weather in Oslo?',
+      checks: [
+        { type: 'calls', tool: 'get_weather' },
+        { type: 'judged', deployment: 'demo', rubric: 'It names the city.' },
+        { type: 'time_at_most', seconds: 20 },
+      ],
+    }),
+  ]);
+  await page.getByRole('button', { name: 'Edit the case Weather' }).click();
+  await checks.nth(0).getByLabel('With at least these arguments').fill('{"city": "Oslo"}');
+  await page.getByRole('button', { name: 'Save the case' }).click();
+  await checks.first().waitFor({ state: 'detached' });
+  const changed = await service.ask({ method: 'GET', path: path('cases', 'form'), headers: withKey() });
+  expect(JSON.stringify(changed.json)).toContain('"arguments":{"city":"Oslo"}');
+  expect(troubles).toEqual({ outside: [], faults: [] });
 });
 
 it.each(looks)('%s: the evaluation is readable, and nothing hangs over', async (name, options) => {

@@ -1,9 +1,9 @@
-import { useId, useState } from 'react';
-import { JsonFault, parseJson } from '#base/json.ts';
+import { useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import type { OwnApplication } from './applications.ts';
 import { useBuilderWords } from './builder-words.ts';
-import { addCases, addTable, deleteCase, replaceCase, type SavedCase } from './evaluations.ts';
+import { CaseEditor } from './case-editor.tsx';
+import { addCases, addTable, deleteCase, replaceCase } from './evaluations.ts';
 import type { Evaluating } from './use-evaluations.ts';
 
 interface CaseListProps {
@@ -11,9 +11,9 @@ interface CaseListProps {
   readonly evaluating: Evaluating;
 }
 
-const firstCase = { name: '', input: '', checks: [{ type: 'contains', text: '' }] };
+const firstCase = { input: '', checks: [{ type: 'contains' }] };
 
-/** The cases of an application: each is edited as JSON, as its file has it. */
+/** The cases of an application, and the one that is edited. */
 export function CaseList({ stored, evaluating }: CaseListProps) {
   const words = useBuilderWords();
   const { service } = usePage();
@@ -59,9 +59,7 @@ export function CaseList({ stored, evaluating }: CaseListProps) {
           </li>
         ))}
       </ol>
-      {edited === '' && (
-        <CaseEditor entry={firstCase} keep={(body) => void keep(() => addCases(service, stored.id, withoutName(body)))} />
-      )}
+      {edited === '' && <CaseEditor entry={firstCase} keep={(body) => void keep(() => addCases(service, stored.id, body))} />}
       <div className="row">
         <button
           type="button"
@@ -83,43 +81,5 @@ export function CaseList({ stored, evaluating }: CaseListProps) {
         </label>
       </div>
     </>
-  );
-}
-
-/** A case need not have a name. */
-function withoutName(body: unknown): unknown {
-  const { name, ...rest } = body as SavedCase['entry'];
-  return name === '' ? rest : body;
-}
-
-function CaseEditor({ entry, keep }: { readonly entry: object; readonly keep: (body: unknown) => void }) {
-  const words = useBuilderWords();
-  const id = useId();
-  const [text, setText] = useState(() => JSON.stringify(entry, undefined, 2));
-  const [trouble, setTrouble] = useState<string>();
-  const save = (): void => {
-    try {
-      setTrouble(undefined);
-      keep(parseJson(text));
-    } catch (thrown) {
-      if (!(thrown instanceof JsonFault)) throw thrown;
-      setTrouble(thrown.message);
-    }
-  };
-  return (
-    <div className="field">
-      <label htmlFor={id}>{words.caseAsJson}</label>
-      <p className="soft small">{words.caseHint}</p>
-      <textarea
-        {...{ id, className: 'code case-text', spellCheck: false, value: text }}
-        onChange={({ target }) => setText(target.value)}
-      />
-      {trouble !== undefined && <p className="trouble">{words.notJson(trouble)}</p>}
-      <div className="row">
-        <button type="button" className="button slim" onClick={save}>
-          {words.keepCase}
-        </button>
-      </div>
-    </div>
   );
 }

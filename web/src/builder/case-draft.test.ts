@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '#base/json.ts';
+import { checkForms } from '#contract/evaluation/evaluation-case.ts';
+import { checkTypes, fieldsOf, isDraftable, toCaseEntry, toDraft } from './case-draft.ts';
+
+const whole: JsonObject = {
+  name: 'Weather',
+  input: 'What is the weather in Oslo?',
+  checks: [
+    { type: 'contains', text: 'Oslo', ignoreCase: true },
+    { type: 'contains', text: ' rain ' },
+    { type: 'equals', text: '' },
+    { type: 'matches', pattern: '\\d+ °C' },
+    { type: 'json_schema', schema: { type: 'object' } },
+    { type: 'calls', tool: 'get_weather', arguments: { city: 'Oslo' } },
+    { type: 'calls', tool: 'get_time' },
+    { type: 'does_not_call', tool: 'buy' },
+    { type: 'judged', deployment: 'gpt', rubric: 'It is polite.' },
+    { type: 'cost_at_most', usd: 0.02 },
+    { type: 'time_at_most', seconds: 20 },
+  ],
+};
+
+describe('a case that is written', () => {
+  it('is the same case once it is saved again, whatever checks it has', () => {
+    expect(toCaseEntry(toDraft(whole))).toEqual({ entry: whole });
+  });
+
+  it('offers each check that there is, with the fields it has', () => {
+    const known = Object.entries(checkForms).map(([type, { properties }]) => [
+      type,
+      Object.keys(properties).filter((key) => key !== 'type'),
+    ]);
+    const offered = checkTypes.map((type) => [type, fieldsOf(type).map(([name]) => name)]);
+    expect(Object.fromEntries(offered)).toEqual(Object.fromEntries(known));
+  });
+
+  it('keeps the messages of a conversation as they are', () => {
+    const entry = { input: [{ role: 'user', content: 'Hello' }], checks: [] };
+    expect(toDraft(entry).question).toBeUndefined();
+    expect(toCaseEntry(toDraft(entry))).toEqual({ entry });
+  });
+
+  it('is not taken apart where something of it would be lost', () => {
+    const kinds = [{ input: 'a', checks: [{ type: 'contains', text: 'b' }] }, { input: 'a' }];
+    const others = [
+      { input: 'a', other: 1 },
+      { input: 'a', checks: [{ type: 'smells' }] },
+      { input: 'a', checks: [{ type: 'contains', text: 'b', tool: 'c' }] },
+      { input: 'a', checks: [1] },
+      { input: 'a', checks: {} },
+    ];
+    expect([kinds.map(isDraftable), others.map(isDraftable)]).toEqual([
+      [true, true],
+      [false, false, false, false, false],
+    ]);
+  });
+
+  it('takes a number with a comma, and no name of spaces', () => {
+    const checks = [{ type: 'cost_at_most' as const, values: { usd: '0,5' } }];
+    expect(toCaseEntry({ name: '  ', question: 'Hi', messages: [], checks })).toEqual({
+      entry: { input: 'Hi', checks: [{ type: 'cost_at_most', usd: 0.5 }] },
+    });
+  });
+
+  it('is told what is missing, and where', () => {
+    const checks = [
+      { type: 'contains' as const, values: {} },
+      { type: 'calls' as const, values: { tool: 'a', arguments: '{' } },
+      { type: 'json_schema' as const, values: { schema: '[]' } },
+      { type: 'time_at_most' as const, values: { seconds: '-1' } },
+    ];
+    expect(toCaseEntry({ name: '', question: ' ', messages: [], checks })).toEqual({
+      faults: [
+        { check: null, field: 'input', kind: 'missing' },
+        { check: 0, field: 'text', kind: 'missing' },
+        { check: 1, field: 'arguments', kind: 'notObject' },
+        { check: 2, field: 'schema', kind: 'notObject' },
+        { check: 3, field: 'seconds', kind: 'notNumber' },
+      ],
+    });
+  });
+});

@@ -1,0 +1,129 @@
+import { isJsonObject, JsonFault, type JsonObject, parseJson } from '#base/json.ts';
+
+/** How a field of a check is written by people. */
+export type FieldKind = 'line' | 'text' | 'code' | 'flag' | 'number' | 'object' | 'deployment';
+
+/** The checks that a case may have, in the order in which they are offered, each with its fields. */
+const checkFields = {
+  contains: { text: 'text', ignoreCase: 'flag' },
+  equals: { text: 'text' },
+  matches: { pattern: 'code' },
+  calls: { tool: 'line', arguments: 'object' },
+  does_not_call: { tool: 'line' },
+  judged: { deployment: 'deployment', rubric: 'text' },
+  json_schema: { schema: 'object' },
+  cost_at_most: { usd: 'number' },
+  time_at_most: { seconds: 'number' },
+} as const satisfies Record<string, Record<string, FieldKind>>;
+export type CheckType = keyof typeof checkFields;
+
+export const checkTypes = Object.keys(checkFields) as CheckType[];
+
+/** The fields of a check, in the order in which they are asked for. */
+export function fieldsOf(type: CheckType): readonly (readonly [name: string, kind: FieldKind])[] {
+  return Object.entries(checkFields[type]);
+}
+
+/** A check as it is written: each field is a text, a flag "true" or nothing. */
+export interface CheckDraft {
+  readonly type: CheckType;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** A case as it is written. */
+export interface CaseDraft {
+  readonly name: string;
+  /** What the user says; undefined where the case is a conversation, which `messages` has. */
+  readonly question: string | undefined;
+  readonly messages: readonly unknown[];
+  readonly checks: readonly CheckDraft[];
+}
+
+/** What is wrong with a field of a draft, `null` for one of the case itself. */
+export interface DraftFault {
+  readonly check: number | null;
+  readonly field: string;
+  readonly kind: 'missing' | 'notNumber' | 'notObject';
+}
+
+/** A case as people may write it. */
+export function toDraft({ name, input, checks }: JsonObject): CaseDraft {
+  const given = Array.isArray(checks) ? checks.filter(isJsonObject) : [];
+  return {
+    name: typeof name === 'string' ? name : '',
+    question: Array.isArray(input) ? undefined : typeof input === 'string' ? input : '',
+    messages: Array.isArray(input) ? input : [],
+    checks: given.flatMap((check) => (isCheckType(check.type) ? [toCheckDraft(check.type, check)] : [])),
+  };
+}
+
+/** Whether nothing of a case is lost as a draft. */
+export function isDraftable({ name, input, checks = [], ...rest }: JsonObject): boolean {
+  const isKnown = (check: unknown): boolean =>
+    isJsonObject(check) &&
+    isCheckType(check.type) &&
+    Object.keys(check).every((key) => key === 'type' || Object.hasOwn(checkFields[check.type as CheckType], key));
+  return Object.keys(rest).length === 0 && Array.isArray(checks) && checks.every(isKnown);
+}
+
+/** The case that was written, or what is wrong with it. */
+export function toCaseEntry({ name, question, messages, checks }: CaseDraft): { entry: JsonObject } | { faults: DraftFault[] } {
+  const faults: DraftFault[] = [];
+  if (question?.trim() === '') faults.push({ check: null, field: 'input', kind: 'missing' });
+  const written = checks.map(({ type, values }, nth) => {
+    const fields = fieldsOf(type).map(([field, kind]) => {
+      const read = readField(kind, { text: values[field] ?? '', isOptional: isOptional(type, field) });
+      if ('fault' in read) faults.push({ check: nth, field, kind: read.fault });
+      return [field, 'value' in read ? read.value : undefined] as const;
+    });
+    return { type, ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)) };
+  });
+  if (faults.length > 0) return { faults };
+  return { entry: { ...(name.trim() !== '' && { name: name.trim() }), input: question ?? messages, checks: written } };
+}
+
+function isCheckType(type: unknown): type is CheckType {
+  return typeof type === 'string' && Object.hasOwn(checkFields, type);
+}
+
+/** An empty text may be what an answer is to equal. */
+function isOptional(type: CheckType, field: string): boolean {
+  return field === 'arguments' || (type === 'equals' && field === 'text');
+}
+
+function toCheckDraft(type: CheckType, check: JsonObject): CheckDraft {
+  const values = fieldsOf(type).map(([field, kind]) => [field, toText(kind, check[field])]);
+  return { type, values: Object.fromEntries(values) };
+}
+
+function toText(kind: FieldKind, value: unknown): string {
+  if (value === undefined) return '';
+  if (kind === 'object') return JSON.stringify(value, undefined, 2);
+  if (kind === 'flag') return value === true ? 'true' : '';
+  return String(value);
+}
+
+type ReadField = { readonly value: unknown } | { readonly fault: DraftFault['kind'] };
+
+function readField(kind: FieldKind, { text, isOptional }: { readonly text: string; readonly isOptional: boolean }): ReadField {
+  if (kind === 'flag') return { value: text === 'true' || undefined };
+  if (text.trim() === '') return isOptional ? { value: kind === 'text' ? text : undefined } : { fault: 'missing' };
+  if (kind === 'number') return readNumber(text);
+  return kind === 'object' ? readObject(text) : { value: text };
+}
+
+/** A comma is the point of a number in many languages. */
+function readNumber(text: string): ReadField {
+  const value = Number(text.trim().replace(',', '.'));
+  return Number.isFinite(value) && value >= 0 ? { value } : { fault: 'notNumber' };
+}
+
+function readObject(text: string): ReadField {
+  try {
+    const value = parseJson(text);
+    return isJsonObject(value) ? { value } : { fault: 'notObject' };
+  } catch (thrown) {
+    if (thrown instanceof JsonFault) return { fault: 'notObject' };
+    throw thrown;
+  }
+}
