@@ -17,7 +17,8 @@ const askAgainAtOnce = `(async () => {
   const ended = new Promise((resolve) => first.addEventListener('close', resolve));
   first.querySelector('button').click();
   await undefined;
-  document.querySelector('.head-delete').click();
+  const link = document.querySelector('.head a');
+  link.dispatchEvent(new KeyboardEvent('keydown', { key: 'Delete', bubbles: true }));
   await ended;
   await new Promise(requestAnimationFrame);
   return document.querySelector('.question-dialog')?.open ?? false;
@@ -66,13 +67,12 @@ describe('several conversations', () => {
     const { page, say, answer, reload } = await house.open('demo');
     await say('Count to 3');
     await answer();
-    const button = page.getByRole('button', { name: 'Delete “Count to 3”' });
-    await button.focus();
-    await page.keyboard.press('Enter');
+    await page.locator('.head a').focus();
+    await page.keyboard.press('Delete');
     await page.getByRole('dialog', { name: 'Delete “Count to 3” for good?' }).waitFor();
     await page.keyboard.press('Escape');
-    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Delete “Count to 3”');
-    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.title')).toBe('Count to 3');
+    await page.keyboard.press('Delete');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.locator('.starter').first().waitFor();
     expect(await page.locator('.head').count()).toBe(0);
@@ -84,7 +84,9 @@ describe('several conversations', () => {
     const { page, say, answer } = await house.open('demo');
     await say('Count to 3');
     await answer();
-    await page.getByRole('button', { name: 'Delete “Count to 3”' }).click();
+    await page.locator('.head').hover();
+    await page.getByRole('button', { name: 'More for “Count to 3”' }).click();
+    await page.getByRole('button', { name: 'Delete…' }).click();
     await page.getByRole('dialog').waitFor();
     expect(await page.evaluate(askAgainAtOnce)).toBe(true);
     await page.getByRole('dialog', { name: 'Delete “Count to 3” for good?' }).waitFor();

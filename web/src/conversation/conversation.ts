@@ -52,6 +52,11 @@ export type Turn = Question | Reply;
 export interface Conversation {
   readonly id: string;
   readonly title: string;
+  /** Listed before the others. */
+  readonly pinned?: boolean;
+  /** Listed apart from the others. */
+  readonly archived?: boolean;
+  readonly tags?: readonly string[];
   /** Whom the next question goes to. */
   readonly deployment: string;
   readonly settings?: ChatSettings;

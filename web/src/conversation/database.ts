@@ -1,3 +1,4 @@
+import { arrangementOf } from './arrangement.ts';
 import type { Conversation, Turn } from './conversation.ts';
 import type { SyncMark } from './merge.ts';
 
@@ -5,6 +6,9 @@ import type { SyncMark } from './merge.ts';
 export interface Head {
   readonly id: string;
   readonly title: string;
+  readonly pinned?: boolean;
+  readonly archived?: boolean;
+  readonly tags?: readonly string[];
   readonly deployment: string;
   readonly updatedAtMs: number;
   /** What was said, in lower case, for searching; of long conversations the beginning. */
@@ -53,13 +57,15 @@ export function isWhole({ said }: Head): boolean {
   return said.length < mostSaidChars;
 }
 
-export function toHead({ id, title, deployment, updatedAtMs, turns }: Conversation): Head {
-  let said = title;
+export function toHead(conversation: Conversation): Head {
+  const { id, title, deployment, updatedAtMs, turns } = conversation;
+  const { pinned, archived, tags } = arrangementOf(conversation);
+  let said = [title, ...tags].join('\n');
   for (const { text } of Object.values(turns)) {
     if (said.length >= mostSaidChars) break;
     said += `\n${text}`;
   }
-  return { id, title, deployment, updatedAtMs, said: said.slice(0, mostSaidChars).toLowerCase() };
+  return { id, title, pinned, archived, tags, deployment, updatedAtMs, said: said.slice(0, mostSaidChars).toLowerCase() };
 }
 
 const stores = ['heads', 'conversations', 'turns', 'marks', 'unsent'] as const;

@@ -1,3 +1,4 @@
+import { type Arrangement, arrangementOf, isSameArrangement, withArrangementOf } from './arrangement.ts';
 import { type Conversation, settled } from './conversation.ts';
 import { type Database, type Head, isWhole, toHead } from './database.ts';
 import type { OtherTabs } from './other-tabs.ts';
@@ -92,7 +93,7 @@ export class Library {
     const { id } = conversation;
     const before = this.#open.get(id);
     this.#open.set(id, conversation);
-    if (before?.updatedAtMs !== conversation.updatedAtMs || before.title !== conversation.title) {
+    if (before?.updatedAtMs !== conversation.updatedAtMs || !isSameArrangement(before, conversation)) {
       this.#heads = sorted([toHead(conversation), ...this.#heads.filter((head) => head.id !== id)]);
     }
     if (when === 'now') this.#save(id);
@@ -110,6 +111,27 @@ export class Library {
     if (conversation !== undefined) this.put(toNext(conversation), when);
   }
 
+  /** Changes how one stands in the list, open or not. False where nothing is known of it but its head, and the service cannot be reached. */
+  async arrange(id: string, arrangement: Partial<Arrangement>): Promise<boolean> {
+    const toNext = (conversation: Conversation): Conversation => ({ ...conversation, ...arrangement });
+    const read = () => this.#database.read(id).catch(() => undefined);
+    let stored = this.#open.has(id) ? undefined : await read();
+    if (stored === undefined && !this.#open.has(id)) {
+      await this.#sync?.fetch(id);
+      stored = await read();
+    }
+    if (this.#open.has(id)) this.change(id, toNext, 'now');
+    else if (stored === undefined) return false;
+    else {
+      const next = toNext(stored);
+      await this.#database.write(next, stored);
+      this.#heads = sorted([toHead(next), ...this.#heads.filter((head) => head.id !== id)]);
+      this.#noteWritten(id);
+      this.#tell();
+    }
+    return true;
+  }
+
   remove(id: string): void {
     clearTimeout(this.#unsaved.get(id));
     this.#unsaved.delete(id);
@@ -117,10 +139,7 @@ export class Library {
     this.#saved.delete(id);
     this.#heads = this.#heads.filter((head) => head.id !== id);
     void this.#database.remove(id).then(
-      () => {
-        this.#tabs?.tell(id);
-        this.#sync?.noteWritten(id);
-      },
+      () => this.#noteWritten(id),
       () => undefined,
     );
     this.#tell();
@@ -160,13 +179,15 @@ export class Library {
     this.#database
       .write(conversation, before)
       .then(
-        () => {
-          this.#tabs?.tell(id);
-          this.#sync?.noteWritten(id);
-        },
+        () => this.#noteWritten(id),
         () => this.#saved.delete(id),
       )
       .finally(() => this.#saving.delete(id));
+  }
+
+  #noteWritten(id: string): void {
+    this.#tabs?.tell(id);
+    this.#sync?.noteWritten(id);
   }
 
   /** Another tab changed a conversation: what it has finished there is shown here too. */
@@ -178,7 +199,11 @@ export class Library {
     const open = this.#open.get(id);
     if (open !== undefined && stored === undefined && !heads.some((head) => head.id === id) && !isOwn(open))
       this.#open.delete(id);
-    if (open !== undefined && stored !== undefined) this.#open.set(id, withTurnsOf(open, stored));
+    if (open !== undefined && stored !== undefined) {
+      const base = this.#saved.get(id);
+      this.#open.set(id, withArrangementOf(withTurnsOf(open, stored), stored, base));
+      if (base !== undefined) this.#saved.set(id, { ...base, ...arrangementOf(stored) });
+    }
     this.#tell();
   }
 
@@ -214,7 +239,7 @@ function withTurnsOf(open: Conversation, stored: Conversation): Conversation {
   const shown = Object.fromEntries(added.map(({ parent, id }) => [parent, id]));
   return {
     ...open,
-    ...{ title: stored.title, updatedAtMs: stored.updatedAtMs },
+    updatedAtMs: stored.updatedAtMs,
     turns: { ...open.turns, ...Object.fromEntries(added.map((turn) => [turn.id, turn])) },
     shown: { ...open.shown, ...shown },
   };

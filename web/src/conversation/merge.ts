@@ -1,4 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
+import { type Arrangement, arrangementOf } from './arrangement.ts';
 import type { Conversation, Turn } from './conversation.ts';
 
 /** What the service has of a conversation, as far as this browser knows. */
@@ -11,10 +12,11 @@ export interface SyncMark {
   readonly fields: SharedFields;
 }
 
-type SharedFields = Pick<Conversation, 'title' | 'deployment' | 'settings' | 'shown' | 'createdAtMs'>;
+type SharedFields = Arrangement & Pick<Conversation, 'deployment' | 'settings' | 'shown' | 'createdAtMs'>;
 
-export function fieldsOf({ title, deployment, settings, shown, createdAtMs }: Conversation): SharedFields {
-  return { title, deployment, ...(settings !== undefined && { settings }), shown, createdAtMs };
+export function fieldsOf(fields: SharedFields): SharedFields {
+  const { deployment, settings, shown, createdAtMs } = fields;
+  return { ...arrangementOf(fields), deployment, ...(settings !== undefined && { settings }), shown, createdAtMs };
 }
 
 /** The turns that are to be sent: those that will not change any more and the service has not. */
@@ -25,22 +27,30 @@ export function unsentTurns({ turns }: Conversation, mark: SyncMark | undefined)
 
 /** Whether the fields differ from those that the service has. */
 export function areFieldsUnsent(conversation: Conversation, mark: SyncMark | undefined): boolean {
-  return mark === undefined || !isSame(fieldsOf(conversation), mark.fields);
+  return mark === undefined || !isSame(fieldsOf(conversation), fieldsOf(mark.fields));
 }
 
 /** A conversation as the service tells it, with those of its turns that it told. */
 export function fromChat(chat: JsonObject): Conversation {
-  const { id, title = '', deployment = '', updatedAtMs, createdAtMs, settings, shown = {}, turns } = chat;
+  const { id, title = '', pinned, archived, tags, deployment = '', updatedAtMs, createdAtMs, settings, shown = {}, turns } = chat;
   const listed = turns as readonly Turn[];
   return {
-    ...{ id, title, deployment, updatedAtMs, createdAtMs: createdAtMs ?? updatedAtMs, shown },
+    ...{
+      id,
+      ...arrangementOf({ title, pinned, archived, tags } as Arrangement),
+      deployment,
+      updatedAtMs,
+      createdAtMs: createdAtMs ?? updatedAtMs,
+      shown,
+    },
     ...(settings !== undefined && { settings }),
     turns: Object.fromEntries(listed.map((turn) => [turn.id, turn])),
   } as Conversation;
 }
 
-/** Both of them: every turn of either; of each field the one that changed since `base`, what both had. */
-export function merged(own: Conversation, other: Conversation, base: SharedFields | undefined): Conversation {
+/** Both of them: every turn of either; of each field the one that changed since `mark`, what both had. */
+export function merged(own: Conversation, other: Conversation, mark: SharedFields | undefined): Conversation {
+  const base = mark && fieldsOf(mark);
   const fields: Record<string, unknown> = { ...fieldsOf(other) };
   for (const [key, value] of Object.entries(fieldsOf(own)))
     if (base !== undefined && !isSame(value, base[key as keyof SharedFields])) fields[key] = value;

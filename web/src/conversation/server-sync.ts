@@ -1,5 +1,6 @@
 import type { ChatHead, ChatPage, Chats } from '../service/chats.ts';
 import { faultOf } from '../service/fault.ts';
+import { type Arrangement, arrangementOf } from './arrangement.ts';
 import type { Conversation, Turn } from './conversation.ts';
 import type { Database, Head } from './database.ts';
 import { areFieldsUnsent, fieldsOf, fromChat, merged, type SyncMark, unsentTurns } from './merge.ts';
@@ -73,10 +74,15 @@ export class ServerSync {
 
   /** Finds conversations that have every word, on the service; gives their ids. */
   async search(query: string, signal: AbortSignal): Promise<readonly string[]> {
+    const shelves = await Promise.all(['false', 'true'].map((archived) => this.#searchShelf({ query, archived }, signal)));
+    return shelves.flat();
+  }
+
+  async #searchShelf(asked: { query: string; archived: string }, signal: AbortSignal): Promise<readonly string[]> {
     const found: string[] = [];
     let token: string | null = '';
     for (let page = 0; page < pagesOfSearch && token !== null && this.#state === 'following' && !signal.aborted; page += 1) {
-      const answer: ChatPage | undefined = await this.#parts.chats.list({ query, token }, signal).catch(() => undefined);
+      const answer: ChatPage | undefined = await this.#parts.chats.list({ ...asked, token }, signal).catch(() => undefined);
       if (answer === undefined) break;
       const known = new Set((await this.#parts.database.heads()).map(({ id }) => id));
       const fresh = answer.data.filter(({ id }) => !known.has(id));
@@ -139,14 +145,11 @@ export class ServerSync {
 
   /** Takes the latest from the list, and forgets what the service has no more; where that has lost something (`isBehind`), it gets it again. */
   async #begin(isBehind = false): Promise<void> {
-    const { chats, database, onChange } = this.#parts;
-    const first = await chats.list({ limit: '500' });
-    const heads = [...first.data];
-    for (let page = 1, token = first.nextToken; page < pagesAtFirst && token !== null; page += 1) {
-      const next = await chats.list({ limit: '500', token });
-      heads.push(...next.data);
-      token = next.nextToken;
-    }
+    const { database, onChange } = this.#parts;
+    const { heads, revision } = await this.#listAll({});
+    // In this order: what is archived meanwhile is told with the next changes.
+    const archived = await this.#listAll({ archived: 'true' });
+    heads.push(...archived.heads);
     const listed = new Set(heads.map(({ id }) => id));
     const kept = await database.heads();
     if (isBehind) for (const { id } of kept) if (await database.has(id)) await database.revive(id);
@@ -156,7 +159,20 @@ export class ServerSync {
     const [one] = gone;
     if (one !== undefined) onChange(one.id);
     await this.#takeHeads(heads);
-    await database.putMark({ id: followed, revision: first.revision, turns: [], fields: noFields });
+    await database.putMark({ id: followed, revision, turns: [], fields: noFields });
+  }
+
+  /** The first of a list, and the revision to follow changes from. */
+  async #listAll(query: Readonly<Record<string, string>>): Promise<{ heads: ChatHead[]; revision: number }> {
+    const { chats } = this.#parts;
+    const first = await chats.list({ ...query, limit: '500' });
+    const heads = [...first.data];
+    for (let page = 1, token = first.nextToken; page < pagesAtFirst && token !== null; page += 1) {
+      const next = await chats.list({ ...query, limit: '500', token });
+      heads.push(...next.data);
+      token = next.nextToken;
+    }
+    return { heads, revision: first.revision };
   }
 
   async #takeHeads(heads: readonly ChatHead[]): Promise<void> {
@@ -254,8 +270,9 @@ export class ServerSync {
 
 const noFields: SyncMark['fields'] = { title: '', deployment: '', shown: {}, createdAtMs: 0 };
 
-function toListed({ id, title = '', deployment = '', updatedAtMs = 0 }: ChatHead): Head {
-  return { id, title, deployment, updatedAtMs, said: title.toLowerCase() };
+function toListed({ id, title = '', deployment = '', updatedAtMs = 0, pinned, archived, tags }: ChatHead): Head {
+  const arrangement = arrangementOf({ title, pinned, archived, tags } as Arrangement);
+  return { id, ...arrangement, deployment, updatedAtMs, said: [title, ...arrangement.tags].join('\n').toLowerCase() };
 }
 
 /** As many as one request takes, one at least. */

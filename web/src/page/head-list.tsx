@@ -1,96 +1,65 @@
-import { useEffect, useState, useSyncExternalStore } from 'react';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import type { Head } from '../conversation/database.ts';
-import { Icon } from '../parts/icon.tsx';
-import { QuestionDialog } from '../parts/question-dialog.tsx';
-import { useWords } from '../words/words.tsx';
-import { usePage } from './page.tsx';
-import { toHash } from './place.ts';
+import { useLanguage } from '../words/words.tsx';
+import { type HeadGroup, toHeadGroups } from './head-groups.ts';
+import { HeadItem } from './head-item.tsx';
 
-/** Conversations by day, each with what is going on in it. */
-export function HeadList({ heads, query }: { readonly heads: readonly Head[]; readonly query: string }) {
-  const words = useWords();
-  if (heads.length === 0) {
-    return (
-      <p className="sidebar-empty soft small">{query.trim() === '' ? words.noConversations : words.nothingFound(query.trim())}</p>
-    );
-  }
-  const midnight = new Date().setHours(0, 0, 0, 0);
-  const groups = [
-    { name: words.today, items: heads.filter(({ updatedAtMs }) => updatedAtMs >= midnight) },
-    { name: words.earlier, items: heads.filter(({ updatedAtMs }) => updatedAtMs < midnight) },
-  ];
+const drawnAtOnce = 100;
+
+/** Conversations by day, each with what is going on in it; as many as were scrolled to. */
+export function HeadList({ heads, empty }: { readonly heads: readonly Head[]; readonly empty: string }) {
+  const { language, words } = useLanguage();
+  const [most, setMost] = useState(drawnAtOnce);
+  const end = useRef<HTMLDivElement>(null);
+  const isMore = heads.length > most;
+  useEffect(() => {
+    if (end.current === null || !isMore) return;
+    const watch = new IntersectionObserver(([entry]) => entry?.isIntersecting && setMost(most + drawnAtOnce), {
+      rootMargin: '400px',
+    });
+    watch.observe(end.current);
+    return () => watch.disconnect();
+  }, [isMore, most]);
+  if (heads.length === 0) return <p className="sidebar-empty soft small">{empty}</p>;
+  const names = {
+    ...{ pinned: words.pinned, today: words.today, yesterday: words.yesterday },
+    ...{ week: words.lastWeek, month: words.lastMonth, archived: words.archived },
+  };
+  const month = new Intl.DateTimeFormat(language, { month: 'long', year: 'numeric' });
+  const nameOf = ({ name }: HeadGroup): string => (typeof name === 'number' ? month.format(name) : names[name]);
   return (
-    <div className="heads">
-      {groups.map(
-        ({ name, items }) =>
-          items.length > 0 && (
-            <section key={name} aria-label={name}>
-              <h2 className="overline">{name}</h2>
-              <ul>
-                {items.map((head) => (
-                  <HeadItem key={head.id} head={head} />
-                ))}
-              </ul>
-            </section>
-          ),
-      )}
+    // biome-ignore lint/a11y/noStaticElementInteractions: the arrows act on the links inside, whose keys arrive here
+    <div className="heads" onKeyDown={stepWithArrows}>
+      {firstOf(toHeadGroups(heads, Date.now()), most).map((group) => (
+        <section key={group.name} aria-label={nameOf(group)}>
+          <h2 className="overline">{nameOf(group)}</h2>
+          <ul>
+            {group.items.map((head) => (
+              <HeadItem key={head.id} head={head} />
+            ))}
+          </ul>
+        </section>
+      ))}
+      {isMore && <div ref={end} />}
     </div>
   );
 }
 
-function HeadItem({ head }: { readonly head: Head }) {
-  const words = useWords();
-  const { place, library, go } = usePage();
-  const isHere = place.at === 'conversation' && place.id === head.id;
-  const title = head.title || words.untitled;
-  const standing = useStanding(head.id, isHere);
-  const [isDeleting, setIsDeleting] = useState(false);
-  const remove = (): void => {
-    library.remove(head.id);
-    if (isHere) go({ at: 'new' });
-    document.querySelector<HTMLElement>('.new-conversation')?.focus();
-  };
-  return (
-    <li className="head">
-      <a href={toHash({ at: 'conversation', id: head.id })} aria-current={isHere ? 'page' : undefined}>
-        {title}
-      </a>
-      {standing !== 'still' && (
-        <span
-          className={`head-standing ${standing}`}
-          role="img"
-          aria-label={standing === 'answering' ? words.answering : words.answeredUnseen}
-        />
-      )}
-      <button
-        type="button"
-        className="icon-button head-delete"
-        aria-label={words.deleteConversation(title)}
-        title={words.deleteForGood}
-        onClick={() => setIsDeleting(true)}
-      >
-        <Icon name="trash" />
-      </button>
-      {isDeleting && (
-        <QuestionDialog
-          {...{ question: words.deleteQuestion(title), answer: words.deleteForGood, act: remove }}
-          close={() => setIsDeleting(false)}
-        />
-      )}
-    </li>
-  );
+function firstOf(groups: readonly HeadGroup[], most: number): readonly HeadGroup[] {
+  let left = most;
+  return groups.flatMap(({ name, items }) => {
+    const shown = items.slice(0, left);
+    left -= shown.length;
+    return shown.length > 0 ? [{ name, items: shown }] : [];
+  });
 }
 
-/** Whether an answer is coming into a conversation, or came while the user was elsewhere. */
-function useStanding(id: string, isHere: boolean): 'still' | 'answering' | 'answered' {
-  const { library, asking } = usePage();
-  const isAnswering = useSyncExternalStore(library.subscribe, () => asking.isAnswering(id));
-  const [isUnseen, setIsUnseen] = useState(false);
-  useEffect(() => {
-    if (isHere) setIsUnseen(false);
-    else if (isAnswering) return () => setIsUnseen(true);
-    return undefined;
-  }, [isHere, isAnswering]);
-  if (isAnswering) return 'answering';
-  return isUnseen ? 'answered' : 'still';
+/** The arrows lead from one conversation to the next. */
+function stepWithArrows(event: KeyboardEvent<HTMLElement>): void {
+  const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+  const links = [...event.currentTarget.querySelectorAll<HTMLElement>('.head > a')];
+  const at = links.indexOf(event.target as HTMLElement);
+  if (step === 0 || at === -1) return;
+  event.preventDefault();
+  links[at + step]?.focus();
 }

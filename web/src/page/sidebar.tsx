@@ -8,6 +8,8 @@ import { HeadList } from './head-list.tsx';
 import { usePage } from './page.tsx';
 import { toHash } from './place.ts';
 import { SettingsMenu } from './settings-menu.tsx';
+import { onShelf, type Shelf } from './shelf.ts';
+import { Shelves } from './shelves.tsx';
 import { useFoundHeads } from './use-found-heads.ts';
 
 interface SidebarProps {
@@ -22,7 +24,9 @@ export function Sidebar({ isMenuOpen, closeMenu, appearance, setAppearance }: Si
   const words = useWords();
   const { place, isAdmin, isStorageGone } = usePage();
   const [query, setQuery] = useState('');
-  const heads = useFoundHeads(query);
+  const [shelf, setShelf] = useState<Shelf>('all');
+  const asked = query.trim();
+  const heads = onShelf(useFoundHeads(query), shelf, asked !== '');
   const panel = useRef<HTMLElement>(null);
   const search = useId();
   useModalPanel({ panel, isOpen: isMenuOpen, close: closeMenu, otherwise: '.page-header button' });
@@ -73,7 +77,8 @@ export function Sidebar({ isMenuOpen, closeMenu, appearance, setAppearance }: Si
             onChange={({ target }) => setQuery(target.value)}
           />
         </div>
-        <HeadList heads={heads} query={query} />
+        <Shelves {...{ shelf }} choose={setShelf} />
+        <HeadList heads={heads} empty={asked === '' ? words.noConversations : words.nothingFound(asked)} />
         {isStorageGone && <p className="trouble small">{words.storageFailed}</p>}
         <div className="sidebar-foot">
           <a

@@ -28,6 +28,7 @@ const drawings = {
   pulse: 'M3 12h4l3-7 4 14 3-7h4',
   link: 'M14 5h5v5M19 5l-8 8M16 14v5H5V8h5',
   picture: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15.5 9v.5',
+  more: 'M5 11v2M12 11v2M19 11v2',
 } as const;
 
 export type IconName = keyof typeof drawings;

@@ -7,6 +7,9 @@ export interface ChatHead {
   readonly revision: number;
   readonly deleted?: true;
   readonly title?: string;
+  readonly pinned?: boolean;
+  readonly archived?: boolean;
+  readonly tags?: readonly string[];
   readonly deployment?: string;
   readonly updatedAtMs?: number;
 }

@@ -1,0 +1,145 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
+import { callerKey } from '#test/start-service.ts';
+import { type PageHouse, startPageHouse } from './support.ts';
+import { looks, violations } from './violations.ts';
+
+let database: ResponseDatabase;
+let house: PageHouse;
+
+beforeAll(async () => {
+  database = await openResponses('SQLite');
+  house = await startPageHouse({}, undefined, { chats: database.chats() });
+});
+
+afterAll(async () => {
+  await house[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+interface Listed {
+  readonly id: string;
+  readonly title: string;
+  readonly pinned: boolean;
+  readonly tags?: readonly string[];
+}
+
+const stored = async (archived = false): Promise<readonly Listed[]> => {
+  const path = `/v1/chats?archived=${archived}`;
+  const { json } = await house.service.ask({ method: 'GET', path, headers: { 'api-key': callerKey } });
+  return (json as { data: Listed[] }).data;
+};
+
+const chat = (title: string, body: object = {}) =>
+  house.service.ask({
+    method: 'POST',
+    path: `/v1/chats/${title.replaceAll(' ', '-')}`,
+    headers: { 'api-key': callerKey, 'content-type': 'application/json' },
+    body: {
+      ...{ title, deployment: 'demo', updatedAtMs: Date.now(), ...body },
+      turns: [{ id: 'q', parent: '', kind: 'question', atMs: 1, text: `Tell me about ${title}`, attachments: [] }],
+    },
+  });
+
+const choose = async (page: Page, title: string, choice: string) => {
+  await page.locator('.head', { hasText: title }).hover();
+  await page.getByRole('button', { name: `More for “${title}”` }).click();
+  await page.locator('.head-choices').getByRole('button', { name: choice, exact: true }).click();
+};
+
+const group = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
+
+describe('the list of conversations', () => {
+  it('is renamed and pinned on every device, also what is open elsewhere', async () => {
+    await chat('Boats');
+    await chat('Trains', { updatedAtMs: Date.now() - 40 * 86_400_000 });
+    const one = await house.openAt(`/#key=${callerKey}`);
+    const two = await house.openAt(`/#key=${callerKey}`);
+    await two.page.getByRole('link', { name: 'Boats' }).click();
+    await two.page.locator('.question', { hasText: 'Tell me about Boats' }).waitFor();
+
+    await one.page.getByRole('link', { name: 'Boats' }).press('F2');
+    await one.page.getByRole('textbox', { name: 'New name of “Boats”' }).fill('Ships');
+    await one.page.keyboard.press('Enter');
+    await one.page.getByRole('link', { name: 'Ships' }).waitFor();
+    await choose(one.page, 'Trains', 'Pin');
+    await group(one.page, 'Pinned').getByRole('link', { name: 'Trains' }).waitFor();
+    await expect
+      .poll(async () => (await stored()).map(({ title, pinned }) => [title, pinned]))
+      .toEqual([
+        ['Trains', true],
+        ['Ships', false],
+      ]);
+    await two.page.getByRole('link', { name: 'Ships' }).waitFor({ timeout: 15_000 });
+    await group(two.page, 'Pinned').getByRole('link', { name: 'Trains' }).waitFor({ timeout: 15_000 });
+    await two.say('Go on');
+    await two.answer();
+    await expect.poll(async () => (await stored()).map(({ title }) => title)).toEqual(['Trains', 'Ships']);
+    await choose(two.page, 'Trains', 'Unpin');
+    await expect.poll(async () => (await stored()).map(({ pinned }) => pinned)).toEqual([false, false]);
+    expect([one.troubles, two.troubles]).toEqual(Array(2).fill({ outside: [], faults: [] }));
+  });
+
+  it('keeps what is archived apart, where it is found and brought back from', async () => {
+    await chat('Old plans');
+    const { page } = await house.openAt(`/#key=${callerKey}`);
+    await choose(page, 'Old plans', 'Archive');
+    await page.locator('.head', { hasText: 'Old plans' }).waitFor({ state: 'detached' });
+    await expect.poll(async () => (await stored(true)).map(({ title }) => title)).toEqual(['Old plans']);
+    const there = await house.openAt(`/#key=${callerKey}`);
+    await there.page.getByRole('button', { name: 'Archived', pressed: false }).waitFor();
+    expect(await there.page.locator('.head', { hasText: 'Old plans' }).count()).toBe(0);
+    await there.page.getByRole('searchbox').fill('tell old plans');
+    await group(there.page, 'Archived').getByRole('link', { name: 'Old plans' }).waitFor();
+    await there.page.getByRole('searchbox').fill('');
+    await there.page.getByRole('button', { name: 'Archived' }).click();
+    await choose(there.page, 'Old plans', 'Bring back from the archive');
+    await group(there.page, 'Today').getByRole('link', { name: 'Old plans' }).waitFor();
+    expect(await there.page.getByRole('button', { name: 'Archived' }).count()).toBe(0);
+    await expect.poll(async () => (await stored(true)).length).toBe(0);
+  });
+
+  it('is sorted by tags, by keyboard alone', async () => {
+    await chat('Gardens');
+    await chat('Bread');
+    const { page } = await house.openAt(`/#key=${callerKey}`);
+    await page.getByRole('link', { name: 'Gardens' }).focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Tags of “Gardens”' }).waitFor();
+    await page.getByRole('textbox', { name: 'New tag' }).focus();
+    await page.keyboard.type('home');
+    await page.keyboard.press('Enter');
+    await page.getByRole('checkbox', { name: 'home', checked: true }).waitFor();
+    await page.keyboard.press('Escape');
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('More for “Gardens”');
+    await page.getByRole('button', { name: 'home' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Bread' }).waitFor({ state: 'detached' });
+    expect(await page.locator('.head a').allTextContents()).toEqual(['Gardens']);
+    await expect.poll(async () => (await stored()).find(({ id }) => id === 'Gardens')?.tags).toEqual(['home']);
+  });
+
+  it.each(looks)('keeps nobody out with its choices: %s', async (_look, options) => {
+    await chat('Gardens', { tags: ['home'] });
+    const { page } = await house.openAt(`/#key=${callerKey}`, options);
+    await page.locator('.starter').first().waitFor();
+    const drawer = page.getByRole('button', { name: 'Show conversations' });
+    const isPhone = await drawer.isVisible();
+    if (isPhone) await drawer.click();
+    await page.locator('.head', { hasText: 'Gardens' }).hover();
+    await page.getByRole('button', { name: 'More for “Gardens”' }).click();
+    await page.locator('.head-choices').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.locator('.head-choices').waitFor({ state: 'detached' });
+    expect(await page.locator('.sidebar.open').count()).toBe(isPhone ? 1 : 0);
+    await choose(page, 'Gardens', 'Tags…');
+    await page.getByRole('dialog').waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+});

@@ -1,0 +1,105 @@
+import { type KeyboardEvent, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import type { Head } from '../conversation/database.ts';
+import { QuestionDialog } from '../parts/question-dialog.tsx';
+import { useWords } from '../words/words.tsx';
+import { type HeadAct, HeadMenu } from './head-menu.tsx';
+import { usePage } from './page.tsx';
+import { toHash } from './place.ts';
+import { TagsDialog } from './tags-dialog.tsx';
+import { useArranging } from './use-arranging.ts';
+
+/** One conversation of the list: the way to it, what is going on in it, and what can be done with it. */
+export function HeadItem({ head }: { readonly head: Head }) {
+  const words = useWords();
+  const { place, library, go } = usePage();
+  const isHere = place.at === 'conversation' && place.id === head.id;
+  const title = head.title || words.untitled;
+  const standing = useStanding(head.id, isHere);
+  const [act, setAct] = useState<HeadAct>();
+  const link = useRef<HTMLAnchorElement>(null);
+  const remove = (): void => {
+    library.remove(head.id);
+    if (isHere) go({ at: 'new' });
+    document.querySelector<HTMLElement>('.new-conversation')?.focus();
+  };
+  const actByKey = (event: KeyboardEvent): void => {
+    if (event.key === 'F2') setAct('rename');
+    else if (event.key === 'Delete') setAct('delete');
+    else return;
+    event.preventDefault();
+  };
+  if (act === 'rename') {
+    const end = (): void => {
+      setAct(undefined);
+      requestAnimationFrame(() => link.current?.focus());
+    };
+    return <Renaming {...{ head, end }} />;
+  }
+  return (
+    <li className="head">
+      <a
+        {...{ ref: link, title, href: toHash({ at: 'conversation', id: head.id }), onKeyDown: actByKey }}
+        aria-current={isHere ? 'page' : undefined}
+      >
+        {title}
+      </a>
+      {standing !== 'still' && (
+        <span
+          className={`head-standing ${standing}`}
+          role="img"
+          aria-label={standing === 'answering' ? words.answering : words.answeredUnseen}
+        />
+      )}
+      <HeadMenu {...{ head, title }} choose={setAct} />
+      {act === 'delete' && (
+        <QuestionDialog
+          {...{ question: words.deleteQuestion(title), answer: words.deleteForGood, act: remove }}
+          close={() => setAct(undefined)}
+        />
+      )}
+      {act === 'tag' && <TagsDialog {...{ head, title }} close={() => setAct(undefined)} />}
+    </li>
+  );
+}
+
+function Renaming({ head, end }: { readonly head: Head; readonly end: () => void }) {
+  const words = useWords();
+  const arrange = useArranging(head);
+  const [title, setTitle] = useState(head.title);
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.select(), []);
+  const save = (): void => {
+    const next = title.trim().replace(/\s+/g, ' ');
+    if (next !== '' && next !== head.title) void arrange({ title: next });
+    end();
+  };
+  return (
+    <li className="head">
+      <input
+        {...{ ref: input, className: 'head-name', value: title, maxLength: 200, 'aria-label': words.renameTo(head.title) }}
+        onChange={({ target }) => setTitle(target.value)}
+        onBlur={save}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') save();
+          if (event.key !== 'Escape') return;
+          event.nativeEvent.stopImmediatePropagation();
+          end();
+        }}
+      />
+    </li>
+  );
+}
+
+/** Whether an answer is coming into a conversation, or came while the user was elsewhere. */
+function useStanding(id: string, isHere: boolean): 'still' | 'answering' | 'answered' {
+  const { library, asking } = usePage();
+  const isAnswering = useSyncExternalStore(library.subscribe, () => asking.isAnswering(id));
+  const [isUnseen, setIsUnseen] = useState(false);
+  useEffect(() => {
+    if (isHere) setIsUnseen(false);
+    else if (isAnswering) return () => setIsUnseen(true);
+    return undefined;
+  }, [isHere, isAnswering]);
+  if (isAnswering) return 'answering';
+  return isUnseen ? 'answered' : 'still';
+}

@@ -1,0 +1,73 @@
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import type { Head } from '../conversation/database.ts';
+import { useWords } from '../words/words.tsx';
+import { useHeads } from './page.tsx';
+import { tagsOf } from './shelf.ts';
+import { useArranging } from './use-arranging.ts';
+import '../parts/question-dialog.css';
+
+const mostTags = 20;
+
+interface TagsDialogProps {
+  readonly head: Head;
+  readonly title: string;
+  readonly close: () => void;
+}
+
+/** Which tags a conversation has: those that are there to tick, and a new one. */
+export function TagsDialog({ head, title, close }: TagsDialogProps) {
+  const words = useWords();
+  const arrange = useArranging(head);
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [added, setAdded] = useState('');
+  const { tags = [] } = head;
+  const known = tagsOf(useHeads());
+  const name = useId();
+  const field = useId();
+  useEffect(() => {
+    if (dialog.current?.open === false) dialog.current.showModal();
+  });
+  const toggle = (tag: string): void =>
+    void arrange({ tags: tags.includes(tag) ? tags.filter((each) => each !== tag) : [...tags, tag] });
+  const add = (event: FormEvent): void => {
+    event.preventDefault();
+    const tag = added.trim().replace(/\s+/g, ' ');
+    setAdded('');
+    if (tag !== '' && !tags.includes(tag)) toggle(tag);
+  };
+  const isFull = tags.length >= mostTags;
+  return (
+    <dialog
+      {...{ ref: dialog, className: 'question-dialog tags-dialog', 'aria-labelledby': name, closedby: 'any' }}
+      onClose={close}
+    >
+      <p id={name}>{words.tagsOfConversation(title)}</p>
+      <div className="tag-choices">
+        {known.map((tag) => (
+          <label key={tag} className="tag-choice">
+            <input
+              {...{ type: 'checkbox', checked: tags.includes(tag), disabled: isFull && !tags.includes(tag) }}
+              onChange={() => toggle(tag)}
+            />
+            {tag}
+          </label>
+        ))}
+      </div>
+      <form onSubmit={add}>
+        <label className="heard-only" htmlFor={field}>
+          {words.newTag}
+        </label>
+        <input
+          {...{ id: field, value: added, maxLength: 60, placeholder: words.newTag, disabled: isFull, autoComplete: 'off' }}
+          onChange={({ target }) => setAdded(target.value)}
+        />
+        <button {...{ type: 'submit', className: 'button', disabled: added.trim() === '' || isFull }}>{words.addTag}</button>
+      </form>
+      <div className="row end">
+        <button type="button" className="button primary" onClick={() => dialog.current?.close()}>
+          {words.done}
+        </button>
+      </div>
+    </dialog>
+  );
+}
