@@ -337,6 +337,16 @@ const faulty: readonly (readonly [kind: string, value: unknown, ...lines: string
     'aliases.msgapi[0]: stands among the aliases twice',
   ],
   [
+    'a model for titles that is not there',
+    { models: { small: demo }, page: { titleModel: 'smal' } },
+    'page.titleModel: names "smal", a model that is not configured; did you mean small?',
+  ],
+  [
+    'a model for titles that does not chat',
+    { models: { vectors: { ...demo, type: 'embedding' } }, page: { titleModel: 'vectors' } },
+    'page.titleModel: names a model that does not chat',
+  ],
+  [
     'an unknown embedding model',
     { retrieval: { embeddingModel: 'x' } },
     'retrieval.embeddingModel: names "x", a model that is not configured',

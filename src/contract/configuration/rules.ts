@@ -1,6 +1,6 @@
 import { deploymentFaults } from './deployment-rules.ts';
 import type { Fault } from './fault.ts';
-import { addinFaults, aliasFaults, identityProviderFaults, keyFaults, retrievalFaults } from './service-rules.ts';
+import { addinFaults, aliasFaults, identityProviderFaults, keyFaults, pageFaults, retrievalFaults } from './service-rules.ts';
 
 /** What the schema cannot say. Takes any value, so that these faults are found beside those of the schema. */
 export function ruleFaults(configuration: unknown): readonly Fault[] {
@@ -10,6 +10,7 @@ export function ruleFaults(configuration: unknown): readonly Fault[] {
     ...identityProviderFaults(configuration),
     ...aliasFaults(configuration),
     ...addinFaults(configuration),
+    ...pageFaults(configuration),
     ...retrievalFaults(configuration),
   ];
 }

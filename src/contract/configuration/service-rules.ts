@@ -114,6 +114,18 @@ export function* addinFaults(configuration: unknown): Iterable<Fault> {
     yield { path: ['addin', 'prefix'], message: 'is taken: the service has paths of its own there' };
 }
 
+/** The model that names conversations must be there and be one that chats. */
+export function* pageFaults(configuration: unknown): Iterable<Fault> {
+  const wanted = sectionOf(configuration, 'page').titleModel;
+  if (typeof wanted !== 'string') return;
+  const path = ['page', 'titleModel'];
+  const models = entriesOf(configuration, 'models');
+  const model = models.find(([id]) => id === wanted)?.[1];
+  const chatting = models.filter(([, { type }]) => type !== 'embedding').map(([id]) => id);
+  if (model === undefined) yield { path, ...notConfigured('a model', wanted, chatting) };
+  else if (model.type === 'embedding') yield { path, message: 'names a model that does not chat' };
+}
+
 /** The model that embeds documents must be there and be one that embeds. */
 export function* retrievalFaults(configuration: unknown): Iterable<Fault> {
   const wanted = sectionOf(configuration, 'retrieval').embeddingModel;

@@ -283,6 +283,11 @@ export const PageSettings = strict(
       description:
         'Where the page keeps conversations. `server`: in the database, sealed, the same on every device of a user. `browser`: in the browser alone; what the database has of them stays there, and is not served.',
     }),
+    titleModel: Type.Optional(
+      text(
+        'Id of a chat model that names conversations of the page. It is asked once, behind the first answer, by the page itself: with the rights of the user, counted to the limits and the usage of the user. It is sent the beginnings of the question and the answer. Absent: a conversation is called by its first question.',
+      ),
+    ),
   },
   { default: {}, description: 'The page for people.' },
 );

@@ -32,7 +32,10 @@ const userInfo: NamedSchema = {
   schema: {
     type: 'object',
     required: ['user', 'project', 'roles'],
-    properties: { user: text, project: text, roles: { type: 'array', items: text } },
+    properties: {
+      ...{ user: text, project: text, roles: { type: 'array', items: text } },
+      titleModel: { type: 'string', description: 'The model that names conversations of the page, if one is configured.' },
+    },
   },
 };
 

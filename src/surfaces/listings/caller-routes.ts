@@ -61,7 +61,8 @@ const deploymentsBase = '/v1/deployments/';
 export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void {
   app.get('/v1/user/info', async (request) => {
     const { subject, project, roles } = await deps.identify(readCredentials(request.raw));
-    return { user: subject, project, roles };
+    const { titleModel } = deps.snapshot().configuration.page;
+    return { user: subject, project, roles, ...(titleModel !== undefined && { titleModel }) };
   });
   app.get(`${deploymentsBase}*`, async (request, reply) => {
     const caller = await deps.identify(readCredentials(request.raw));

@@ -12,6 +12,8 @@ export interface AskingParts {
   readonly service: Service;
   /** Sent with each question. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Called with each conversation that has one more answer. */
+  readonly onAnswered?: (conversationId: string) => void;
   /** Calls back at the next moment that something can be drawn. */
   readonly nextFrame: (act: () => void) => void;
 }
@@ -65,6 +67,7 @@ export class Asking {
         draw();
       }
       end({ state: 'done' });
+      this.#parts.onAnswered?.(conversationId);
     } catch (thrown) {
       end(leaving.signal.aborted ? { state: 'stopped' } : { state: 'failed', fault: faultOf(thrown) });
     }

@@ -123,7 +123,8 @@ export function settled(conversation: Conversation): Conversation {
   return broken.reduce<Conversation>((sum, turn) => withReply(sum, { ...(turn as Reply), state: 'interrupted' }), conversation);
 }
 
-function toTitle({ text, attachments, control }: Question): string {
+/** What a conversation is called by its first question. */
+export function toTitle({ text, attachments, control }: Question): string {
   const words = text.trim().replace(/\s+/g, ' ') || control?.label || attachments[0]?.title || '';
   return words.length > longestTitle ? `${words.slice(0, longestTitle - 1)}…` : words;
 }

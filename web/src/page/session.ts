@@ -3,6 +3,7 @@ import { adminRole } from '#contract/roles.ts';
 import { Asking } from '../conversation/asking.ts';
 import { type Database, forgetfulDatabase, openDatabase } from '../conversation/database.ts';
 import { Library } from '../conversation/library.ts';
+import type { Naming } from '../conversation/name-conversation.ts';
 import { otherTabsOf } from '../conversation/other-tabs.ts';
 import { type Deployment, listDeployments } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
@@ -29,6 +30,8 @@ const longestStartMs = 1500;
 export async function openSession(service: Service): Promise<Session> {
   const [info, deployments] = await Promise.all([service.json('v1/user/info'), listDeployments(service)]);
   const user = isJsonObject(info) ? String(info.user) : '';
+  const titleModel = isJsonObject(info) ? info.titleModel : undefined;
+  const canName = deployments.some(({ id }) => id === titleModel);
   const isAdmin = isJsonObject(info) && Array.isArray(info.roles) && info.roles.includes(adminRole);
   const database = await openDatabase(user).catch(() => undefined);
   const library = new Library(database ?? forgetfulDatabase(), otherTabsOf(user));
@@ -36,12 +39,22 @@ export async function openSession(service: Service): Promise<Session> {
   const leaveSync = database === undefined ? undefined : await followServer(service, database, library);
   return {
     ...{ service, library, deployments, isAdmin, isStorageGone: database === undefined },
-    asking: new Asking({ service, library, nextFrame }),
+    asking: new Asking({
+      ...{ service, library, nextFrame },
+      ...(canName && { onAnswered: (id) => void nameIt({ service, library, model: String(titleModel) }, id) }),
+    }),
     leave() {
       library.close();
       leaveSync?.();
     },
   };
+}
+
+/** A title is no reason for a fault: where it cannot be had, the old one stays. */
+async function nameIt(naming: Naming, conversationId: string): Promise<void> {
+  await import('../conversation/name-conversation.ts')
+    .then(({ nameConversation }) => nameConversation(naming, conversationId))
+    .catch(() => undefined);
 }
 
 /** Has the library the same on every device; gives what ends that. Resolves when it knows what there is, or after a short while. */
