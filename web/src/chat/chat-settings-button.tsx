@@ -1,5 +1,6 @@
 import { Suspense, useState } from 'react';
 import { type ChatSettings, isSet } from '../conversation/chat-settings.ts';
+import { useCommands } from '../palette/use-commands.ts';
 import { Icon } from '../parts/icon.tsx';
 import { lazyView } from '../parts/lazy-view.ts';
 import { useWords } from '../words/words.tsx';
@@ -17,6 +18,9 @@ export function ChatSettingsButton({ settings, change }: ChatSettingsButtonProps
   const [isOpen, setIsOpen] = useState(false);
   const hasAny = isSet(settings);
   const label = hasAny ? words.chatSettingsSet : words.chatSettings;
+  useCommands(() => [
+    { id: 'chat settings', title: words.chatSettings, kind: 'action', icon: 'sliders', run: () => setIsOpen(true) },
+  ]);
   return (
     <>
       <button

@@ -39,6 +39,7 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
   const { choice, chooseKeys } = usePromptChoice(text, setText);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (chooseKeys(event)) return;
+    if (event.key === 'ArrowUp' && text === '' && editLast()) event.preventDefault();
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
     send();
@@ -122,6 +123,13 @@ function SendButton({ running, canSend }: { readonly running: string | undefined
       <Icon name="stop" />
     </button>
   );
+}
+
+/** Begins to change the last question; false where there is none. */
+function editLast(): boolean {
+  const last = [...document.querySelectorAll<HTMLElement>('.thread .edit-question')].at(-1);
+  last?.click();
+  return last !== undefined;
 }
 
 /** What is written and not sent yet outlives a reload of the tab. */

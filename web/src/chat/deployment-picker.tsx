@@ -1,5 +1,6 @@
-import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import { useId, useRef, useState } from 'react';
 import { Icon } from '../parts/icon.tsx';
+import { moveFocus } from '../parts/move-focus.ts';
 import { type Deployment, type Maker, makers } from '../service/deployments.ts';
 import { sharedBy } from '../words/shared-by.ts';
 import { useWords } from '../words/words.tsx';
@@ -39,7 +40,10 @@ export function DeploymentPicker({ deployments, chosen, missing, choose }: Deplo
         <span className="picker-name">{chosen?.name ?? (missing || words.chooseDeployment)}</span>
         <Icon name="down" />
       </button>
-      <dialog {...{ ref: dialog, className: 'picker-dialog', 'aria-labelledby': title, closedby: 'any', onKeyDown: moveFocus }}>
+      <dialog
+        {...{ ref: dialog, className: 'picker-dialog', 'aria-labelledby': title, closedby: 'any' }}
+        onKeyDown={(event) => moveFocus(event, 'input, .option')}
+      >
         <div className="picker-body">
           <h2 id={title}>{words.chooseDeployment}</h2>
           <div className="search">
@@ -137,14 +141,4 @@ function isAbout({ id, name, description }: Deployment, query: string): boolean 
     .toLowerCase()
     .split(/\s+/)
     .every((word) => all.includes(word));
-}
-
-/** The arrow keys go through the search field and the options. */
-function moveFocus(event: KeyboardEvent<HTMLDialogElement>): void {
-  const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-  if (step === 0) return;
-  event.preventDefault();
-  const stops = [...event.currentTarget.querySelectorAll<HTMLElement>('input, .option')];
-  const at = stops.indexOf(document.activeElement as HTMLElement);
-  stops[Math.min(Math.max(at + step, 0), stops.length - 1)]?.focus();
 }

@@ -22,8 +22,13 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
   const { text, control, attachments, filled } = question;
   const editButton = useRef<HTMLButtonElement>(null);
   const wasEditing = useRef(false);
+  const cameFrom = useRef<Element>(null);
+  const edit = (): void => {
+    cameFrom.current = document.activeElement;
+    setIsEditing(true);
+  };
   useEffect(() => {
-    if (!isEditing && wasEditing.current) editButton.current?.focus();
+    if (!isEditing && wasEditing.current) focusAfterEditing(cameFrom.current, editButton.current);
     wasEditing.current = isEditing;
   }, [isEditing]);
   if (isEditing) return <Editor {...{ question, conversationId }} close={() => setIsEditing(false)} />;
@@ -46,10 +51,10 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
           <button
             type="button"
             ref={editButton}
-            className="icon-button"
+            className="icon-button edit-question"
             aria-label={words.edit}
             title={words.edit}
-            onClick={() => setIsEditing(true)}
+            onClick={edit}
           >
             <Icon name="edit" />
           </button>
@@ -57,6 +62,12 @@ export function QuestionView({ question, branches, conversationId }: QuestionVie
       </div>
     </article>
   );
+}
+
+/** Back to where the change was asked for: the button, which is a new one by now, or the message. */
+function focusAfterEditing(from: Element | null, button: HTMLElement | null): void {
+  if (from instanceof HTMLTextAreaElement && from.isConnected) from.focus();
+  else button?.focus();
 }
 
 interface EditorProps {

@@ -1,4 +1,5 @@
 import { Suspense, useState } from 'react';
+import { useCommands } from '../palette/use-commands.ts';
 import { Icon } from '../parts/icon.tsx';
 import { lazyView } from '../parts/lazy-view.ts';
 import type { Deployment } from '../service/deployments.ts';
@@ -11,6 +12,7 @@ export function CodeButton({ deployment }: { readonly deployment: Deployment }) 
   const words = useWords();
   const [isOpen, setIsOpen] = useState(false);
   const label = words.useFromCode;
+  useCommands(() => [{ id: 'code', title: label, kind: 'action', icon: 'code', run: () => setIsOpen(true) }]);
   return (
     <>
       <button

@@ -1,5 +1,6 @@
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Head } from '../conversation/database.ts';
+import { moveFocus } from '../parts/move-focus.ts';
 import { useLanguage } from '../words/words.tsx';
 import { type HeadGroup, toHeadGroups } from './head-groups.ts';
 import { HeadItem } from './head-item.tsx';
@@ -29,7 +30,7 @@ export function HeadList({ heads, empty }: { readonly heads: readonly Head[]; re
   const nameOf = ({ name }: HeadGroup): string => (typeof name === 'number' ? month.format(name) : names[name]);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the arrows act on the links inside, whose keys arrive here
-    <div className="heads" onKeyDown={stepWithArrows}>
+    <div className="heads" onKeyDown={(event) => moveFocus(event, '.head > a')}>
       {firstOf(toHeadGroups(heads, Date.now()), most).map((group) => (
         <section key={group.name} aria-label={nameOf(group)}>
           <h2 className="overline">{nameOf(group)}</h2>
@@ -52,14 +53,4 @@ function firstOf(groups: readonly HeadGroup[], most: number): readonly HeadGroup
     left -= shown.length;
     return shown.length > 0 ? [{ name, items: shown }] : [];
   });
-}
-
-/** The arrows lead from one conversation to the next. */
-function stepWithArrows(event: KeyboardEvent<HTMLElement>): void {
-  const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-  const links = [...event.currentTarget.querySelectorAll<HTMLElement>('.head > a')];
-  const at = links.indexOf(event.target as HTMLElement);
-  if (step === 0 || at === -1) return;
-  event.preventDefault();
-  links[at + step]?.focus();
 }

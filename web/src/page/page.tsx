@@ -3,6 +3,7 @@ import type { Asking } from '../conversation/asking.ts';
 import type { Conversation } from '../conversation/conversation.ts';
 import type { Head } from '../conversation/database.ts';
 import type { Library } from '../conversation/library.ts';
+import type { CommandRegistry } from '../palette/command-registry.ts';
 import { type Deployment, plainName } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
 import type { Place } from './place.ts';
@@ -23,6 +24,8 @@ export interface Page {
   /** Says something to people who listen to the page. */
   readonly announce: (text: string) => void;
   readonly isStorageGone: boolean;
+  /** What the palette offers beside conversations, deployments and pages. */
+  readonly commands: CommandRegistry;
 }
 
 export const PageContext = createContext<Page | undefined>(undefined);

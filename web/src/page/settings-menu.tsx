@@ -1,4 +1,5 @@
-import { useState } from 'react';
+import { useRef, useState } from 'react';
+import { useCommands } from '../palette/use-commands.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useQuestion } from '../parts/use-question.tsx';
@@ -25,9 +26,33 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
       () => setIsFailed(true),
     );
   };
+  const menu = useRef<HTMLDetailsElement>(null);
+  const open = (): void => {
+    // Where the sidebar is a drawer, it has to be open first.
+    const drawer = document.querySelector<HTMLElement>('.page-header .narrow-only');
+    if (drawer?.checkVisibility()) drawer.click();
+    requestAnimationFrame(() => {
+      if (menu.current === null) return;
+      menu.current.open = true;
+      menu.current.querySelector('summary')?.focus();
+    });
+  };
   const names: Record<Appearance, string> = { system: words.followSystem, light: words.light, dark: words.dark };
+  useCommands(() => [
+    { id: 'settings', title: words.settings, kind: 'action', icon: 'sliders', run: open },
+    ...appearances.map((each) => ({
+      ...({ id: `appearance ${each}`, title: `${words.appearance}: ${names[each]}`, kind: 'action', icon: 'sliders' } as const),
+      run: () => setAppearance(each),
+    })),
+    ...languages.map((each) => ({
+      ...({ id: `language ${each}`, title: `${words.languageOf}: ${nameOf(each)}`, kind: 'action', icon: 'speech' } as const),
+      run: () => speak(each),
+    })),
+    { id: 'delete all', title: words.deleteAll, kind: 'action', icon: 'trash', run: () => void removeAll() },
+    { id: 'sign out', title: words.signOut, kind: 'action', icon: 'leave', run: signOut },
+  ]);
   return (
-    <details className="settings">
+    <details ref={menu} className="settings">
       <summary className="quiet-link">
         <Icon name="sliders" />
         {words.settings}

@@ -1,4 +1,5 @@
 import { useId, useRef, useState } from 'react';
+import { toKeys } from '../palette/keys.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { useModalPanel } from '../parts/use-modal-panel.ts';
@@ -15,12 +16,13 @@ import { useFoundHeads } from './use-found-heads.ts';
 interface SidebarProps {
   readonly isMenuOpen: boolean;
   readonly closeMenu: () => void;
+  readonly openPalette: () => void;
   readonly appearance: Appearance;
   readonly setAppearance: (next: Appearance) => void;
 }
 
 /** The user's conversations and the way to everything else; on narrow screens a drawer. */
-export function Sidebar({ isMenuOpen, closeMenu, appearance, setAppearance }: SidebarProps) {
+export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setAppearance }: SidebarProps) {
   const words = useWords();
   const { place, isAdmin, isStorageGone } = usePage();
   const [query, setQuery] = useState('');
@@ -45,6 +47,16 @@ export function Sidebar({ isMenuOpen, closeMenu, appearance, setAppearance }: Si
             <Mark size={26} />
             {words.product}
           </a>
+          <button
+            type="button"
+            className="icon-button"
+            aria-label={words.findAnything}
+            title={`${words.findAnything} (${toKeys('Mod K').join(' ')})`}
+            aria-haspopup="dialog"
+            onClick={openPalette}
+          >
+            <Icon name="command" />
+          </button>
           <button
             type="button"
             className="icon-button narrow-only"
@@ -75,6 +87,11 @@ export function Sidebar({ isMenuOpen, closeMenu, appearance, setAppearance }: Si
             placeholder={words.searchConversations}
             value={query}
             onChange={({ target }) => setQuery(target.value)}
+            onKeyDown={(event) => {
+              if (event.key !== 'ArrowDown') return;
+              event.preventDefault();
+              panel.current?.querySelector<HTMLElement>('.heads a')?.focus();
+            }}
           />
         </div>
         <Shelves {...{ shelf }} choose={setShelf} />

@@ -2,6 +2,8 @@ import { Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { ChatPage } from '../chat/chat-page.tsx';
 import { ConsentPage } from '../consent/consent-page.tsx';
 import { ConsentsPage } from '../consent/consents-page.tsx';
+import { CommandRegistry } from '../palette/command-registry.ts';
+import { Shortcuts } from '../palette/shortcuts.tsx';
 import { Guard } from '../parts/guard.tsx';
 import { lazyView } from '../parts/lazy-view.ts';
 import { MissingPart } from '../parts/missing-part.tsx';
@@ -32,6 +34,8 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
   const [deployments, setDeployments] = useState(session.deployments);
   const [said, setSaid] = useState('');
   const [isMenuOpen, setIsMenuOpen] = useState(false);
+  const [commands] = useState(() => new CommandRegistry());
+  const [opening, setOpening] = useState(0);
 
   const go = useCallback((next: Place) => {
     if (toHash(next) === location.hash) setPlace(next);
@@ -56,8 +60,8 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
 
   const refresh = useCallback(() => listDeployments(session.service).then(setDeployments), [session]);
   const page = useMemo<Page>(
-    () => ({ ...session, deployments, refresh, place, go, signOut, announce: setSaid }),
-    [session, deployments, refresh, place, go, signOut],
+    () => ({ ...session, deployments, refresh, place, go, signOut, commands, announce: setSaid }),
+    [session, deployments, refresh, place, go, signOut, commands],
   );
   return (
     <PageContext value={page}>
@@ -65,11 +69,18 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
         {words.skipToMessage}
       </button>
       <div className="page">
-        <Sidebar {...{ isMenuOpen, appearance, setAppearance }} closeMenu={() => setIsMenuOpen(false)} />
+        <Sidebar
+          {...{ isMenuOpen, appearance, setAppearance }}
+          closeMenu={() => setIsMenuOpen(false)}
+          openPalette={() => setOpening((count) => count + 1)}
+        />
         <Guard key={place.at} instead={<MissingPart />}>
           <Content place={place} openMenu={() => setIsMenuOpen(true)} />
         </Guard>
       </div>
+      <Guard instead={null}>
+        <Shortcuts opening={opening} />
+      </Guard>
       <p className="heard-only" role="status">
         {said}
       </p>

@@ -27,6 +27,10 @@ const drawings = {
   bars: 'M4 20h16M7 16v-5M12 16V6M17 16v-8',
   pulse: 'M3 12h4l3-7 4 14 3-7h4',
   link: 'M14 5h5v5M19 5l-8 8M16 14v5H5V8h5',
+  keyboard: 'M3 7h18v11H3zM7 11v.5M11 11v.5M15 11v.5M17 14.5v.5M7 14.5v.5M10 15h4',
+  command: 'M5 6l5 6-5 6M12 18h7',
+  speech: 'M4 5h16v11h-9l-5 4v-4H4z',
+  spark: 'M12 4l2 6 6 2-6 2-2 6-2-6-6-2 6-2z',
   picture: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15.5 9v.5',
   more: 'M5 11v2M12 11v2M19 11v2',
 } as const;

@@ -49,6 +49,8 @@ export const english = {
   deleteAllFailed: 'They could not be deleted: the service cannot be reached.',
   showConversations: 'Show conversations',
   hideConversations: 'Hide conversations',
+  findAnything: 'Find anything',
+  shortcuts: 'Keyboard shortcuts',
   today: 'Today',
   yesterday: 'Yesterday',
   lastWeek: 'The last 7 days',

@@ -50,6 +50,8 @@ export const german: Words = {
   deleteAllFailed: 'Sie konnten nicht gelöscht werden: Der Dienst ist nicht zu erreichen.',
   showConversations: 'Gespräche zeigen',
   hideConversations: 'Gespräche ausblenden',
+  findAnything: 'Alles finden',
+  shortcuts: 'Tastenkürzel',
   today: 'Heute',
   yesterday: 'Gestern',
   lastWeek: 'Letzte 7 Tage',

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type PageHouse, startPageHouse } from './support.ts';
+import { looks, overhang, violations } from './violations.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+const nothing = { outside: [], faults: [] };
+const active = `(() => {
+  const field = document.querySelector('[role=combobox]');
+  const option = document.getElementById(field.getAttribute('aria-activedescendant'));
+  return option?.role === 'option' && option.ariaSelected === 'true' ? option.querySelector('.palette-title').textContent : undefined;
+})()`;
+
+it('A conversation, a deployment, a page and an action are found by a few letters, by keyboard alone', async () => {
+  const { page, say, answer, troubles } = await house.open('demo');
+  await say('Count to two zebras');
+  await answer();
+  const find = async (letters: string): Promise<void> => {
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Find anything' }).waitFor();
+    await page.keyboard.type(letters);
+  };
+  await find('mailb');
+  await page.getByRole('option', { name: 'Mailbox Talk to' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.picker', { hasText: 'Mailbox' }).waitFor();
+  await find('zebras');
+  expect(await page.evaluate(active)).toBe('Count to two zebras');
+  await page.keyboard.press('Enter');
+  await page.locator('.question').getByText('Count to two zebras').waitFor();
+  await find('usage');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
+  await find('dark');
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate('document.documentElement.dataset.appearance')).toBe('dark');
+  await find('sttngs');
+  await page.keyboard.press('Enter');
+  await page.locator('.settings[open]').waitFor();
+  await page.keyboard.press('Control+Shift+O');
+  await page.locator('.beginning').waitFor();
+  await find('this conv');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'Settings of this conversation' }).waitFor();
+  expect(troubles).toEqual(nothing);
+});
+
+it('The arrows go round, what is written is answered in words, and Escape leads back', async () => {
+  const { page } = await house.open('demo');
+  await page.locator('#message').focus();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('option').first().waitFor();
+  const titles = await page.getByRole('option').locator('.palette-title').allTextContents();
+  expect(titles).toEqual(expect.arrayContaining(['New conversation', 'Settings', 'Files', 'Demo', 'Sign out']));
+  expect(await page.evaluate(active)).toBe(titles[0]);
+  await page.keyboard.press('ArrowUp');
+  expect(await page.evaluate(active)).toBe(titles.at(-1));
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  expect(await page.evaluate(active)).toBe(titles[1]);
+  await page.keyboard.type('qqq');
+  await page.getByText('Nothing here is called “qqq”.').waitFor();
+  await page.getByRole('status').getByText('0 found').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('combobox').waitFor({ state: 'detached' });
+  expect(await page.evaluate('document.activeElement.id')).toBe('message');
+});
+
+it('What is not saved is asked about before the palette leaves it', async () => {
+  const { page } = await house.open('demo');
+  await page.evaluate("location.hash = '#/build/new'");
+  await page.getByRole('textbox').first().waitFor();
+  await page.getByLabel('Name', { exact: true }).fill('Something');
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Find anything' }).waitFor();
+  await page.keyboard.type('files');
+  await page.getByRole('option', { name: 'Files' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('dialog.question-dialog[open]').getByRole('button', { name: 'Cancel' }).click();
+  expect(await page.evaluate('location.hash')).toBe('#/build/new');
+});
+
+it('A question mark lists the keys, but for one that is written', async () => {
+  const { page } = await house.open('demo');
+  await page.locator('#message').fill('');
+  await page.keyboard.type('?');
+  expect(await page.locator('#message').inputValue()).toBe('?');
+  await page.locator('.picker').focus();
+  await page.keyboard.type('?');
+  const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+  await list.getByText('Begin a new conversation').waitFor();
+  expect(await list.locator('kbd').first().textContent()).toBe('Ctrl');
+});
+
+it('The arrow up in an empty message changes the last question, and Escape leads back to the message', async () => {
+  const { page, say, answer } = await house.open('demo');
+  await page.keyboard.press('ArrowUp');
+  expect(await page.locator('.editor').count()).toBe(0);
+  await say('Count to 2');
+  await answer();
+  await say('Count to 3');
+  await answer();
+  await page.keyboard.press('ArrowUp');
+  expect(await page.locator('.editor textarea').inputValue()).toBe('Count to 3');
+  await page.keyboard.press('Escape');
+  expect(await page.evaluate('document.activeElement.id')).toBe('message');
+  await page.keyboard.press('ArrowUp');
+  await page.locator('.editor textarea').fill('Count to 4');
+  await page.keyboard.press('Enter');
+  expect(await answer()).toBe('1 2 3 4');
+});
+
+it('The arrows go through the conversations', async () => {
+  const { page, say, answer } = await house.open('demo');
+  for (const text of ['Count to 2', 'Count to 3', 'Count to 4']) {
+    await page.locator('.new-conversation').click();
+    await page.locator('.beginning').waitFor();
+    await say(text);
+    await answer();
+  }
+  const focused = async (): Promise<unknown> => page.evaluate('document.activeElement.textContent');
+  await page.locator('.heads a').nth(2).waitFor();
+  await page.getByRole('searchbox').focus();
+  await page.keyboard.press('ArrowDown');
+  expect(await focused()).toBe('Count to 4');
+  await page.keyboard.press('End');
+  expect(await focused()).toBe('Count to 2');
+  await page.keyboard.press('ArrowUp');
+  expect(await focused()).toBe('Count to 3');
+  await page.keyboard.press('Home');
+  expect(await focused()).toBe('Count to 4');
+});
+
+it.each(looks)('In the look %s the palette and the list of keys keep nobody out', async (look, options) => {
+  const { page } = await house.open('demo', options);
+  if (look === 'phone') await page.getByRole('button', { name: 'Show conversations' }).click();
+  await page.getByRole('button', { name: 'Find anything' }).click();
+  await page.getByRole('option').first().waitFor();
+  expect(await violations(page)).toEqual([]);
+  expect(await overhang(page)).toBe(0);
+  await page.getByRole('option', { name: 'Keyboard shortcuts' }).click();
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
+  expect(await violations(page)).toEqual([]);
+});
