@@ -18,5 +18,5 @@ export function useTestPage(): Page {
     return { library, asking: new Asking(parts) };
   }, [service]);
   useEffect(() => () => chat.asking.stopAll(), [chat]);
-  return useMemo(() => ({ ...page, ...chat }), [page, chat]);
+  return useMemo(() => ({ ...page, ...chat, isTest: true }), [page, chat]);
 }

@@ -13,6 +13,7 @@ import { Composer } from './composer.tsx';
 import { ConsentBanner } from './consent-banner.tsx';
 import { DeploymentPicker } from './deployment-picker.tsx';
 import { ExportMenu } from './export-menu.tsx';
+import { noteUse } from './favourites.ts';
 import type { Said } from './said.ts';
 import { Thread } from './thread.tsx';
 import { useAnnouncements } from './use-announcements.ts';
@@ -65,6 +66,7 @@ export function ChatPage({ id, preferred, openMenu, isLost }: ChatPageProps) {
     (said: Said): void => {
       if (deployment === undefined) return;
       localStorage.setItem(lastDeployment, deployment.id);
+      noteUse(deployment.id);
       const target = conversation ?? { ...begin(deployment.id), settings };
       if (conversation === undefined) library.put(target);
       void asking.ask(target.id, { parent: shownTurns(target).at(-1)?.id ?? '', ...said });

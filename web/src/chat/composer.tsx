@@ -6,6 +6,7 @@ import { useWords } from '../words/words.tsx';
 import { focusMessage } from './focus-message.ts';
 import type { Said } from './said.ts';
 import { Uploads } from './uploads.tsx';
+import { useAddressee } from './use-addressee.tsx';
 import { useFileDrop } from './use-file-drop.ts';
 import { usePromptChoice } from './use-prompt-choice.tsx';
 import { useUploads } from './use-uploads.ts';
@@ -26,19 +27,21 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
   const [text, setText] = useDraft(draftOf);
   const { uploads, add, remove, clear, isUploading, ready } = useUploads();
   const isOver = useFileDrop(add);
+  const { choice, chooseKeys } = usePromptChoice(text, setText);
+  const { addressee, ...address } = useAddressee(text, setText);
   const canSend = deployment !== undefined && running === undefined && !isUploading && (text.trim() !== '' || ready.length > 0);
 
   useEffect(focusMessage, []);
   const send = (event?: FormEvent): void => {
     event?.preventDefault();
     if (!canSend) return;
-    say({ text: text.trim(), attachments: ready });
+    say({ text: text.trim(), attachments: ready, ...(addressee && { deployment: addressee.id }) });
     setText('');
     clear();
+    address.forget();
   };
-  const { choice, chooseKeys } = usePromptChoice(text, setText);
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (chooseKeys(event)) return;
+    if (chooseKeys(event) || address.addressKeys(event)) return;
     if (event.key === 'ArrowUp' && text === '' && editLast()) event.preventDefault();
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
@@ -53,6 +56,7 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
   return (
     <>
       {choice}
+      {address.choice}
       <form className="composer" onSubmit={send} onPaste={onPaste}>
         {isOver && (
           <p className="drop-hint">
@@ -60,12 +64,13 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
             {words.dropHere}
           </p>
         )}
+        {address.chip}
         <Uploads uploads={uploads} remove={remove} />
         <div className="composer-row">
           <FileChooser types={deployment?.attachmentTypes} add={add} />
           <textarea
             {...{ id: 'message', rows: 1, value: text, onKeyDown, 'aria-label': words.message, title: words.sendHint }}
-            placeholder={deployment && words.messagePlaceholder(deployment.name)}
+            placeholder={deployment && words.messagePlaceholder((addressee ?? deployment).name)}
             onChange={({ target }) => setText(target.value)}
           />
           <SendButton running={running} canSend={canSend} />

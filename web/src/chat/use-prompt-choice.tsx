@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type ReactNode, Suspense, useLayoutEffect, useRef, useState } from 'react';
+import type { ChoiceKeys } from '../parts/choice-list.tsx';
 import { lazyView } from '../parts/lazy-view.ts';
 import { nextPlaceholder } from '../prompts/placeholder.ts';
-import type { ChoiceKeys } from '../prompts/prompt-choice.tsx';
 import { focusMessage } from './focus-message.ts';
 
 const PromptChoice = lazyView(() => import('../prompts/prompt-choice.tsx').then(({ PromptChoice: view }) => view));

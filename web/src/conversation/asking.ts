@@ -18,6 +18,15 @@ export interface AskingParts {
   readonly nextFrame: (act: () => void) => void;
 }
 
+type Asked = Pick<Question, 'parent' | 'text' | 'attachments' | 'control' | 'filled'> & Pick<AnswerOptions, 'deployment'>;
+
+export interface AnswerOptions {
+  /** An earlier answer: if it failed and can be gone on with, the new one goes on behind what it has done. */
+  readonly behind?: Reply;
+  /** Who is asked in place of whom the conversation is with. */
+  readonly deployment?: string;
+}
+
 /** Asks deployments and brings their answers into the library; any number at once. */
 export class Asking {
   readonly #parts: AskingParts;
@@ -28,25 +37,25 @@ export class Asking {
   }
 
   /** Adds a question to a conversation that is open, and has it answered. */
-  ask(conversationId: string, asked: Pick<Question, 'parent' | 'text' | 'attachments' | 'control' | 'filled'>): Promise<void> {
+  ask(conversationId: string, { deployment, ...asked }: Asked): Promise<void> {
     const question: Question = { kind: 'question', id: crypto.randomUUID(), atMs: Date.now(), ...asked };
     this.#parts.library.change(conversationId, (conversation) => withTurn(conversation, question));
-    return this.answer(conversationId, question.id);
+    return this.answer(conversationId, question.id, deployment === undefined ? {} : { deployment });
   }
 
-  /** Has a question answered, once more where it was before; behind what `last` has done, if that failed and can be gone on with. */
-  async answer(conversationId: string, questionId: string, last?: Reply): Promise<void> {
+  /** Has a question answered, once more where it was before. */
+  async answer(conversationId: string, questionId: string, { behind, deployment }: AnswerOptions = {}): Promise<void> {
     const { library, service, headers = {} } = this.#parts;
     const conversation = library.find(conversationId);
     if (conversation === undefined) return;
     const start: Reply = {
       ...{ kind: 'reply', id: crypto.randomUUID(), parent: questionId, atMs: Date.now(), state: 'running' },
-      ...{ deployment: conversation.deployment, text: '', custom: {}, stageTimes: {} },
+      ...{ deployment: deployment ?? conversation.deployment, text: '', custom: {}, stageTimes: {} },
     };
     const leaving = new AbortController();
     this.#running.set(start.id, { conversationId, leaving });
     library.put(withTurn(conversation, start), 'now');
-    const failed = last?.state === 'failed' && last.custom.state !== undefined ? last : undefined;
+    const failed = behind?.state === 'failed' && behind.custom.state !== undefined ? behind : undefined;
     const fold = new ReplyFold(start, failed);
     const end = (last: Partial<Reply>): void => {
       this.#running.delete(start.id);

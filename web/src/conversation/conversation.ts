@@ -44,6 +44,14 @@ export interface Reply {
   readonly statistics?: Statistics;
   readonly stageTimes: Readonly<Record<number, StageTime>>;
   readonly fault?: Fault;
+  /** As the service knows it. */
+  readonly responseId?: string;
+}
+
+/** What the user thinks of an answer. */
+export interface Rating {
+  readonly isGood: boolean;
+  readonly comment: string;
 }
 
 export type Turn = Question | Reply;
@@ -63,6 +71,8 @@ export interface Conversation {
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly turns: Readonly<Record<string, Turn>>;
+  /** By id of the reply. */
+  readonly ratings?: Readonly<Record<string, Rating>>;
   /** By parent, the branch that is shown; absent: the last one. */
   readonly shown: Readonly<Record<string, string>>;
 }

@@ -12,11 +12,12 @@ export interface SyncMark {
   readonly fields: SharedFields;
 }
 
-type SharedFields = Arrangement & Pick<Conversation, 'deployment' | 'settings' | 'shown' | 'createdAtMs'>;
+type SharedFields = Arrangement & Pick<Conversation, 'deployment' | 'settings' | 'ratings' | 'shown' | 'createdAtMs'>;
 
 export function fieldsOf(fields: SharedFields): SharedFields {
-  const { deployment, settings, shown, createdAtMs } = fields;
-  return { ...arrangementOf(fields), deployment, ...(settings !== undefined && { settings }), shown, createdAtMs };
+  const { deployment, settings, ratings, shown, createdAtMs } = fields;
+  const optional = { ...(settings !== undefined && { settings }), ...(ratings !== undefined && { ratings }) };
+  return { ...arrangementOf(fields), deployment, ...optional, shown, createdAtMs };
 }
 
 /** The turns that are to be sent: those that will not change any more and the service has not. */
@@ -32,7 +33,20 @@ export function areFieldsUnsent(conversation: Conversation, mark: SyncMark | und
 
 /** A conversation as the service tells it, with those of its turns that it told. */
 export function fromChat(chat: JsonObject): Conversation {
-  const { id, title = '', pinned, archived, tags, deployment = '', updatedAtMs, createdAtMs, settings, shown = {}, turns } = chat;
+  const {
+    id,
+    title = '',
+    pinned,
+    archived,
+    tags,
+    deployment = '',
+    updatedAtMs,
+    createdAtMs,
+    settings,
+    ratings,
+    shown = {},
+    turns,
+  } = chat;
   const listed = turns as readonly Turn[];
   return {
     ...{
@@ -44,6 +58,7 @@ export function fromChat(chat: JsonObject): Conversation {
       shown,
     },
     ...(settings !== undefined && { settings }),
+    ...(ratings !== undefined && { ratings }),
     turns: Object.fromEntries(listed.map((turn) => [turn.id, turn])),
   } as Conversation;
 }

@@ -25,7 +25,7 @@ export class ReplyFold {
 
   /** The reply so far. */
   reply(): Reply {
-    const { choices, usage, statistics } = this.#chunks.completion();
+    const { id, choices, usage, statistics } = this.#chunks.completion();
     const [choice] = choices;
     const { content, custom_content: custom = {}, function_call: call, ...others } = choice?.message ?? { role: 'assistant' };
     const thoughts = thoughtsIn(others);
@@ -39,6 +39,7 @@ export class ReplyFold {
         ...before,
         ...Object.fromEntries(Object.entries(this.#stageTimes).map(([at, time]) => later(at, time, steps))),
       },
+      ...(id !== '' && { responseId: id }),
       ...(thoughts !== '' && { thoughts }),
       ...(choice?.finish_reason != null && { finish: choice.finish_reason }),
       ...(call !== undefined && { functionCall: call as NonNullable<Reply['functionCall']> }),

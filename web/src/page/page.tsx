@@ -26,6 +26,8 @@ export interface Page {
   readonly isStorageGone: boolean;
   /** What the palette offers beside conversations, deployments and pages. */
   readonly commands: CommandRegistry;
+  /** Whether an application is tried here that is being built. */
+  readonly isTest?: boolean;
 }
 
 export const PageContext = createContext<Page | undefined>(undefined);

@@ -31,6 +31,11 @@ const drawings = {
   command: 'M5 6l5 6-5 6M12 18h7',
   speech: 'M4 5h16v11h-9l-5 4v-4H4z',
   spark: 'M12 4l2 6 6 2-6 2-2 6-2-6-6-2 6-2z',
+  star: 'M12 4l2.4 5.2 5.6.7-4.1 3.9 1.1 5.6-5-2.8-5 2.8 1.1-5.6L4 9.9l5.6-.7z',
+  swap: 'M4 8h14M14 4l4 4-4 4M20 16H6M10 12l-4 4 4 4',
+  columns: 'M4 5h7v14H4zM13 5h7v14h-7z',
+  good: 'M7 11v9H4v-9zM7 11l4-7c2 0 2.5 1 2 3l-.6 3H19l-1.5 9H7',
+  bad: 'M17 13V4h3v9zM17 13l-4 7c-2 0-2.5-1-2-3l.6-3H5l1.5-9H17',
   picture: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15.5 9v.5',
   more: 'M5 11v2M12 11v2M19 11v2',
 } as const;

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { inPath, type Service } from './service.ts';
 
 export const makers = ['operator', 'self', 'other'] as const;
-export type Maker = (typeof makers)[number];
+type Maker = (typeof makers)[number];
 
 /** A model or application that the signed-in user may talk to. */
 export interface Deployment {
@@ -20,6 +20,10 @@ export interface Deployment {
   readonly dependencies: readonly string[];
   /** MIME types it takes as attachments; undefined where it does not say. */
   readonly attachmentTypes: readonly string[] | undefined;
+  /** Whether it calls tools of its caller. */
+  readonly hasTools: boolean;
+  /** How many tokens it takes; undefined where it does not say. */
+  readonly contextTokens: number | undefined;
   /** USD for a token. */
   readonly pricing: { readonly prompt: number; readonly completion: number } | undefined;
 }
@@ -70,6 +74,8 @@ function toDeployment(item: JsonObject, place: number, own: string): Deployment 
     requiresConsent: features.consentRequired === true || features.consent_required === true,
     dependencies: texts(item.dependencies),
     attachmentTypes: Array.isArray(item.input_attachment_types) ? texts(item.input_attachment_types) : undefined,
+    hasTools: features.tools === true,
+    contextTokens: toContext(item.limits),
     pricing: toPricing(item.pricing),
   };
 }
@@ -88,6 +94,12 @@ function toPricing(pricing: unknown): Deployment['pricing'] {
   if (!isJsonObject(pricing)) return undefined;
   const [prompt, completion] = [Number(pricing.prompt ?? 0), Number(pricing.completion ?? 0)];
   return Number.isFinite(prompt + completion) ? { prompt, completion } : undefined;
+}
+
+function toContext(limits: unknown): number | undefined {
+  if (!isJsonObject(limits)) return undefined;
+  const tokens = limits.max_prompt_tokens ?? limits.max_total_tokens;
+  return typeof tokens === 'number' ? tokens : undefined;
 }
 
 function text(value: unknown): string | undefined {

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { plainReply } from '#test/chunks.ts';
+import { eventsReply } from '#test/scripted-upstream.ts';
+import { callerKey, startService, type TestService } from '#test/start-service.ts';
+import { type PageHouse, startPageHouse } from './support.ts';
+import { looks, overhang, violations } from './violations.ts';
+
+let house: PageHouse;
+let crowded: TestService;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+  const demo = { upstreams: [{ protocol: 'demo' }] };
+  const models = Object.fromEntries(
+    Array.from({ length: 300 }, (_, nth) => [`m${nth}`, { displayName: `Model ${nth}`, ...demo }]),
+  );
+  const known = {
+    reader: {
+      displayName: 'Reader',
+      ...{ pricing: { prompt: 0.0000025, completion: 0.00001 }, limits: { maxTotalTokens: 128_000 } },
+      inputAttachmentTypes: ['image/*'],
+      ...demo,
+    },
+    caller: { displayName: 'Caller', features: { toolsSupported: true }, ...demo },
+  };
+  crowded = await startService({ models: { ...models, ...known } });
+});
+
+afterAll(async () => {
+  await house[Symbol.asyncDispose]();
+  await crowded.close();
+});
+
+const names = '.picker-body .option-name';
+
+describe('among three hundred deployments', () => {
+  it('favourites and those used last stand first, kinds are told apart, prices and sizes are told', async () => {
+    const { page, say, answer, troubles } = await house.browser.open(`${crowded.url}/#key=${callerKey}`);
+    await page.locator('#message').waitFor();
+    const open = async () => {
+      await page.locator('.picker').click();
+      return page.getByRole('dialog', { name: 'Choose whom to talk to' });
+    };
+    let dialog = await open();
+    await dialog.getByRole('radio', { name: 'Use tools' }).check({ force: true });
+    expect(await page.locator(names).allTextContents()).toEqual(['Caller']);
+    await dialog.getByRole('radio', { name: 'Take files' }).check({ force: true });
+    expect(await page.locator(names).allTextContents()).toEqual(['Reader']);
+    await dialog.getByText('$2.50 in, $10.00 out a million tokens · reads up to 128,000 tokens').waitFor();
+    await dialog.getByRole('button', { name: 'Make Reader a favourite' }).click();
+    await page.keyboard.press('Escape');
+    dialog = await open();
+    expect(await dialog.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual(['Favourites', 'Of this service']);
+    expect(await page.locator(names).first().textContent()).toBe('Reader');
+    await page.keyboard.type('model 77');
+    await page.keyboard.press('Enter');
+    expect(await page.locator('#message').inputValue()).toBe('');
+    await say('Hello');
+    await answer();
+    dialog = await open();
+    expect(await dialog.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual([
+      'Favourites',
+      'Used last',
+      'Of this service',
+    ]);
+    expect((await page.locator(names).allTextContents()).slice(0, 2)).toEqual(['Reader', 'Model 77']);
+    await dialog.getByRole('button', { name: 'Reader is a favourite: no longer' }).click();
+    expect(await dialog.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual(['Used last', 'Of this service']);
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it.each(looks)('%s: the choice is readable', async (_look, options) => {
+    const { page } = await house.browser.open(`${crowded.url}/#key=${callerKey}`, options);
+    await page.locator('.picker').click();
+    await page.getByRole('radio', { name: 'Take files' }).check({ force: true });
+    expect(await violations(page)).toEqual([]);
+    expect(await overhang(page)).toBe(0);
+  });
+});
+
+describe('an answer of somebody else', () => {
+  it('is another version, stands beside the first, and one of them is gone on with', async () => {
+    const { page, say, answer, troubles } = await house.open('scripted');
+    house.upstream.script(eventsReply(...plainReply('Of the one.')));
+    await say('Who are you?');
+    expect(await answer()).toBe('Of the one.');
+    await page.getByRole('button', { name: 'Try again with another' }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^D ?Demo|^Demo/ })
+      .first()
+      .click();
+    await page.locator('.reply[aria-label="Demo"] .actions').waitFor();
+    await page.getByRole('button', { name: 'Versions side by side' }).click();
+    const sides = page.getByRole('list', { name: 'Versions side by side' }).getByRole('listitem');
+    await sides.nth(1).waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(await sides.locator('.reply-name').allInnerTexts()).toEqual([
+      expect.stringMatching(/Scripted$/),
+      expect.stringMatching(/Demo$/),
+    ]);
+    await sides.first().getByRole('button', { name: 'Go on with this' }).click();
+    await page.locator('.reply[aria-label="Scripted"]').waitFor();
+    expect(await page.getByRole('group', { name: 'Version 1 of 2' }).count()).toBe(1);
+    house.upstream.script(eventsReply(...plainReply('Of the one again.')));
+    await say('And now?');
+    expect(await answer()).toBe('Of the one again.');
+    const { body } = house.upstream.requests.at(-1) ?? {};
+    expect(JSON.stringify(body)).toContain('Of the one.');
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('comes to one message behind an @, and the conversation stays with whom it was', async () => {
+    const { page, answer, say } = await house.open('demo');
+    await page.locator('#message').pressSequentially('@scri');
+    await page.getByRole('listbox', { name: 'Whom this message goes to' }).getByRole('option', { name: 'Scripted' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('This message goes to Scripted').waitFor();
+    house.upstream.script(eventsReply(...plainReply('Asked once.')));
+    await say('Hello');
+    expect(await answer()).toBe('Asked once.');
+    expect(await page.locator('.reply').last().getAttribute('aria-label')).toBe('Scripted');
+    expect(await page.getByText('This message goes to Scripted').count()).toBe(0);
+    await say('Hello again');
+    await answer();
+    expect(await page.locator('.reply').last().getAttribute('aria-label')).toBe('Demo');
+    await page.locator('#message').pressSequentially('@raw');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Backspace');
+    await page.getByText('This message goes to').waitFor({ state: 'detached' });
+    await page.locator('#message').pressSequentially('@nobody');
+    expect(await page.getByRole('listbox').count()).toBe(0);
+  });
+});
+
+it('A rating is kept with the id of its answer, and a word on it; one that is not kept is told', async () => {
+  const { page, say, answer, reload } = await house.open('demo');
+  await say('Hello');
+  await answer();
+  const sent: unknown[] = [];
+  page.on('request', (request) => request.url().endsWith('/rate') && sent.push(request.postDataJSON()));
+  await page.getByRole('button', { name: 'Bad answer' }).click();
+  await page.getByLabel('Kept. Say why, if you like:').fill('Too short.');
+  await page.locator('.rating-comment').getByRole('button', { name: 'Send' }).click();
+  await page.locator('.rating-comment').waitFor({ state: 'detached' });
+  const responseId = expect.stringMatching(/./);
+  expect(sent).toEqual([
+    { rate: false, responseId },
+    { rate: false, comment: 'Too short.', responseId },
+  ]);
+  await reload();
+  const bad = page.getByRole('button', { name: 'Bad answer' });
+  expect(await bad.getAttribute('aria-pressed')).toBe('true');
+  await page.route('**/rate', (route) => route.abort());
+  await page.getByRole('button', { name: 'Good answer' }).click();
+  await page.locator('.reply').getByRole('alert').waitFor();
+  expect(await bad.getAttribute('aria-pressed')).toBe('true');
+});

@@ -1,0 +1,59 @@
+import { Icon } from '../parts/icon.tsx';
+import type { Deployment } from '../service/deployments.ts';
+import { sharedBy } from '../words/shared-by.ts';
+import { useLanguage } from '../words/words.tsx';
+import { DeploymentIcon } from './deployment-icon.tsx';
+
+interface DeploymentOptionProps {
+  readonly deployment: Deployment;
+  readonly isChosen: boolean;
+  readonly isFavourite: boolean;
+  readonly pick: (id: string) => void;
+  readonly favour: () => void;
+}
+
+/** One that may be chosen: who it is, what it does, what it costs and reads, and whether it stands first. */
+export function DeploymentOption({ deployment, isChosen, isFavourite, pick, favour }: DeploymentOptionProps) {
+  const { words, language } = useLanguage();
+  const { id, name, version, description, isApplication, requiresConsent, pricing, contextTokens } = deployment;
+  const sharer = sharedBy(deployment, words);
+  const usd = (amount: number): string =>
+    (amount * 1e6).toLocaleString(language, { style: 'currency', currency: 'USD', maximumFractionDigits: 2 });
+  const facts = [
+    pricing !== undefined &&
+      pricing.prompt + pricing.completion > 0 &&
+      words.pricePerMillion(usd(pricing.prompt), usd(pricing.completion)),
+    contextTokens !== undefined && words.readsTokens(contextTokens.toLocaleString(language)),
+  ].filter((fact) => fact !== false);
+  const starName = isFavourite ? words.unfavour(name) : words.favour(name);
+  return (
+    <li className="option-row">
+      <button type="button" className="option" aria-current={isChosen || undefined} onClick={() => pick(id)}>
+        <DeploymentIcon deployment={deployment} />
+        <span className="option-text">
+          <span className="option-name">
+            {name}
+            {version !== undefined && <span className="soft">{version}</span>}
+            {isApplication && <span className="tag">{words.application}</span>}
+            {requiresConsent && (
+              <span className="tag warm">
+                <Icon name="shield" />
+                {words.needsConsent}
+              </span>
+            )}
+          </span>
+          {description !== '' && <span className="soft small">{description}</span>}
+          {facts.length > 0 && <span className="soft small">{facts.join(' · ')}</span>}
+          {sharer !== '' && <span className="option-sharer small">{sharer}</span>}
+        </span>
+      </button>
+      <button
+        {...{ type: 'button', className: 'icon-button star', 'aria-label': starName, title: starName }}
+        data-favourite={isFavourite || undefined}
+        onClick={favour}
+      >
+        <Icon name="star" />
+      </button>
+    </li>
+  );
+}
