@@ -84,7 +84,7 @@ describe('an answer of somebody else', () => {
     house.upstream.script(eventsReply(...plainReply('Of the one.')));
     await say('Who are you?');
     expect(await answer()).toBe('Of the one.');
-    await page.getByRole('button', { name: 'Try again with another' }).click();
+    await page.getByRole('button', { name: 'Ask somebody else' }).click();
     await page
       .getByRole('dialog')
       .getByRole('button', { name: /^D ?Demo|^Demo/ })

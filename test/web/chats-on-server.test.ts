@@ -108,7 +108,8 @@ describe('conversations on the server', () => {
     const two = await house.openAt(`/#key=${callerKey}`);
     const head = two.page.locator('.head', { hasText: 'To be deleted' });
     await head.waitFor({ timeout: 15_000 });
-    await head.getByRole('button').click();
+    await head.getByRole('button').last().click();
+    await two.page.locator('.head-choices').getByRole('button', { name: 'Delete' }).click();
     await two.page.locator('.question-dialog').getByRole('button').last().click();
     await one.page.locator('.head', { hasText: 'To be deleted' }).waitFor({ state: 'detached', timeout: 15_000 });
     expect(await titles()).not.toContain('To be deleted');

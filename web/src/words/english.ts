@@ -161,7 +161,7 @@ export const english = {
   edit: 'Edit and ask again',
   askAgain: 'Ask again',
   retry: 'Try again',
-  retryWith: 'Try again with another',
+  retryWith: 'Ask somebody else',
   sideBySide: 'Versions side by side',
   goOnWith: 'Go on with this',
   noAnswer: 'There is no answer here: it failed.',

@@ -162,7 +162,7 @@ export const german: Words = {
   edit: 'Ändern und neu fragen',
   askAgain: 'Neu fragen',
   retry: 'Noch einmal',
-  retryWith: 'Mit anderen noch einmal versuchen',
+  retryWith: 'Jemand anderen fragen',
   sideBySide: 'Fassungen nebeneinander',
   goOnWith: 'Hiermit weiter',
   noAnswer: 'Hier ist keine Antwort: sie ist gescheitert.',
