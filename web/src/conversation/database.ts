@@ -44,6 +44,7 @@ export interface Database {
   putMark(mark: SyncMark): Promise<void>;
   dropMark(id: string): Promise<void>;
   unsent(): Promise<readonly Unsent[]>;
+  unsentOf(id: string): Promise<Unsent | undefined>;
   /** The service has it now, unless it changed meanwhile. */
   sent(entry: Unsent): Promise<void>;
   /** Removes everything. */
@@ -142,6 +143,7 @@ export async function openDatabase(user: string): Promise<Database> {
     putMark: (mark) => change(({ marks }) => marks.put(mark)),
     dropMark: (id) => change(({ marks }) => marks.delete(id)),
     unsent: () => done<Unsent[]>(database.transaction('unsent').objectStore('unsent').getAll()),
+    unsentOf: (id) => done<Unsent | undefined>(database.transaction('unsent').objectStore('unsent').get(id)),
     sent: ({ id, stamp }) =>
       change(({ unsent }) => {
         const reading = unsent.get(id);
@@ -198,6 +200,7 @@ export function forgetfulDatabase(): Database {
       write: nothing,
       remove: nothing,
       unsent: async () => [],
+      unsentOf: nothing,
       mark: nothing,
       has: async () => false,
     },

@@ -73,6 +73,45 @@ export class Library {
     return found;
   }
 
+  /** One with all its turns, without opening it. */
+  async readWhole(id: string): Promise<Conversation | undefined> {
+    const read = () => this.#database.read(id).catch(() => undefined);
+    const here = this.#open.get(id) ?? (await read());
+    if (here !== undefined) return here;
+    await this.#sync?.fetch(id);
+    return read();
+  }
+
+  /** Ids of all conversations, those that are not listed here as well. Throws ServiceFault. */
+  async allIds(): Promise<readonly string[]> {
+    await this.#sync?.learnAll();
+    await this.load();
+    return this.#heads.map(({ id }) => id);
+  }
+
+  /** Adds what a file has of a conversation to what is here, which stays as it is. It is shown and sent with `showTaken`. */
+  async takeFromFile(imported: Conversation): Promise<'added' | 'merged' | 'same'> {
+    const { id } = imported;
+    const isKnown = this.#heads.some((head) => head.id === id);
+    const stored = isKnown ? await this.readWhole(id) : await this.#database.read(id);
+    if (stored === undefined) {
+      await this.#database.write(imported);
+      return 'added';
+    }
+    if (Object.keys(imported.turns).every((turn) => stored.turns[turn] !== undefined)) return 'same';
+    const next = withTurnsBeside(stored, imported);
+    if (this.#open.has(id)) this.put(next, 'now');
+    else await this.#database.write(next, stored);
+    return 'merged';
+  }
+
+  /** Shows what came out of a file, and sends it. */
+  async showTaken(): Promise<void> {
+    await this.load();
+    this.#tabs?.tell('');
+    this.#sync?.hurry();
+  }
+
   /** Opens one; false where there is none of this id. */
   async open(id: string): Promise<boolean> {
     if (this.#open.has(id)) return true;
@@ -114,12 +153,7 @@ export class Library {
   /** Changes how one stands in the list, open or not. False where nothing is known of it but its head, and the service cannot be reached. */
   async arrange(id: string, arrangement: Partial<Arrangement>): Promise<boolean> {
     const toNext = (conversation: Conversation): Conversation => ({ ...conversation, ...arrangement });
-    const read = () => this.#database.read(id).catch(() => undefined);
-    let stored = this.#open.has(id) ? undefined : await read();
-    if (stored === undefined && !this.#open.has(id)) {
-      await this.#sync?.fetch(id);
-      stored = await read();
-    }
+    const stored = await this.readWhole(id);
     if (this.#open.has(id)) this.change(id, toNext, 'now');
     else if (stored === undefined) return false;
     else {
@@ -228,6 +262,13 @@ function wordsOf(query: string): readonly string[] {
 
 function hasAll(said: string, words: readonly string[]): boolean {
   return words.every((word) => said.includes(word));
+}
+
+/** A conversation with the turns of another that it has not. */
+function withTurnsBeside(own: Conversation, other: Conversation): Conversation {
+  const all = Object.values({ ...other.turns, ...own.turns }).sort((one, next) => one.atMs - next.atMs);
+  const updatedAtMs = Math.max(own.updatedAtMs, other.updatedAtMs);
+  return { ...own, updatedAtMs, turns: Object.fromEntries(all.map((turn) => [turn.id, turn])) };
 }
 
 /** A conversation with the turns that another tab has added and finished. */

@@ -72,6 +72,19 @@ export class ServerSync {
     await this.#inTurn(() => this.#takeIn(id)).catch(() => undefined);
   }
 
+  /** Has the list in the database complete. Throws ServiceFault. */
+  async learnAll(): Promise<void> {
+    if (this.#state !== 'following') return;
+    await this.#inTurn(async () => {
+      const { database } = this.#parts;
+      const known = new Set((await database.heads()).map(({ id }) => id));
+      for (const archived of ['false', 'true']) {
+        const { heads } = await this.#listAll({ archived }, Number.POSITIVE_INFINITY);
+        await database.putHeads(heads.filter(({ id }) => !known.has(id)).map(toListed));
+      }
+    });
+  }
+
   /** Finds conversations that have every word, on the service; gives their ids. */
   async search(query: string, signal: AbortSignal): Promise<readonly string[]> {
     const shelves = await Promise.all(['false', 'true'].map((archived) => this.#searchShelf({ query, archived }, signal)));
@@ -163,11 +176,14 @@ export class ServerSync {
   }
 
   /** The first of a list, and the revision to follow changes from. */
-  async #listAll(query: Readonly<Record<string, string>>): Promise<{ heads: ChatHead[]; revision: number }> {
+  async #listAll(
+    query: Readonly<Record<string, string>>,
+    mostPages = pagesAtFirst,
+  ): Promise<{ heads: ChatHead[]; revision: number }> {
     const { chats } = this.#parts;
     const first = await chats.list({ ...query, limit: '500' });
     const heads = [...first.data];
-    for (let page = 1, token = first.nextToken; page < pagesAtFirst && token !== null; page += 1) {
+    for (let page = 1, token = first.nextToken; page < mostPages && token !== null; page += 1) {
       const next = await chats.list({ ...query, limit: '500', token });
       heads.push(...next.data);
       token = next.nextToken;
@@ -216,7 +232,7 @@ export class ServerSync {
   /** Sends what the service has not of one. Throws where it cannot be reached. */
   async #send(id: string): Promise<void> {
     const { database } = this.#parts;
-    const entry = (await database.unsent()).find((each) => each.id === id);
+    const entry = await database.unsentOf(id);
     if (entry === undefined) return;
     try {
       if (entry.isRemoved) await this.#sendRemoval(id);

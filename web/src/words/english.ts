@@ -44,6 +44,7 @@ export const english = {
   deleteConversation: (title: string) => `Delete “${title}”`,
   deleteQuestion: (title: string) => `Delete “${title}” for good?`,
   deleteForGood: 'Delete',
+  transfer: 'Import and export…',
   deleteAll: 'Delete all conversations',
   deleteAllQuestion: 'Delete all your conversations for good?',
   deleteAllFailed: 'They could not be deleted: the service cannot be reached.',

@@ -45,6 +45,7 @@ export const german: Words = {
   deleteConversation: (title) => `„${title}“ löschen`,
   deleteQuestion: (title) => `„${title}“ endgültig löschen?`,
   deleteForGood: 'Löschen',
+  transfer: 'Importieren und exportieren…',
   deleteAll: 'Alle Gespräche löschen',
   deleteAllQuestion: 'Alle deine Gespräche endgültig löschen?',
   deleteAllFailed: 'Sie konnten nicht gelöscht werden: Der Dienst ist nicht zu erreichen.',

@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
+import { callerKey } from '#test/start-service.ts';
+import { type PageHouse, startPageHouse } from './support.ts';
+import { looks, overhang, violations } from './violations.ts';
+
+let database: ResponseDatabase;
+let house: PageHouse;
+
+beforeAll(async () => {
+  database = await openResponses('SQLite');
+  house = await startPageHouse({}, undefined, { chats: database.chats() });
+});
+
+afterAll(async () => {
+  await house[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
+});
+
+const node = (id: string, parent: string | null, role: string, text: string) => ({
+  [id]: { id, parent, children: [], message: { id, author: { role }, content: { content_type: 'text', parts: [text] } } },
+});
+const conversation = (at: number) => ({
+  ...{ conversation_id: `imported-${at}`, title: `Trip ${at}`, create_time: 1_700_000_000 + at, update_time: 1_700_000_000 + at },
+  mapping: { ...node('q', null, 'user', `Where to, ${at}?`), ...node('a', 'q', 'assistant', `To the sea, ${at}`) },
+  current_node: 'a',
+});
+
+async function openTransfer(page: Page): Promise<void> {
+  const drawer = page.getByRole('button', { name: 'Show conversations' });
+  if (await drawer.isVisible()) await drawer.click();
+  await page.locator('.settings > summary').click();
+  await page.getByRole('button', { name: 'Import and export…' }).click();
+  await page.getByRole('dialog', { name: 'Import and export' }).waitFor();
+}
+
+const bring = (page: Page, content: string) =>
+  page
+    .getByRole('dialog')
+    .locator('input[type=file]')
+    .setInputFiles({ name: 'conversations.json', mimeType: 'application/json', buffer: Buffer.from(content) });
+
+const count = async (): Promise<number> => {
+  const { json } = await house.service.ask({ method: 'GET', path: '/v1/chats?limit=500', headers: { 'api-key': callerKey } });
+  return (json as { data: unknown[] }).data.length;
+};
+
+describe('conversations of a file', () => {
+  it('are brought in once, sent to the service, and come back whole after they were deleted', async () => {
+    const { page, troubles } = await house.openAt(`/#key=${callerKey}`);
+    await page.locator('.starter').first().waitFor();
+    await openTransfer(page);
+    await bring(page, JSON.stringify([...Array.from({ length: 60 }, (_, at) => conversation(at)), { title: 'broken' }]));
+    await page.getByText('60 new; 1 that could not be read: no conversation, empty, or too large.').waitFor();
+    await expect.poll(count, { timeout: 30_000 }).toBe(60);
+    await bring(page, JSON.stringify([conversation(0)]));
+    await page.getByText('0 new; 1 that was here already.').waitFor();
+
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export all conversations' }).click(),
+    ]);
+    await page.getByText('60 conversations are in the file.').waitFor();
+    const written = await readFile(await download.path(), 'utf8');
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: 'Delete all conversations' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await expect.poll(count).toBe(0);
+
+    await page.getByRole('button', { name: 'Import and export…' }).click();
+    await bring(page, written);
+    await page.getByText('60 new.').waitFor();
+    await expect.poll(count, { timeout: 30_000 }).toBe(60);
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('link', { name: 'Trip 59' }).click();
+    await page.locator('.reply', { hasText: 'To the sea, 59' }).waitFor();
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it.each(looks)('are asked for in plain words, which keep nobody out: %s', async (_look, options) => {
+    const { page } = await house.openAt(`/#key=${callerKey}`, options);
+    await page.locator('.starter').first().waitFor();
+    await openTransfer(page);
+    await bring(page, 'PK\u0003\u0004 a zip archive');
+    await page.getByText('This is no file of a form that can be imported').waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(await overhang(page)).toBe(0);
+  });
+});

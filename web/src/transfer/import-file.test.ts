@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { type Conversation, shownTurns } from '../conversation/conversation.ts';
+import { toExportJson } from '../conversation/export.ts';
+import { exportAll } from './export-all.ts';
+import { importFile } from './import-file.ts';
+
+async function readFile(content: unknown) {
+  const conversations: Conversation[] = [];
+  const file = new Blob([typeof content === 'string' ? content : JSON.stringify(content)]);
+  const report = await importFile(file, {
+    take: async (conversation) => {
+      conversations.push(conversation);
+      return 'added';
+    },
+    deploymentFor: (model) => `for ${model}`,
+    onProgress: () => undefined,
+    signal: new AbortController().signal,
+  });
+  return { report, conversations };
+}
+
+const own: Conversation = {
+  ...{ id: 'own-1', title: 'Own', deployment: 'demo', createdAtMs: 1, updatedAtMs: 9, shown: { '': 'q' }, tags: ['home'] },
+  ...{ pinned: true, archived: false, settings: { temperature: 0 } },
+  turns: {
+    q: { kind: 'question', id: 'q', parent: '', atMs: 2, text: 'Why?', attachments: [{ title: 'a', url: 'files/b/a' }] },
+    r: {
+      ...{ kind: 'reply', id: 'r', parent: 'q', atMs: 3, endedAtMs: 4, deployment: 'demo', state: 'done', text: 'So.' },
+      ...{ custom: { stages: [{ index: 0, name: 'Look' }], state: { a: 1 } }, stageTimes: { 0: { startedAtMs: 3 } } },
+    },
+  },
+};
+
+const node = (id: string, parent: string | null, role: string, fields: object = {}) => [
+  id,
+  {
+    ...{ id, parent, children: [] },
+    message: {
+      ...{ id, author: { role }, recipient: 'all', metadata: {}, create_time: 1_700_000_000.5 },
+      content: { content_type: 'text', parts: [`said by ${id}`] },
+      ...fields,
+    },
+  },
+];
+
+describe('a file of this page', () => {
+  it('brings back what was written, with everything', async () => {
+    const all = [own, { ...own, id: 'own-2' }];
+    const { file } = await exportAll({
+      ids: ['own-1', 'gone', 'own-2'],
+      read: async (id) => all.find((each) => each.id === id),
+      onProgress: () => undefined,
+      signal: new AbortController().signal,
+    });
+    const { conversations, report } = await readFile(await file.text());
+    expect(conversations).toEqual(all.map((each) => ({ ...each, deployment: 'for demo' })));
+    expect(report).toMatchObject({ added: 2, refused: 0, lost: { files: 0, steps: 0 } });
+    expect((await readFile(toExportJson(own))).conversations).toHaveLength(1);
+  });
+
+  it.each([
+    ['an id that is none', { ...own, id: '../x' }],
+    ['a turn under another id', { ...own, turns: { x: own.turns.q } }],
+    ['a turn without a text', { ...own, turns: { q: { ...own.turns.q, text: 5 } } }],
+    ['an attachment that is none', { ...own, turns: { q: { ...own.turns.q, attachments: [null] } } }],
+    ['stages that are none', { ...own, turns: { r: { ...own.turns.r, custom: { stages: ['x'] } } } }],
+    ['a time beyond all time', { ...own, updatedAtMs: 1e300 }],
+  ])('is refused with %s', async (_name, conversation) => {
+    const item = { format: 'parley-conversation', version: 1, ...conversation };
+    expect((await readFile([item])).report).toMatchObject({ added: 0, refused: 1 });
+  });
+});
+
+describe('a file of ChatGPT', () => {
+  const mapping = Object.fromEntries([
+    ['root', { id: 'root', message: null, parent: null, children: ['s'] }],
+    node('s', 'root', 'system'),
+    node('q', 's', 'user', { metadata: { attachments: [{ name: 'a.png' }] } }),
+    node('call', 'q', 'assistant', { recipient: 'browser', content: { content_type: 'code', text: 'search()' } }),
+    node('tool', 'call', 'tool'),
+    node('a', 'tool', 'assistant', { metadata: { model_slug: 'gpt-4o' } }),
+    node('more', 'a', 'assistant', { metadata: { model_slug: 'gpt-4o' } }),
+    node('q2', 'more', 'user'),
+    node('q2b', 'more', 'user'),
+  ]);
+  const conversation = { conversation_id: 'c-1', title: 'Trip', create_time: 1_700_000_000, update_time: 1_700_000_100 };
+
+  it('becomes a tree of questions and answers, in the branch that was looked at, and says what is lost', async () => {
+    const { conversations, report } = await readFile([{ ...conversation, mapping, current_node: 'q2' }]);
+    const [read] = conversations;
+    if (read === undefined) throw new Error('nothing was read');
+    expect(read).toMatchObject({ id: 'c-1', title: 'Trip', deployment: 'for gpt-4o', updatedAtMs: 1_700_000_100_000 });
+    expect(Object.values(read.turns).map(({ kind, parent, text }) => [kind, parent, text])).toEqual([
+      ['question', '', 'said by q'],
+      ['reply', 'q', 'said by a\n\nsaid by more'],
+      ['question', 'a', 'said by q2'],
+      ['question', 'a', 'said by q2b'],
+    ]);
+    expect(shownTurns(read).at(-1)?.id).toBe('q2');
+    expect(report).toMatchObject({ added: 1, lost: { files: 1, steps: 2 } });
+  });
+
+  it('is refused where it has no messages, or only such that lead in a circle', async () => {
+    const circle = Object.fromEntries([node('a', 'b', 'user'), node('b', 'a', 'assistant')]);
+    const { report } = await readFile([{ ...conversation, mapping: circle }, conversation, 5, { ...conversation, mapping: {} }]);
+    expect(report).toMatchObject({ added: 0, refused: 4 });
+  });
+});
+
+describe('a file of LibreChat', () => {
+  const message = (messageId: string, parentMessageId: string, fields: object) => ({ messageId, parentMessageId, ...fields });
+  const first = '00000000-0000-0000-0000-000000000000';
+  const question = message('q', first, {
+    isCreatedByUser: true,
+    text: 'Why?',
+    createdAt: '2024-05-01T16:35:11.530Z',
+    files: [{}],
+  });
+  const answer = message('a', 'q', {
+    isCreatedByUser: false,
+    model: 'gpt-4-turbo',
+    text: '',
+    content: [
+      { type: 'think', think: 'Hm' },
+      { type: 'text', text: { value: 'So.' } },
+    ],
+  });
+  const said = [
+    ['question', '', 'Why?'],
+    ['reply', 'q', 'So.'],
+  ];
+
+  it.each([
+    ['flat', { messages: [question, answer] }],
+    ['as a tree', { messages: [{ ...question, children: [{ ...answer, children: [] }] }] }],
+    ['as an older tree', { messagesTree: [{ ...question, children: [answer] }] }],
+  ])('is read %s', async (_name, fields) => {
+    const { conversations, report } = await readFile({ conversationId: 'c-2', title: 'Talk', ...fields });
+    const [read] = conversations;
+    expect(Object.values(read?.turns ?? {}).map(({ kind, parent, text }) => [kind, parent, text])).toEqual(said);
+    expect(read).toMatchObject({ id: 'c-2', title: 'Talk', deployment: 'for gpt-4-turbo', createdAtMs: 1_714_581_311_530 });
+    expect(report.lost).toEqual({ files: 1, steps: 1 });
+  });
+
+  it('is read however deep its tree is, within bounds', async () => {
+    const deep = (levels: number): object =>
+      levels === 0 ? { ...answer, children: [] } : { ...question, messageId: `q${levels}`, children: [deep(levels - 1)] };
+    expect((await readFile({ conversationId: 'c', messages: [deep(400)] })).report.added).toBe(1);
+    const far = `{"conversationId":"c","messages":${'[{"children":'.repeat(3000)}[]${'}]'.repeat(3000)}}`;
+    expect((await readFile(far)).report).toMatchObject({ added: 0, refused: 1 });
+  });
+});

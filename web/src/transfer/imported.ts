@@ -1,0 +1,93 @@
+import type { Conversation, Question, Reply, Turn } from '../conversation/conversation.ts';
+
+/** What a file had that conversations here have no place for. */
+export interface Lost {
+  /** Files and pictures. */
+  files: number;
+  /** Calls of tools, what they gave, and what a model thought. */
+  steps: number;
+}
+
+/** A conversation as it was read. */
+export interface Imported {
+  readonly conversation: Conversation;
+  readonly lost: Lost;
+  /** The model that answered last, in the name the file has for it. */
+  readonly model: string;
+}
+
+/** A message of another product; what is neither said nor answered has no `kind`. */
+export interface Said {
+  readonly id: string;
+  /** The message before it; '' for the first. */
+  readonly parent: string;
+  readonly kind?: Turn['kind'];
+  readonly text: string;
+  readonly atMs: number | undefined;
+  readonly model?: string;
+}
+
+export const mostTurns = 20_000;
+const idForm = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** An id that the service takes: the one of the file, if that will do. */
+export function toId(id: unknown): string {
+  return typeof id === 'string' && idForm.test(id) ? id : crypto.randomUUID();
+}
+
+/** Messages as turns: those in between left out, what one side says in a row as one, each later than what it follows. */
+export function toTurns(said: ReadonlyMap<string, Said>, startMs: number): Record<string, Turn> {
+  const before = new Map<string, string>();
+  const turns: Record<string, Turn> = {};
+  const ids = new Map<string, string>();
+  const counts = new Map<string, number>();
+  const parentOf = ({ parent }: Said): string => keptAt(parent, said, before);
+  const kept = [...said.values()].filter(({ kind }) => kind !== undefined);
+  for (const each of kept) counts.set(parentOf(each), (counts.get(parentOf(each)) ?? 0) + 1);
+  for (const each of inOrder(kept, parentOf)) {
+    const parent = ids.get(parentOf(each)) ?? '';
+    const last = turns[parent];
+    if (last !== undefined && last.kind === each.kind && counts.get(parentOf(each)) === 1) {
+      turns[parent] = { ...last, text: [last.text, each.text].filter(Boolean).join('\n\n') };
+      ids.set(each.id, parent);
+      continue;
+    }
+    const id = toId(each.id);
+    ids.set(each.id, id);
+    turns[id] = toTurn(each, { id, parent, atMs: Math.max(each.atMs ?? startMs, (last?.atMs ?? 0) + 1) });
+  }
+  return turns;
+}
+
+function toTurn(said: Said, place: { id: string; parent: string; atMs: number }): Turn {
+  const { text, model = '' } = said;
+  if (said.kind === 'question') return { kind: 'question', ...place, text, attachments: [] } satisfies Question;
+  return { kind: 'reply', ...place, state: 'done', deployment: model, text, custom: {}, stageTimes: {} } satisfies Reply;
+}
+
+/** The nearest message before that is kept; '' if there is none. Chains that lead back to themselves end. */
+function keptAt(id: string, said: ReadonlyMap<string, Said>, known: Map<string, string>): string {
+  const passed = new Set<string>();
+  let at = id;
+  for (;;) {
+    const seen = known.get(at);
+    const message = said.get(at);
+    if (seen !== undefined || message === undefined || passed.has(at)) {
+      at = seen ?? '';
+      break;
+    }
+    if (message.kind !== undefined) break;
+    passed.add(at);
+    at = message.parent;
+  }
+  for (const each of passed) known.set(each, at);
+  return at;
+}
+
+/** Parents before what follows them; those that follow nobody that leads to a first one are left out. */
+function inOrder(all: readonly Said[], parentOf: (said: Said) => string): readonly Said[] {
+  const following = Map.groupBy(all, parentOf);
+  const ordered = [...(following.get('') ?? [])];
+  for (let at = 0; at < ordered.length; at += 1) ordered.push(...(following.get(ordered[at]?.id ?? '') ?? []));
+  return ordered;
+}

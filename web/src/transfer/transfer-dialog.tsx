@@ -1,0 +1,83 @@
+import { useEffect, useId, useRef } from 'react';
+import { usePage } from '../page/page.tsx';
+import { useWords } from '../words/words.tsx';
+import { toReportLines } from './report-lines.ts';
+import { useTransferWords } from './transfer-words.ts';
+import { type Transfer, useTransfer } from './use-transfer.ts';
+import '../parts/question-dialog.css';
+import './transfer.css';
+
+/** Takes all conversations along in a file, and brings them from one. */
+export function TransferDialog({ close }: { readonly close: () => void }) {
+  const words = useTransferWords();
+  const { storageFailed } = useWords();
+  const { isStorageGone } = usePage();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const title = useId();
+  const { transfer, takeOut, bringIn, stop } = useTransfer();
+  const isBusy = transfer.at === 'reading' || transfer.at === 'writing';
+  useEffect(() => dialog.current?.showModal(), []);
+  const leave = (): void => {
+    stop();
+    close();
+  };
+  return (
+    <dialog {...{ ref: dialog, className: 'question-dialog transfer', 'aria-labelledby': title }} onClose={leave}>
+      <h2 id={title}>{words.transferTitle}</h2>
+      <p className="soft">{words.exportIntro}</p>
+      <button {...{ type: 'button', className: 'button', disabled: isBusy }} onClick={takeOut}>
+        {words.exportAll}
+      </button>
+      <p className="soft">{isStorageGone ? storageFailed : words.importIntro}</p>
+      <button
+        {...{ type: 'button', className: 'button', disabled: isBusy || isStorageGone }}
+        onClick={() => input.current?.click()}
+      >
+        {words.chooseFile}
+      </button>
+      <input
+        {...{ ref: input, type: 'file', accept: '.json,application/json', hidden: true, 'aria-label': words.chooseFile }}
+        onChange={({ target }) => {
+          const [file] = target.files ?? [];
+          if (file !== undefined) bringIn(file);
+          target.value = '';
+        }}
+      />
+      <State transfer={transfer} />
+      <div className="row end">
+        {isBusy && (
+          <button type="button" className="button" onClick={stop}>
+            {words.stopTransfer}
+          </button>
+        )}
+        <button type="button" className="button primary" onClick={() => dialog.current?.close()}>
+          {words.closeTransfer}
+        </button>
+      </div>
+    </dialog>
+  );
+}
+
+function State({ transfer }: { readonly transfer: Transfer }) {
+  const words = useTransferWords();
+  if (transfer.at === 'reading' || transfer.at === 'writing') {
+    const label = transfer.at === 'writing' ? words.exporting : words.importing(transfer.count);
+    return (
+      <div>
+        <progress value={transfer.share} aria-label={label} />
+        <p className="small soft">{label}</p>
+      </div>
+    );
+  }
+  const lines = toReportLines(transfer, words);
+  return (
+    <div role="status" className={transfer.at === 'failed' ? 'trouble' : ''}>
+      {lines.map((line) => (
+        <p key={line} className="small">
+          {line}
+        </p>
+      ))}
+    </div>
+  );
+}
