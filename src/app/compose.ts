@@ -203,7 +203,7 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
   if (parts.admin !== undefined) adminRoutes(app, { ...parts.admin, identify, clock });
   consentRoutes(app, { ...consent, snapshot, catalog, identify, clock, noteAudit });
   const listWays = createSignInWays({ snapshot, http: parts.http, clock, caches: parts.caches, noteFault });
-  uiRoutes(app, { listWays });
+  uiRoutes(app, { listWays, settings: () => snapshot().configuration.page });
 }
 
 /** The same for applications, which tells of each that was saved, whichever way. */

@@ -5,6 +5,7 @@ import { schemaAt } from '#contract/configuration/schema-node.ts';
 import { type Accepted, checkConfiguration, type Refused, toConfigurationFault } from './check.ts';
 import { type ConfigurationFile, type Merged, merge } from './merge.ts';
 import { type ParsedFile, parseText } from './parse-text.ts';
+import { readLogo } from './read-logo.ts';
 import { type Environment, substitute } from './substitute.ts';
 
 /** Reads files, joins them in order, puts in the environment, and checks the whole. Tells every fault with its file; rejects for none. */
@@ -43,15 +44,17 @@ function sayWhy(thrown: unknown): string {
   return reasons.get(code) ?? `cannot be read${code === undefined ? '' : ` (${code})`}`;
 }
 
-function checkMerged({ value, fileOf }: Merged, environment: Environment): Accepted | Refused {
+async function checkMerged({ value, fileOf }: Merged, environment: Environment): Promise<Accepted | Refused> {
   const {
     value: substituted,
     faults,
     writtenKeys,
   } = substitute(value, environment, (path) => schemaAt(Configuration, path).type);
-  const checked = checkConfiguration(substituted, { fileOf, writtenKeys });
-  if (faults.length === 0) return checked;
-  const missing = faults.map((fault) => toConfigurationFault(fault, value, { fileOf, writtenKeys: new Map() }));
+  const logo = await readLogo(substituted, fileOf(['page', 'logo']));
+  const checked = checkConfiguration(logo.value, { fileOf, writtenKeys });
+  const missed = logo.fault === undefined ? faults : [...faults, logo.fault];
+  if (missed.length === 0) return checked;
+  const missing = missed.map((fault) => toConfigurationFault(fault, value, { fileOf, writtenKeys: new Map() }));
   // What the check finds if a variable is missing only follows from that.
   const told = new Set(missing.map(({ path }) => path));
   const others = 'faults' in checked ? checked.faults.filter(({ path }) => !told.has(path)) : [];

@@ -447,7 +447,9 @@ async function keyOfCall(answer: (answering: Answering) => unknown): Promise<str
 
 /** Every file of the page is served alike. */
 function toPattern(route: string): string {
-  return /^GET \/($|assets\/|[\w.-]+\.(html|js|svg)$)/.test(route) ? 'GET / and the files of the page' : route;
+  return /^GET \/($|(assets|brand)\/|[\w.-]+\.(html|js|svg|webmanifest)$)/.test(route)
+    ? 'GET / and the files of the page'
+    : route;
 }
 
 describe('every route × every caller', () => {

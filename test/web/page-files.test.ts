@@ -15,6 +15,8 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
+const given = { listWays: async () => [], settings: () => ({ conversations: 'server' }) as const };
+
 const get = (url: string, headers: Record<string, string> = {}) => house.service.app.inject({ url, headers });
 
 /** Addresses of what the page loads first. */
@@ -78,7 +80,7 @@ describe('the page', () => {
     await mkdir(join(folder.path, 'assets'));
     await writeFile(join(folder.path, 'index.html'), 'first');
     const app = fastify();
-    uiRoutes(app, { folder: folder.path, listWays: async () => [] });
+    uiRoutes(app, { folder: folder.path, ...given });
     await writeFile(join(folder.path, 'index.html'), 'second');
     await writeFile(join(folder.path, 'assets/a.js'), 'script');
     await app.ready();
@@ -94,7 +96,7 @@ describe('the page', () => {
     await mkdir(page);
     await writeFile(join(page, 'index.html'), 'first');
     const app = fastify();
-    uiRoutes(app, { folder: page, listWays: async () => [] });
+    uiRoutes(app, { folder: page, ...given });
     await rename(page, `${page}-away`);
     expect((await app.inject('/')).statusCode).toBe(500);
     await rename(`${page}-away`, page);
@@ -104,7 +106,7 @@ describe('the page', () => {
   it('that is not built says how to build it', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'parley-page-'));
     const app = fastify();
-    uiRoutes(app, { folder, listWays: async () => [] });
+    uiRoutes(app, { folder, ...given });
     const answer = await app.inject('/');
     expect([answer.statusCode, answer.body]).toEqual([503, expect.stringContaining('npm run build:web')]);
     await rm(folder, { recursive: true });

@@ -211,7 +211,7 @@ describe('what comes back from the provider', () => {
     await fresh.page.goto(service.url);
     await alter(fresh.page, 'parley sign-in begun', "it.nonce = 'other'");
     await fresh.page.goto(second.href);
-    expect(await told(fresh.page)).toBe('Example Corp gave nothing that could be used. Tell those who run Parley.');
+    expect(await told(fresh.page)).toBe('Example Corp gave nothing that could be used. Tell those who run this service.');
     expect(await kept(fresh.page)).toEqual([]);
   });
 
@@ -237,7 +237,7 @@ describe('what comes back from the provider', () => {
     const { page } = await open();
     await signIn(page, 'ada');
     expect(await told(page)).toBe(
-      'Parley does not take what Example Corp gave. The token was made for another audience than this service.',
+      'This service does not take what Example Corp gave. The token was made for another audience than this service.',
     );
     expect(await kept(page)).toEqual([]);
   });

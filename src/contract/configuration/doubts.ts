@@ -1,3 +1,4 @@
+import { toAccents } from '../page/accent.ts';
 import { isQuickAppSchemaId } from '../quick-app/schema-id.ts';
 import { defaultRole } from '../roles.ts';
 import type { Configuration } from './configuration.ts';
@@ -26,6 +27,14 @@ export function* doubts(configuration: Configuration, others: readonly string[] 
       yield { path, message: 'is not the clientId of signIn, whom its id_token is made for; who signs in may be refused' };
   }
   yield* upstreamDoubts(configuration);
+  yield* accentDoubts(configuration);
+}
+
+function* accentDoubts({ page: { accent } }: Configuration): Iterable<Fault> {
+  if (accent === undefined) return;
+  const { light } = toAccents(accent);
+  if (light.accent !== accent.toLowerCase())
+    yield { path: ['page', 'accent'], message: `is too pale to be read on the light page; ${light.accent} is used there` };
 }
 
 function* upstreamDoubts({ models }: Configuration): Iterable<Fault> {

@@ -85,6 +85,7 @@ const takenPrefixes: ReadonlySet<string> = new Set([
   'openapi.json',
   'docs',
   'assets',
+  'brand',
   'custom_application_schemas',
 ]);
 const surfaces = ['compat', 'msgapi'] as const;

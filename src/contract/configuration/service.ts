@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { readLogoData } from '../page/logo.ts';
 import { Authorization } from './authorization.ts';
 import { httpUrl, milliseconds, network, networkOrHost, strict, text } from './fields.ts';
 import { isOrigin, isPathPrefix } from './values.ts';
@@ -287,6 +288,39 @@ export const PageSettings = strict(
       text(
         'Id of a chat model that names conversations of the page. It is asked once, behind the first answer, by the page itself: with the rights of the user, counted to the limits and the usage of the user. It is sent the beginnings of the question and the answer. Absent: a conversation is called by its first question.',
       ),
+    ),
+    name: Type.Optional(
+      Type.Refine(
+        Type.String({ minLength: 1, maxLength: 40, description: 'What the page calls itself. Absent: Parley.' }),
+        (text) => /^[^\p{C}]+$/u.test(text) && text === text.trim(),
+        () => 'must be one line without spaces around it',
+      ),
+    ),
+    logo: Type.Optional(
+      Type.Refine(
+        Type.String({
+          minLength: 1,
+          description:
+            'The mark of the page: a file (.svg, .png, .webp or .jpg, up to 256 KiB; a relative name begins at the folder of this configuration; read whenever that is) or a `data:` address of such a picture in base64. Absent: the mark of Parley.',
+        }),
+        (text) => readLogoData(text) !== undefined,
+        () => 'must be the name of a file, or a data: address in base64 of an SVG, PNG, WebP or JPEG picture, of at most 256 KiB',
+      ),
+    ),
+    accent: Type.Optional(
+      Type.String({
+        pattern: '^#[0-9a-fA-F]{6}$',
+        errorMessage: 'must be a colour such as #0b57d0',
+        description:
+          'The colour of buttons and links, as `#rrggbb`. It is made darker on the light page, and lighter on the dark one, as far as text in it takes to be read (a contrast of 4.5). Absent: the green of Parley.',
+      }),
+    ),
+    notice: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        description: 'Plain text that everybody reads before signing in and before a new conversation.',
+      }),
     ),
   },
   { default: {}, description: 'The page for people.' },

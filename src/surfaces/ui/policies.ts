@@ -31,6 +31,9 @@ function originOf(url: string): string {
   return /^https?:\/\/[\w.:[\]-]+$/.test(origin) ? origin : "'self'";
 }
 
+/** A logo that is opened by itself: a picture may hold scripts. */
+export const logoPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
+
 /** The sheet that shows the HTML of an attachment: no origin, no network, one script of its own, styles as they come. */
 export const sheetPolicy = [
   'sandbox allow-scripts',

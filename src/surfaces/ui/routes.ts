@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { PageSettings } from '#contract/configuration/service.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { ListSignInWays } from '#contract/sign-in-way.ts';
+import { branded, brandFile, brandPaths } from './brand.ts';
 import { namesAtRoot, type PageFile, readPage } from './page-files.ts';
-import { pagePolicy, sheetPolicy } from './policies.ts';
+import { logoPolicy, pagePolicy, sheetPolicy } from './policies.ts';
 
 /** Where `npm run build:web` puts the page. */
 const builtPage = fileURLToPath(new URL('../../../web/dist', import.meta.url));
@@ -16,13 +18,14 @@ export interface PageDeps {
   /** Absent: where the page is built. */
   readonly folder?: string;
   readonly listWays: ListSignInWays;
+  readonly settings: () => PageSettings;
 }
 
 /**
  * `/` and what belongs to it: the page for people, and `/v1/sign-in`. No key is needed. The whole page is read when a file of it is
  * first asked for, and kept: a page that is built anew meanwhile is served after the next start.
  */
-export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays }: PageDeps): void {
+export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays, settings }: PageDeps): void {
   signInRoute(app, listWays);
   const names = namesAtRoot(folder);
   if (names.length === 0) {
@@ -31,7 +34,8 @@ export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays }:
   }
   const find = createFind(folder);
   const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const file = await find('index.html');
+    const built = await find('index.html');
+    const file = built && branded(built, settings());
     const policy = pagePolicy(await listWays());
     return sendFile(request, reply, file && { ...file, policy, etag: etagOf(file.etag, policy) });
   };
@@ -41,6 +45,13 @@ export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays }:
     const policy = name === 'sheet.html' ? sheetPolicy : undefined;
     app.get(`/${name}`, async (request, reply) => {
       const file = await find(name);
+      return sendFile(request, reply, file && { ...file, policy });
+    });
+  }
+  for (const path of brandPaths) {
+    const policy = path === 'brand/logo' ? logoPolicy : undefined;
+    app.get(`/${path}`, async (request, reply) => {
+      const file = brandFile(path, settings());
       return sendFile(request, reply, file && { ...file, policy });
     });
   }

@@ -3,6 +3,7 @@ import { CodeButton } from '../code/code-button.tsx';
 import type { ChatSettings } from '../conversation/chat-settings.ts';
 import { type Conversation, shownTurns } from '../conversation/conversation.ts';
 import { useConversation, usePage } from '../page/page.tsx';
+import { Notice } from '../parts/notice.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import type { Deployment } from '../service/deployments.ts';
 import { sharedBy } from '../words/shared-by.ts';
@@ -85,6 +86,7 @@ export function ChatPage({ id, preferred, openMenu, isLost }: ChatPageProps) {
         {deployment !== undefined && <CodeButton deployment={deployment} />}
         {conversation !== undefined && <ExportMenu conversation={conversation} />}
       </PageHeader>
+      {conversation === undefined && <Notice />}
       {sharer !== '' && <p className="shared-strip small">{sharer}</p>}
       {conversation === undefined ? <Beginning {...{ deployment, say, choose }} /> : <Thread {...{ conversation, turns, say }} />}
       <div className="below">

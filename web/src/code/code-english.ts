@@ -5,7 +5,7 @@ export const codeEnglish = {
   address: 'Address',
   model: 'Model',
   key: 'Key',
-  keyHint: 'Keys are given out by those who run Parley. What a program asks with a key counts for its project.',
+  keyHint: 'Keys are given out by those who run this service. What a program asks with a key counts for its project.',
   ownKey: 'The key you are signed in with works as well.',
   copyOwnKey: 'Copy my key',
   copyAddress: 'Copy the address',

@@ -6,7 +6,7 @@ export const codeGerman: CodeWords = {
   address: 'Adresse',
   model: 'Modell',
   key: 'Schlüssel',
-  keyHint: 'Schlüssel geben die aus, die Parley betreiben. Was ein Programm damit fragt, zählt für dessen Projekt.',
+  keyHint: 'Schlüssel geben die aus, die diesen Dienst betreiben. Was ein Programm damit fragt, zählt für dessen Projekt.',
   ownKey: 'Der Schlüssel, mit dem du angemeldet bist, geht auch.',
   copyOwnKey: 'Meinen Schlüssel kopieren',
   copyAddress: 'Adresse kopieren',

@@ -1,9 +1,11 @@
 import { type FormEvent, useEffect, useId, useState } from 'react';
 import type { SignInWay } from '#contract/sign-in-way.ts';
 import { Mark } from '../parts/mark.tsx';
+import { Notice } from '../parts/notice.tsx';
 import { ProviderButtons } from '../sign-in/provider-buttons.tsx';
 import { readWays } from '../sign-in/ways.ts';
 import { useWords } from '../words/words.tsx';
+import { readBrand } from './brand.ts';
 
 /** Why nobody was let in. */
 export interface Trouble {
@@ -24,6 +26,7 @@ interface SignInProps {
 /** The ways in: the identity providers that are configured, and a key. */
 export function SignIn({ isTrying, trouble, onTrouble, onKey, left }: SignInProps) {
   const words = useWords();
+  const [{ name }] = useState(readBrand);
   const [ways, setWays] = useState<readonly SignInWay[]>();
   useEffect(() => {
     void readWays().then(setWays);
@@ -33,7 +36,8 @@ export function SignIn({ isTrying, trouble, onTrouble, onKey, left }: SignInProp
     <main className="sign-in" aria-busy={ways === undefined}>
       <div className="sign-in-card">
         <Mark size={44} />
-        <h1>{words.signInTitle}</h1>
+        <h1>{name ?? words.signInTitle}</h1>
+        <Notice />
         {left !== undefined && (
           <div className="farewell" role="status">
             <p className="soft">{words.signedOutHere(left.name)}</p>

@@ -1,5 +1,10 @@
-/** The sign of Parley. */
+import { useState } from 'react';
+import { readBrand } from '../page/brand.ts';
+
+/** The operator's logo, else the sign of Parley. */
 export function Mark({ size }: { readonly size: number }) {
+  const [{ logo }] = useState(readBrand);
+  if (logo !== undefined) return <img className="mark logo" src={logo} alt="" height={size} />;
   return (
     <svg className="mark" viewBox="0 0 32 32" width={size} height={size} aria-hidden="true">
       <rect width="32" height="32" rx="9" className="mark-ground" />

@@ -29,11 +29,11 @@ export const english = {
   signInRefused: (name: string, why: string) => `${name} refused the sign-in: ${why}`,
   signInUnavailable: (name: string) => `${name} cannot be reached just now. Try again in a moment.`,
   signInUnreachable: (name: string) =>
-    `${name} does not answer this page. If that goes on, tell those who run Parley: ${name} must take requests from this address.`,
-  signInUnusable: (name: string) => `${name} gave nothing that could be used. Tell those who run Parley.`,
+    `${name} does not answer this page. If that goes on, tell those who run this service: ${name} must take requests from this address.`,
+  signInUnusable: (name: string) => `${name} gave nothing that could be used. Tell those who run this service.`,
   signInNeedsHttps: (name: string) => `Signing in with ${name} works over https only. Open this page by its https address.`,
-  tokenRefused: (name: string, why: string) => `Parley does not take what ${name} gave. ${why}`,
-  unreachable: 'Parley cannot be reached. Check the connection and try again.',
+  tokenRefused: (name: string, why: string) => `This service does not take what ${name} gave. ${why}`,
+  unreachable: 'The service cannot be reached. Check the connection and try again.',
 
   conversations: 'Conversations',
   newConversation: 'New conversation',

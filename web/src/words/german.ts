@@ -30,11 +30,11 @@ export const german: Words = {
   signInRefused: (name, why) => `${name} hat die Anmeldung abgelehnt: ${why}`,
   signInUnavailable: (name) => `${name} ist gerade nicht zu erreichen. Versuche es gleich noch einmal.`,
   signInUnreachable: (name) =>
-    `${name} antwortet dieser Seite nicht. Bleibt es dabei, sag es denen, die Parley betreiben: ${name} muss Anfragen von dieser Adresse annehmen.`,
-  signInUnusable: (name) => `${name} gab nichts, was sich verwenden lässt. Sag es denen, die Parley betreiben.`,
+    `${name} antwortet dieser Seite nicht. Bleibt es dabei, sag es denen, die diesen Dienst betreiben: ${name} muss Anfragen von dieser Adresse annehmen.`,
+  signInUnusable: (name) => `${name} gab nichts, was sich verwenden lässt. Sag es denen, die diesen Dienst betreiben.`,
   signInNeedsHttps: (name) => `Die Anmeldung mit ${name} geht nur über https. Öffne diese Seite unter ihrer https-Adresse.`,
-  tokenRefused: (name, why) => `Parley nimmt nicht an, was ${name} gab. ${why}`,
-  unreachable: 'Parley ist nicht zu erreichen. Prüfe die Verbindung und versuche es noch einmal.',
+  tokenRefused: (name, why) => `Dieser Dienst nimmt nicht an, was ${name} gab. ${why}`,
+  unreachable: 'Der Dienst ist nicht zu erreichen. Prüfe die Verbindung und versuche es noch einmal.',
 
   conversations: 'Gespräche',
   newConversation: 'Neues Gespräch',

@@ -1,4 +1,5 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+import { readBrand } from '../page/brand.ts';
 import { english, type Words } from './english.ts';
 import { german } from './german.ts';
 
@@ -32,7 +33,8 @@ export function Speaking({ children }: { readonly children: ReactNode }) {
       localStorage.setItem(keptAs, next);
       setLanguage(next);
     };
-    return { language, words: dictionaries[language], speak };
+    const product = readBrand().name ?? dictionaries[language].product;
+    return { language, words: { ...dictionaries[language], product }, speak };
   }, [language]);
   return <LanguageContext value={choice}>{children}</LanguageContext>;
 }

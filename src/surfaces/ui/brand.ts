@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import type { PageSettings } from '#contract/configuration/service.ts';
+import { grounds, toAccents } from '#contract/page/accent.ts';
+import { readLogoData } from '#contract/page/logo.ts';
+import type { PageFile } from './page-files.ts';
+
+/** Below `/`: what the operator has given the page. */
+export const brandPaths = ['brand/style.css', 'brand/logo', 'manifest.webmanifest'] as const;
+
+/** The operator's colours, logo and manifest as files of the page; a file that nothing is given for is absent. */
+export function brandFile(path: (typeof brandPaths)[number], settings: PageSettings): PageFile | undefined {
+  if (path === 'brand/logo') {
+    const logo = readLogoData(settings.logo ?? '');
+    return logo && toFile(path, logo.type, Buffer.from(logo.data, 'base64'));
+  }
+  if (path === 'manifest.webmanifest')
+    return toFile(path, 'application/manifest+json', Buffer.from(JSON.stringify(manifest(settings))));
+  const css = settings.accent === undefined ? '' : style(settings.accent);
+  return toFile(path, 'text/css; charset=utf-8', Buffer.from(css));
+}
+
+/** The page under the operator's name, with what it has to know before anything is asked of the service. */
+export function branded(index: PageFile, settings: PageSettings): PageFile {
+  const { name, notice, accent } = settings;
+  const logo = settings.logo === undefined ? undefined : `./brand/logo?${digest(settings.logo)}`;
+  const head = [
+    '<link rel="manifest" href="./manifest.webmanifest">',
+    accent !== undefined && `<link rel="stylesheet" href="./brand/style.css?${accent.slice(1)}">`,
+    `<meta name="parley-brand" content="${escaped(JSON.stringify({ name, notice, logo }))}">`,
+  ];
+  let text = index.plain.toString('utf8');
+  if (name !== undefined) text = text.replaceAll('Parley', () => escaped(name));
+  if (logo !== undefined) text = text.replace('href="./parley.svg" type="image/svg+xml"', `href="${logo}"`);
+  text = text.replace('</head>', () => `${head.filter((line) => line !== false).join('\n    ')}\n  </head>`);
+  return toFile(index.path, index.contentType, Buffer.from(text));
+}
+
+function manifest({ name = 'Parley', logo, accent }: PageSettings): object {
+  const icon = logo === undefined ? { src: './parley.svg', type: 'image/svg+xml' } : { src: `./brand/logo?${digest(logo)}` };
+  return {
+    ...{ name, short_name: name, id: './', start_url: './', scope: './', display: 'standalone' },
+    ...{ background_color: grounds.light.ground, theme_color: accent === undefined ? '#17605a' : toAccents(accent).light.accent },
+    icons: [{ ...icon, sizes: 'any', purpose: 'any' }],
+  };
+}
+
+function style(wish: string): string {
+  const { light, dark } = toAccents(wish);
+  const both = (part: 'accent' | 'ink' | 'soft'): string => `light-dark(${light[part]}, ${dark[part]})`;
+  return `:root { --accent: ${both('accent')}; --accent-ink: ${both('ink')}; --accent-soft: ${both('soft')}; }\n`;
+}
+
+function toFile(path: string, contentType: string, plain: Buffer): PageFile {
+  return { path, contentType, plain, etag: `"${digest(plain)}"`, brotli: undefined, gzip: undefined };
+}
+
+function digest(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('base64url').slice(0, 22);
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callerKey } from '#test/start-service.ts';
+import { type PageHouse, startPageHouse } from './support.ts';
+import { looks, overhang, violations } from './violations.ts';
+
+const picture =
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 60 20"><script>document.title = 1</script><path d="M0 0h60v20H0z" fill="#c04"/></svg>';
+const name = 'Acme & "Sons" $1';
+const page = {
+  ...{ name, accent: '#ffdd00', notice: 'Maintenance on Sunday.\nNothing of <b>yours</b> is lost.' },
+  logo: `data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}`,
+};
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse({ page });
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+const get = (url: string) => house.service.app.inject({ url });
+
+describe('the operator’s page', () => {
+  it.each(looks)('has their name, mark, colour and notice, and keeps nobody out: %s', async (look, options) => {
+    const opened = await house.openAt('/', options);
+    await opened.page.getByLabel('Key').waitFor();
+    expect(await opened.page.title()).toBe(name);
+    await opened.page.getByRole('heading', { level: 1, name }).waitFor();
+    await opened.page.getByText('Nothing of <b>yours</b> is lost.').waitFor();
+    expect(await opened.page.evaluate("document.querySelector('img.logo').naturalWidth")).toBeGreaterThan(0);
+    expect(await violations(opened.page)).toEqual([]);
+    await opened.page.getByLabel('Key').fill(callerKey);
+    await opened.page.keyboard.press('Enter');
+    await opened.page.locator('.beginning').waitFor();
+    await opened.page.getByText('Maintenance on Sunday.').waitFor();
+    if (look === 'phone') await opened.page.getByRole('button', { name: 'Show conversations' }).click();
+    await opened.page.locator('.sidebar').getByRole('link', { name }).waitFor();
+    const accent = await opened.page.evaluate("getComputedStyle(document.querySelector('.skip')).backgroundColor");
+    expect(accent).toBe(look === 'dark' ? 'rgb(255, 221, 0)' : 'rgb(122, 106, 0)');
+    expect(await violations(opened.page)).toEqual([]);
+    expect(await overhang(opened.page)).toBe(0);
+    expect(opened.troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('has a manifest under that name, and a logo that runs no script when it is opened', async () => {
+    const manifest = (await get('/manifest.webmanifest')).json();
+    expect(manifest).toMatchObject({ name, display: 'standalone', start_url: './' });
+    const logo = await get(manifest.icons[0].src.slice(1));
+    expect([logo.headers['content-type'], logo.body]).toEqual(['image/svg+xml', picture]);
+    expect(logo.headers['content-security-policy']).toContain('sandbox');
+  });
+});
+
+it('A page of nobody’s is Parley’s, without a logo of its own', async () => {
+  await using plain = await startPageHouse({}, house.browser);
+  const { page: opened, troubles } = await plain.openAt('/');
+  await opened.getByRole('heading', { level: 1, name: 'Welcome' }).waitFor();
+  expect([await opened.title(), await opened.locator('svg.mark').count()]).toEqual(['Parley', 1]);
+  expect((await plain.service.app.inject({ url: '/brand/logo' })).statusCode).toBe(404);
+  expect((await plain.service.app.inject({ url: '/manifest.webmanifest' })).json().name).toBe('Parley');
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});

@@ -1,0 +1,16 @@
+import { isJsonObject, tryParseJson } from '#base/json.ts';
+
+/** What the operator has given the page; it came with it. */
+export interface Brand {
+  readonly name?: string;
+  /** The address of a picture, of this service. */
+  readonly logo?: string;
+  readonly notice?: string;
+}
+
+export function readBrand(): Brand {
+  const given = tryParseJson(document.querySelector<HTMLMetaElement>('meta[name="parley-brand"]')?.content ?? '');
+  if (!isJsonObject(given)) return {};
+  const text = (key: keyof Brand) => (typeof given[key] === 'string' ? { [key]: given[key] } : {});
+  return { ...text('name'), ...text('logo'), ...text('notice') };
+}
