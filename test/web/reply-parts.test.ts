@@ -332,3 +332,29 @@ describe('taken along', () => {
     expect(markdown).toEqual({ name: 'Hello.md', content: '# Hello\n\n## You\n\nHello\n\n## raw\n\nThe *answer*.\n' });
   });
 });
+
+it('Code wraps and is saved, a picture is shown large', async () => {
+  const code = `print("${'long '.repeat(100)}")`;
+  const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const picture = { index: 0, type: 'image/png', title: 'A dot', data: png };
+  const { page, troubles } = await hear(
+    text(`\`\`\`python\n${code}\n\`\`\``),
+    delta({ custom_content: { attachments: [picture] } }),
+  );
+  const pre = page.locator('.code-block pre');
+  const overhangs =
+    'document.querySelector(".code-block pre").scrollWidth > document.querySelector(".code-block pre").clientWidth';
+  await pre.waitFor();
+  expect(await page.evaluate(overhangs)).toBe(true);
+  await page.getByRole('button', { name: 'Wrap long lines' }).click();
+  expect(await page.evaluate(overhangs)).toBe(false);
+  const saved = await downloaded(page, page.locator('.code-head').getByRole('button', { name: 'Download' }));
+  expect(saved).toEqual({ name: 'code.py', content: code });
+  await page.getByRole('button', { name: 'Enlarge A dot' }).click();
+  const dialog = page.getByRole('dialog', { name: 'A dot' });
+  await dialog.getByRole('img').waitFor();
+  expect(await violations(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});

@@ -7,6 +7,7 @@ import { useWords } from '../words/words.tsx';
 import { Chart } from './chart.tsx';
 import { HtmlSheet } from './html-sheet.tsx';
 import { type AttachmentKind, isTextKind, type ShownAttachment } from './kind-of.ts';
+import { Picture } from './picture.tsx';
 import { readContent } from './read-content.ts';
 import { TableView } from './table-view.tsx';
 
@@ -43,7 +44,7 @@ function BlobView({ attachment, kind, blob }: AttachmentBodyProps & { readonly b
   const url = useAddress(blob);
   const title = attachment.title ?? words.attachment;
   if (url === undefined) return null;
-  if (kind === 'image') return <img className="attachment-image" src={url} alt={title} />;
+  if (kind === 'image') return <Picture {...{ url, title }} />;
   // biome-ignore lint/a11y/useMediaCaption: what an assistant sends has no captions
   if (kind === 'audio') return <audio controls src={url} />;
   // A PDF, which browsers show in no sandbox; nothing else comes here, and under no other type.

@@ -1,5 +1,8 @@
 import { Fragment, memo, type ReactNode, useEffect, useMemo, useState } from 'react';
 import { CopyButton } from '../parts/copy-button.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { saveFile, toFileName } from '../parts/save-file.ts';
+import { useWords } from '../words/words.tsx';
 import type { ColouredCode } from './colours.ts';
 
 interface CodeBlockProps {
@@ -13,15 +16,44 @@ interface CodeBlockProps {
 const mostColouredChars = 30_000;
 const linesInPiece = 100;
 
-/** Code with its language, to be copied. */
+/** Endings of files where they are not the name of the language. */
+const extensions: Readonly<Record<string, string>> = {
+  ...{ javascript: 'js', typescript: 'ts', python: 'py', ruby: 'rb', rust: 'rs', shell: 'sh', bash: 'sh', markdown: 'md' },
+  ...{ yaml: 'yml', csharp: 'cs', kotlin: 'kt', plaintext: 'txt', text: 'txt' },
+};
+
+function extensionOf(language: string): string {
+  const name = language.toLowerCase();
+  return extensions[name] ?? (/^[a-z\d]{1,10}$/.test(name) ? name : 'txt');
+}
+
+/** Code with its language, to be copied, saved, and read without scrolling. */
 export function CodeBlock({ text, language, isWhole }: CodeBlockProps) {
+  const words = useWords();
+  const [isWrapped, setIsWrapped] = useState(false);
   const [name = ''] = language.split(/[\s{,]/, 1);
   const coloured = useColours(text, isWhole && text.length <= mostColouredChars ? name : '');
   return (
-    <div className="code-block">
+    <div className={isWrapped ? 'code-block wrapped' : 'code-block'}>
       <div className="code-head">
         <span className="soft small">{name}</span>
-        <CopyButton text={() => text} />
+        <span className="code-tools">
+          <button
+            {...{ type: 'button', className: 'icon-button', 'aria-pressed': isWrapped }}
+            aria-label={words.wrapLines}
+            title={words.wrapLines}
+            onClick={() => setIsWrapped(!isWrapped)}
+          >
+            <Icon name="wrap" />
+          </button>
+          <button
+            {...{ type: 'button', className: 'icon-button', 'aria-label': words.download, title: words.download }}
+            onClick={() => saveFile(toFileName('code', extensionOf(name)), new Blob([text], { type: 'text/plain' }))}
+          >
+            <Icon name="save" />
+          </button>
+          <CopyButton text={() => text} />
+        </span>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
       <pre tabIndex={0}>

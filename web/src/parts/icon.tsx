@@ -31,6 +31,7 @@ const drawings = {
   command: 'M5 6l5 6-5 6M12 18h7',
   speech: 'M4 5h16v11h-9l-5 4v-4H4z',
   spark: 'M12 4l2 6 6 2-6 2-2 6-2-6-6-2 6-2z',
+  wrap: 'M4 6h16M4 12h12a3 3 0 0 1 0 6h-4M14 15l-3 3 3 3M4 18h3',
   star: 'M12 4l2.4 5.2 5.6.7-4.1 3.9 1.1 5.6-5-2.8-5 2.8 1.1-5.6L4 9.9l5.6-.7z',
   swap: 'M4 8h14M14 4l4 4-4 4M20 16H6M10 12l-4 4 4 4',
   columns: 'M4 5h7v14H4zM13 5h7v14h-7z',

@@ -7,6 +7,8 @@ export const english = {
   copy: 'Copy',
   copied: 'Copied',
   download: 'Download',
+  wrapLines: 'Wrap long lines',
+  enlarge: (title: string) => `Enlarge ${title}`,
   loading: 'Loading…',
   skipToMessage: 'Skip to the message box',
 

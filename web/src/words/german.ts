@@ -8,6 +8,8 @@ export const german: Words = {
   copy: 'Kopieren',
   copied: 'Kopiert',
   download: 'Herunterladen',
+  wrapLines: 'Lange Zeilen umbrechen',
+  enlarge: (title) => `${title} vergrößern`,
   loading: 'Wird geladen …',
   skipToMessage: 'Zum Nachrichtenfeld springen',
 
