@@ -87,6 +87,11 @@ export class Asking {
     return [...this.#running.values()].some((running) => running.conversationId === conversationId);
   }
 
+  /** Whether any answer is under way. */
+  isBusy(): boolean {
+    return this.#running.size > 0;
+  }
+
   stop(replyId: string): void {
     this.#running.get(replyId)?.leaving.abort();
   }

@@ -14,6 +14,7 @@ import { type Page, PageContext, usePage } from './page.tsx';
 import { type Place, toHash, toPlace } from './place.ts';
 import type { Session } from './session.ts';
 import { Sidebar } from './sidebar.tsx';
+import { VersionNote } from './version-note.tsx';
 
 const Builder = lazyView(() => import('../builder/builder.tsx').then(({ Builder: view }) => view));
 const FilesPage = lazyView(() => import('../files/files-page.tsx').then(({ FilesPage: view }) => view));
@@ -68,6 +69,7 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
       <button type="button" className="skip" onClick={focusMessage}>
         {words.skipToMessage}
       </button>
+      <VersionNote />
       <div className="page">
         <Sidebar
           {...{ isMenuOpen, appearance, setAppearance }}

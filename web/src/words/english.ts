@@ -293,6 +293,8 @@ export const english = {
   partMissing: 'This part of the page cannot be shown',
   partMissingWhy: 'It could not be loaded. The service may have been updated while this tab was open; nothing of yours is lost.',
   partMissingOffline: 'It could not be loaded: there is no network at the moment.',
+  newVersion: 'There is a new version of this page.',
+  newVersionWaits: 'There is a new version of this page. You can change to it when the answer is complete.',
   reload: 'Reload the page',
   conversationLost: 'This conversation is not here: it was deleted, or cannot be reached at the moment. Here is a new one.',
   deploymentNotOpen: (id: string, name: string) =>

@@ -296,6 +296,8 @@ export const german: Words = {
   partMissingWhy:
     'Er konnte nicht geladen werden. Vielleicht wurde der Dienst erneuert, während dieser Tab offen war; verloren ist nichts.',
   partMissingOffline: 'Er konnte nicht geladen werden: Zurzeit gibt es kein Netz.',
+  newVersion: 'Es gibt eine neue Fassung dieser Seite.',
+  newVersionWaits: 'Es gibt eine neue Fassung dieser Seite. Du kannst zu ihr wechseln, wenn die Antwort vollständig ist.',
   reload: 'Seite neu laden',
   conversationLost: 'Dieses Gespräch ist nicht da: Es wurde gelöscht oder ist gerade nicht zu erreichen. Hier ist ein neues.',
   deploymentNotOpen: (id, name) => `Der Link nennt ${id}; das steht dir nicht offen. Stattdessen ist ${name} gewählt.`,

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type PageHouse, startPageHouse } from './support.ts';
+import { looks, overhang, violations } from './violations.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+const comeBack = "document.dispatchEvent(new Event('visibilitychange'))";
+
+it.each(looks)(
+  'A new version is told, and changed to when no answer is coming and the user says so: %s',
+  async (_look, options) => {
+    const { page, say, answer, troubles } = await house.open('demo', options);
+    const address = `${house.service.url}/`;
+    const asked = (): Promise<unknown> => page.waitForResponse(address);
+    const same = asked();
+    await page.evaluate(comeBack);
+    await same;
+    await page.route(address, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: (await response.text()).replace(/assets\/index-[^"]+\.js/, 'assets/index-next.js') });
+    });
+    await say('Count to 500');
+    await page.locator('.markdown').getByText('1 2 3').waitFor();
+    expect(await page.locator('.version-note').count()).toBe(0);
+    await page.evaluate(comeBack);
+    const note = page.locator('.version-note');
+    await note.getByText('when the answer is complete').waitFor();
+    expect(await note.getByRole('button', { name: 'Reload' }).count()).toBe(0);
+    expect(await answer()).toMatch(/ 500$/);
+    await note.getByRole('button', { name: 'Reload the page' }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(await overhang(page)).toBe(0);
+    await page.unrouteAll();
+    await note.getByRole('button', { name: 'Reload the page' }).click();
+    await note.waitFor({ state: 'detached' });
+    await page.locator('.question').getByText('Count to 500').waitFor();
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  },
+);
+
+it('One that is put off is not told again', async () => {
+  const { page } = await house.open('demo');
+  await page.route(`${house.service.url}/`, (route) =>
+    route.fulfill({ contentType: 'text/html', body: '<script type="module" src="./assets/next.js"></script>' }),
+  );
+  await page.evaluate(comeBack);
+  await page.locator('.version-note').getByRole('button', { name: 'Later' }).click();
+  await page.locator('.version-note').waitFor({ state: 'detached' });
+  await page.unrouteAll();
+});
