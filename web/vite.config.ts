@@ -11,5 +11,7 @@ export default defineConfig({
     // Nothing is put into the page as a data address: the policy of the page allows it for images alone.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
+    // What every visit needs is one file: parts that lazy views share would be files of their own, each with a request.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'main', tags: ['$initial'] }] } } },
   },
 });

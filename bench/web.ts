@@ -1,0 +1,53 @@
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { measureAccessibility } from './web/accessibility.ts';
+import { measureArrival, measureList, measureOpening, measureStream } from './web/conversations.ts';
+import { type Figure, isMet, toTable } from './web/figure.ts';
+import { measureFirstLoad } from './web/first-load.ts';
+import { startWebWorld, type WebWorld } from './web/world.ts';
+
+/** How fast the page is in Debian's Chromium, as a table. */
+const parts: Readonly<Record<string, (world: WebWorld) => Promise<readonly Figure[]>>> = {
+  load: measureFirstLoad,
+  stream: measureStream,
+  open: measureOpening,
+  arrival: measureArrival,
+  list: measureList,
+  axe: measureAccessibility,
+};
+
+const help = `npm run bench:web -- [options]
+
+Starts the service as it is built with a demo configuration, opens its page in Debian's Chromium (apt-get install
+chromium-headless-shell), and prints what was wanted of the page, what it got, and whether that is met.
+
+  --only NAME   a part, or several with commas: ${Object.keys(parts).join(', ')}
+  --write FILE  writes the table to a file as well
+  --help        this text
+
+Figures are of a quiet machine, or judge with care. Ends with 1 when one is missed.
+`;
+
+const { values: flags } = parseArgs({
+  options: { only: { type: 'string' }, write: { type: 'string' }, help: { type: 'boolean', default: false } },
+});
+
+async function measureAll(names: readonly string[]): Promise<void> {
+  await using world = await startWebWorld();
+  const figures: Figure[] = [];
+  for (const name of names) figures.push(...((await parts[name]?.(world)) ?? []));
+  const { model = 'unknown processor' } = cpus()[0] ?? {};
+  const table = `${model}, ${cpus().length} cores, Node ${process.version}\n\n${toTable(figures)}\n`;
+  console.info(table);
+  if (flags.write !== undefined) writeFileSync(flags.write, table);
+  if (!figures.every(isMet)) process.exitCode = 1;
+}
+
+const names = flags.only?.split(',') ?? Object.keys(parts);
+const unknown = names.find((name) => !(name in parts));
+if (flags.help) console.info(help);
+else if (unknown !== undefined) {
+  console.error(`'${unknown}' is none of: ${Object.keys(parts).join(', ')}`);
+  process.exitCode = 1;
+} else await measureAll(names);

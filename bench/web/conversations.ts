@@ -1,0 +1,130 @@
+import { delta, finish, text } from '#test/chunks.ts';
+import type { Figure } from './figure.ts';
+import { keep, msUntil, toLong, toMany } from './kept.ts';
+import type { WebWorld } from './world.ts';
+
+const section = (number: number): string =>
+  `## Section ${number}\n\nSome *words* with \`code\`, a [link](https://example.com) and **weight**, ${'and more of them '.repeat(12)}.\n\n` +
+  `\`\`\`ts\n${'const answer = question.map((each) => each + 1);\n'.repeat(8)}\`\`\`\n\n| a | b |\n|---|---|\n${'| one | two |\n'.repeat(6)}\n- first\n- second\n\n`;
+
+const sections = (chars: number): string => {
+  let whole = '';
+  for (let number = 0; whole.length < chars; number += 1) whole += section(number);
+  return whole;
+};
+
+/** Everything of the last answer that is in sight is drawn as it will be, it has so many characters, and nothing more is to come. */
+const isReadable = (chars: number): string => `(() => {
+  const reply = [...document.querySelectorAll('.reply .markdown')].at(-1);
+  if (!reply || reply.getAttribute('aria-busy') === 'true' || !document.querySelector('.reply .actions')) return false;
+  if (reply.textContent.length < ${chars}) return false;
+  const view = document.querySelector('.thread').getBoundingClientRect();
+  const isInSight = ({ top, bottom }) => bottom > view.top && top < view.bottom;
+  return isInSight(reply.getBoundingClientRect()) && ![...reply.querySelectorAll('.plain')].some((part) => isInSight(part.getBoundingClientRect()));
+})()`;
+
+const openLong = "document.querySelector('.head > a[href$=long]').click()";
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+const watchFrames = `(() => {
+  const longest = { frameMs: 0, taskMs: 0 };
+  let lastMs = performance.now();
+  const next = (nowMs) => { longest.frameMs = Math.max(longest.frameMs, nowMs - lastMs); lastMs = nowMs; requestAnimationFrame(next); };
+  requestAnimationFrame((nowMs) => { lastMs = nowMs; requestAnimationFrame(next); });
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) longest.taskMs = Math.max(longest.taskMs, duration);
+  }).observe({ type: 'longtask' });
+  globalThis.longest = longest;
+})()`;
+
+/** An answer of ten seconds, a chunk each hundredth of one: the longest time between two frames, and the longest task. */
+export async function measureStream(world: WebWorld): Promise<readonly Figure[]> {
+  const page = await world.open();
+  const pieces =
+    sections(40_000)
+      .match(/.{1,40}/gs)
+      ?.slice(0, 1000) ?? [];
+  world.upstream.script(async (answering) => {
+    answering.head();
+    await answering.events(delta({ role: 'assistant' }));
+    const beganMs = performance.now();
+    for (const [at, piece] of pieces.entries()) {
+      await answering.events(text(piece));
+      await pause(Math.max(0, beganMs + at * 10 - performance.now()));
+    }
+    await answering.events(finish());
+    answering.done();
+  });
+  await page.evaluate("location.hash = '#/?with=scripted'");
+  await page.locator('.picker', { hasText: 'Scripted' }).waitFor();
+  await page.locator('#message').fill('Tell me a lot');
+  await page.evaluate(watchFrames);
+  await page.keyboard.press('Enter');
+  await msUntil(page, '', isReadable(30_000));
+  const longest = (await page.evaluate('globalThis.longest')) as { frameMs: number; taskMs: number };
+  await page.context().close();
+  const task = longest.taskMs === 0 ? 'no task took 50 ms' : `longest task ${Math.round(longest.taskMs)} ms`;
+  const title = '100 chunks a second, longest frame';
+  return [{ title, wanted: 50, unit: 'ms', got: longest.frameMs, details: [task] }];
+}
+
+/** Long conversations, opened from the list. */
+export async function measureOpening(world: WebWorld): Promise<readonly Figure[]> {
+  const page = await world.open();
+  await keep(page, toLong(500, section));
+  const open = await msUntil(page, openLong, `document.querySelectorAll('article').length === 500 && ${isReadable(500)}`);
+  await page.context().close();
+  const other = await world.open();
+  const megabyte = sections(1_000_000);
+  await keep(
+    other,
+    toLong(2, () => megabyte),
+  );
+  const read = await msUntil(other, openLong, isReadable(700_000));
+  await other.context().close();
+  return [
+    { title: '500 messages opened', wanted: 0.5, unit: 's', got: open / 1000 },
+    { title: 'answer of 1 MB that is kept, readable', wanted: 3, unit: 's', got: read / 1000 },
+  ];
+}
+
+/** An answer of a megabyte that arrives as fast as it can. */
+export async function measureArrival(world: WebWorld): Promise<readonly Figure[]> {
+  const page = await world.open();
+  const pieces = sections(1_000_000).match(/.{1,4000}/gs) ?? [];
+  world.upstream.script(async (answering) => {
+    answering.head();
+    await answering.events(delta({ role: 'assistant' }));
+    for (const piece of pieces) await answering.events(text(piece));
+    await answering.events(finish());
+    answering.done();
+  });
+  await page.evaluate("location.hash = '#/?with=scripted'");
+  await page.locator('.picker', { hasText: 'Scripted' }).waitFor();
+  await page.locator('#message').fill('Tell me a megabyte');
+  const ms = await msUntil(page, "document.querySelector('.composer [type=submit]').click()", isReadable(700_000));
+  await page.context().close();
+  return [{ title: 'answer of 1 MB that arrives, whole and readable', wanted: 3, unit: 's', got: ms / 1000 }];
+}
+
+const typed = (text: string): string => `(() => {
+  const box = document.querySelector('.sidebar input[type=search], .sidebar .search input');
+  Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(box, ${JSON.stringify(text)});
+  box.dispatchEvent(new Event('input', { bubbles: true }));
+})()`;
+
+/** A list of ten thousand: to one of them by a word, and back to all. */
+export async function measureList(world: WebWorld): Promise<readonly Figure[]> {
+  const page = await world.open();
+  await keep(page, toMany(10_000));
+  await page.locator('.head').nth(50).waitFor();
+  const heads = "document.querySelectorAll('.head').length";
+  const search = await msUntil(page, typed('number9876x'), `${heads} === 1`);
+  await pause(1000);
+  const list = await msUntil(page, typed(''), `${heads} >= 100`);
+  await page.context().close();
+  return [
+    { title: '10,000 conversations searched', wanted: 100, unit: 'ms', got: search },
+    { title: '10,000 conversations listed', wanted: 100, unit: 'ms', got: list },
+  ];
+}

@@ -1,0 +1,26 @@
+/** One line of the table. */
+export interface Figure {
+  readonly title: string;
+  /** The most that it may be. */
+  readonly wanted: number;
+  readonly unit: string;
+  readonly got: number;
+  /** What the number does not say. */
+  readonly details?: readonly string[];
+}
+
+export function isMet({ got, wanted }: Figure): boolean {
+  return got <= wanted;
+}
+
+/** The figures as a table of Markdown, and below it what each has to add. */
+export function toTable(figures: readonly Figure[]): string {
+  const lines = figures.map((figure) => {
+    const { title, wanted, unit, got } = figure;
+    const digits = got < 10 && !Number.isInteger(got) ? 2 : 0;
+    return `| ${title} | ≤ ${wanted} ${unit} | ${got.toFixed(digits)} ${unit} | ${isMet(figure) ? '✓' : '✗ missed'} |`;
+  });
+  const details = figures.flatMap(({ title, details = [] }) => details.map((each) => `- ${title}: ${each}`));
+  const table = ['| figure | wanted | got | met |', '| --- | ---: | ---: | ---: |', ...lines].join('\n');
+  return details.length === 0 ? table : `${table}\n\n${details.join('\n')}`;
+}

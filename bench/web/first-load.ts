@@ -1,0 +1,65 @@
+import type { Page } from 'playwright-core';
+import { toSpread } from '../statistics.ts';
+import type { Figure } from './figure.ts';
+import { msUntil } from './kept.ts';
+import type { WebWorld } from './world.ts';
+
+/** Notes when one can write: what the browser drew first with a message box that takes text. */
+const noteUsable = `(() => {
+  const look = () => {
+    const box = document.querySelector('#message');
+    if (box !== null && !box.disabled) globalThis.usableAtMs = performance.now();
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+})()`;
+
+interface Loaded {
+  readonly requests: readonly string[];
+  readonly bytes: number;
+}
+
+/** Everything that a first visit loads, until nothing more comes, in bytes as they came over the network, heads included. */
+async function load(page: Page, address: string): Promise<Loaded> {
+  const session = await page.context().newCDPSession(page);
+  const requests: string[] = [];
+  let bytes = 0;
+  session.on('Network.requestWillBeSent', ({ request }) => {
+    if (/^https?:/.test(request.url)) requests.push(`${request.method} ${new URL(request.url).pathname}`);
+  });
+  session.on('Network.loadingFinished', ({ encodedDataLength }) => {
+    bytes += encodedDataLength;
+  });
+  await session.send('Network.enable');
+  await page.goto(address);
+  await page.locator('.starter').first().waitFor();
+  await page.waitForLoadState('networkidle');
+  return { requests, bytes };
+}
+
+async function usableAfterMs(world: WebWorld): Promise<number> {
+  const page = await world.blank();
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+  await page.addInitScript(noteUsable);
+  await page.goto(world.address);
+  await msUntil(page, '', 'globalThis.usableAtMs > 0');
+  const ms = Number(await page.evaluate('globalThis.usableAtMs'));
+  await page.context().close();
+  return ms;
+}
+
+/** What a first visit costs, and how soon one can write on a slow machine. */
+export async function measureFirstLoad(world: WebWorld): Promise<readonly Figure[]> {
+  const page = await world.blank();
+  const { requests, bytes } = await load(page, world.address);
+  await page.context().close();
+  const times: number[] = [];
+  for (let round = 0; round < 5; round += 1) times.push(await usableAfterMs(world));
+  const { median = Number.POSITIVE_INFINITY } = toSpread(times) ?? {};
+  return [
+    { title: 'first load, compressed', wanted: 120, unit: 'kB', got: bytes / 1000 },
+    { title: 'first load, requests', wanted: 12, unit: '', got: requests.length, details: [requests.join(', ')] },
+    { title: 'one can write, processor slowed 4×, median of 5', wanted: 2, unit: 's', got: median / 1000 },
+  ];
+}

@@ -1,0 +1,61 @@
+import type { Page } from 'playwright-core';
+
+type Kept = Readonly<Record<string, readonly object[]>>;
+
+/** Puts conversations into the database of the browser, and loads the page anew. */
+export async function keep(page: Page, items: Kept): Promise<void> {
+  await page.evaluate(
+    `((items) => new Promise((resolve, reject) => {
+      indexedDB.databases().then((all) => {
+        const { name } = all.find((each) => each.name.startsWith('parley '));
+        indexedDB.open(name).onsuccess = ({ target }) => {
+          const change = target.result.transaction(Object.keys(items), 'readwrite');
+          for (const [store, values] of Object.entries(items)) for (const value of values) change.objectStore(store).put(value);
+          change.oncomplete = () => { target.result.close(); resolve(); };
+          change.onabort = () => reject(change.error);
+        };
+      });
+    }))(${JSON.stringify(items)})`,
+  );
+  await page.goto('about:blank');
+  await page.goBack();
+  await page.locator('#message').waitFor();
+}
+
+/** A conversation called Long, of questions and answers in turns. */
+export function toLong(messages: number, textOf: (at: number) => string): Kept {
+  const head = { id: 'long', title: 'Long', deployment: 'scripted', updatedAtMs: Date.now() };
+  const turns = Array.from({ length: messages }, (_, at) => ({
+    ...{ conversation: 'long', id: `t${at}`, parent: at === 0 ? '' : `t${at - 1}`, atMs: at },
+    ...(at % 2 === 0
+      ? { kind: 'question', text: `Question ${at}`, attachments: [] }
+      : { kind: 'reply', deployment: 'scripted', state: 'done', text: textOf(at), custom: {}, stageTimes: {} }),
+  }));
+  return { heads: [{ ...head, said: 'long' }], conversations: [{ ...head, createdAtMs: 0, shown: {} }], turns };
+}
+
+/** As many conversations, one an hour; each has a number that no other has. */
+export function toMany(count: number): Kept {
+  const nowMs = Date.now();
+  const heads = Array.from({ length: count }, (_, at) => {
+    const title = `Conversation number${at}x about the harvest`;
+    const said = `${title.toLowerCase()}\n${'what was said of it, in a few hundred characters of plain words '.repeat(6)}`;
+    return { id: `kept${at}`, title, deployment: 'demo', updatedAtMs: nowMs - at * 3_600_000, said };
+  });
+  return { heads };
+}
+
+/** Runs `act`, an expression, in the page, and gives the time until `isThere` holds at the end of a frame. */
+export async function msUntil(page: Page, act: string, isThere: string): Promise<number> {
+  const ms = await page.evaluate(`new Promise((resolve, reject) => {
+    const beganMs = performance.now();
+    ${act};
+    const look = () => {
+      if (${isThere}) resolve(performance.now() - beganMs);
+      else if (performance.now() - beganMs > 120_000) reject(new Error('This never became true: ' + ${JSON.stringify(isThere)}));
+      else requestAnimationFrame(() => { const { port1, port2 } = new MessageChannel(); port1.onmessage = look; port2.postMessage(0); });
+    };
+    look();
+  })`);
+  return Number(ms);
+}

@@ -1,0 +1,67 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
+import { startProcess, type TestProcess } from '#test/start-process.ts';
+import { callerKey } from '#test/start-service.ts';
+
+/** The service with a demo configuration, and a browser before it. */
+export interface WebWorld extends AsyncDisposable {
+  readonly service: TestProcess;
+  /** What the deployment `scripted` says. */
+  readonly upstream: ScriptedUpstream;
+  /** A browser context of its own with an empty page. */
+  blank(options?: BrowserContextOptions): Promise<Page>;
+  /** The same, signed in, with a conversation that can begin. */
+  open(options?: BrowserContextOptions): Promise<Page>;
+  /** Where the page is, with the key that signs in. */
+  readonly address: string;
+}
+
+const assistant = {
+  displayName: 'Assistant',
+  description: 'Helps with everyday questions.',
+  applicationTypeSchemaId: 'https://example.com/custom_application_schemas/quickapps',
+  applicationProperties: { temperature: 0, instructions: 'Help.', model: 'demo', starters: ['What can you do?'] },
+};
+
+/** Conversations are kept in the browser, so that any number of them can be put there at once. */
+function toConfiguration(upstream: ScriptedUpstream): object {
+  return {
+    models: {
+      demo: { displayName: 'Demo', description: 'Answers by rules.', upstreams: [{ protocol: 'demo' }] },
+      scripted: { displayName: 'Scripted', upstreams: [{ endpoint: upstream.endpoint }] },
+    },
+    applications: { assistant },
+    keys: { [callerKey]: { project: 'test' } },
+    page: { conversations: 'browser' },
+    security: { allowPrivateNetworks: ['127.0.0.1'] },
+  };
+}
+
+/** Throws if Debian's Chromium is not installed. */
+export async function startWebWorld(): Promise<WebWorld> {
+  const upstream = await startScriptedUpstream();
+  const service = await startProcess({ configuration: toConfiguration(upstream) });
+  const browser: Browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium-headless-shell',
+    args: ['--no-sandbox'],
+  });
+  const address = `${service.url}/#key=${callerKey}`;
+  const blank = async (options: BrowserContextOptions = {}): Promise<Page> => {
+    const context = await browser.newContext({ locale: 'en-GB', ...options });
+    return context.newPage();
+  };
+  return {
+    ...{ service, upstream, address, blank },
+    async open(options) {
+      const page = await blank(options);
+      await page.goto(address);
+      await page.locator('.starter').first().waitFor();
+      return page;
+    },
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+      await service[Symbol.asyncDispose]();
+      await upstream[Symbol.asyncDispose]();
+    },
+  };
+}
