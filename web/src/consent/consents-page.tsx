@@ -5,6 +5,7 @@ import { type AcceptedConsent, listConsents, withdrawConsent } from '../service/
 import { type Fault, faultOf } from '../service/fault.ts';
 import { adviceFor } from '../words/advice.ts';
 import { useLanguage } from '../words/words.tsx';
+import './consent.css';
 
 /** What the user has accepted, each with the way to take it back. */
 export function ConsentsPage({ openMenu }: { readonly openMenu: () => void }) {

@@ -1,7 +1,5 @@
 import { Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { ChatPage } from '../chat/chat-page.tsx';
-import { ConsentPage } from '../consent/consent-page.tsx';
-import { ConsentsPage } from '../consent/consents-page.tsx';
 import { CommandRegistry } from '../palette/command-registry.ts';
 import { Shortcuts } from '../palette/shortcuts.tsx';
 import { Guard } from '../parts/guard.tsx';
@@ -17,6 +15,8 @@ import { Sidebar } from './sidebar.tsx';
 import { VersionNote } from './version-note.tsx';
 
 const Builder = lazyView(() => import('../builder/builder.tsx').then(({ Builder: view }) => view));
+const ConsentPage = lazyView(() => import('../consent/consent-page.tsx').then(({ ConsentPage: view }) => view));
+const ConsentsPage = lazyView(() => import('../consent/consents-page.tsx').then(({ ConsentsPage: view }) => view));
 const FilesPage = lazyView(() => import('../files/files-page.tsx').then(({ FilesPage: view }) => view));
 const UsagePage = lazyView(() => import('../usage/usage-page.tsx').then(({ UsagePage: view }) => view));
 const OperationsPage = lazyView(() => import('../operations/operations-page.tsx').then(({ OperationsPage: view }) => view));
@@ -92,8 +92,6 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
 
 function Content({ place, openMenu }: { readonly place: Place; readonly openMenu: () => void }) {
   const { isAdmin } = usePage();
-  if (place.at === 'consents') return <ConsentsPage openMenu={openMenu} />;
-  if (place.at === 'consent') return <ConsentPage key={place.deployment} {...{ openMenu }} {...place} />;
   const later = laterContent(place, isAdmin, openMenu);
   if (later !== undefined) return <Suspense fallback={<main className="content" aria-busy="true" />}>{later}</Suspense>;
   const id = place.at === 'conversation' ? place.id : undefined;
@@ -109,6 +107,8 @@ function Content({ place, openMenu }: { readonly place: Place; readonly openMenu
 
 /** What is loaded when somebody comes to it. */
 function laterContent(place: Place, isAdmin: boolean, openMenu: () => void) {
+  if (place.at === 'consents') return <ConsentsPage openMenu={openMenu} />;
+  if (place.at === 'consent') return <ConsentPage key={place.deployment} {...{ openMenu }} {...place} />;
   if (place.at === 'applications') return <Builder id={place.id} openMenu={openMenu} />;
   if (place.at === 'files') return <FilesPage key={place.folder} folder={place.folder} openMenu={openMenu} />;
   if (place.at === 'usage') return <UsagePage openMenu={openMenu} />;
