@@ -26,6 +26,8 @@ describe('the operator’s page', () => {
     const opened = await house.openAt('/', options);
     await opened.page.getByLabel('Key').waitFor();
     expect(await opened.page.title()).toBe(name);
+    const description = await opened.page.locator('meta[name=description]').getAttribute('content');
+    expect(description).toContain(`${name}.`);
     await opened.page.getByRole('heading', { level: 1, name }).waitFor();
     await opened.page.getByText('Nothing of <b>yours</b> is lost.').waitFor();
     expect(await opened.page.evaluate("document.querySelector('img.logo').naturalWidth")).toBeGreaterThan(0);
