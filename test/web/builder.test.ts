@@ -68,6 +68,26 @@ async function stored(name: string): Promise<Record<string, unknown> & { applica
   return answer.json as Awaited<ReturnType<typeof stored>>;
 }
 
+it('Three templates to begin with can be saved as they are', async () => {
+  const { page, troubles } = await openBuilder();
+  const templates = page.locator('.template strong');
+  await templates.first().waitFor();
+  const names = await templates.allInnerTexts();
+  expect(names).toEqual(['Answers from documents', 'Weather', 'Writing helper']);
+  for (const name of names) {
+    await page.getByRole('button', { name: new RegExp(`^${name}`) }).click();
+    expect(await page.getByLabel('Name', { exact: true }).first().inputValue()).toBe(name);
+    await save(page);
+    await page.getByRole('link', { name: 'All applications' }).click();
+    await page.getByRole('heading', { name: 'Your applications' }).waitFor();
+  }
+  expect((await stored('weather')).applicationProperties).toMatchObject({
+    model: 'demo',
+    starters: ['What is the weather in Oslo?', 'Is it warmer in Rome or in Athens?'],
+  });
+  expect(troubles).toEqual({ outside: [], faults: [] });
+});
+
 it('An application with nothing but what is needed is made, tried, changed and deleted', async () => {
   const { page, say, answer, troubles } = await openBuilder();
   await begin(page, 'Oslo guide');
@@ -121,7 +141,7 @@ it('What the service refuses is shown at its field, in the form and beside the J
   expect(await page.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true);
   await text.fill(JSON.stringify({ applicationTypeSchemaId: 'x/custom_application_schemas/quickapps', displayName: 'Mended' }));
   await page.getByRole('radio', { name: 'Form' }).check();
-  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Mended');
+  expect(await page.getByLabel('Name', { exact: true }).first().inputValue()).toBe('Mended');
 });
 
 it('A secret is written and never shown again; it stays where it is not touched, and is not copied', async () => {
@@ -155,7 +175,7 @@ it('A secret is written and never shown again; it stays where it is not touched,
   await menu.click();
   await page.getByRole('button', { name: 'Duplicate' }).click();
   await page.getByText('Secrets are never copied').waitFor();
-  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Secretive (copy)');
+  expect(await page.getByLabel('Name', { exact: true }).first().inputValue()).toBe('Secretive (copy)');
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.locator('.builder-refusal').getByText('Authorization › Token').waitFor();
 
@@ -184,7 +204,7 @@ it('A new application is saved once it has a name, and is not left unsaved witho
   await away.click();
   await page.getByRole('dialog').getByText('What you changed is not saved').waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
-  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Renamed');
+  expect(await page.getByLabel('Name', { exact: true }).first().inputValue()).toBe('Renamed');
   await away.click();
   await page.getByRole('dialog').getByRole('button', { name: 'Leave' }).click();
   await page.getByRole('link', { name: 'Named at last', exact: true }).waitFor();

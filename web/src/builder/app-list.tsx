@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useId, useRef, useState } from 'react';
 import { isJsonObject, tryParseJson } from '#base/json.ts';
 import { usePage } from '../page/page.tsx';
 import { toHash } from '../page/place.ts';
@@ -14,6 +14,7 @@ import { deleteApplication, listApplications, nameOf, type OwnApplication, readS
 import type { Beginning } from './beginning.ts';
 import { useBuilderWords } from './builder-words.ts';
 import { withoutHiddenSecrets } from './copied-entry.ts';
+import { toTemplates } from './templates.ts';
 
 interface AppListProps {
   readonly openMenu: () => void;
@@ -86,6 +87,7 @@ export function AppList({ openMenu, begin }: AppListProps) {
             <ImportButton take={(text) => copy(tryParseJson(text), (name) => name)} />
           </div>
         )}
+        {canBuild && <Templates begin={begin} />}
         {applications?.length === 0 && <p className="soft">{builderWords.none}</p>}
         <ul className="consents">
           {applications?.map((application) => (
@@ -99,6 +101,30 @@ export function AppList({ openMenu, begin }: AppListProps) {
         </ul>
       </div>
     </main>
+  );
+}
+
+function Templates({ begin }: Pick<AppListProps, 'begin'>) {
+  const builderWords = useBuilderWords();
+  const { deployments } = usePage();
+  const head = useId();
+  const model = deployments.find(({ isApplication }) => !isApplication)?.id ?? '';
+  return (
+    <section aria-labelledby={head}>
+      <h2 id={head} className="overline">
+        {builderWords.beginWith}
+      </h2>
+      <ul className="templates">
+        {toTemplates(builderWords, model).map(({ name, purpose, beginning }) => (
+          <li key={name}>
+            <button type="button" className="template" onClick={() => begin(beginning)}>
+              <strong>{name}</strong>
+              <span className="soft small">{purpose}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

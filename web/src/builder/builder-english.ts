@@ -5,6 +5,32 @@ export const builderEnglish = {
   none: 'You have made none so far.',
   create: 'New application',
   importFile: 'Import a file',
+  beginWith: 'Or begin with',
+  templates: {
+    documents: {
+      name: 'Answers from documents',
+      purpose: 'Answers questions out of your documents, and says where it found what it says.',
+      instructions:
+        'Answer out of the documents alone. Search them before you answer, and cite what you use. If they do not say it, say so.',
+      starters: ['What are these documents about?', 'What changed most lately?'],
+      note: 'Add your documents below and save; then ask in the test chat.',
+    },
+    webApi: {
+      name: 'Weather',
+      purpose: 'Asks a web API: here for the weather, and soon whatever yours tells.',
+      instructions: 'Tell people what the weather is like where they ask for it. Look it up with your tool; never guess.',
+      starters: ['What is the weather in Oslo?', 'Is it warmer in Rome or in Athens?'],
+      note: 'It asks open-meteo.com. Put the address and the parameters of your own web API in its place.',
+    },
+    writing: {
+      name: 'Writing helper',
+      purpose: 'Makes texts shorter, clearer and friendlier.',
+      instructions:
+        'Improve the text that you are given: short sentences, plain words, the same meaning and the same language. Give the text alone, then in one line what you changed.',
+      starters: ['Make this shorter: ', 'Make this friendlier: '],
+      note: 'Write into the instructions how you like your texts.',
+    },
+  },
   exportFile: 'Export',
   duplicate: 'Duplicate',
   remove: 'Delete',

@@ -5,6 +5,32 @@ export const builderGerman: BuilderWords = {
   intro: 'Eine Anwendung ist ein Modell mit Anweisungen, Einstiegen und Werkzeugen. Code braucht es nicht.',
   none: 'Du hast noch keine gebaut.',
   create: 'Neue Anwendung',
+  beginWith: 'Oder beginne mit',
+  templates: {
+    documents: {
+      name: 'Antworten aus Dokumenten',
+      purpose: 'Beantwortet Fragen aus deinen Dokumenten und sagt, wo es steht.',
+      instructions:
+        'Antworte allein aus den Dokumenten. Suche darin, bevor du antwortest, und nenne die Stellen. Wenn es nicht darin steht, sag das.',
+      starters: ['Worum geht es in diesen Dokumenten?', 'Was hat sich zuletzt geändert?'],
+      note: 'Füge unten deine Dokumente hinzu und speichere; dann frag im Testgespräch.',
+    },
+    webApi: {
+      name: 'Wetter',
+      purpose: 'Fragt eine Web-API: hier nach dem Wetter, und bald, was deine sagt.',
+      instructions: 'Sag, wie das Wetter dort ist, wonach gefragt wird. Sieh mit deinem Werkzeug nach; rate nie.',
+      starters: ['Wie ist das Wetter in Oslo?', 'Ist es in Rom oder in Athen wärmer?'],
+      note: 'Es fragt open-meteo.com. Setze Adresse und Parameter deiner eigenen Web-API an ihre Stelle.',
+    },
+    writing: {
+      name: 'Schreibhilfe',
+      purpose: 'Macht Texte kürzer, klarer und freundlicher.',
+      instructions:
+        'Verbessere den Text, den du bekommst: kurze Sätze, einfache Wörter, derselbe Sinn, dieselbe Sprache. Gib nur den Text, dann in einer Zeile, was du geändert hast.',
+      starters: ['Mach das kürzer: ', 'Mach das freundlicher: '],
+      note: 'Schreib in die Anweisungen, wie du deine Texte magst.',
+    },
+  },
   importFile: 'Datei importieren',
   exportFile: 'Exportieren',
   duplicate: 'Duplizieren',
