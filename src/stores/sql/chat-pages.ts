@@ -19,6 +19,9 @@ const listedColumns = ['subject', 'id', 'revision', 'shelf', 'updated_at_ms', 's
 const mostBytes = 8 * 1024 ** 2;
 const mostChats = 500;
 const turnsAtOnce = 100;
+/** How many chats are read in one go, and how large they may be together. */
+const chatsAtOnce = 50;
+const bytesAtOnce = 1024 ** 2;
 
 /** Where a list goes on behind a row. */
 export function toMark({ shelf, updated_at_ms, id }: ChatRow | HeadRow): ChatMark {
@@ -50,21 +53,74 @@ export async function searchChats(parts: SearchParts, subject: string, query: Ch
   const { database } = parts;
   const rows = await database.run((kysely) => listRows(kysely, subject, { ...query, limit: mostChats }));
   const heads: ChatHead[] = [];
+  const isWhole = rows.length < mostChats;
   let bytes = 0;
-  for (const [nth, row] of rows.entries()) {
-    const head = toHead(parts.seal, row);
-    const missing = without(query.words, toLookedThrough(head.fields));
+  let before: ListedRow | undefined;
+  for (const group of groupsOf(rows)) {
+    bytes += bytesOf(group);
     // What is looked through first may be large; another page begins with the next that is.
-    if (missing.length > 0 && nth > 0 && bytes + row.bytes > mostBytes) return { heads, next: toMark(rows[nth - 1] ?? row) };
-    if (missing.length > 0) bytes += row.bytes;
-    if (missing.length === 0 || (await standInTurns(parts, row, missing))) heads.push(head);
-    if (heads.length === query.limit)
-      return { heads, next: nth + 1 < rows.length || rows.length === mostChats ? toMark(row) : undefined };
+    if (before !== undefined && bytes > mostBytes) return { heads, next: toMark(before) };
+    const found = await findInGroup(parts, group, query.words);
+    for (const row of group) {
+      before = row;
+      const head = found.get(row.id);
+      if (head !== undefined) heads.push(head);
+      if (heads.length === query.limit) return { heads, next: isWhole && row === rows.at(-1) ? undefined : toMark(row) };
+    }
   }
-  const last = rows.at(-1);
-  return { heads, next: rows.length === mostChats && last !== undefined ? toMark(last) : undefined };
+  return { heads, next: isWhole || before === undefined ? undefined : toMark(before) };
 }
 
+/** Rows in their order, as many together as are read at once. */
+function groupsOf(rows: readonly ListedRow[]): readonly ListedRow[][] {
+  const groups: ListedRow[][] = [];
+  for (const row of rows) {
+    const last = groups.at(-1);
+    if (last === undefined || last.length === chatsAtOnce || bytesOf(last) + row.bytes > bytesAtOnce) groups.push([row]);
+    else last.push(row);
+  }
+  return groups;
+}
+
+function bytesOf(rows: readonly ListedRow[]): number {
+  return rows.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** Those in which every word stands, by id. */
+async function findInGroup(
+  parts: SearchParts,
+  group: readonly ListedRow[],
+  words: readonly string[],
+): Promise<ReadonlyMap<string, ChatHead>> {
+  const heads = new Map(group.map((row) => [row.id, toHead(parts.seal, row)]));
+  const missing = new Map([...heads].map(([id, { fields }]) => [id, without(words, toLookedThrough(fields))]));
+  const open = group.filter(({ id }) => missing.get(id)?.length !== 0);
+  const [first] = open;
+  if (first !== undefined && first.bytes > bytesAtOnce) {
+    if (await standInTurns(parts, first, missing.get(first.id) ?? words)) missing.set(first.id, []);
+  } else if (open.length > 0) {
+    for (const turn of await turnsOf(parts, open)) {
+      const left = missing.get(turn.chat) ?? [];
+      if (left.length > 0) missing.set(turn.chat, without(left, String(openTurn(parts.seal, turn).text).toLowerCase()));
+    }
+  }
+  return new Map([...heads].filter(([id]) => missing.get(id)?.length === 0));
+}
+
+/** All turns of a few chats. */
+function turnsOf({ database }: SearchParts, rows: readonly ListedRow[]) {
+  const ids = rows.map(({ id }) => id);
+  return database.run((kysely) =>
+    kysely
+      .selectFrom('chat_turns')
+      .select(['subject', 'chat', 'id', 'sealed_turn'])
+      .where('subject', '=', rows[0]?.subject ?? '')
+      .where('chat', 'in', ids)
+      .execute(),
+  );
+}
+
+/** The same of a large one, a few turns at a time. */
 async function standInTurns({ database, seal }: SearchParts, row: ListedRow, words: readonly string[]): Promise<boolean> {
   let missing = words;
   for (let after = ''; ; ) {

@@ -36,8 +36,8 @@ export interface Database {
   take(conversation: Conversation, mark: SyncMark): Promise<void>;
   /** Removes what the service has removed. */
   forget(id: string): Promise<void>;
-  /** Whether more of it than its head is kept here. */
-  has(id: string): Promise<boolean>;
+  /** Those of which more than the head is kept here. */
+  keptIds(): Promise<ReadonlySet<string>>;
   /** Has everything of it sent again. */
   revive(id: string): Promise<void>;
   mark(id: string): Promise<SyncMark | undefined>;
@@ -133,7 +133,10 @@ export async function openDatabase(user: string): Promise<Database> {
         drop(all, id);
         all.unsent.delete(id);
       }),
-    has: async (id) => (await done<number>(database.transaction('conversations').objectStore('conversations').count(id))) > 0,
+    keptIds: async () =>
+      new Set(
+        await done<string[]>(database.transaction('conversations').objectStore('conversations').getAllKeys() as IDBRequest),
+      ),
     revive: (id) =>
       change(({ marks, unsent }) => {
         marks.delete(id);
@@ -202,7 +205,7 @@ export function forgetfulDatabase(): Database {
       unsent: async () => [],
       unsentOf: nothing,
       mark: nothing,
-      has: async () => false,
+      keptIds: async () => new Set<string>(),
     },
     ...{
       putHeads: nothing,

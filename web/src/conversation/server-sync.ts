@@ -14,7 +14,7 @@ interface SyncParts {
 
 const followMs = 4000;
 const sendAfterMs = 500;
-const pagesAtFirst = 4;
+const pagesAtFirst = 20;
 const pagesOfSearch = 20;
 const mostTries = 5;
 const mostTurnsAtOnce = 200;
@@ -165,7 +165,7 @@ export class ServerSync {
     heads.push(...archived.heads);
     const listed = new Set(heads.map(({ id }) => id));
     const kept = await database.heads();
-    if (isBehind) for (const { id } of kept) if (await database.has(id)) await database.revive(id);
+    if (isBehind) for (const id of await database.keptIds()) await database.revive(id);
     const unsent = new Set((await database.unsent()).map(({ id }) => id));
     const gone = kept.filter(({ id }) => !listed.has(id) && !unsent.has(id));
     for (const { id } of gone) await database.forget(id);
@@ -193,16 +193,18 @@ export class ServerSync {
 
   async #takeHeads(heads: readonly ChatHead[]): Promise<void> {
     const { database, onChange } = this.#parts;
+    if (heads.length === 0) return;
     const listed: Head[] = [];
+    const kept = await database.keptIds();
     for (const head of heads) {
       const { id } = head;
-      if ((await database.mark(id))?.revision === head.revision) continue;
       if (head.deleted) {
         const isUnsent = (await database.unsent()).some((each) => each.id === id && each.isRemoved !== true);
         if (!isUnsent) await database.forget(id);
         onChange(id);
-      } else if (await database.has(id)) await this.#takeIn(id);
-      else listed.push(toListed(head));
+      } else if (kept.has(id)) {
+        if ((await database.mark(id))?.revision !== head.revision) await this.#takeIn(id);
+      } else listed.push(toListed(head));
     }
     await database.putHeads(listed);
     const [first] = listed;
