@@ -58,6 +58,8 @@ await using service = await startProcess({
       mail: quickApp('Mail', 'Searches your mailbox.', { features: { consentRequired: true } }),
     },
     keys: { [callerKey]: { project: 'test' } },
+    // Each picture begins with an empty list.
+    page: { conversations: 'browser' },
     security: { allowPrivateNetworks: ['127.0.0.1'] },
   },
 });
