@@ -110,7 +110,10 @@ describe('an administrator', () => {
       '=cmd() $0.00 1,500 1 1 0',
     ]);
     await page.locator('.day-chart summary').click();
-    expect(await page.getByRole('region', { name: 'Cost by day' }).locator('tbody tr').last().innerText()).toMatch(/\$3\.50$/);
+    expect(await page.getByRole('region', { name: 'Cost by day' }).locator('tbody tr').last().innerText()).toMatch(
+      /\$3\.50\s\$0\.00$/,
+    );
+    expect(await page.locator('.day-chart .legend li').allTextContents()).toEqual(['Demo', 'Bounded']);
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
@@ -119,7 +122,13 @@ describe('an administrator', () => {
     await page.getByRole('radio', { name: 'Cost' }).focus();
     await page.keyboard.press('ArrowRight');
     await page.getByRole('img', { name: 'Tokens by day' }).waitFor();
-    expect(await page.locator('.day-chart .legend li').allTextContents()).toEqual(['Tokens in', 'Tokens out']);
+    const legend = page.locator('.day-chart .legend li');
+    await page.getByRole('radio', { name: 'Kinds' }).check({ force: true });
+    await legend.getByText('Tokens out').waitFor();
+    expect(await legend.allTextContents()).toEqual(['Tokens in', 'Tokens out']);
+    await page.getByRole('radio', { name: 'People' }).check({ force: true });
+    await legend.getByText('key:user').waitFor();
+    expect((await legend.allTextContents()).sort()).toEqual(['=cmd()', 'ada@example.com', 'key:user']);
     await page.getByRole('radio', { name: 'Everybody’s' }).focus();
     await page.keyboard.press('ArrowRight');
     await page.getByText('Nothing was used on these days.').waitFor();

@@ -18,6 +18,7 @@ export interface UsageRow extends Amounts {
   readonly day: string;
   readonly deployment: string;
   readonly user: string;
+  readonly project: string;
 }
 
 export interface Usage {
@@ -32,7 +33,7 @@ export type Scope = 'own' | 'all';
 
 export interface UsageQuestion extends DayRange {
   readonly scope: Scope;
-  readonly by: readonly ('day' | 'deployment' | 'user')[];
+  readonly by: readonly ('day' | 'deployment' | 'user' | 'project')[];
   readonly limit: number;
   readonly signal?: AbortSignal;
 }
@@ -49,7 +50,8 @@ export async function readUsage(service: Service, { scope, from, to, by, limit, 
 
 function toRow(item: JsonObject): UsageRow {
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-  return { ...toAmounts(item), day: text(item.day), deployment: text(item.deployment), user: text(item.user) };
+  const names = { day: text(item.day), deployment: text(item.deployment), user: text(item.user), project: text(item.project) };
+  return { ...toAmounts(item), ...names };
 }
 
 function toAmounts(item: JsonObject): Amounts {

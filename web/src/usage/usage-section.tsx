@@ -5,16 +5,17 @@ import { Trouble } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useLanguage } from '../words/words.tsx';
 import { CsvButton } from './csv-button.tsx';
-import { DayChart, type DaySeries } from './day-chart.tsx';
-import { type DayRange, daysOf, lastDays } from './days.ts';
+import { type DayRange, lastDays } from './days.ts';
 import { amountOf, type Measure, toMoney } from './measure.ts';
 import { RangeChoice } from './range-choice.tsx';
-import { type Amounts, readUsage, type Scope, type UsageRow } from './read-usage.ts';
-import type { UsageWords } from './usage-english.ts';
+import { type Amounts, readUsage, type Scope } from './read-usage.ts';
+import { type Stack, stacks, UsageDays } from './usage-days.tsx';
 import { UsageTable } from './usage-table.tsx';
 import { useUsageWords } from './usage-words.ts';
 
 const rowsOfTable = 100;
+/** A month of a few dozen deployments. */
+const mostRows = 1000;
 
 /** What was used, by day, deployment and person; by administrators seen of everybody. */
 export function UsageSection() {
@@ -23,17 +24,20 @@ export function UsageSection() {
   const [scope, setScope] = useState<Scope>(isAdmin ? 'all' : 'own');
   const [range, setRange] = useState<DayRange>(() => lastDays(30, Date.now()));
   const [chosen, setMeasure] = useState<Measure>();
+  const [wanted, setStack] = useState<Stack>('deployment');
+  // Only all of them are told by person and project.
+  const stack = scope === 'all' || wanted === 'kind' ? wanted : 'deployment';
   const load = useCallback(
     async (signal: AbortSignal) => {
       const question = { ...range, scope, signal };
       const [days, deployments, people] = await Promise.all([
-        readUsage(service, { ...question, by: ['day'], limit: 1000 }),
+        readUsage(service, { ...question, by: stack === 'kind' ? ['day'] : ['day', stack], limit: mostRows }),
         readUsage(service, { ...question, by: ['deployment'], limit: rowsOfTable }),
         scope === 'all' ? readUsage(service, { ...question, by: ['user'], limit: rowsOfTable }) : undefined,
       ]);
-      return { days, deployments, people, range };
+      return { days, deployments, people, range, stack };
     },
-    [service, scope, range],
+    [service, scope, range, stack],
   );
   const { value, fault, isLoading } = useLoaded(load);
   const measure = chosen ?? (value !== undefined && value.days.total.cost === 0 ? 'tokens' : 'cost');
@@ -43,14 +47,14 @@ export function UsageSection() {
         <h2>{words.used}</h2>
         <CsvButton {...{ scope, range }} />
       </div>
-      <Choices {...{ scope, setScope, range, setRange, measure, setMeasure }} />
+      <Choices {...{ scope, setScope, range, setRange, measure, setMeasure, stack, setStack }} />
       <Trouble fault={fault} />
       {value !== undefined && (
         <>
           <Summary total={value.days.total} />
           {value.days.total.calls > 0 && (
             <>
-              <Days rows={value.days.rows} {...{ range: value.range, measure }} />
+              <UsageDays {...{ usage: value.days, range: value.range, stack: value.stack, measure }} />
               <UsageTable {...{ usage: value.deployments, measure }} by="deployment" />
               {value.people !== undefined && <UsageTable {...{ usage: value.people, measure }} by="user" />}
             </>
@@ -69,18 +73,26 @@ interface ChoicesProps {
   readonly setRange: (range: DayRange) => void;
   readonly measure: Measure;
   readonly setMeasure: (measure: Measure) => void;
+  readonly stack: Stack;
+  readonly setStack: (stack: Stack) => void;
 }
 
-function Choices({ scope, setScope, range, setRange, measure, setMeasure }: ChoicesProps) {
+function Choices({ scope, setScope, range, setRange, measure, setMeasure, stack, setStack }: ChoicesProps) {
   const words = useUsageWords();
   const { isAdmin } = usePage();
   const measures = (['cost', 'tokens', 'calls'] as const).map((each) => [each, words[each]] as const);
+  const names = { deployment: words.ofDeployments, kind: words.ofKinds, user: words.ofPeople, project: words.ofProjects };
+  const offered = stacks.filter((each) => scope === 'all' || each === 'deployment' || each === 'kind');
   const scopes = (['all', 'own'] as const).map((each) => [each, words[each]] as const);
   return (
     <div className="usage-choices">
       {isAdmin && <Segments<Scope> {...{ name: words.scope, value: scope, choose: setScope, options: scopes }} />}
       <RangeChoice choose={setRange} range={range} />
       <Segments<Measure> {...{ name: words.measure, value: measure, choose: setMeasure, options: measures }} />
+      <Segments<Stack>
+        {...{ name: words.stackedBy, value: stack, choose: setStack }}
+        options={offered.map((each) => [each, names[each]])}
+      />
     </div>
   );
 }
@@ -95,45 +107,4 @@ function Summary({ total }: { readonly total: Amounts }) {
       {words.summary(number(total.calls), number(amountOf('tokens', total)), toMoney(total.cost, language))}
     </p>
   );
-}
-
-interface DaysProps {
-  readonly rows: readonly UsageRow[];
-  readonly range: DayRange;
-  readonly measure: Measure;
-}
-
-function Days({ rows, range, measure }: DaysProps) {
-  const words = useUsageWords();
-  const days = daysOf(range);
-  const byDay = new Map(rows.map((row) => [row.day, row]));
-  const valuesOf = (toValue: (row: UsageRow) => number): readonly number[] =>
-    days.map((day) => {
-      const row = byDay.get(day);
-      return row === undefined ? 0 : toValue(row);
-    });
-  return <DayChart title={words.chart(words[measure])} {...{ measure, days }} series={toSeries(measure, words, valuesOf)} />;
-}
-
-function toSeries(
-  measure: Measure,
-  words: UsageWords,
-  valuesOf: (toValue: (row: UsageRow) => number) => readonly number[],
-): readonly DaySeries[] {
-  if (measure === 'cost') return [{ name: words.cost, colour: 0, values: valuesOf(({ cost }) => cost) }];
-  if (measure === 'tokens') {
-    return [
-      { name: words.tokensIn, colour: 0, values: valuesOf(({ promptTokens }) => promptTokens) },
-      { name: words.tokensOut, colour: 1, values: valuesOf(({ completionTokens }) => completionTokens) },
-    ];
-  }
-  return [
-    {
-      name: words.answered,
-      colour: 0,
-      values: valuesOf(({ calls, failedCalls, refusedCalls }) => calls - failedCalls - refusedCalls),
-    },
-    { name: words.refused, colour: 2, values: valuesOf(({ refusedCalls }) => refusedCalls) },
-    { name: words.failed, colour: 3, values: valuesOf(({ failedCalls }) => failedCalls) },
-  ];
 }

@@ -8,7 +8,7 @@ import { usageEnglish } from './usage-english.ts';
 import { usageGerman } from './usage-german.ts';
 
 const row: UsageRow = {
-  ...{ day: '2026-03-01', deployment: 'model', user: 'ada' },
+  ...{ day: '2026-03-01', deployment: 'model', user: 'ada', project: '' },
   ...{ calls: 2, failedCalls: 1, refusedCalls: 1, promptTokens: 10, completionTokens: 5, cost: 0.1 + 0.2 },
 };
 
