@@ -1,6 +1,5 @@
 /** Everything the page says. Another language has the same keys (`Words`). */
 export const english = {
-  language: 'English',
   product: 'Parley',
   close: 'Close',
   cancel: 'Cancel',

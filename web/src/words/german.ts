@@ -1,7 +1,6 @@
 import type { Words } from './english.ts';
 
 export const german: Words = {
-  language: 'Deutsch',
   product: 'Parley',
   close: 'Schließen',
   cancel: 'Abbrechen',

@@ -1,9 +1,12 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 import { readBrand } from '../page/brand.ts';
 import { english, type Words } from './english.ts';
-import { german } from './german.ts';
 
-const dictionaries = { en: english, de: german } as const;
+/** Each language by its name in itself; words of others than English are loaded when somebody speaks it. */
+const dictionaries = {
+  en: { name: 'English', load: async (): Promise<Words> => english },
+  de: { name: 'Deutsch', load: (): Promise<Words> => import('./german.ts').then(({ german }) => german) },
+} as const;
 export type Language = keyof typeof dictionaries;
 export const languages = Object.keys(dictionaries) as readonly Language[];
 
@@ -19,24 +22,40 @@ const keptAs = 'parley language';
 
 /** The name a language has in itself. */
 export function nameOf(language: Language): string {
-  return dictionaries[language].language;
+  return dictionaries[language].name;
 }
 
 /** Gives the page its language: the chosen one, else the browser's. */
 export function Speaking({ children }: { readonly children: ReactNode }) {
-  const [language, setLanguage] = useState<Language>(firstLanguage);
+  const [wanted, setWanted] = useState<Language>(firstLanguage);
+  const [spoken, setSpoken] = useState<Pick<LanguageChoice, 'language' | 'words'> | undefined>(
+    wanted === 'en' ? { language: wanted, words: english } : undefined,
+  );
   useEffect(() => {
-    document.documentElement.lang = language;
-  }, [language]);
+    let isGone = false;
+    const take = (language: Language, words: Words): void => {
+      if (!isGone) setSpoken((now) => (now?.language === language ? now : { language, words }));
+    };
+    // A language that does not come is no reason to show nothing.
+    dictionaries[wanted].load().then(
+      (words) => take(wanted, words),
+      () => take('en', english),
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [wanted]);
+  useEffect(() => {
+    if (spoken !== undefined) document.documentElement.lang = spoken.language;
+  }, [spoken]);
   const choice = useMemo(() => {
     const speak = (next: Language): void => {
       localStorage.setItem(keptAs, next);
-      setLanguage(next);
+      setWanted(next);
     };
-    const product = readBrand().name ?? dictionaries[language].product;
-    return { language, words: { ...dictionaries[language], product }, speak };
-  }, [language]);
-  return <LanguageContext value={choice}>{children}</LanguageContext>;
+    return spoken && { ...spoken, words: { ...spoken.words, product: readBrand().name ?? spoken.words.product }, speak };
+  }, [spoken]);
+  return choice && <LanguageContext value={choice}>{children}</LanguageContext>;
 }
 
 export function useLanguage(): LanguageChoice {
