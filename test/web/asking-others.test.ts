@@ -39,7 +39,7 @@ describe('among three hundred deployments', () => {
     await page.locator('#message').waitFor();
     const open = async () => {
       await page.locator('.picker').click();
-      return page.getByRole('dialog', { name: 'Choose whom to talk to' });
+      return page.getByRole('dialog', { name: 'Choose a model or application' });
     };
     let dialog = await open();
     await dialog.getByRole('radio', { name: 'Use tools' }).check({ force: true });

@@ -76,7 +76,7 @@ it('An answer of the test chat becomes a case, which finds what a change breaks'
   const versions = page.getByRole('list', { name: 'Versions' }).getByRole('listitem');
   await versions.getByText('1 of 1 passed').waitFor();
   expect(await versions.locator('.version-name').allTextContents()).toEqual([
-    expect.stringMatching(/in force0 of 1 passed$/),
+    expect.stringMatching(/Current0 of 1 passed$/),
     expect.stringMatching(/version 11 of 1 passed$/),
   ]);
   expect(troubles).toEqual({ outside: [], faults: [] });

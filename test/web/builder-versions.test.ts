@@ -45,7 +45,7 @@ it('What an application was before is listed, compared, and put in force again o
   await page.locator('summary', { hasText: /^Versions$/ }).click();
   const items = page.getByRole('list', { name: 'Versions' }).getByRole('listitem');
   await items.nth(2).waitFor();
-  expect(await items.locator('.version-name > :last-child').allTextContents()).toEqual(['in force', 'version 2', 'version 1']);
+  expect(await items.locator('.version-name > :last-child').allTextContents()).toEqual(['Current', 'version 2', 'version 1']);
   expect(await items.first().getByRole('button').count()).toBe(0);
 
   await items
@@ -68,7 +68,7 @@ it('What an application was before is listed, compared, and put in force again o
     .nth(2)
     .getByRole('button', { name: /^Restore/ })
     .click();
-  await page.getByRole('dialog').getByText('in force again').waitFor();
+  await page.getByRole('dialog').getByText('Restore the version of').waitFor();
   await page.keyboard.press('Escape');
   expect(await page.getByLabel('Description').first().inputValue()).toBe('Not saved.');
   expect(await stored('shop')).toMatchObject({ displayName: 'Store' });

@@ -280,7 +280,7 @@ it('Tools are put together: by name, by conditions, out of an OpenAPI document, 
   await web.getByLabel('or the document itself').fill(JSON.stringify(document));
   await web.getByRole('button', { name: 'Read it' }).click();
   await web.getByRole('checkbox', { name: /dropItems/ }).uncheck();
-  await web.getByRole('button', { name: 'Take over 1 operation' }).click();
+  await web.getByRole('button', { name: 'Add 1 operation' }).click();
   await web.locator('.builder-card-name', { hasText: 'listItems' }).waitFor();
 
   await web.getByRole('button', { name: 'Add a web API' }).click();

@@ -107,7 +107,7 @@ export const english = {
   managePrompts: 'Add and change prompts…',
 
   deployment: 'Talk to',
-  chooseDeployment: 'Choose whom to talk to',
+  chooseDeployment: 'Choose a model or application',
   searchDeployments: 'Search models and applications',
   application: 'Application',
   needsConsent: 'Others need your consent',
@@ -127,7 +127,7 @@ export const english = {
   pricePerMillion: (prompt: string, completion: string) => `${prompt} in, ${completion} out a million tokens`,
   readsTokens: (tokens: string) => `reads up to ${tokens} tokens`,
   sharedBy: (owner: string, name: string) => `Shared by another user, ${owner} (${name})`,
-  chooseFirst: 'Choose whom to talk to, at the top.',
+  chooseFirst: 'Choose a model or application at the top.',
   noDeployments: 'Your key opens no model and no application that can chat. Whoever gave you the key can change that.',
   noDeploymentFound: (query: string) => `None is called “${query}”.`,
   deploymentGone: (id: string) => `${id} is not offered to you any more. Choose another to go on.`,

@@ -108,7 +108,7 @@ export const german: Words = {
   managePrompts: 'Prompts anlegen und ändern …',
 
   deployment: 'Sprich mit',
-  chooseDeployment: 'Wähle, mit wem du sprichst',
+  chooseDeployment: 'Modell oder Anwendung wählen',
   searchDeployments: 'Modelle und Anwendungen durchsuchen',
   application: 'Anwendung',
   needsConsent: 'Andere brauchen deine Zustimmung',
@@ -128,7 +128,7 @@ export const german: Words = {
   pricePerMillion: (prompt, completion) => `${prompt} hinein, ${completion} heraus je Million Tokens`,
   readsTokens: (tokens) => `liest bis zu ${tokens} Tokens`,
   sharedBy: (owner, name) => `Von einer anderen Person geteilt, ${owner} (${name})`,
-  chooseFirst: 'Wähle oben, mit wem du sprichst.',
+  chooseFirst: 'Wähle oben ein Modell oder eine Anwendung.',
   noDeployments: 'Dein Schlüssel öffnet kein Modell und keine Anwendung zum Chatten. Wer ihn dir gab, kann das ändern.',
   noDeploymentFound: (query) => `Nichts heißt „${query}“.`,
   deploymentGone: (id) => `${id} steht dir nicht mehr offen. Wähle etwas anderes, um fortzufahren.`,
