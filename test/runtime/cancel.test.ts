@@ -10,15 +10,15 @@ const hanging = (seen: AbortSignal[]) =>
   });
 
 describe('when the caller leaves', () => {
-  it('every tool hears of it within 100 ms and the run ends', async () => {
+  it('every tool hears of it at once and the run ends', async () => {
     const seen: AbortSignal[] = [];
     const leaving = new AbortController();
     const model = scriptedModel(calls(['hang', {}], ['hang', {}]), answers('Never.'));
-    setTimeout(() => leaving.abort(new Error('left')), 20);
-    const startedMs = performance.now();
-    await expect(chunksOf({ ask: model.ask, tools: [hanging(seen)], signal: leaving.signal })).rejects.toThrow('left');
-    expect(performance.now() - startedMs).toBeLessThan(120);
+    const left = expect(chunksOf({ ask: model.ask, tools: [hanging(seen)], signal: leaving.signal })).rejects.toThrow('left');
+    while (seen.length < 2) await new Promise(setImmediate);
+    leaving.abort(new Error('left'));
     expect(seen.map(({ aborted }) => aborted)).toEqual([true, true]);
+    await left;
     expect(model.asked).toHaveLength(1);
   });
 
