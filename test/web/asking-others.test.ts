@@ -134,7 +134,7 @@ describe('an answer of somebody else', () => {
 });
 
 it('A rating is kept with the id of its answer, and a word on it; one that is not kept is told', async () => {
-  const { page, say, answer, reload } = await house.open('demo');
+  const { page, say, answer, reload, troubles } = await house.open('demo');
   await say('Hello');
   await answer();
   const sent: unknown[] = [];
@@ -148,6 +148,8 @@ it('A rating is kept with the id of its answer, and a word on it; one that is no
     { rate: false, responseId },
     { rate: false, comment: 'Too short.', responseId },
   ]);
+  expect(await page.getByRole('button', { name: 'Bad answer' }).getAttribute('aria-pressed')).toBe('true');
+  expect(troubles).toEqual({ outside: [], faults: [] });
   await reload();
   const bad = page.getByRole('button', { name: 'Bad answer' });
   expect(await bad.getAttribute('aria-pressed')).toBe('true');

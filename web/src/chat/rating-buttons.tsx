@@ -58,7 +58,9 @@ function CommentForm({ tell }: { readonly tell: (comment: string) => void }) {
   const id = useId();
   const [comment, setComment] = useState('');
   const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.scrollIntoView({ block: 'nearest' }), []);
+  useEffect(() => {
+    form.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
   const send = (event: FormEvent): void => {
     event.preventDefault();
     if (comment.trim() !== '') tell(comment.trim());
