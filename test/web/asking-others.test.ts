@@ -157,4 +157,8 @@ it('A rating is kept with the id of its answer, and a word on it; one that is no
   await page.getByRole('button', { name: 'Good answer' }).click();
   await page.locator('.reply').getByRole('alert').waitFor();
   expect(await bad.getAttribute('aria-pressed')).toBe('true');
+  await page.unroute('**/rate');
+  await page.getByRole('button', { name: 'Good answer' }).click();
+  await page.getByLabel('Kept. Say why, if you like:').waitFor();
+  expect(sent.at(-1)).toEqual({ rate: true, responseId });
 });

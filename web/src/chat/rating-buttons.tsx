@@ -37,7 +37,7 @@ export function RatingButtons({ reply, conversationId }: { readonly reply: Reply
           title: name,
           'aria-pressed': rating?.isGood === isGood,
         }}
-        onClick={() => void rate({ isGood, comment: rating?.comment ?? '' })}
+        onClick={() => void rate({ isGood, comment: rating?.isGood === isGood ? rating.comment : '' })}
       >
         <Icon name={isGood ? 'good' : 'bad'} />
       </button>
