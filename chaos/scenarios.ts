@@ -5,6 +5,7 @@ import { fuzzRoutes } from './fuzz/fuzz-routes.ts';
 import { fuzzUpstreams } from './fuzz/fuzz-upstreams.ts';
 import { killsOfNodes, killsOfOne } from './kills/kills.ts';
 import { rollingRestart } from './rolling/rolling-restart.ts';
+import { backgroundRuns } from './runs/background-runs.ts';
 import type { Scenario } from './scenario.ts';
 import { storesAway } from './stores/stores-away.ts';
 import { upstreamFaults } from './upstreams/upstream-faults.ts';
@@ -13,6 +14,7 @@ import { upstreamFaults } from './upstreams/upstream-faults.ts';
 export const scenarios: readonly Scenario[] = [
   killsOfOne,
   killsOfNodes,
+  backgroundRuns,
   storesAway,
   rollingRestart,
   upstreamFaults,

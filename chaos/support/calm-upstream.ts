@@ -3,18 +3,18 @@ import { chunked, chunkedField, framed, head, lastChunk, type Step, wait } from 
 import { type GoodReply, goodReply } from '../upstreams/good-replies.ts';
 import { type HostileUpstream, startHostileUpstream } from '../upstreams/hostile-upstream.ts';
 
-/** An upstream that does no harm; a prompt of `pieces N` is answered in so many pieces, 20 ms apart. */
+/** An upstream that does no harm; a prompt of `pieces N` is answered in so many pieces, 20 ms apart, or `pieces N every MS`. */
 export function startCalmUpstream(): Promise<HostileUpstream> {
   return startHostileUpstream(({ body }) => {
     const good = goodReply('openai', /"stream":\s*true/.test(body));
-    const pieces = Number(/pieces (\d+)/.exec(body)?.[1] ?? 0);
-    return good.isStream && pieces > 0 ? slowly(good, pieces) : framed(good);
+    const [, pieces = '0', everyMs = '20'] = /pieces (\d+)(?: every (\d+))?/.exec(body) ?? [];
+    return good.isStream && Number(pieces) > 0 ? slowly(good, Number(pieces), Number(everyMs)) : framed(good);
   });
 }
 
-function slowly(good: GoodReply, count: number): readonly Step[] {
+function slowly(good: GoodReply, count: number, everyMs: number): readonly Step[] {
   const [first = Buffer.alloc(0), text = Buffer.alloc(0)] = good.pieces;
-  const texts = Array.from({ length: count }, () => [chunked(text), wait(20)]).flat();
+  const texts = Array.from({ length: count }, () => [chunked(text), wait(everyMs)]).flat();
   return [head(good, [chunkedField]), chunked(first), ...texts, ...good.pieces.slice(-3).map(chunked), lastChunk];
 }
 
