@@ -6,6 +6,7 @@ import type { Frame } from '#contract/frame.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';
 import type { OutputItem } from '#contract/responses/output-items.ts';
 import type { ResponseObject } from '#contract/responses/response.ts';
+import { toWholeEvent, toWholeItem, toWholeUsage } from './demanded-fields.ts';
 import type { Ending, KeptItem, Reading } from './reading.ts';
 import type { Thoughts } from './sealed-thoughts.ts';
 
@@ -64,19 +65,20 @@ export class RelayedReading implements Reading {
     if (ends.has(type)) return this.#conclude(value.response);
     if (typeof type !== 'string') return;
     if (!isJsonObject(item)) {
-      events.push({ type, ...fields } as UnnumberedEvent);
+      events.push(toWholeEvent({ type, ...fields }) as unknown as UnnumberedEvent);
       return;
     }
-    const sealed = this.#toSealed(item);
+    const sealed = this.#toSealed(toWholeItem(item));
     if (type === 'response.output_item.done') this.#items.push(sealed as KeptItem);
     events.push({ type, ...fields, item: this.#shown(sealed) } as UnnumberedEvent);
   }
 
   #conclude(response: unknown): void {
     if (!isJsonObject(response) || !Array.isArray(response.output)) return;
-    const items = response.output.filter(isJsonObject).map((item) => this.#toSealed(item));
+    const items = response.output.filter(isJsonObject).map((item) => this.#toSealed(toWholeItem(item)));
     this.#items.splice(0, this.#items.length, ...(items as KeptItem[]));
-    this.#response = { ...response, output: items.map((item) => this.#shown(item)) };
+    const usage = toWholeUsage(response.usage);
+    this.#response = { ...response, output: items.map((item) => this.#shown(item)), ...(usage !== undefined && { usage }) };
   }
 
   /** The same text is sealed once: an item is told when it is whole, and again at the end. */

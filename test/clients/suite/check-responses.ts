@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { install } from './install.ts';
 import { readSnippets, type Snippet } from './page.ts';
-import { type ResponsesWorld, responsesDeployments, startResponsesWorld } from './responses-world.ts';
+import { type ResponsesWorld, responsesDeployments, startResponsesWorld, strictDeployments } from './responses-world.ts';
 import { runCommand } from './run-command.ts';
 import { installPython } from './runtimes.ts';
 
@@ -31,11 +31,12 @@ export async function checkResponses(): Promise<string[]> {
     await writeFile(join(folder, 'clients.mjs'), await readFile(join(nodeFolder, 'clients.mjs')));
     const setting = { world, node, folder };
     const snippets = (await readSnippets()).filter(({ language }) => responsesLanguages.includes(language));
-    const inPython = [join(python, 'bin/python'), '-B', join(programsFolder, 'python/openai_responses.py')];
+    const inPython = (name: string): string[] => [join(python, 'bin/python'), '-B', join(programsFolder, `python/${name}.py`)];
     const [ofClients, ofCodex] = await Promise.all([
       runAll(setting, [
         ['the clients in JavaScript', [process.execPath, 'clients.mjs', ...responsesDeployments]],
-        ['openai for Python', [...inPython, ...responsesDeployments]],
+        ['openai for Python', [...inPython('openai_responses'), ...responsesDeployments]],
+        ['the types of openai for Python', [...inPython('openai_schemas'), ...strictDeployments]],
         ...(await toRecipes(setting, snippets)),
       ]),
       runCodex(setting, snippets),

@@ -11,6 +11,9 @@ export interface ResponsesWorld extends AsyncDisposable {
 /** A deployment before an upstream of each dialect, and a quick app. */
 export const responsesDeployments = ['gpt', 'responses', 'claude', 'gemini', 'quick'] as const;
 
+/** The same, and one before an upstream that leaves nothing out of what it says in the dialect: another Parley. */
+export const strictDeployments = [...responsesDeployments, 'relay'] as const;
+
 /** The service as a process, before a mock that says what each client needs to hear. */
 export async function startResponsesWorld(): Promise<ResponsesWorld> {
   await using stack = new AsyncDisposableStack();
@@ -18,7 +21,8 @@ export async function startResponsesWorld(): Promise<ResponsesWorld> {
   script(mock);
   await mock.start();
   stack.defer(() => mock.stop());
-  const service = stack.use(await startProcess({ configuration: toConfiguration(mock.url) }));
+  const upstream = stack.use(await startProcess({ configuration: toConfiguration(mock.url) }));
+  const service = stack.use(await startProcess({ configuration: toConfiguration(mock.url, upstream.url) }));
   const running = stack.move();
   const { url } = service;
   return {
@@ -40,11 +44,24 @@ function script(mock: LLMock): void {
   const hasForecast = (request: unknown): boolean => JSON.stringify(request).includes('sunny in');
   mock.on({ userMessage: /weather/i, predicate: hasForecast }, { content: 'It is sunny in Paris.' });
   mock.on({ userMessage: /weather/i }, calls('get_weather', { city: 'Paris' }));
+  mock.onMessage(/two cities/i, {
+    toolCalls: ['Paris', 'Oslo'].map((city) => ({
+      name: 'get_weather',
+      arguments: JSON.stringify({ city }),
+      id: `call_${city}`,
+    })),
+  });
+  mock.onMessage(/overloaded/i, { error: { message: 'The mock is overloaded.', type: 'mocked' }, status: 503 });
+  mock.onMessage(/too much/i, { error: { message: 'The mock says that this is too much.', type: 'mocked' }, status: 400 });
+  mock.onMessage(/cut off/i, { content: 'This answer is cut', finishReason: 'length' });
+  mock.onMessage(/break off/i, { content: 'This answer is going to break off in its middle.' }, { truncateAfterChunks: 2 });
+  mock.onMessage(/think/i, { content: 'So it is.', reasoning: 'Let me think.', reasoningSignature: 'c2lnbmVk' });
   mock.onMessage(/person/i, { content: '{"name":"Ada","age":36}' });
   mock.onMessage(/.*/, { content: 'Hello from the mock.' });
 }
 
-function toConfiguration(upstream: string): object {
+/** `relay` is the address of what the deployment of that name is put before. */
+function toConfiguration(upstream: string, relay?: string): object {
   const openai = { endpoint: `${upstream}/v1`, key: 'upstream-key', model: 'gpt-4o' };
   const once = { maxRetryAttempts: 1 };
   return {
@@ -53,6 +70,9 @@ function toConfiguration(upstream: string): object {
       // What the page's snippets ask, since `npm start` has it.
       demo: { upstreams: [openai], ...once },
       responses: { upstreams: [{ ...openai, api: 'responses' }], ...once },
+      ...(relay && {
+        relay: { upstreams: [{ endpoint: `${relay}/v1`, key: callerKey, model: 'gpt', api: 'responses' }], ...once },
+      }),
       claude: { upstreams: [{ ...openai, protocol: 'anthropic', model: 'claude-sonnet-4-5' }], ...once },
       gemini: { upstreams: [{ ...openai, protocol: 'gemini', endpoint: `${upstream}/v1beta`, model: 'gemini-3-pro' }], ...once },
     },
