@@ -13,7 +13,7 @@ interface Seeded {
 
 const key = 'bench-key';
 const warmUp = 500;
-const perForm = 3_000;
+const perForm = 2_000;
 /** How long a stream rests, as a model that thinks. */
 const restMs = 15;
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
