@@ -12,9 +12,9 @@ const nameless = `[...document.querySelectorAll('button, summary')]
   .filter((each) => !each.title || !each.ariaLabel)
   .map((each) => 'nameless: ' + each.outerHTML.slice(0, 120))`;
 
-/** Half-way to another colour nothing has the contrast it will have. What never ends is not waited for. */
+/** Half-way to another colour nothing has the contrast it will have. What never ends, or follows the scrolling, is not waited for. */
 const settled = `Promise.allSettled(document.getAnimations()
-  .filter(({ effect }) => effect.getComputedTiming().iterations !== Infinity)
+  .filter(({ effect, timeline }) => timeline instanceof DocumentTimeline && effect.getComputedTiming().iterations !== Infinity)
   .map(({ finished }) => finished)).then(() => undefined)`;
 
 /** What axe finds wrong with what is shown now, and buttons without words. */
