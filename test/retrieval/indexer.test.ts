@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '#base/clock.ts';
 import type { IndexedFile } from '#domain/files/file-index.ts';
-import type { PassageIndex } from '#domain/tools/passage-index.ts';
+import type { Lease, PassageIndex } from '#domain/tools/passage-index.ts';
 import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
-import type { OpenDatabase } from '#stores/sql/sql-database.ts';
+import type { OpenDatabase, SqlDatabase } from '#stores/sql/sql-database.ts';
 import { DocumentIndexer } from '../../src/tools/retrieval/indexing/document-indexer.ts';
 import { defaultDocumentBounds } from '../../src/tools/retrieval/loading/load-document.ts';
 import { type FreshDatabase, freshSqlite } from '../stores/sql/engines.ts';
@@ -49,6 +49,33 @@ function indexerOf({ owner = 'node', clock = systemClock, maxBytes = 100_000, ..
   });
   opened.push(indexer);
   return indexer;
+}
+
+/** Holds back one work's claims until `ended`: another node does the work before them. */
+class LateClaims extends SqlPassageIndex {
+  readonly claiming = Promise.withResolvers<void>();
+  readonly ended = Promise.withResolvers<void>();
+  /** After the last work, which makes the vectors. */
+  readonly released = Promise.withResolvers<void>();
+  readonly #work: string;
+
+  constructor(database: SqlDatabase, work: string) {
+    super(database);
+    this.#work = work;
+  }
+
+  override async claim(lease: Lease): Promise<boolean> {
+    if (lease.name.startsWith(this.#work)) {
+      this.claiming.resolve();
+      await this.ended.promise;
+    }
+    return super.claim(lease);
+  }
+
+  override async release(lease: Pick<Lease, 'name' | 'owner'>): Promise<void> {
+    await super.release(lease);
+    if (lease.name.startsWith('vectors')) this.released.resolve();
+  }
 }
 
 function vectorsOf(document: string, embedder: LetterEmbedder): Promise<number> {
@@ -255,6 +282,23 @@ describe('two nodes', () => {
     await until(async () => (await vectorsOf(one?.id ?? '', embedder)) === 80);
     expect(embedder.asked).toHaveLength(80);
     await Promise.all(nodes.map((node) => node.close()));
+    await second.close();
+  });
+
+  it.each(['read', 'vectors'])('do not do again what the other ended just before the claim "%s …"', async (work) => {
+    const second = await fresh.open();
+    const late = new LateClaims(second.database, work);
+    const embedder = new LetterEmbedder();
+    const file = blobs.file('a.md', longText);
+    const reading = read(indexerOf({ owner: 'two', index: late }), file, embedder);
+    await late.claiming.promise;
+    const one = await read(indexerOf({ owner: 'one' }), file, embedder);
+    await until(async () => (await vectorsOf(one.id, embedder)) === 80);
+    late.ended.resolve();
+    expect(await reading).toEqual(one);
+    await late.released.promise;
+    expect(embedder.asked).toHaveLength(80);
+    expect(await vectorsOf(one.id, embedder)).toBe(80);
     await second.close();
   });
 

@@ -75,6 +75,9 @@ export class DocumentReader {
       await clock.sleep(lookAgainMs, signal);
     }
     try {
+      // Another node may have ended it, and given the lease back, between the look and the claim.
+      const known = await index.find(id);
+      if (known !== undefined) return known;
       await index.begin(id, content.name);
       return await this.#store(id, await loadDocument(content.bytes, labelOf(file), { ...bounds, signal }));
     } catch (thrown) {

@@ -30,24 +30,29 @@ export class VectorMaker {
   /** One step. `elsewhere` if another node is doing it. Throws StoreFault, what the embedder throws, the signal's reason. */
   async step({ document, embedder }: VectorRequest, signal: AbortSignal): Promise<'more' | 'done' | 'elsewhere'> {
     const { index, clock, owner } = this.#deps;
-    const key = { document: document.id, model: embedder.model };
     const name = `vectors ${document.id} ${embedder.model}`;
-    const first = await index.countVectors(key);
-    if (first >= document.passages) return 'done';
     const nowMs = clock.epochMs();
     if (!(await index.claim({ name, owner, nowMs, untilMs: nowMs + leaseMs }))) return 'elsewhere';
+    let isMore = false;
+    try {
+      isMore = await this.#makeSome({ document, embedder }, signal);
+    } finally {
+      if (!isMore) await index.release({ name, owner });
+    }
+    return isMore ? 'more' : 'done';
+  }
+
+  /** Gives whether there is more to do. What is done is counted under the lease: another node may have done some before it. */
+  async #makeSome({ document, embedder }: VectorRequest, signal: AbortSignal): Promise<boolean> {
+    const { index } = this.#deps;
+    const key = { document: document.id, model: embedder.model };
+    const first = await index.countVectors(key);
+    if (first >= document.passages) return false;
     const { passagesAtOnce = usualAtOnce } = embedder;
     const passages = await index.read(document.id, first, first + passagesAtOnce);
-    try {
-      const texts = passages.map((passage) => toText(document.title, passage));
-      await index.addVectors(key, { first, count: passages.length, vectors: joined(await embedder.embed(texts, signal)) });
-    } catch (thrown) {
-      await index.release({ name, owner });
-      throw thrown;
-    }
-    if (first + passages.length < document.passages) return 'more';
-    await index.release({ name, owner });
-    return 'done';
+    const texts = passages.map((passage) => toText(document.title, passage));
+    await index.addVectors(key, { first, count: passages.length, vectors: joined(await embedder.embed(texts, signal)) });
+    return first + passages.length < document.passages;
   }
 }
 
