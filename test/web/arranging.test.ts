@@ -1,22 +1,16 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { callerKey } from '#test/start-service.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type ChatsHouse, startChatsHouse } from './chats-house.ts';
 import { looks, violations } from './violations.ts';
 
-let database: ResponseDatabase;
-let house: PageHouse;
+let house: ChatsHouse;
 
 beforeAll(async () => {
-  database = await openResponses('SQLite');
-  house = await startPageHouse({}, undefined, { chats: database.chats() });
+  house = await startChatsHouse();
 });
 
-afterAll(async () => {
-  await house[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
+afterAll(() => house[Symbol.asyncDispose]());
 
 interface Listed {
   readonly id: string;

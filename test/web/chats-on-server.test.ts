@@ -1,20 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { callerKey } from '#test/start-service.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type ChatsHouse, startChatsHouse } from './chats-house.ts';
 
-let database: ResponseDatabase;
-let house: PageHouse;
+let house: ChatsHouse;
 
 beforeAll(async () => {
-  database = await openResponses('SQLite');
-  house = await startPageHouse({}, undefined, { chats: database.chats() });
+  house = await startChatsHouse();
 });
 
-afterAll(async () => {
-  await house[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
+afterAll(() => house[Symbol.asyncDispose]());
 
 const stored = async (): Promise<readonly { id: string; title: string }[]> => {
   const { json } = await house.service.ask({ method: 'GET', path: '/v1/chats', headers: { 'api-key': callerKey } });
@@ -135,7 +129,7 @@ describe('conversations on the server', () => {
     await answer();
     await expect.poll(titles).toContain('Kept in two places');
     await page.waitForResponse((response) => response.url().includes('chat-changes'));
-    await database.database.transact(async (kysely) => {
+    await house.database.database.transact(async (kysely) => {
       for (const table of ['chat_turns', 'chats', 'chat_owners'] as const) await kysely.deleteFrom(table).execute();
     });
     expect(await titles()).toEqual([]);

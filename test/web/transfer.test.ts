@@ -1,23 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { callerKey } from '#test/start-service.ts';
-import { type PageHouse, startPageHouse } from './support.ts';
+import { type ChatsHouse, startChatsHouse } from './chats-house.ts';
 import { looks, overhang, violations } from './violations.ts';
 
-let database: ResponseDatabase;
-let house: PageHouse;
+let house: ChatsHouse;
 
 beforeAll(async () => {
-  database = await openResponses('SQLite');
-  house = await startPageHouse({}, undefined, { chats: database.chats() });
+  house = await startChatsHouse();
 });
 
-afterAll(async () => {
-  await house[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
+afterAll(() => house[Symbol.asyncDispose]());
 
 const node = (id: string, parent: string | null, role: string, text: string) => ({
   [id]: { id, parent, children: [], message: { id, author: { role }, content: { content_type: 'text', parts: [text] } } },

@@ -21,6 +21,16 @@ export interface PageDeps {
   readonly settings: () => PageSettings;
 }
 
+/** The branded page, made once for each configuration. */
+function createBranded(): typeof branded {
+  const pages = new WeakMap<PageSettings, PageFile>();
+  return (index, settings) => {
+    const page = pages.get(settings) ?? branded(index, settings);
+    pages.set(settings, page);
+    return page;
+  };
+}
+
 /**
  * `/` and what belongs to it: the page for people, and `/v1/sign-in`. No key is needed. The whole page is read when a file of it is
  * first asked for, and kept: a page that is built anew meanwhile is served after the next start.
@@ -33,9 +43,10 @@ export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays, s
     return;
   }
   const find = createFind(folder);
+  const brandedOnce = createBranded();
   const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const built = await find('index.html');
-    const file = built && branded(built, settings());
+    const file = built && brandedOnce(built, settings());
     const policy = pagePolicy(await listWays());
     return sendFile(request, reply, file && { ...file, policy, etag: etagOf(file.etag, policy) });
   };

@@ -1,8 +1,8 @@
-import { useLanguage } from '../words/words.tsx';
+import { useWordsOf } from '../words/words.tsx';
 import { type BuilderWords, builderEnglish } from './builder-english.ts';
 import { builderGerman } from './builder-german.ts';
 
 /** What the builder says; apart from the other words, so that only who builds loads it. */
 export function useBuilderWords(): BuilderWords {
-  return useLanguage().language === 'de' ? builderGerman : builderEnglish;
+  return useWordsOf({ en: builderEnglish, de: builderGerman });
 }

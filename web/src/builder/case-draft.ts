@@ -1,4 +1,4 @@
-import { isJsonObject, JsonFault, type JsonObject, parseJson } from '#base/json.ts';
+import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 
 /** How a field of a check is written by people. */
 export type FieldKind = 'line' | 'text' | 'code' | 'flag' | 'number' | 'object' | 'deployment';
@@ -119,11 +119,6 @@ function readNumber(text: string): ReadField {
 }
 
 function readObject(text: string): ReadField {
-  try {
-    const value = parseJson(text);
-    return isJsonObject(value) ? { value } : { fault: 'notObject' };
-  } catch (thrown) {
-    if (thrown instanceof JsonFault) return { fault: 'notObject' };
-    throw thrown;
-  }
+  const value = tryParseJson(text);
+  return isJsonObject(value) ? { value } : { fault: 'notObject' };
 }

@@ -1,5 +1,6 @@
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { type FormEvent, useId, useState } from 'react';
 import type { ChatSettings } from '../conversation/chat-settings.ts';
+import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import { useWords } from '../words/words.tsx';
 import { Presets } from './presets.tsx';
 import '../forms/forms.css';
@@ -22,10 +23,9 @@ interface Written {
 /** Instructions, temperature and length of one conversation, and presets of them. */
 export function ChatSettingsDialog({ settings, change, close }: ChatSettingsDialogProps) {
   const words = useWords();
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useShownDialog();
   const title = useId();
   const [written, setWritten] = useState(() => toWritten(settings));
-  useEffect(() => dialog.current?.showModal(), []);
   const set = (next: Partial<Written>): void => setWritten((now) => ({ ...now, ...next }));
   const submit = (event: FormEvent): void => {
     event.preventDefault();

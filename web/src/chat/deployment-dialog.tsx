@@ -1,8 +1,9 @@
-import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { moveFocus } from '../parts/move-focus.ts';
 import { Segments } from '../parts/segments.tsx';
+import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import { type Deployment, makers } from '../service/deployments.ts';
 import { useWords } from '../words/words.tsx';
 import { DeploymentOption } from './deployment-option.tsx';
@@ -26,7 +27,7 @@ const fewDeployments = 8;
 export function DeploymentDialog({ title, chosen, pick, close }: DeploymentDialogProps) {
   const words = useWords();
   const { deployments } = usePage();
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useShownDialog();
   const [query, setQuery] = useState('');
   const [kind, setKind] = useState<Kind>('all');
   const [favourites, setFavourites] = useState(readFavourites);
@@ -45,7 +46,6 @@ export function DeploymentDialog({ title, chosen, pick, close }: DeploymentDialo
     self: words.yours,
     other: words.sharedByOthers,
   };
-  useLayoutEffect(() => dialog.current?.showModal(), []);
   const isLong = deployments.length > fewDeployments;
   const sections = toSections(
     rankedBy(

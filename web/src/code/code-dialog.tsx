@@ -1,8 +1,9 @@
-import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { CodeBlock } from '../markdown/code-block.tsx';
 import { takeKey } from '../page/kept-key.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Segments } from '../parts/segments.tsx';
+import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import type { Deployment } from '../service/deployments.ts';
 import { useWords } from '../words/words.tsx';
 import { useCodeWords } from './code-words.ts';
@@ -18,14 +19,13 @@ interface CodeDialogProps {
 /** How programs ask a deployment: its address, its name, a key, and snippets that run as they stand. */
 export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps) {
   const words = { ...useWords(), ...useCodeWords() };
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useShownDialog();
   const title = useId();
   const address = new URL('.', location.href).href.replace(/\/$/, '');
   const [first, ...others] = toSnippets({ address, deployment: id });
   const [chosen, setChosen] = useState(first?.name ?? '');
   const shown = others.find((snippet) => snippet.name === chosen) ?? first;
   const ownKey = takeKey();
-  useEffect(() => dialog.current?.showModal(), []);
   if (first === undefined || shown === undefined) return null;
   const options = [first, ...others].map((snippet) => [snippet.name, snippet.name] as const);
   return (

@@ -1,8 +1,8 @@
-import { useLanguage } from '../words/words.tsx';
+import { useWordsOf } from '../words/words.tsx';
 import { type FilesWords, filesEnglish } from './files-english.ts';
 import { filesGerman } from './files-german.ts';
 
 /** What the page of files says; apart from the other words, so that only who looks at it loads it. */
 export function useFilesWords(): FilesWords {
-  return useLanguage().language === 'de' ? filesGerman : filesEnglish;
+  return useWordsOf({ en: filesEnglish, de: filesGerman });
 }

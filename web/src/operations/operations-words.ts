@@ -1,8 +1,8 @@
-import { useLanguage } from '../words/words.tsx';
+import { useWordsOf } from '../words/words.tsx';
 import { type OperationsWords, operationsEnglish } from './operations-english.ts';
 import { operationsGerman } from './operations-german.ts';
 
 /** What the page of operations says; apart from the other words, so that only who looks at it loads it. */
 export function useOperationsWords(): OperationsWords {
-  return useLanguage().language === 'de' ? operationsGerman : operationsEnglish;
+  return useWordsOf({ en: operationsEnglish, de: operationsGerman });
 }

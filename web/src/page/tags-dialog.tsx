@@ -1,5 +1,6 @@
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { type FormEvent, useId, useState } from 'react';
 import type { Head } from '../conversation/database.ts';
+import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import { useWords } from '../words/words.tsx';
 import { useHeads } from './page.tsx';
 import { tagsOf } from './shelf.ts';
@@ -18,15 +19,12 @@ interface TagsDialogProps {
 export function TagsDialog({ head, title, close }: TagsDialogProps) {
   const words = useWords();
   const arrange = useArranging(head);
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useShownDialog();
   const [added, setAdded] = useState('');
   const { tags = [] } = head;
   const known = tagsOf(useHeads());
   const name = useId();
   const field = useId();
-  useEffect(() => {
-    if (dialog.current?.open === false) dialog.current.showModal();
-  });
   const toggle = (tag: string): void =>
     void arrange({ tags: tags.includes(tag) ? tags.filter((each) => each !== tag) : [...tags, tag] });
   const add = (event: FormEvent): void => {

@@ -1,5 +1,6 @@
-import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useId, useMemo, useState } from 'react';
 import { Icon } from '../parts/icon.tsx';
+import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import type { Command } from './command-registry.ts';
 import { best } from './match.ts';
 import { usePaletteWords } from './palette-words.ts';
@@ -15,13 +16,12 @@ const mostOfKind = 5;
 export function Palette({ close }: { readonly close: () => void }) {
   const words = usePaletteWords();
   const all = useAllCommands();
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useShownDialog();
   const ids = useId();
   const [query, setQuery] = useState('');
   const [at, setAt] = useState(0);
   const found = useMemo(() => (query.trim() === '' ? firstOfEach(all) : best(all, query).slice(0, mostShown)), [all, query]);
   const idOf = (place: number): string => `${ids}-${place}`;
-  useEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
     document.getElementById(`${ids}-${at}`)?.scrollIntoView({ block: 'nearest' });
   }, [ids, at]);

@@ -1,4 +1,5 @@
-import { Fragment, useEffect, useId, useRef } from 'react';
+import { Fragment, useId } from 'react';
+import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import { useWords } from '../words/words.tsx';
 import { toKeys } from './keys.ts';
 import type { PaletteWords } from './palette-english.ts';
@@ -43,9 +44,8 @@ const groups: readonly (readonly [Saying, readonly Shortcut[]])[] = [
 export function ShortcutList({ close }: { readonly close: () => void }) {
   const words = useWords();
   const own = usePaletteWords();
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useShownDialog();
   const title = useId();
-  useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog
       {...{ ref: dialog, className: 'question-dialog shortcut-list', 'aria-labelledby': title, closedby: 'any', onClose: close }}

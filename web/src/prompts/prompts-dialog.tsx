@@ -1,7 +1,8 @@
-import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { type FormEvent, useId, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Trouble } from '../parts/trouble.tsx';
+import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { useWords } from '../words/words.tsx';
 import { deletePrompt, longestName, readPrompt, savePrompt } from './prompts.ts';
@@ -18,11 +19,10 @@ interface PromptsDialogProps {
 export function PromptsDialog({ names, changed, close }: PromptsDialogProps) {
   const words = useWords();
   const { service } = usePage();
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useShownDialog();
   const [id, nameId, textId] = [useId(), useId(), useId()];
   const [draft, setDraft] = useState({ name: '', content: '' });
   const [fault, setFault] = useState<Fault>();
-  useEffect(() => dialog.current?.showModal(), []);
   const attempt = (act: Promise<unknown>): void => {
     setFault(undefined);
     act.then(changed, (thrown: unknown) => setFault(faultOf(thrown)));

@@ -30,9 +30,14 @@ export interface Said {
 export const mostTurns = 20_000;
 const idForm = /^[A-Za-z0-9_-]{1,64}$/;
 
+/** Whether the service takes it as an id. */
+export function isId(id: unknown): id is string {
+  return typeof id === 'string' && idForm.test(id);
+}
+
 /** An id that the service takes: the one of the file, if that will do. */
 export function toId(id: unknown): string {
-  return typeof id === 'string' && idForm.test(id) ? id : crypto.randomUUID();
+  return isId(id) ? id : crypto.randomUUID();
 }
 
 /** Messages as turns: those in between left out, what one side says in a row as one, each later than what it follows. */

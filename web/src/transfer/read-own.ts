@@ -1,9 +1,8 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { type Conversation, settled, type Turn } from '../conversation/conversation.ts';
 import { fieldsOf } from '../conversation/merge.ts';
-import { type Imported, mostTurns } from './imported.ts';
+import { type Imported, isId, mostTurns } from './imported.ts';
 
-const idForm = /^[A-Za-z0-9_-]{1,64}$/;
 const states: readonly unknown[] = ['running', 'done', 'stopped', 'failed', 'interrupted'];
 const longestMs = 8_640_000_000_000_000;
 
@@ -92,10 +91,6 @@ function isText(value: unknown): value is string {
 
 function isShort(value: unknown): value is string {
   return isText(value) && value.length <= 1000;
-}
-
-function isId(value: unknown): boolean {
-  return isText(value) && idForm.test(value);
 }
 
 function isMoment(value: unknown): boolean {

@@ -1,5 +1,6 @@
-import { useEffect, useId, useRef } from 'react';
+import { useId, useRef } from 'react';
 import { usePage } from '../page/page.tsx';
+import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import { useWords } from '../words/words.tsx';
 import { toReportLines } from './report-lines.ts';
 import { useTransferWords } from './transfer-words.ts';
@@ -10,14 +11,13 @@ import './transfer.css';
 /** Takes all conversations along in a file, and brings them from one. */
 export function TransferDialog({ close }: { readonly close: () => void }) {
   const words = useTransferWords();
-  const { storageFailed } = useWords();
+  const { storageFailed, stop: stopWord, close: closeWord } = useWords();
   const { isStorageGone } = usePage();
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useShownDialog();
   const input = useRef<HTMLInputElement>(null);
   const title = useId();
   const { transfer, takeOut, bringIn, stop } = useTransfer();
   const isBusy = transfer.at === 'reading' || transfer.at === 'writing';
-  useEffect(() => dialog.current?.showModal(), []);
   const leave = (): void => {
     stop();
     close();
@@ -48,11 +48,11 @@ export function TransferDialog({ close }: { readonly close: () => void }) {
       <div className="row end">
         {isBusy && (
           <button type="button" className="button" onClick={stop}>
-            {words.stopTransfer}
+            {stopWord}
           </button>
         )}
         <button type="button" className="button primary" onClick={() => dialog.current?.close()}>
-          {words.closeTransfer}
+          {closeWord}
         </button>
       </div>
     </dialog>

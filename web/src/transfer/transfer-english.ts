@@ -22,8 +22,6 @@ export const transferEnglish = {
   unknownForm: 'This is no file of a form that can be imported: a JSON file of this page, of ChatGPT or of LibreChat.',
   tooLarge: 'The file is larger than 1 GB.',
   transferFailed: 'That went wrong. What was read so far is here; try again.',
-  stopTransfer: 'Stop',
-  closeTransfer: 'Close',
 };
 
 export type TransferWords = typeof transferEnglish;

@@ -25,6 +25,4 @@ export const transferGerman: TransferWords = {
     'Diese Datei hat keine Form, die sich importieren lässt: eine JSON-Datei dieser Seite, von ChatGPT oder von LibreChat.',
   tooLarge: 'Die Datei ist größer als 1 GB.',
   transferFailed: 'Das ging schief. Was bis dahin gelesen war, ist hier; versuch es noch einmal.',
-  stopTransfer: 'Anhalten',
-  closeTransfer: 'Schließen',
 };

@@ -1,8 +1,8 @@
-import { useLanguage } from '../words/words.tsx';
+import { useWordsOf } from '../words/words.tsx';
 import { type TransferWords, transferEnglish } from './transfer-english.ts';
 import { transferGerman } from './transfer-german.ts';
 
 /** What the dialog for taking conversations along says; apart from the other words, so that only who opens it loads it. */
 export function useTransferWords(): TransferWords {
-  return useLanguage().language === 'de' ? transferGerman : transferEnglish;
+  return useWordsOf({ en: transferEnglish, de: transferGerman });
 }

@@ -66,6 +66,11 @@ export function useWords(): Words {
   return useLanguage().words;
 }
 
+/** Those of the language of the page, among the words of a part that brings its own; each language must have them. */
+export function useWordsOf<PartWords>(dictionary: Readonly<Record<Language, PartWords>>): PartWords {
+  return dictionary[useLanguage().language];
+}
+
 function firstLanguage(): Language {
   const wanted = localStorage.getItem(keptAs) ?? navigator.language.slice(0, 2);
   return languages.find((language) => language === wanted) ?? 'en';

@@ -1,0 +1,20 @@
+import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
+import { type PageHouse, startPageHouse } from './support.ts';
+
+/** The page with its conversations in a database. */
+export interface ChatsHouse extends PageHouse {
+  readonly database: ResponseDatabase;
+}
+
+export async function startChatsHouse(): Promise<ChatsHouse> {
+  const database = await openResponses('SQLite');
+  const house = await startPageHouse({}, undefined, { chats: database.chats() });
+  return {
+    ...house,
+    database,
+    async [Symbol.asyncDispose]() {
+      await house[Symbol.asyncDispose]();
+      await database[Symbol.asyncDispose]();
+    },
+  };
+}
