@@ -23,9 +23,15 @@ const whole = {
   choices: [{ index: 0, message, finish_reason: 'stop' }],
 };
 
+/** When the upstream began to send the end of its answer. */
+interface Sending {
+  endAtMs: number;
+}
+
 /** An upstream that answers at once, whole or in eight chunks, the last of them a while later. */
-async function answerAtOnce(answering: Answering): Promise<void> {
+async function answerAtOnce(answering: Answering, sending: Sending): Promise<void> {
   if (answering.received.body.stream !== true) {
+    sending.endAtMs = performance.now();
     await jsonReply(whole)(answering);
     return;
   }
@@ -37,16 +43,18 @@ async function answerAtOnce(answering: Answering): Promise<void> {
   await answering.events(chunk({ role: 'assistant', content: 'Hello' }));
   for (let nth = 0; nth < 6; nth += 1) await answering.events(chunk({ content: ` ${nth}` }));
   await new Promise((resolve) => setTimeout(resolve, restMs));
+  sending.endAtMs = performance.now();
   await answering.events(chunk({}, { finish_reason: 'stop' }), { ...chunk({}), choices: [], usage });
   answering.done();
 }
 
-async function withService(responses: Kept, work: (service: TestService) => Promise<void>): Promise<void> {
-  const upstream = await startScriptedUpstream(answerAtOnce);
+async function withService(responses: Kept, work: (service: TestService, sending: Sending) => Promise<void>): Promise<void> {
+  const sending = { endAtMs: 0 };
+  const upstream = await startScriptedUpstream((answering) => answerAtOnce(answering, sending));
   const models = { m: { upstreams: [{ endpoint: upstream.endpoint, key: 'k' }] } };
   const service = await startService({ models, keys: { [key]: { project: 'bench' } } }, { responses });
   try {
-    await work(service);
+    await work(service, sending);
   } finally {
     await service.close();
     await upstream.close();
@@ -81,15 +89,16 @@ export function measureCalls(responses: Kept, { idOf, own }: Seeded): Promise<vo
   });
 }
 
-/** The same call with and without storing, in turn: to the first byte of its answer and to the end. */
+/** The same call with and without storing, in turn: to the first byte of its answer, and from the upstream's last bytes to the last. */
 export function measureAnswers(responses: Kept): Promise<void> {
-  return withService(responses, async ({ url }) => {
-    const whole = await timeInTurn(url, false);
+  return withService(responses, async ({ url }, sending) => {
+    const time = (body: object) => timeAnswer(url, body, sending);
+    const whole = await timeInTurn(time, false);
     tell(
       'one JSON text, its last byte',
       whole.map(({ last }) => last),
     );
-    const streams = await timeInTurn(url, true);
+    const streams = await timeInTurn(time, true);
     tell(
       'a stream, its first byte',
       streams.map(({ first }) => first),
@@ -102,11 +111,14 @@ export function measureAnswers(responses: Kept): Promise<void> {
 }
 
 /** The answers that are not stored, and those that are. */
-async function timeInTurn(url: string, stream: boolean): Promise<readonly ReturnType<typeof toTimings>[]> {
+async function timeInTurn(
+  time: (body: object) => ReturnType<typeof timeAnswer>,
+  stream: boolean,
+): Promise<readonly ReturnType<typeof toTimings>[]> {
   const timings = [toTimings(), toTimings()];
   for (let sample = -warmUp; sample < perForm; sample += 1) {
     const nth = Math.abs(sample) % 2;
-    const { firstMs, lastMs } = await timeAnswer(url, { model: 'm', input: 'Hello', stream, store: nth === 1 });
+    const { firstMs, lastMs } = await time({ model: 'm', input: 'Hello', stream, store: nth === 1 });
     if (sample < 0) continue;
     timings[nth]?.first.note(firstMs);
     timings[nth]?.last.note(lastMs);
@@ -125,11 +137,11 @@ function toTimings(): { readonly first: Timings; readonly last: Timings } {
   return { first: new Timings(), last: new Timings() };
 }
 
-async function timeAnswer(url: string, body: object): Promise<{ firstMs: number; lastMs: number }> {
+async function timeAnswer(url: string, body: object, sending: Sending): Promise<{ firstMs: number; lastMs: number }> {
   const beganMs = performance.now();
   const response = await fetch(`${url}/v1/responses`, { method: 'POST', headers: withKey(key), body: JSON.stringify(body) });
   let firstMs: number | undefined;
   for await (const _piece of response.body ?? []) firstMs ??= performance.now() - beganMs;
-  const lastMs = performance.now() - beganMs;
+  const lastMs = performance.now() - sending.endAtMs;
   return { firstMs: firstMs ?? lastMs, lastMs };
 }

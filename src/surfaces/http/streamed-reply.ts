@@ -10,7 +10,7 @@ export interface EventWriter {
   begin(stream: EventStream, context: RequestContext, first: Frame): void;
   toBytes(frame: Frame): string;
   /** Called ahead of `end`, which then waits for what it gives. */
-  settle?(stream: EventStream): Promise<void> | undefined;
+  settle?(): Promise<void> | undefined;
   /** What closes a reply that ended well. */
   end(): string;
   /** What closes a reply that broke off. */
@@ -43,7 +43,7 @@ export class StreamedReply implements ReplySink {
   }
 
   end(): void {
-    const settling = this.#stream && this.#writer.settle?.(this.#stream);
+    const settling = this.#stream && this.#writer.settle?.();
     if (settling === undefined) this.#close();
     else settling.then(() => this.#close()).catch((thrown) => this.fail(thrown));
   }

@@ -75,6 +75,7 @@ class ResponseWriter implements EventWriter {
   readonly #ignored: readonly string[];
   /** The first and the last bytes that went on as they came. */
   #relayed: { readonly first: string; last: string } | undefined;
+  /** What closes the response. */
   #last: readonly ResponseEvent[] = [];
 
   constructor(run: ResponseRun, ignored: readonly string[]) {
@@ -95,12 +96,10 @@ class ResponseWriter implements EventWriter {
     return bytes;
   }
 
-  /** The last event is told once the response can be read. */
-  settle(stream: EventStream): Promise<void> | undefined {
+  /** The end is told once the response can be read. */
+  settle(): Promise<void> | undefined {
     if (this.#relayed !== undefined) return undefined;
-    const events = this.#run.end();
-    stream.send(toBytes(events.slice(0, -1)));
-    this.#last = events.slice(-1);
+    this.#last = this.#run.end();
     return this.#run.settling;
   }
 

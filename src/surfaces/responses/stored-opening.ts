@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
 import type { AnyItem } from '#contract/responses/input-items.ts';
@@ -143,7 +144,10 @@ export class StoredOpening implements OpenedResponse {
     }
   }
 
+  /** After the first bytes: they are written in the first turn, and nobody knows of the response before. */
   async #begin(response: ResponseObject): Promise<boolean> {
+    await nextTurn();
+    await nextTurn();
     try {
       await this.#hold();
       await this.#deps.responses.begin({ ...this.#toStored({ response, items: [] }), node: this.#deps.life.node });
