@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Seal } from '#base/seal.ts';
+import { Secret } from '#base/secret.ts';
+import { SqlConversationStore } from '#stores/sql/conversation-store.ts';
+import type { SqlDatabase } from '#stores/sql/sql-database.ts';
 import type { MockedService } from '#test/mocked-service.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { withKey } from '#test/start-service.ts';
@@ -104,3 +108,52 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a conversation on %s', (engine
       expect((await mocked.service.ask({ method: 'GET', path, headers: { 'api-key': 'caller-key' } })).status).toBe(404);
   });
 });
+
+describe('a conversation whose store is slow', () => {
+  let stored: ResponseDatabase;
+  beforeAll(async () => {
+    stored = await openResponses('SQLite');
+  });
+  afterAll(() => stored[Symbol.asyncDispose]());
+
+  it.each([
+    ['what cannot be asked', 400, { input: [{ type: 'function_call_output', call_id: 'x', output: 'y' }] }],
+    [
+      'the same in the background',
+      400,
+      { input: [{ type: 'function_call_output', call_id: 'x', output: 'y' }], background: true },
+    ],
+    ['what fails', 500, { input: 'broken' }],
+    ['a stream that fails', 500, { input: 'broken', stream: true }],
+  ])('is free again before anybody is told the fault of %s', async (_what, status, body) => {
+    const slow = new SlowRelease(stored.database);
+    await using mocked = await startResponsesService({ responses: { ...stored.stores(), conversations: slow } });
+    const conversation = String(((await post(mocked.service, {}, '/v1/conversations')).json as { id: string }).id);
+    const told: number[] = [];
+    const asked = post(mocked.service, { model: 'gpt', conversation, ...body }).then((answered) => told.push(answered.status));
+    await slow.releasing.promise;
+    // Whoever was told would have been by the end of these.
+    for (let nth = 0; nth < 3; nth += 1) expect((await post(mocked.service, { model: 'gpt', input: 'hello' })).status).toBe(200);
+    expect(told).toEqual([]);
+    slow.gate.resolve();
+    await asked;
+    expect(told).toEqual([status]);
+    expect((await post(mocked.service, { model: 'gpt', input: 'hello', conversation })).status).toBe(200);
+  });
+});
+
+/** Lets go of a conversation only after `gate`. */
+class SlowRelease extends SqlConversationStore {
+  readonly releasing = Promise.withResolvers<void>();
+  readonly gate = Promise.withResolvers<void>();
+
+  constructor(database: SqlDatabase) {
+    super(database, new Seal([new Secret('a secret of this test')]));
+  }
+
+  override async release(conversation: string, run: string): Promise<void> {
+    this.releasing.resolve();
+    await this.gate.promise;
+    await super.release(conversation, run);
+  }
+}

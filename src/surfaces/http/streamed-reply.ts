@@ -9,8 +9,8 @@ export interface EventWriter {
   /** Starts the stream; what is thrown here is answered with the status of an error. */
   begin(stream: EventStream, context: RequestContext, first: Frame): void;
   toBytes(frame: Frame): string;
-  /** Called ahead of `end`, which then waits for what it gives. */
-  settle?(): Promise<void> | undefined;
+  /** Called ahead of `end`, or of an error that is told; both wait for what it gives, which never fails. */
+  settle?(error?: ParleyError): Promise<void> | undefined;
   /** What closes a reply that ended well. */
   end(): string;
   /** What closes a reply that broke off. */
@@ -51,6 +51,12 @@ export class StreamedReply implements ReplySink {
   fail(thrown: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    const settling = this.#writer.settle?.(this.#context.failed(thrown));
+    if (settling === undefined) this.#tell(thrown);
+    else void settling.then(() => this.#tell(thrown));
+  }
+
+  #tell(thrown: unknown): void {
     const context = this.#context;
     if (this.#stream === undefined) context.sendError(thrown);
     else this.#breakOff(this.#stream, context.failed(thrown));

@@ -175,8 +175,7 @@ export class BackgroundRuns {
       };
       const fail = (thrown: unknown): void => {
         if (isAdmitted) return background.fail(thrown);
-        refuseOpened(opening, record, this.#deps.clock);
-        refuse(thrown);
+        void refuseOpened(opening, record, this.#deps.clock).then(() => refuse(thrown));
       };
       answer = calls.answer(
         target,
@@ -185,8 +184,7 @@ export class BackgroundRuns {
       );
       background.follow(answer);
     } catch (thrown) {
-      refuseOpened(opening, record, this.#deps.clock);
-      refuse(thrown);
+      void refuseOpened(opening, record, this.#deps.clock).then(() => refuse(thrown));
     }
   }
 
@@ -223,9 +221,9 @@ export class BackgroundRuns {
   }
 }
 
-/** Lets go of what was opened for a run that never began. */
-function refuseOpened(opening: StoredOpening, record: CallRecord, clock: Clock): void {
-  void opening.ended(undefined);
+/** Lets go of what was opened for a run that never began. Never fails. */
+async function refuseOpened(opening: StoredOpening, record: CallRecord, clock: Clock): Promise<void> {
+  await opening.ended(undefined);
   const none = { error: undefined, promptTokens: 0, completionTokens: 0 };
   record.end({ outcome: 'refused', status: 400, ...none, atMs: clock.nowMs() });
 }

@@ -44,21 +44,26 @@ export class JsonResponse implements ReplySink {
   end(): void {
     if (this.#relayed === undefined) this.#run.end();
     else this.#run.abandon();
-    const { settling } = this.#run;
-    if (settling === undefined) this.#send();
-    else void settling.then(() => this.#send());
+    this.#whenSettled(() => this.#send());
   }
 
   fail(thrown: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const context = this.#context;
-    context.sendError(thrown);
     this.#run.abandon();
-    context.replyEnded();
+    this.#whenSettled(() => {
+      this.#context.sendError(thrown);
+      this.#context.replyEnded();
+    });
   }
 
-  /** Whoever is sent the answer can read it again at once. */
+  /** Whoever is answered can read the response again at once, or go on with its conversation. */
+  #whenSettled(answer: () => void): void {
+    const { settling } = this.#run;
+    if (settling === undefined) answer();
+    else void settling.then(answer);
+  }
+
   #send(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -71,14 +76,17 @@ export class JsonResponse implements ReplySink {
 
 /** Writes a response as events; those of an upstream of the dialect as they came, if nothing of them is Parley's to change. */
 class ResponseWriter implements EventWriter {
+  readonly #context: RequestContext;
   readonly #run: ResponseRun;
   readonly #ignored: readonly string[];
   /** The first and the last bytes that went on as they came. */
   #relayed: { readonly first: string; last: string } | undefined;
+  #isTold = false;
   /** What closes the response. */
   #last: readonly ResponseEvent[] = [];
 
-  constructor(run: ResponseRun, ignored: readonly string[]) {
+  constructor(context: RequestContext, run: ResponseRun, ignored: readonly string[]) {
+    this.#context = context;
     this.#run = run;
     this.#ignored = ignored;
   }
@@ -86,6 +94,7 @@ class ResponseWriter implements EventWriter {
   begin(stream: EventStream, context: RequestContext, first: Frame): void {
     if (first.native !== undefined) requireForm(first.native, 'streamed');
     stream.start(headersOf(context, this.#ignored), comment);
+    this.#isTold = true;
   }
 
   toBytes(frame: Frame): string {
@@ -96,11 +105,14 @@ class ResponseWriter implements EventWriter {
     return bytes;
   }
 
-  /** The end is told once the response can be read. */
-  settle(): Promise<void> | undefined {
-    if (this.#relayed !== undefined) return undefined;
-    this.#last = this.#run.end();
-    return this.#run.settling;
+  /** The end, or the fault, is told once the response can be read, and others may go on with its conversation. */
+  settle(error?: ParleyError): Promise<void> | undefined {
+    const run = this.#run;
+    if (this.#relayed !== undefined) run.abandon();
+    else if (error === undefined) this.#last = run.end();
+    else if (this.#isTold && !this.#context.hasLeft) this.#last = [...this.#last, ...run.fail(error)];
+    else run.cancel();
+    return run.settling;
   }
 
   end(): string {
@@ -108,22 +120,13 @@ class ResponseWriter implements EventWriter {
   }
 
   toFault(error: ParleyError): string {
-    const events = this.#relayed === undefined ? this.#run.fail(error) : endOfBroken(this.#relayed, error);
-    return toBytes(events) + endMark;
+    return toBytes(this.#relayed === undefined ? this.#last : endOfBroken(this.#relayed, error)) + endMark;
   }
 }
 
 /** Sends a response as events; a run whose reader leaves is cancelled. */
 export function streamed(context: RequestContext, run: ResponseRun, ignored: readonly string[]): ReplySink {
-  const reply = new StreamedReply(context, new ResponseWriter(run, ignored));
-  return {
-    frame: (frame) => reply.frame(frame),
-    end: () => reply.end(),
-    fail(thrown) {
-      reply.fail(thrown);
-      run.cancel();
-    },
-  };
+  return new StreamedReply(context, new ResponseWriter(context, run, ignored));
 }
 
 /** Events of the dialect as latin1 bytes. */

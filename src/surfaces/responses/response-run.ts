@@ -47,7 +47,10 @@ export class ResponseRun {
     return native !== undefined && this.#facts.isUntouched;
   }
 
-  /** Resolves once the response that has ended can be read, or says that it cannot; undefined if that is so already. */
+  /**
+   * Resolves once the response that has ended can be read, or says that it cannot, and nothing is held for it any more; undefined
+   * if that is so already. Never fails.
+   */
   get settling(): Promise<void> | undefined {
     return this.#settling;
   }
@@ -125,7 +128,7 @@ export class ResponseRun {
   abandon(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    void this.#facts.ended(undefined);
+    this.#settling = this.#facts.ended(undefined)?.then(() => undefined);
   }
 
   #readingOf({ native }: Frame): Reading {

@@ -70,7 +70,7 @@ async function serveCreate(deps: ResponsesDeps, context: RequestContext): Promis
   if (request.background === true && deps.background !== undefined)
     return serveBackground(deps.background, context, { target, request, value });
   const opened = await (deps.keeper ?? keepsNothing).open(target, request);
-  const { run, ask, ignored } = readyRun(deps, context, { target, request, body: value as JsonObject, opened });
+  const { run, ask, ignored } = await readyRun(deps, context, { target, request, body: value as JsonObject, opened });
   const reply = request.stream === true ? streamed(context, run, ignored) : new JsonResponse(context, run, ignored);
   context.follow(deps.calls.answer(target, ask, reply), reply);
 }
@@ -95,11 +95,11 @@ interface Opening {
 }
 
 /** A request that is refused leaves nothing behind that was opened for it. */
-function readyRun(deps: ResponsesDeps, { clock }: RequestContext, { target, ...creating }: Opening): ReadyRun {
+async function readyRun(deps: ResponsesDeps, { clock }: RequestContext, { target, ...creating }: Opening): Promise<ReadyRun> {
   try {
     return createRun({ ...deps, clock }, target, creating);
   } catch (thrown) {
-    void creating.opened.ended(undefined);
+    await creating.opened.ended(undefined);
     throw thrown;
   }
 }
@@ -120,7 +120,7 @@ async function serveCompact(deps: ResponsesDeps, context: RequestContext): Promi
   const request = { model, input, ...withoutAbsent({ instructions, previous_response_id, prompt_cache_key }) };
   const looked = await (deps.keeper ?? keepsNothing).look(target, request);
   const opened = { ...looked, input: [...looked.input, compactionPrompt] };
-  const { run, ask, sealFor } = readyRun(deps, context, { target, request, body: { ...request }, opened });
+  const { run, ask, sealFor } = await readyRun(deps, context, { target, request, body: { ...request }, opened });
   const reply = new CompactReply(context, { run, seal: sealFor });
   context.follow(deps.calls.answer(target, ask, reply), reply);
 }
