@@ -42,7 +42,7 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
     const configuration = {
       models: { slow: model, bounded: model },
       roles: { default: { limits: { bounded: { requestDay: 1 } } } },
-      keys: { [callerKey]: { project: 'clients' } },
+      keys: { [callerKey]: { project: 'clients' }, 'other-key': { project: 'others' } },
     };
     const start = () => startService(configuration, { responses: { ...stored.stores(), isShared: true } });
     nodes = [await start(), await start()];
@@ -51,6 +51,28 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
     for (const node of nodes) await node.close();
     await upstream.close();
     await stored[Symbol.asyncDispose]();
+  });
+
+  it('is listed for its user, the latest first, page by page, on every node', async () => {
+    const ids: string[] = [];
+    for (const words of ['count to 2, first', 'count to 2, then', 'count to 2, last']) ids.push((await create(words)).id);
+    for (const id of ids) await ended(id);
+    await client().responses.create({ model: 'slow', input: 'count to 1, in front' });
+    const list = async (query: string, key = callerKey) => {
+      const asked = { method: 'GET', path: `/v1/user/responses${query}`, headers: { 'api-key': key } };
+      const { status, json } = await (nodes[1] as TestService).ask(asked);
+      return { status, ...(json as { data: Record<string, unknown>[]; has_more: boolean; last_id: string; error: object }) };
+    };
+    const first = await list('?limit=2');
+    const rest = await list(`?limit=2&after=${first.last_id}`);
+    const listed = [...first.data, ...rest.data];
+    expect([first.has_more, rest.has_more]).toEqual([true, false]);
+    expect(new Set(listed.map(({ id }) => id))).toEqual(new Set(ids));
+    const told = { object: 'response', status: 'completed', model: 'slow', background: true, error: null };
+    expect(listed).toEqual(expect.arrayContaining([expect.objectContaining({ ...told, id: ids[2], asked: 'count to 2, last' })]));
+    expect((await list('', 'other-key')).data).toEqual([]);
+    for (const query of [`?after=${'x'.repeat(2000)}`, '?after=resp_none', '?limit=0', '?limit=x'])
+      expect(await list(query)).toMatchObject({ status: 400, error: { code: 'invalid_request' } });
   });
 
   it('waits, is answered, and is read on every node', async () => {

@@ -63,6 +63,14 @@ export interface ChainBounds {
   readonly maxBytes: number;
 }
 
+/** Which responses of a list are asked for. */
+export interface BackgroundQuery {
+  readonly limit: number;
+  /** Id of the one that comes right before them. */
+  readonly after: string | undefined;
+  readonly nowMs: number;
+}
+
 /** Why a response cannot be gone on from: one of the chain is missing, or there is too much of it. */
 export type BrokenChain = { readonly absent: string } | { readonly bytes: number };
 
@@ -79,6 +87,8 @@ export interface ResponseStore {
   find(place: ResponsePlace, nowMs: number): Promise<StoredResponse | undefined>;
   /** A response and those it goes on from, the earliest first, or why they cannot be had. */
   chain(place: ResponsePlace, bounds: ChainBounds): Promise<readonly StoredResponse[] | BrokenChain>;
+  /** What a user had made in the background, the latest first, `limit` of them behind `after`; undefined if that is none of them. */
+  listBackground(subject: string, asked: BackgroundQuery): Promise<readonly StoredResponse[] | undefined>;
   /** Items of responses and conversations of a user, by their ids. */
   findItems(subject: string, ids: readonly string[]): Promise<ReadonlyMap<string, JsonObject>>;
   /** Keeps a response that begins; with `run`, one that may be answered by any node later on. */

@@ -18,6 +18,7 @@ export const migrations: readonly Migration[] = [
   toContentsPlace,
   toEvaluationTables,
   toChatTables,
+  toBackgroundList,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {
@@ -181,6 +182,11 @@ function toSpellings(): readonly string[] {
 /** Nodes that share a database find out by it whether they share the contents of files too. */
 function toContentsPlace(): readonly string[] {
   return ['alter table database_name add column contents_place text'];
+}
+
+/** Everyone may list what was made in the background for them: it is found without reading all that is stored. */
+function toBackgroundList(): readonly string[] {
+  return ['create index responses_in_background on responses (subject, created_at_ms, id) where is_background = 1'];
 }
 
 const wordTables: Readonly<Record<ColumnTypes['engine'], (key: string) => readonly string[]>> = {

@@ -4,6 +4,7 @@ import type { JsonObject } from '#base/json.ts';
 import type { Seal } from '#base/seal.ts';
 import { isStorableKey } from '#domain/deployments/storable-key.ts';
 import type {
+  BackgroundQuery,
   BrokenChain,
   ChainBounds,
   EndedResponse,
@@ -12,6 +13,7 @@ import type {
   RunningResponse,
   StoredResponse,
 } from '#domain/responses/response-store.ts';
+import { readBackgroundList } from './background-list.ts';
 import { readChain } from './response-chain.ts';
 import { findStoredItems } from './response-items.ts';
 import { fromRow, readColumns, toRow, toRunningRow } from './response-rows.ts';
@@ -60,6 +62,11 @@ export class SqlResponseStore implements ResponseStore {
     if (!isStorableKey(place.id)) return { absent: place.id };
     const rows = await this.#database.run((kysely) => readChain(kysely, place, bounds));
     return Array.isArray(rows) ? rows.map((row) => fromRow(this.#seal, row)) : (rows as BrokenChain);
+  }
+
+  async listBackground(subject: string, asked: BackgroundQuery): Promise<readonly StoredResponse[] | undefined> {
+    const rows = await this.#database.run((kysely) => readBackgroundList(kysely, subject, asked));
+    return rows?.map((row) => fromRow(this.#seal, row));
   }
 
   findItems(subject: string, ids: readonly string[]): Promise<ReadonlyMap<string, JsonObject>> {

@@ -13,20 +13,18 @@ const item: NamedSchema = {
   schema: { type: 'object', required: ['id', 'type'], properties: { id: text, type: text }, additionalProperties: true },
 };
 const orNull: Schema = { type: ['string', 'null'] };
-const itemList: NamedSchema = {
-  name: 'StoredItemList',
-  schema: {
-    type: 'object',
-    required: ['object', 'data', 'first_id', 'last_id', 'has_more'],
-    properties: {
-      object: { const: 'list' },
-      data: { type: 'array', items: item },
-      first_id: orNull,
-      last_id: orNull,
-      has_more: { type: 'boolean' },
-    },
+const pageOf = (each: NamedSchema): Schema => ({
+  type: 'object',
+  required: ['object', 'data', 'first_id', 'last_id', 'has_more'],
+  properties: {
+    object: { const: 'list' },
+    data: { type: 'array', items: each },
+    first_id: orNull,
+    last_id: orNull,
+    has_more: { type: 'boolean' },
   },
-};
+});
+const itemList: NamedSchema = { name: 'StoredItemList', schema: pageOf(item) };
 const deletedAs = (object: string): Schema => ({
   type: 'object',
   required: ['id', 'object', 'deleted'],
@@ -61,8 +59,9 @@ const errors: readonly ErrorCode[] = [...keyErrors, 'response_not_found'];
 const ofItems: readonly ErrorCode[] = [...errors, 'access_denied'];
 const inBody: readonly ErrorCode[] = [...errors, ...bodyErrors];
 const include = inQuery('include', 'What else is shown, such as `reasoning.encrypted_content`; may be given again.');
+const limit = inQuery('limit', 'How many, 1 to 100; 20 if absent.', { schema: { type: 'integer', minimum: 1, maximum: 100 } });
 const paging = [
-  inQuery('limit', 'How many, 1 to 100; 20 if absent.', { schema: { type: 'integer', minimum: 1, maximum: 100 } }),
+  limit,
   inQuery('order', '`asc`: the earliest first; `desc`, or absent: the latest first.', {
     schema: { type: 'string', enum: ['asc', 'desc'] },
   }),
@@ -75,16 +74,47 @@ const inConversation = inPath('conversation', 'Id of a conversation.', exampleNa
 const inItem = inPath('item', 'Id of an item.', exampleNames.item);
 
 type Described = Omit<ApiOperation, 'tag' | 'errorShape'>;
+const common = { tag: 'Responses', errorShape: compatErrorShape } as const;
 
-/** Stored responses and conversations, below `/v1` and below each alias. */
+/** Stored responses and conversations, below `/v1` and below each alias, and the list of those that were made in the background. */
 export function storedOperations(aliases: readonly string[]): ApiOperation[] {
-  return ['', ...aliases].flatMap((alias) => {
+  const ofResources = ['', ...aliases].flatMap((alias) => {
     const base = `${alias === '' ? '' : `/${alias}`}/v1`;
     const suffix = alias === '' ? 'V1' : alias.replace(/[^a-z0-9]+/gi, '_');
     const own = [...responseOperations(`${base}/responses/{response}`), ...conversationOperations(`${base}/conversations`)];
-    return own.map((each) => ({ ...each, id: `${each.id}_${suffix}`, tag: 'Responses' as const, errorShape: compatErrorShape }));
+    return own.map((each) => ({ ...each, id: `${each.id}_${suffix}`, ...common }));
   });
+  return [...ofResources, backgroundList];
 }
+
+const summary: NamedSchema = {
+  name: 'BackgroundResponse',
+  schema: {
+    type: 'object',
+    required: ['id', 'object', 'status', 'created_at', 'completed_at', 'model', 'background', 'error', 'asked'],
+    properties: {
+      id: text,
+      object: { const: 'response' },
+      status: { enum: ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'] },
+      created_at: { type: 'integer', description: 'Seconds since the epoch.' },
+      completed_at: { type: ['integer', 'null'], description: 'Seconds since the epoch.' },
+      model: text,
+      background: { type: 'boolean' },
+      error: { type: ['object', 'null'], required: ['code', 'message'], properties: { code: text, message: text } },
+      asked: { ...orNull, description: 'How the last message of a user in its input begins: up to 200 characters.' },
+    },
+  },
+};
+const summaries: NamedSchema = { name: 'BackgroundResponseList', schema: pageOf(summary) };
+
+/** What the page shows of them. */
+const backgroundList: ApiOperation = {
+  ...{ method: 'get', path: '/v1/user/responses', id: 'listBackgroundResponses', ...common },
+  summary: 'Lists the responses that were made in the background for the caller, the latest first',
+  parameters: [limit, inQuery('after', 'Id of a response; only those behind it.')],
+  answers: [{ status: 200, description: 'A page.', content: json(summaries) }],
+  errors: [...keyErrors, 'invalid_request', 'access_denied'],
+};
 
 function responseOperations(path: string): Described[] {
   return [

@@ -3,13 +3,25 @@ import type { Clock } from '#base/clock.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { requestFault } from '#contract/request-fault.ts';
 import type { Identify } from '#domain/callers/identify.ts';
+import { requireOwn } from '#domain/callers/require-own.ts';
 import type { ResponsePlace, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
 import { isHiddenItem, itemsOf } from '#domain/responses/stored-items.ts';
 import { readCredentials } from '../http/credentials.ts';
 import { serveEarly } from '../http/serve-early.ts';
+import { toBackgroundList } from './background-list.ts';
 import type { BackgroundRuns } from './background-runs.ts';
 import { streamRun } from './background-stream.ts';
-import { pageOf, type Query, queryFault, readFlag, readInclude, readItemQuery, readNumber, toItemList } from './stored-pages.ts';
+import {
+  pageOf,
+  type Query,
+  queryFault,
+  readFlag,
+  readInclude,
+  readItemQuery,
+  readNumber,
+  toItemList,
+  unknownItem,
+} from './stored-pages.ts';
 
 export interface StoredRoutesDeps {
   readonly identify: Identify;
@@ -25,7 +37,7 @@ export interface StoredRoutesDeps {
 /** Chains are read as a whole: as much of them as a request may hold. */
 const maxChainBytes = 256 * 1024 ** 2;
 
-/** `/v1/responses/{response}` and what is below it, also below each alias (docs/responses.md, Stored responses). */
+/** `/v1/responses/{response}` and what is below it, also below each alias (docs/responses.md, Stored responses), and `/v1/user/responses`. */
 export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void {
   for (const base of ['/v1', ...deps.aliases.map((alias) => `/${alias}/v1`)]) {
     const url = `${base}/responses/:response`;
@@ -53,6 +65,7 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
     serveEarly(app, { method: 'POST', url: `${url}/cancel` }, (request) => cancel(deps, request));
     app.get(`${url}/input_items`, (request) => listInput(deps, request));
   }
+  app.get('/v1/user/responses', (request) => listBackground(deps, request));
 }
 
 async function cancel(deps: StoredRoutesDeps, request: FastifyRequest): Promise<unknown> {
@@ -82,6 +95,16 @@ async function listInput(deps: StoredRoutesDeps, request: FastifyRequest): Promi
     ),
     readInclude(query),
   );
+}
+
+async function listBackground({ identify, responses, clock }: StoredRoutesDeps, request: FastifyRequest): Promise<unknown> {
+  const caller = await identify(readCredentials(request.raw));
+  requireOwn(caller, 'list responses');
+  const { limit: most, after: behind } = request.query as Query;
+  const { limit, after } = readItemQuery({ limit: most, after: behind });
+  const listed = await responses.listBackground(caller.subject, { limit: limit + 1, after, nowMs: clock.epochMs() });
+  if (listed === undefined) throw unknownItem('after');
+  return toBackgroundList(listed, limit);
 }
 
 async function find({ responses, clock }: StoredRoutesDeps, place: ResponsePlace): Promise<StoredResponse> {

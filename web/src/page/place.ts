@@ -7,6 +7,8 @@ export type Place =
   /** The user's stored files; `folder` without a slash at its end, absent for all. */
   | { readonly at: 'files'; readonly folder?: string }
   | { readonly at: 'usage' }
+  /** What is answered in the background; `id` of the response that is open. */
+  | { readonly at: 'background'; readonly id?: string }
   /** For administrators alone. */
   | { readonly at: 'operations' }
   /** The user's own applications; `id` of the one that is open, '' for one that is yet to be made. */
@@ -24,6 +26,7 @@ export function toPlace(hash: string): Place {
   if (at === 'consent') return { at: 'consents' };
   if (at === 'build') return id === '' ? { at: 'applications' } : { at: 'applications', id: id === 'new' ? '' : id };
   if (at === 'files') return { at, ...given('folder', id) };
+  if (at === 'background') return { at, ...given('id', id) };
   if (at === 'usage' || at === 'operations') return { at };
   return { at: 'new', ...given('deployment', fields.get('with')), ...(fields.has('lost') && { isLost: true }) };
 }
@@ -34,6 +37,7 @@ export function toHash(place: Place): string {
   if (place.at === 'applications')
     return place.id === undefined ? '#/build' : `#/build/${place.id === '' ? 'new' : toPath(place.id)}`;
   if (place.at === 'files') return place.folder === undefined ? '#/files' : `#/files/${toPath(place.folder)}`;
+  if (place.at === 'background') return place.id === undefined ? '#/background' : `#/background/${encodeURIComponent(place.id)}`;
   if (place.at === 'usage' || place.at === 'operations') return `#/${place.at}`;
   if (place.at === 'new') return toNewHash(place);
   const back = place.back === undefined ? '' : `?back=${encodeURIComponent(place.back)}`;

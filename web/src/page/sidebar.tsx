@@ -12,6 +12,7 @@ import { SettingsMenu } from './settings-menu.tsx';
 import { onShelf, type Shelf } from './shelf.ts';
 import { Shelves } from './shelves.tsx';
 import { useFoundHeads } from './use-found-heads.ts';
+import { useHasBackground } from './use-has-background.ts';
 
 interface SidebarProps {
   readonly isMenuOpen: boolean;
@@ -25,6 +26,7 @@ interface SidebarProps {
 export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setAppearance }: SidebarProps) {
   const words = useWords();
   const { place, isAdmin, isStorageGone } = usePage();
+  const hasBackground = useHasBackground();
   const [query, setQuery] = useState('');
   const [shelf, setShelf] = useState<Shelf>('all');
   const asked = query.trim();
@@ -114,6 +116,16 @@ export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setApp
             <Icon name="file" />
             {words.filesPage}
           </a>
+          {hasBackground && (
+            <a
+              className="quiet-link"
+              href={toHash({ at: 'background' })}
+              aria-current={place.at === 'background' ? 'page' : undefined}
+            >
+              <Icon name="clock" />
+              {words.backgroundPage}
+            </a>
+          )}
           <a className="quiet-link" href={toHash({ at: 'usage' })} aria-current={place.at === 'usage' ? 'page' : undefined}>
             <Icon name="bars" />
             {words.usagePage}

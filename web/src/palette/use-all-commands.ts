@@ -36,6 +36,7 @@ function views(words: Words, isAdmin: boolean): readonly (readonly [Place, strin
     [{ at: 'consents' }, words.consentPage, 'shield'],
     [{ at: 'files' }, words.filesPage, 'file'],
     [{ at: 'usage' }, words.usagePage, 'bars'],
+    [{ at: 'background' }, words.backgroundPage, 'clock'],
     ...(isAdmin ? ([[{ at: 'operations' }, words.operationsPage, 'pulse']] as const) : []),
   ];
 }

@@ -25,6 +25,7 @@ const drawings = {
   file: 'M7 3h7l4 4v14H7zM14 3v4h4',
   folder: 'M3 6h6l2 2h10v11H3z',
   bars: 'M4 20h16M7 16v-5M12 16V6M17 16v-8',
+  clock: 'M12 4a8 8 0 1 1 0 16 8 8 0 0 1 0-16M12 8v4l3 2',
   pulse: 'M3 12h4l3-7 4 14 3-7h4',
   link: 'M14 5h5v5M19 5l-8 8M16 14v5H5V8h5',
   keyboard: 'M3 7h18v11H3zM7 11v.5M11 11v.5M15 11v.5M17 14.5v.5M7 14.5v.5M10 15h4',

@@ -19,13 +19,18 @@ export async function* streamReply(service: Service, ask: Ask): AsyncGenerator<C
   const { deployment, messages, signal, headers = {}, fields = {} } = ask;
   const path = `openai/deployments/${inPath(deployment)}/chat/completions`;
   const response = await service.send(path, { method: 'POST', body: { stream: true, ...fields, messages }, signal, headers });
+  for await (const data of readEvents(response, signal)) yield toChunk(data);
+}
+
+/** The data of each event of an answer. Ends where the service says so; throws ServiceFault where the stream breaks off. */
+export async function* readEvents(response: Response, signal: AbortSignal): AsyncGenerator<string> {
   const splitter = new EventSplitter();
   let isDone = false;
   // Read to its very end: leaving before would look to the service as if the user had gone.
   for await (const text of readText(response, signal)) {
     for (const data of eventData(splitter.push(text))) {
       if (data === '[DONE]') isDone = true;
-      else if (!isDone) yield toChunk(data);
+      else if (!isDone) yield data;
     }
   }
   if (isDone) return;

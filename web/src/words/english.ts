@@ -244,6 +244,7 @@ export const english = {
 
   applicationsPage: 'Your applications',
   filesPage: 'Files',
+  backgroundPage: 'Background answers',
   usagePage: 'Usage',
   operationsPage: 'Operations',
   consentPage: 'Consent',

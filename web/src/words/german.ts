@@ -246,6 +246,7 @@ export const german: Words = {
 
   applicationsPage: 'Deine Anwendungen',
   filesPage: 'Dateien',
+  backgroundPage: 'Im Hintergrund',
   usagePage: 'Verbrauch',
   operationsPage: 'Betrieb',
   consentPage: 'Zustimmung',

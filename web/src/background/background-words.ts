@@ -1,0 +1,8 @@
+import { useWordsOf } from '../words/words.tsx';
+import { type BackgroundWords, backgroundEnglish } from './background-english.ts';
+import { backgroundGerman } from './background-german.ts';
+
+/** What the page of background answers says; apart from the other words, so that only who looks at it loads it. */
+export function useBackgroundWords(): BackgroundWords {
+  return useWordsOf({ en: backgroundEnglish, de: backgroundGerman });
+}

@@ -1,0 +1,90 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import type { FinishReason, ResponseAttachment, ResponseCustomContent, StageDelta } from '#contract/chunk.ts';
+import type { Reply } from '../conversation/conversation.ts';
+import type { AnswerState, ShownAnswer } from './background-answers.ts';
+
+const states: Readonly<Record<AnswerState, Reply['state']>> = {
+  ...{ queued: 'running', in_progress: 'running', completed: 'done' },
+  ...{ incomplete: 'done', failed: 'failed', cancelled: 'stopped' },
+};
+
+/** What is said so far in the events of a response, by the place of each item. */
+export class AnswerFold {
+  readonly #items = new Map<number, JsonObject>();
+
+  add(event: JsonObject): void {
+    const { type, output_index: at, delta, item } = event;
+    if (typeof at !== 'number') return;
+    if ((type === 'response.output_item.added' || type === 'response.output_item.done') && isJsonObject(item))
+      this.#items.set(at, item);
+    if (typeof delta !== 'string') return;
+    if (type === 'response.output_text.delta' || type === 'response.refusal.delta') this.#say(at, 'message', delta);
+    if (type === 'response.reasoning_summary_text.delta') this.#say(at, 'reasoning', delta);
+  }
+
+  /** The items so far, in their order. */
+  get items(): readonly JsonObject[] {
+    return [...this.#items].sort(([one], [other]) => one - other).map(([, item]) => item);
+  }
+
+  #say(at: number, type: string, delta: string): void {
+    const said = this.#items.get(at)?.said;
+    this.#items.set(at, { type, said: (typeof said === 'string' ? said : '') + delta });
+  }
+}
+
+/** A response as the page shows answers; `items` stand for its output while it goes on. */
+export function toReply(answer: ShownAnswer, items: readonly JsonObject[] = answer.output): Reply {
+  const { id, model, status, error, incomplete_details: incomplete, usage, created_at, completed_at } = answer;
+  const thoughts = items.filter(({ type }) => type === 'reasoning').map(textOf);
+  const call = items.findLast(({ type }) => type === 'function_call');
+  const finish: FinishReason | undefined =
+    incomplete === null || incomplete === undefined ? undefined : toFinish(incomplete.reason);
+  return {
+    ...{ kind: 'reply', id, parent: 'question', deployment: model, state: states[status], stageTimes: {}, responseId: id },
+    atMs: created_at * 1000,
+    ...(typeof completed_at === 'number' && { endedAtMs: completed_at * 1000 }),
+    text: items
+      .filter(({ type }) => type === 'message')
+      .map(textOf)
+      .filter(Boolean)
+      .join('\n\n'),
+    custom: toCustom(items),
+    ...(thoughts.some(Boolean) && { thoughts: thoughts.filter(Boolean).join('\n\n') }),
+    ...(call !== undefined && { functionCall: { name: String(call.name) } }),
+    ...(finish !== undefined && { finish }),
+    ...(usage && {
+      usage: { prompt_tokens: usage.input_tokens, completion_tokens: usage.output_tokens, total_tokens: usage.total_tokens },
+    }),
+    ...(status === 'failed' && { fault: { status: 200, code: error?.code ?? 'server_error', message: error?.message ?? '' } }),
+  };
+}
+
+/** The texts of an item: what was said in it, its parts, or its summary. */
+export function textOf({ said, content, summary }: JsonObject): string {
+  if (typeof said === 'string') return said;
+  if (typeof content === 'string') return content;
+  const parts = Array.isArray(content) ? content : Array.isArray(summary) ? summary : [];
+  const texts = parts.filter(isJsonObject).map(({ text, refusal }) => text ?? refusal);
+  return texts.filter((text) => typeof text === 'string').join('\n\n');
+}
+
+function toFinish(reason: string): FinishReason {
+  return reason === 'content_filter' ? reason : 'length';
+}
+
+function toCustom(items: readonly JsonObject[]): ResponseCustomContent {
+  const attachments = items.filter(({ type }) => type === 'parley:attachment').map(toAttachment);
+  const stages = items.filter(({ type }) => type === 'parley:stage').map(toStage);
+  return { ...(attachments.length > 0 && { attachments }), ...(stages.length > 0 && { stages }) };
+}
+
+function toAttachment({ type: _type, id: _id, content_type, ...fields }: JsonObject, index: number): ResponseAttachment {
+  return { index, ...fields, ...(typeof content_type === 'string' && { type: content_type }) } as ResponseAttachment;
+}
+
+function toStage({ name, content, status, attachments }: JsonObject, index: number): StageDelta {
+  const shown = Array.isArray(attachments) ? attachments.filter(isJsonObject).map(toAttachment) : [];
+  const ended = status === 'completed' || status === 'failed' ? { status } : {};
+  return { index, name: String(name), content: String(content), attachments: shown, ...ended } as StageDelta;
+}
