@@ -6,16 +6,18 @@ import type { SqlDatabase } from '#stores/sql/sql-database.ts';
 import type { MockedService } from '#test/mocked-service.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { withKey } from '#test/start-service.ts';
-import { clientOf, post, startResponsesService } from './support.ts';
+import { clientsInTurn, post, startResponsesService } from './support.ts';
 
-describe.each(['SQLite', 'PostgreSQL'] as const)('a conversation on %s', (engine) => {
+describe.each(['SQLite', 'PostgreSQL'] as const)('a conversation on two nodes of %s', (engine) => {
   let stored: ResponseDatabase;
   let mocked: MockedService;
-  const client = (base?: string) => clientOf(mocked.service, base);
+  let client: ReturnType<typeof clientsInTurn>;
 
   beforeAll(async () => {
     stored = await openResponses(engine);
-    mocked = await startResponsesService({ responses: stored.stores() });
+    const [one, other] = [0, 1].map(() => ({ responses: { ...stored.stores(), isShared: true } }));
+    mocked = await startResponsesService(one, {}, other ?? {});
+    client = clientsInTurn(mocked);
   });
   afterAll(async () => {
     await mocked[Symbol.asyncDispose]();

@@ -30,64 +30,78 @@ const ending = [
   { type: 'response.completed', sequence_number: 3, response: { ...head, status: 'completed', output: [message], usage } },
 ];
 
-let upstream: ScriptedUpstream;
-let stored: ResponseDatabase;
-let service: TestService;
+describe.each(['SQLite', 'PostgreSQL'] as const)('on %s', (engine) => {
+  let upstream: ScriptedUpstream;
+  let stored: ResponseDatabase;
+  let service: TestService;
 
-beforeAll(async () => {
-  upstream = await startScriptedUpstream();
-  stored = await openResponses('SQLite');
-  const native = { endpoint: upstream.endpoint, key: 'k', model: 'up', api: 'responses' };
-  const configuration = { models: { m: { upstreams: [native], maxRetryAttempts: 1 } }, keys: { [callerKey]: { project: 'p' } } };
-  service = await startService(configuration, { responses: stored.stores() });
-});
-
-afterAll(async () => {
-  await service.close();
-  await upstream.close();
-  await stored[Symbol.asyncDispose]();
-});
-
-describe('a background run of an upstream that speaks the dialect', () => {
-  it('is a stream of that upstream, which stores nothing, and is kept with its events here', async () => {
-    upstream.script(async (answering: Answering) => {
-      answering.head();
-      await answering.events(...opening, ...ending);
-      answering.done();
-    });
-    const client = clientOf(service);
-    const queued = await client.responses.create({ model: 'm', input: 'Hi', background: true });
-    expect(queued).toMatchObject({ status: 'queued', background: true });
-    const { body } = await upstream.request(0);
-    expect(body).toMatchObject({ stream: true, store: false });
-    expect(body).not.toHaveProperty('background');
-    const ended = await vi.waitFor(async () => {
-      const response = await client.responses.retrieve(queued.id);
-      expect(response.status).toBe('completed');
-      return response;
-    }, 10_000);
-    expect(ended).toMatchObject({ id: queued.id, background: true, store: true, output: [message], usage: { total_tokens: 12 } });
-    const events: [number, string][] = [];
-    for await (const { sequence_number, type } of await client.responses.retrieve(queued.id, { stream: true, starting_after: 2 }))
-      events.push([sequence_number, type]);
-    expect(events).toEqual([
-      [3, 'response.output_item.added'],
-      [4, 'response.output_item.done'],
-      [5, 'response.completed'],
-    ]);
+  beforeAll(async () => {
+    upstream = await startScriptedUpstream();
+    stored = await openResponses(engine);
+    const native = { endpoint: upstream.endpoint, key: 'k', model: 'up', api: 'responses' };
+    const configuration = {
+      models: { m: { upstreams: [native], maxRetryAttempts: 1 } },
+      keys: { [callerKey]: { project: 'p' } },
+    };
+    service = await startService(configuration, { responses: stored.stores() });
   });
 
-  it('is left by its cancel, and is cancelled then', async () => {
-    const asked = upstream.requests.length;
-    upstream.script(async (answering: Answering) => {
-      answering.head();
-      await answering.events(...opening);
+  afterAll(async () => {
+    await service.close();
+    await upstream.close();
+    await stored[Symbol.asyncDispose]();
+  });
+
+  describe('a background run of an upstream that speaks the dialect', () => {
+    it('is a stream of that upstream, which stores nothing, and is kept with its events here', async () => {
+      upstream.script(async (answering: Answering) => {
+        answering.head();
+        await answering.events(...opening, ...ending);
+        answering.done();
+      });
+      const client = clientOf(service);
+      const queued = await client.responses.create({ model: 'm', input: 'Hi', background: true });
+      expect(queued).toMatchObject({ status: 'queued', background: true });
+      const { body } = await upstream.request(0);
+      expect(body).toMatchObject({ stream: true, store: false });
+      expect(body).not.toHaveProperty('background');
+      const ended = await vi.waitFor(async () => {
+        const response = await client.responses.retrieve(queued.id);
+        expect(response.status).toBe('completed');
+        return response;
+      }, 10_000);
+      expect(ended).toMatchObject({
+        id: queued.id,
+        background: true,
+        store: true,
+        output: [message],
+        usage: { total_tokens: 12 },
+      });
+      const events: [number, string][] = [];
+      for await (const { sequence_number, type } of await client.responses.retrieve(queued.id, {
+        stream: true,
+        starting_after: 2,
+      }))
+        events.push([sequence_number, type]);
+      expect(events).toEqual([
+        [3, 'response.output_item.added'],
+        [4, 'response.output_item.done'],
+        [5, 'response.completed'],
+      ]);
     });
-    const client = clientOf(service);
-    const { id } = await client.responses.create({ model: 'm', input: 'Hi', background: true });
-    const { closed } = await upstream.request(asked);
-    expect((await client.responses.cancel(id)).status).toBe('cancelled');
-    expect((await closed).early).toBe(true);
-    expect((await client.responses.retrieve(id)).status).toBe('cancelled');
+
+    it('is left by its cancel, and is cancelled then', async () => {
+      const asked = upstream.requests.length;
+      upstream.script(async (answering: Answering) => {
+        answering.head();
+        await answering.events(...opening);
+      });
+      const client = clientOf(service);
+      const { id } = await client.responses.create({ model: 'm', input: 'Hi', background: true });
+      const { closed } = await upstream.request(asked);
+      expect((await client.responses.cancel(id)).status).toBe('cancelled');
+      expect((await closed).early).toBe(true);
+      expect((await client.responses.retrieve(id)).status).toBe('cancelled');
+    });
   });
 });

@@ -2,12 +2,12 @@ import type { Response } from 'openai/resources/responses/responses';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { MockedService } from '#test/mocked-service.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
-import { clientOf, startResponsesService } from './support.ts';
+import { clientsInTurn, startResponsesService } from './support.ts';
 
-describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on %s', (engine) => {
+describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes of %s', (engine) => {
   let stored: ResponseDatabase;
   let mocked: MockedService;
-  const client = (base?: string, key?: string) => clientOf(mocked.service, base, key);
+  let client: ReturnType<typeof clientsInTurn>;
   const asked = async (): Promise<readonly unknown[]> => {
     const body = mocked.mock.getRequests().at(-1)?.body as { messages: unknown[] } | undefined;
     return body?.messages ?? [];
@@ -15,7 +15,9 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on %s', (eng
 
   beforeAll(async () => {
     stored = await openResponses(engine);
-    mocked = await startResponsesService({ responses: stored.stores() });
+    const [one, other] = [0, 1].map(() => ({ responses: { ...stored.stores(), isShared: true } }));
+    mocked = await startResponsesService(one, {}, other ?? {});
+    client = clientsInTurn(mocked);
   });
   afterAll(async () => {
     await mocked[Symbol.asyncDispose]();

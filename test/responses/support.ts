@@ -15,7 +15,11 @@ export const hello = 'Hello! Grüße, 你好 😀, from the mock.';
  * The service before a third party's mock: `gpt` goes to it in the dialect of OpenAI, `claude` in that of Anthropic, `gemini` in
  * that of Google, `app` is an application behind it. `quick` is a quick app on the demo; `staff` is for others.
  */
-export async function startResponsesService(options: ServiceOptions = {}, more: object = {}): Promise<MockedService> {
+export async function startResponsesService(
+  options: ServiceOptions = {},
+  more: object = {},
+  ...others: ServiceOptions[]
+): Promise<MockedService> {
   const mock = new LLMock({ port: 0, host: '127.0.0.1', chunkSize: 4 });
   mock.on({ userMessage: /weather/i, hasToolResult: true }, { content: 'It is sunny in Paris and rainy in Oslo.' });
   mock.on(
@@ -66,12 +70,25 @@ export async function startResponsesService(options: ServiceOptions = {}, more: 
     keys: { [callerKey]: { project: 'clients' }, 'other-key': { project: 'others' } },
     ...more,
   };
-  return startBefore(mock, configuration, options);
+  return startBefore(mock, configuration, options, ...others);
 }
 
 /** A stock client as its users set it up. */
 export function clientOf(service: TestService, base = '/v1', apiKey = callerKey): OpenAI {
   return new OpenAI({ apiKey, baseURL: `${service.url}${base}`, maxRetries: 0 });
+}
+
+/** Clients whose every request goes to another node than the one before: what one does is seen on the other at once. */
+export function clientsInTurn({ nodes }: MockedService): (base?: string, apiKey?: string) => OpenAI {
+  let asked = 0;
+  return (base = '/v1', apiKey = callerKey) => {
+    const [first] = nodes;
+    const inTurn = (address: string | URL | Request, init?: RequestInit): Promise<Response> => {
+      asked += 1;
+      return fetch(String(address).replace(first?.url ?? '', nodes[asked % nodes.length]?.url ?? ''), init);
+    };
+    return new OpenAI({ apiKey, baseURL: `${first?.url}${base}`, maxRetries: 0, fetch: inTurn });
+  };
 }
 
 export function post(service: TestService, body: object, path = '/v1/responses'): Promise<Answered> {

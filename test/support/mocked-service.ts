@@ -6,6 +6,8 @@ export const vector = [0.25, -0.5, 0.75];
 
 export interface MockedService extends AsyncDisposable {
   readonly service: TestService;
+  /** All nodes of it, `service` first. */
+  readonly nodes: readonly TestService[];
   readonly mock: LLMock;
 }
 
@@ -53,14 +55,17 @@ export async function startMockedService(): Promise<MockedService> {
   });
 }
 
-/** A service before a mock that has begun to listen; they end together. */
-export async function startBefore(mock: LLMock, configuration: object, options: ServiceOptions = {}): Promise<MockedService> {
-  const service = await startService(configuration, options);
+/** A service before a mock that has begun to listen, with as many nodes as there are options; they end together. */
+export async function startBefore(mock: LLMock, configuration: object, ...options: ServiceOptions[]): Promise<MockedService> {
+  const service = await startService(configuration, options[0]);
+  const nodes = [service];
+  for (const others of options.slice(1)) nodes.push(await startService(configuration, others));
   return {
     service,
+    nodes,
     mock,
     [Symbol.asyncDispose]: async () => {
-      await service.close();
+      for (const node of nodes) await node.close();
       await mock.stop();
     },
   };
