@@ -4,6 +4,7 @@ import { evaluationOperations } from '#surfaces/applications/evaluation/operatio
 import { importOperations } from '#surfaces/applications/import-operations.ts';
 import { applicationOperations } from '#surfaces/applications/operations.ts';
 import { chatOperations } from '#surfaces/chats/operations.ts';
+import { shareOperations } from '#surfaces/chats/share-operations.ts';
 import { compatOperations } from '#surfaces/compat/operations.ts';
 import { consentOperations } from '#surfaces/consent/operations.ts';
 import { featureOperations } from '#surfaces/features/operations.ts';
@@ -42,6 +43,7 @@ export function apiOperations({ aliases }: Pick<Configuration, 'aliases'>): read
     ...schemaOperations,
     ...importOperations,
     ...chatOperations,
+    ...shareOperations,
     ...fileOperations,
     ...resourceOperations,
     ...relocationOperations,

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import fastify, { type FastifyInstance } from 'fastify';
@@ -18,6 +18,7 @@ import { adminRoutes } from '#surfaces/admin/routes.ts';
 import { importRoutes } from '#surfaces/applications/import-routes.ts';
 import { applicationRoutes } from '#surfaces/applications/routes.ts';
 import { chatRoutes } from '#surfaces/chats/routes.ts';
+import { shareRoutes } from '#surfaces/chats/share-routes.ts';
 import { compatErrorDialectAt } from '#surfaces/compat/error-dialect.ts';
 import { otherFormsOfCalls } from '#surfaces/compat/operations.ts';
 import { compatRoutes } from '#surfaces/compat/routes.ts';
@@ -181,7 +182,8 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
   const { identify, catalog, calls, counters, consent, documents, openApi, guarded, starters } = behind;
   const store = parts.stores.applications;
   const progress = (deployment: Deployment) => documents.progress(deployment);
-  callerRoutes(app, { snapshot, catalog, identify, calls, counters, clock, documents: progress, starters });
+  const sharesChats = parts.shares !== undefined;
+  callerRoutes(app, { sharesChats, snapshot, catalog, identify, calls, counters, clock, documents: progress, starters });
   schemaRoutes(app, { identify });
   importRoutes(app, {
     snapshot,
@@ -193,17 +195,31 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
   const noteSaved = hearingOfSaves(noteAudit, prepareSaved);
   const files = parts.files?.index;
   applicationRoutes(app, { snapshot, identify, store, catalog, files, clock, newId: randomUUID, noteAudit: noteSaved });
-  if (parts.files !== undefined) {
-    const contents = new StoredResources({ ...defaultFileLimits, ...parts.files, clock, newId: randomUUID, noteFault });
+  const contents =
+    parts.files && new StoredResources({ ...defaultFileLimits, ...parts.files, clock, newId: randomUUID, noteFault });
+  if (contents !== undefined) {
     const applications = new ApplicationResources({ store, clock, newId: randomUUID, noteAudit: noteSaved });
     fileRoutes(app, { files: contents, identify });
     resourceRoutes(app, { snapshot, identify, contents, applications });
   }
-  if (parts.chats !== undefined) chatRoutes(app, { chats: parts.chats, identify, snapshot, clock });
+  addChatRoutes(app, parts, { identify, files: contents });
   if (parts.admin !== undefined) adminRoutes(app, { ...parts.admin, identify, clock });
   consentRoutes(app, { ...consent, snapshot, catalog, identify, clock, noteAudit });
   const listWays = createSignInWays({ snapshot, http: parts.http, clock, caches: parts.caches, noteFault });
   uiRoutes(app, { listWays, settings: () => snapshot().configuration.page });
+}
+
+/** The conversations of the page, and what is shared of them. */
+function addChatRoutes(
+  app: FastifyInstance,
+  { chats, shares, snapshot, clock, noteAudit }: CompleteServiceDeps,
+  behind: { readonly identify: Identify; readonly files: StoredResources | undefined },
+): void {
+  if (chats === undefined) return;
+  const deps = { ...behind, chats, snapshot, clock };
+  chatRoutes(app, deps);
+  const newToken = () => randomBytes(32).toString('base64url');
+  if (shares !== undefined) shareRoutes(app, { ...deps, shares, newId: randomUUID, newToken, noteAudit });
 }
 
 /** The same for applications, which tells of each that was saved, whichever way. */

@@ -12,6 +12,7 @@ import { SqlFileIndex } from '#stores/sql/file-index.ts';
 import { SqlJournal } from '#stores/sql/journal.ts';
 import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
 import { SqlResponseStore } from '#stores/sql/response-store.ts';
+import { SqlShareStore } from '#stores/sql/share-store.ts';
 import { openDataFolder } from './data-folder.ts';
 import { keepContents, openBlobs } from './open-contents.ts';
 import { openDatabase } from './open-database.ts';
@@ -97,6 +98,7 @@ async function openDurable(settings: Settings, seal: Seal, tools: StoreDeps): Pr
       isShared: shared.length > 0,
     },
     chats: new SqlChatStore(database, seal),
+    shares: new SqlShareStore(database, seal),
     journal: new SqlJournal(database),
     shared,
     takesWrites,

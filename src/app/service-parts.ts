@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
 import type { HttpClient } from '#base/http/client.ts';
+import type { ShareStore } from '#domain/chats/chat-share.ts';
 import type { ChatStore } from '#domain/chats/chat-store.ts';
 import type { DependencyGraph } from '#domain/consent/dependency-graph.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
@@ -30,7 +31,16 @@ export interface ServiceDeps {
   readonly loadBalancer?: LoadBalancer;
   readonly stores: Omit<
     Stores,
-    'files' | 'chats' | 'passages' | 'responses' | 'evaluations' | 'journal' | 'broadcast' | 'takesWrites' | 'areFilesElsewhere'
+    | 'files'
+    | 'chats'
+    | 'shares'
+    | 'passages'
+    | 'responses'
+    | 'evaluations'
+    | 'journal'
+    | 'broadcast'
+    | 'takesWrites'
+    | 'areFilesElsewhere'
   >;
   /** Where files are stored, and how much of them. Absent: none are, and their paths are not served. */
   readonly files?: Pick<StoredResourcesDeps, 'index' | 'blobs'> & Partial<typeof defaultFileLimits>;
@@ -44,6 +54,8 @@ export interface ServiceDeps {
   readonly evaluations?: EvaluationStores;
   /** Where chats of the page are kept. Absent: none are, and their paths are not served. */
   readonly chats?: ChatStore;
+  /** Where it is kept what is shared of them. Absent: nothing is. */
+  readonly shares?: ShareStore;
   /** Called with each dependency graph that is walked, and what dangles in it. */
   readonly noteGraph?: (graph: DependencyGraph) => void;
   /** Called with the documents that an application names and that are not stored, whenever they were looked up. */

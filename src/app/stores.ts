@@ -1,6 +1,7 @@
 import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
+import type { ShareStore } from '#domain/chats/chat-share.ts';
 import type { ChatStore } from '#domain/chats/chat-store.ts';
 import type { ConsentStore } from '#domain/consent/consent-store.ts';
 import type { ApplicationStore } from '#domain/deployments/application-store.ts';
@@ -23,6 +24,7 @@ export interface DurableStores {
   readonly responses: ResponseStores;
   readonly evaluations: EvaluationStores;
   readonly chats: ChatStore;
+  readonly shares: ShareStore;
   readonly journal: Journal;
   readonly shared: readonly SharedStore[];
   /** Whether the database of this node, if it has its own, can be written. */

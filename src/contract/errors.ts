@@ -129,6 +129,11 @@ export const errorKinds = {
     type: 'not_found_error',
     says: 'No stored response, conversation or item of the caller has this id.',
   },
+  share_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    says: 'Nothing is shared by this link: it was revoked, has expired, or what it showed was deleted.',
+  },
   evaluation_not_found: { status: 404, type: 'not_found_error', says: 'No case or evaluation of the caller has this id.' },
   route_not_found: { status: 404, type: 'not_found_error', says: 'Nothing is served at this path; /docs lists what is.' },
   method_not_allowed: {

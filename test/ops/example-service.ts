@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { apiOperations } from '#app/api-operations.ts';
 import { defaultConfiguration } from '#app/default-configuration.ts';
 import { storeSampleDocuments } from '#app/sample/sample-documents.ts';
@@ -10,8 +10,10 @@ import { Secret } from '#base/secret.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
 import { type PassThroughApi, passThrough, passThroughApis } from '#contract/pass-through.ts';
 import { HeldRights } from '#domain/callers/held-rights.ts';
+import type { ShareStore } from '#domain/chats/chat-share.ts';
 import type { ChatStore } from '#domain/chats/chat-store.ts';
 import { bucketOf } from '#domain/files/bucket.ts';
+import type { FileFacts } from '#domain/files/file-index.ts';
 import { MemoryPerRequestKeys } from '#stores/memory/per-request-keys.ts';
 import { SqlJournal } from '#stores/sql/journal.ts';
 import { SqlPassageIndex } from '#stores/sql/passage-index.ts';
@@ -80,7 +82,7 @@ export async function startExampleService(): Promise<ExampleService> {
     },
   };
   const upstream = await startScriptedUpstream(answerOthers);
-  const others = { responses, evaluations, chats: stored.chats() };
+  const others = { responses, evaluations, chats: stored.chats(), shares: stored.shares() };
   const service = await startService(toConfiguration(upstream.endpoint), { ...parts, ...others });
   const made = await service.ask({
     path: '/v1/responses',
@@ -104,6 +106,7 @@ export async function startExampleService(): Promise<ExampleService> {
       }
       await putStored(responses, response);
       await putChat(stored.chats());
+      await putShare(stored.chats(), stored.shares(), await files.index.find(bucket, 'notes/hours.txt'));
       await applications.delete(guide.id, undefined);
       for (const etag of ['one', 'two']) await applications.put({ ...guide, etag }, undefined);
       await putEvaluated(evaluations.store);
@@ -169,6 +172,19 @@ async function putChat(chats: ChatStore): Promise<void> {
   const change = { updatedAtMs: 1, fields: { title: 'Opening hours' }, rest: {}, turns: [] };
   const bounds = { maxBytesPerChat: 1e6, maxBytesPerUser: 1e9, condition: undefined };
   await chats.write({ subject, id: exampleNames.chatId }, change, bounds);
+}
+
+/** What is shared of it, with a stored file. */
+async function putShare(chats: ChatStore, shares: ShareStore, file: FileFacts | undefined): Promise<void> {
+  const { chatId, share: id, shareToken } = exampleNames;
+  const place = { subject, id: chatId };
+  const { head } = (await chats.read(place, 0)) ?? {};
+  const files = file === undefined ? [] : [{ path: file.path, etag: file.etag }];
+  const snapshot = { title: 'Opening hours', deployment: 'demo', turns: [], files };
+  const times = { createdAtMs: 1, expiresAtMs: Number.MAX_SAFE_INTEGER };
+  const made = { id, tokenHash: hash('sha256', shareToken, 'base64url'), ...times, snapshot, revision: head?.revision ?? 0 };
+  await shares.revoke(subject, id, 1);
+  await shares.share(place, made, { maxPerUser: 10, maxBytesPerUser: 1e6 });
 }
 
 const guide = {

@@ -22,6 +22,7 @@ const table: Record<ErrorCode, readonly [status: number, type: string]> = {
   deployment_not_found: [404, 'not_found_error'],
   file_not_found: [404, 'not_found_error'],
   response_not_found: [404, 'not_found_error'],
+  share_not_found: [404, 'not_found_error'],
   evaluation_not_found: [404, 'not_found_error'],
   route_not_found: [404, 'not_found_error'],
   method_not_allowed: [405, 'invalid_request_error'],

@@ -7,6 +7,7 @@ import { SqlEvaluationStore } from '#stores/sql/evaluation-store.ts';
 import { openPostgres } from '#stores/sql/open-postgres.ts';
 import { openSqlite } from '#stores/sql/open-sqlite.ts';
 import { SqlResponseStore } from '#stores/sql/response-store.ts';
+import { SqlShareStore } from '#stores/sql/share-store.ts';
 import type { SqlDatabase } from '#stores/sql/sql-database.ts';
 import { freshDatabase } from './fresh-database.ts';
 import type { ServiceOptions } from './start-service.ts';
@@ -18,6 +19,8 @@ export interface ResponseDatabase extends AsyncDisposable {
   evaluating(): Required<Pick<ServiceOptions, 'applications' | 'evaluations'>>;
   /** What a node on this database keeps responses in. */
   stores(): NonNullable<ServiceOptions['responses']>;
+  /** And what is shared of chats in. */
+  shares(): NonNullable<ServiceOptions['shares']>;
   /** And chats in. */
   chats(): NonNullable<ServiceOptions['chats']>;
 }
@@ -43,6 +46,7 @@ export async function openResponses(engine: 'SQLite' | 'PostgreSQL'): Promise<Re
       conversations: new SqlConversationStore(database, seal),
       isShared: engine === 'PostgreSQL',
     }),
+    shares: () => new SqlShareStore(database, seal),
     chats: () => new SqlChatStore(database, seal),
     async [Symbol.asyncDispose]() {
       await opened.close();

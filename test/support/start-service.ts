@@ -54,6 +54,7 @@ export interface ServiceOptions {
   readonly broadcast?: NonNullable<ServiceDeps['broadcast']>;
   readonly evaluations?: NonNullable<ServiceDeps['evaluations']>;
   readonly chats?: NonNullable<ServiceDeps['chats']>;
+  readonly shares?: NonNullable<ServiceDeps['shares']>;
   readonly admin?: NonNullable<ServiceDeps['admin']>;
   readonly noteGraph?: (graph: DependencyGraph) => void;
   readonly noteMissing?: (application: string, references: readonly string[]) => void;

@@ -284,6 +284,11 @@ export const PageSettings = strict(
       description:
         'Where the page keeps conversations. `server`: in the database, sealed, the same on every device of a user. `browser`: in the browser alone; what the database has of them stays there, and is not served.',
     }),
+    sharing: Type.Boolean({
+      default: true,
+      description:
+        'Whether users may share a conversation by a link, which any user of this service can open who has it. `false`: nothing is shared, and links that were given out lead nowhere as long as it stands. Conversations that are kept in the browser alone cannot be shared.',
+    }),
     titleModel: Type.Optional(
       text(
         'Id of a chat model that names conversations of the page. It is asked once, behind the first answer, by the page itself: with the rights of the user, counted to the limits and the usage of the user. It is sent the beginnings of the question and the answer. Absent: a conversation is called by its first question.',

@@ -108,8 +108,10 @@ export async function dropChats(transaction: Kysely<Schema>, subject: string, id
   await transaction.deleteFrom('chats').where('subject', '=', subject).where('id', 'in', ids).execute();
 }
 
+/** Deletes the turns of chats, and what is shared of them. */
 export async function dropTurns(transaction: Kysely<Schema>, subject: string, chats: readonly string[]): Promise<void> {
   await transaction.deleteFrom('chat_turns').where('subject', '=', subject).where('chat', 'in', chats).execute();
+  await transaction.deleteFrom('chat_shares').where('subject', '=', subject).where('chat', 'in', chats).execute();
 }
 
 /** Drops rows of chats that were deleted before a moment; gives the latest revision among them. */

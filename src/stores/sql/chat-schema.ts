@@ -3,6 +3,7 @@ export interface ChatSchema {
   readonly chat_owners: ChatOwnerRow;
   readonly chats: ChatRow;
   readonly chat_turns: ChatTurnRow;
+  readonly chat_shares: ChatShareRow;
 }
 
 export interface ChatOwnerRow {
@@ -37,4 +38,18 @@ export interface ChatTurnRow {
   readonly bytes: number;
   /** JSON, sealed for the row. */
   readonly sealed_turn: string;
+}
+
+interface ChatShareRow {
+  readonly subject: string;
+  readonly id: string;
+  readonly chat: string;
+  /** Of the token of its link, which is nowhere. */
+  readonly token_hash: string;
+  readonly created_at_ms: number;
+  readonly expires_at_ms: number;
+  readonly bytes: number;
+  /** JSON, sealed for the row. */
+  readonly sealed_title: string;
+  readonly sealed_content: string;
 }

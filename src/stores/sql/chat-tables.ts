@@ -36,3 +36,22 @@ export function toChatTables({ key }: ColumnTypes): readonly string[] {
     )`,
   ];
 }
+
+/** What is shared of chats by links. It goes with its chat. */
+export function toShareTable({ key }: ColumnTypes): readonly string[] {
+  return [
+    `create table chat_shares (
+      subject ${key} not null,
+      id ${key} not null,
+      chat ${key} not null,
+      token_hash ${key} not null unique,
+      created_at_ms bigint not null,
+      expires_at_ms bigint not null,
+      bytes bigint not null,
+      sealed_title text not null,
+      sealed_content text not null,
+      primary key (subject, id)
+    )`,
+    'create index chat_shares_expired on chat_shares (expires_at_ms)',
+  ];
+}

@@ -1,4 +1,4 @@
-import { toChatTables } from './chat-tables.ts';
+import { toChatTables, toShareTable } from './chat-tables.ts';
 import type { ColumnTypes } from './column-types.ts';
 import { toEvaluationTables } from './evaluation-tables.ts';
 import { toResponseTables } from './response-tables.ts';
@@ -19,6 +19,7 @@ export const migrations: readonly Migration[] = [
   toEvaluationTables,
   toChatTables,
   toBackgroundList,
+  toShareTable,
 ];
 
 function toFirstTables({ key }: ColumnTypes): readonly string[] {

@@ -104,7 +104,10 @@ async function removeAll(deps: ChatRoutesDeps, request: FastifyRequest, reply: F
 }
 
 /** Whose chats they are. An application has none, and does not reach those of the user it answers. */
-async function subjectOf({ identify, snapshot }: ChatRoutesDeps, { raw }: FastifyRequest): Promise<string> {
+export async function subjectOf(
+  { identify, snapshot }: Pick<ChatRoutesDeps, 'identify' | 'snapshot'>,
+  { raw }: FastifyRequest,
+): Promise<string> {
   const caller = await identify(readCredentials(raw));
   requireOwn(caller, 'read or write chats');
   if (snapshot().configuration.page.conversations === 'browser') throw routeNotFound();
@@ -117,13 +120,15 @@ async function conditionOf({ chats }: ChatRoutesDeps, { headers }: FastifyReques
   return toWriteCondition(headers, there && { etag: String(there.head.revision) });
 }
 
-function placeOf({ params }: FastifyRequest, subject: string): ChatPlace {
+/** The chat of a path. Throws `response_not_found` for what is no id of one. */
+export function placeOf({ params }: FastifyRequest, subject: string): ChatPlace {
   const { chat: id } = params as { chat: string };
   if (!chatIdForm.test(id)) throw notThere();
   return { subject, id };
 }
 
-function notThere(): ParleyError {
+/** There is no such chat. */
+export function notThere(): ParleyError {
   return new ParleyError(
     'response_not_found',
     'You have no chat of this id; its letters are A-Z, a-z, 0-9, _ and -, at most 64.',

@@ -10,8 +10,8 @@ import { resourceNotFound, type StoredResources } from '#domain/files/stored-res
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { readCredentials } from '../http/credentials.ts';
+import { sendFile, toSelection } from '../http/read-file.ts';
 import { letGo } from '../http/request-pieces.ts';
-import { sendFile, toSelection } from './read-file.ts';
 import { noPlace } from './resources/not-found.ts';
 import { toMetadata } from './resources/to-metadata.ts';
 import { refuseLargeFile, requirePlain, withUpload } from './upload.ts';

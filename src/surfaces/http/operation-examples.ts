@@ -29,6 +29,9 @@ export const exampleNames = {
   item: 'msg_example',
   /** A chat of the page. */
   chatId: 'opening-hours',
+  /** What is shared of it, and the token of the link. */
+  share: 'share-of-hours',
+  shareToken: 'example-token-of-a-link-that-nobody-guesses',
 } as const;
 
 /** The parameter `id` of paths below a deployment. */

@@ -35,6 +35,7 @@ const userInfo: NamedSchema = {
     properties: {
       ...{ user: text, project: text, roles: { type: 'array', items: text } },
       titleModel: { type: 'string', description: 'The model that names conversations of the page, if one is configured.' },
+      sharesChats: { type: 'boolean', description: 'True if chats can be shared by a link.' },
     },
   },
 };

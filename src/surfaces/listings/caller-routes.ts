@@ -20,6 +20,8 @@ import { toDocumentList } from './document-list.ts';
 import { toLimitStats } from './limit-stats.ts';
 
 export interface CallerRoutesDeps {
+  /** Whether chats can be shared, as far as the configuration lets users do it. */
+  readonly sharesChats: boolean;
   readonly snapshot: () => ConfigSnapshot;
   readonly catalog: Catalog;
   readonly identify: Identify;
@@ -61,8 +63,13 @@ const deploymentsBase = '/v1/deployments/';
 export function callerRoutes(app: FastifyInstance, deps: CallerRoutesDeps): void {
   app.get('/v1/user/info', async (request) => {
     const { subject, project, roles } = await deps.identify(readCredentials(request.raw));
-    const { titleModel } = deps.snapshot().configuration.page;
-    return { user: subject, project, roles, ...(titleModel !== undefined && { titleModel }) };
+    const { titleModel, sharing, conversations } = deps.snapshot().configuration.page;
+    const sharesChats = deps.sharesChats && sharing && conversations === 'server';
+    return {
+      ...{ user: subject, project, roles },
+      ...(titleModel !== undefined && { titleModel }),
+      ...(sharesChats && { sharesChats }),
+    };
   });
   app.get(`${deploymentsBase}*`, async (request, reply) => {
     const caller = await deps.identify(readCredentials(request.raw));

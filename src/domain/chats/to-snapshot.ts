@@ -1,0 +1,117 @@
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { bucketOf, publicBucket, sampleBucket } from '../files/bucket.ts';
+import { fileScheme, fromReference } from '../files/file-references.ts';
+import type { ChatSnapshot, SharedFile } from './chat-share.ts';
+import type { StoredChat } from './chat-store.ts';
+
+/** The ETag of a file of the owner; undefined if there is none. */
+type LookUp = (path: string) => Promise<string | undefined>;
+
+/** Fields that are shared, and how those who open it may rely on them. */
+type Forms = Readonly<Record<string, (value: unknown) => boolean>>;
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isNumber = (value: unknown): boolean => typeof value === 'number';
+const isControl = (value: unknown): boolean =>
+  isJsonObject(value) && isText(value.label) && (value.value === undefined || isJsonObject(value.value));
+const ofQuestions: Forms = { filled: (value) => Array.isArray(value) && value.every(isText), control: isControl };
+const ofReplies: Forms = { endedAtMs: isNumber, deployment: isText, finish: isText };
+const ofAttachments: Forms = { index: isNumber, type: isText, title: isText, data: isText };
+const endings: readonly unknown[] = ['done', 'stopped', 'failed', 'interrupted'];
+
+/**
+ * What is shared of a chat: the branch that is shown, and of its turns only what is named here. Steps, thoughts, the state of
+ * applications, settings, ratings and tags stay with the owner.
+ */
+export async function toSnapshot({ head, rest, turns }: StoredChat, subject: string, lookUp: LookUp): Promise<ChatSnapshot> {
+  const files = new SharedFiles(bucketOf(subject), lookUp);
+  const shared: JsonObject[] = [];
+  for (const turn of shownOf(turns, rest.shown)) shared.push(await toSharedTurn(turn, files));
+  const { title = '', deployment = '' } = head.fields;
+  return { title: String(title), deployment: String(deployment), turns: shared, files: files.all };
+}
+
+/** From the first on the one that was chosen, else the last one made; each is behind one other, so there is no way round. */
+function shownOf(turns: readonly JsonObject[], shown: unknown): readonly JsonObject[] {
+  const chosen = isJsonObject(shown) ? shown : {};
+  const byParent = Map.groupBy(turns, ({ parent }) => String(parent));
+  const path: JsonObject[] = [];
+  for (let at: unknown = ''; ; ) {
+    const there = byParent.get(String(at)) ?? [];
+    const next = there.find(({ id }) => id === chosen[String(at)]) ?? there.at(-1);
+    if (next === undefined) return path;
+    path.push(next);
+    at = next.id;
+  }
+}
+
+async function toSharedTurn(turn: JsonObject, files: SharedFiles): Promise<JsonObject> {
+  const { id, parent, kind, atMs, text } = turn;
+  const said = { id, parent, kind, atMs, text };
+  if (kind === 'question')
+    return { ...said, ...picked(turn, ofQuestions), attachments: await files.toAttachments(turn.attachments) };
+  const custom = isJsonObject(turn.custom) ? turn.custom : {};
+  const attachments = await files.toAttachments(custom.attachments);
+  return {
+    ...said,
+    ...picked(turn, ofReplies),
+    // What is still coming is shared as far as it came.
+    state: endings.includes(turn.state) ? turn.state : 'interrupted',
+    custom: attachments.length > 0 ? { attachments } : {},
+    stageTimes: {},
+  };
+}
+
+/** Numbers files of the owner as they are met. */
+class SharedFiles {
+  readonly all: SharedFile[] = [];
+  readonly #bucket: string;
+  readonly #lookUp: LookUp;
+  readonly #known = new Map<string, number | undefined>();
+
+  constructor(bucket: string, lookUp: LookUp) {
+    this.#bucket = bucket;
+    this.#lookUp = lookUp;
+  }
+
+  async toAttachments(given: unknown): Promise<readonly JsonObject[]> {
+    const attachments: JsonObject[] = [];
+    for (const each of Array.isArray(given) ? given : []) {
+      if (!isJsonObject(each)) continue;
+      const source = each.reference_url;
+      attachments.push({
+        ...picked(each, ofAttachments),
+        ...(await this.#toContent(each.url)),
+        ...(typeof source === 'string' && isOfWeb(source) && { reference_url: source }),
+      });
+    }
+    return attachments;
+  }
+
+  /** An address that means the same to everybody, or the number of a file that is there; nothing for any other. */
+  async #toContent(url: unknown): Promise<JsonObject> {
+    if (typeof url !== 'string') return {};
+    if (isOfWeb(url) || /^data:/i.test(url)) return { url };
+    const place = url.startsWith(fileScheme) ? fromReference(url) : undefined;
+    if (place === undefined) return {};
+    if (place.bucket === publicBucket || place.bucket === sampleBucket) return { url };
+    const file = place.bucket === this.#bucket ? await this.#numberOf(place.path) : undefined;
+    return file === undefined ? {} : { file };
+  }
+
+  async #numberOf(path: string): Promise<number | undefined> {
+    if (!this.#known.has(path)) {
+      const etag = await this.#lookUp(path);
+      this.#known.set(path, etag === undefined ? undefined : this.all.push({ path, etag }) - 1);
+    }
+    return this.#known.get(path);
+  }
+}
+
+function isOfWeb(url: string): boolean {
+  return /^https?:\/\//i.test(url);
+}
+
+function picked(from: JsonObject, forms: Forms): JsonObject {
+  return Object.fromEntries(Object.entries(from).filter(([name, value]) => Object.hasOwn(forms, name) && forms[name]?.(value)));
+}

@@ -1,0 +1,185 @@
+import { hash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Compile } from 'typebox/compile';
+import type { JsonObject } from '#base/json.ts';
+import { NewShare } from '#contract/chat-share.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { requireShape } from '#contract/request-fault.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { ChatShare, OpenedShare, ShareStore } from '#domain/chats/chat-share.ts';
+import type { ChatPlace } from '#domain/chats/chat-store.ts';
+import { toSnapshot } from '#domain/chats/to-snapshot.ts';
+import { bucketOf } from '#domain/files/bucket.ts';
+import type { ContentPlace } from '#domain/files/resource-place.ts';
+import type { StoredResources } from '#domain/files/stored-resources.ts';
+import type { NoteAudit } from '#domain/usage/journal.ts';
+import { routeNotFound } from '../http/answer-methods.ts';
+import { refuseLargeBody, requireJson } from '../http/read-body.ts';
+import { sendFile } from '../http/read-file.ts';
+import { readJsonBody } from '../http/read-json-body.ts';
+import { serveEarly } from '../http/serve-early.ts';
+import { type ChatRoutesDeps, notThere, placeOf, subjectOf } from './routes.ts';
+
+export interface ShareRoutesDeps extends ChatRoutesDeps {
+  readonly shares: ShareStore;
+  /** Absent: nothing is stored, so nothing that is can be shared. */
+  readonly files: StoredResources | undefined;
+  readonly newId: () => string;
+  /** Makes what nobody can guess: 256 bits. */
+  readonly newToken: () => string;
+  readonly noteAudit: NoteAudit;
+}
+
+const shape = Compile(NewShare);
+const mostBodyBytes = 4096;
+const mebibyte = 1024 ** 2;
+const mostSnapshotChars = 8 * mebibyte;
+const bounds = { maxPerUser: 200, maxBytesPerUser: 256 * mebibyte };
+const mostTries = 5;
+const dayMs = 24 * 60 * 60 * 1000;
+const usualDays = 30;
+const tokenForm = /^[\w-]{43}$/;
+
+/** `/v1/chats/{chat}/shares`, `/v1/chat-shares` and `/v1/shared-chats`: snapshots of chats, for those who have a link (docs/wire.md, Shared chats). */
+export function shareRoutes(app: FastifyInstance, deps: ShareRoutesDeps): void {
+  serveEarly(app, { method: 'POST', url: '/v1/chats/:chat/shares' }, (request, reply) => share(deps, request, reply));
+  app.get('/v1/chat-shares', (request) => list(deps, request));
+  serveEarly(app, { method: 'DELETE', url: '/v1/chat-shares/:share' }, (request, reply) => revoke(deps, request, reply));
+  app.get('/v1/shared-chats/:token', (request, reply) => open(deps, request, reply));
+  app.get('/v1/shared-chats/:token/files/:file', (request, reply) => openFile(deps, request, reply));
+}
+
+async function share(deps: ShareRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
+  refuseLargeBody(request.raw, mostBodyBytes);
+  const subject = await sharerOf(deps, request);
+  requireJson(request.raw);
+  const body = await readJsonBody(request.raw, mostBodyBytes);
+  const { expiresInDays = usualDays } = requireShape<NewShare>(shape as never, body());
+  const createdAtMs = deps.clock.epochMs();
+  const made = { id: deps.newId(), createdAtMs, expiresAtMs: createdAtMs + expiresInDays * dayMs };
+  const token = deps.newToken();
+  const place = placeOf(request, subject);
+  const { title, files } = await keep(deps, place, { ...made, tokenHash: toHash(token) });
+  deps.noteAudit({ action: 'chat.shared', subject, object: made.id, requestId: request.id });
+  reply.code(201);
+  return { ...toShown({ ...made, chat: place.id, title }), token, files: files.length };
+}
+
+/** Reads the chat and shares what was read, again if something was written to it in between. */
+async function keep(
+  deps: ShareRoutesDeps,
+  place: ChatPlace,
+  made: { readonly id: string; readonly tokenHash: string; readonly createdAtMs: number; readonly expiresAtMs: number },
+) {
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const chat = await deps.chats.read(place, 0);
+    if (chat === undefined) throw notThere();
+    const owner = asOwner(place.subject);
+    const lookUp = async (path: string) => (await deps.files?.look(owner, toPlace(place.subject, path)))?.etag;
+    const snapshot = await toSnapshot(chat, place.subject, lookUp);
+    if (JSON.stringify(snapshot).length > mostSnapshotChars) throw tooLarge();
+    const outcome = await deps.shares.share(place, { ...made, snapshot, revision: chat.head.revision }, bounds);
+    if (outcome === 'full') throw tooMany();
+    if (outcome === 'shared') return snapshot;
+  }
+  throw new ParleyError('precondition_failed', 'The chat is being written to without a pause; share it when that is over.');
+}
+
+async function list(deps: ShareRoutesDeps, request: FastifyRequest): Promise<JsonObject> {
+  const subject = await sharerOf(deps, request);
+  return { object: 'list', data: (await deps.shares.shares(subject, deps.clock.epochMs())).map(toShown) };
+}
+
+async function revoke(deps: ShareRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  const subject = await sharerOf(deps, request);
+  const { share: id } = request.params as { share: string };
+  if (!(await deps.shares.revoke(subject, id, deps.clock.epochMs())))
+    throw new ParleyError('share_not_found', 'You share nothing under this id any more; GET /v1/chat-shares lists what you do.');
+  deps.noteAudit({ action: 'chat.share_revoked', subject, object: id, requestId: request.id });
+  reply.code(204);
+}
+
+async function open(deps: ShareRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<JsonObject> {
+  const { token, opened } = await toOpened(deps, request);
+  const { subject, createdAtMs, expiresAtMs, snapshot } = opened;
+  const { title, deployment, turns } = snapshot;
+  reply.header('cache-control', 'private, no-store');
+  const shown = turns.map((turn) => withAddresses(turn, token));
+  return { object: 'shared_chat', from: subject, title, deployment, createdAtMs, expiresAtMs, turns: shown };
+}
+
+/** Reads with the rights of the owner, and therefore only what was shared, by its number, and only if it is still the same. */
+async function openFile(deps: ShareRoutesDeps, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { opened } = await toOpened(deps, request);
+  const { file: nth } = request.params as { file: string };
+  const shared = /^\d{1,6}$/.test(nth) ? opened.snapshot.files[Number(nth)] : undefined;
+  if (shared === undefined || deps.files === undefined) throw fileGone();
+  const { subject } = opened;
+  const place = toPlace(subject, shared.path);
+  if ((await deps.files.look(asOwner(subject), place)) === undefined) throw fileGone();
+  const found = await deps.files.read(asOwner(subject), place, (file) => {
+    if (file.etag !== shared.etag) throw fileGone();
+    return request.method === 'HEAD' ? 'nothing' : 'whole';
+  });
+  return sendFile(request, reply, found);
+}
+
+async function toOpened(deps: ShareRoutesDeps, request: FastifyRequest): Promise<{ token: string; opened: OpenedShare }> {
+  await sharerOf(deps, request);
+  const { token } = request.params as { token: string };
+  const opened = tokenForm.test(token) ? await deps.shares.openShare(toHash(token), deps.clock.epochMs()) : undefined;
+  if (opened === undefined)
+    throw new ParleyError(
+      'share_not_found',
+      'Nothing is shared by this link: it was revoked, has expired, or the chat was deleted. Ask the one who sent it for another.',
+    );
+  return { token, opened };
+}
+
+/** Who may share, and open what others do: any user, and no application. */
+async function sharerOf(deps: ShareRoutesDeps, request: FastifyRequest): Promise<string> {
+  const subject = await subjectOf(deps, request);
+  if (!deps.snapshot().configuration.page.sharing) throw routeNotFound();
+  return subject;
+}
+
+/** Files of the owner have addresses of the share; where they lie is not told. */
+function withAddresses(turn: JsonObject, token: string): JsonObject {
+  const toShownFile = ({ file, ...attachment }: JsonObject): JsonObject =>
+    file === undefined ? attachment : { ...attachment, url: `shared-chats/${token}/files/${file}` };
+  const toShownFiles = ({ attachments }: JsonObject): JsonObject =>
+    Array.isArray(attachments) ? { attachments: attachments.map(toShownFile) } : {};
+  const { custom } = turn;
+  return { ...turn, ...toShownFiles(turn), ...(custom !== undefined && { custom: toShownFiles(custom as JsonObject) }) };
+}
+
+function toShown({ id, chat, title, createdAtMs, expiresAtMs }: ChatShare): JsonObject {
+  return { id, chat, title, createdAtMs, expiresAtMs };
+}
+
+function toPlace(subject: string, path: string): ContentPlace {
+  return { kind: 'files', bucket: bucketOf(subject), path };
+}
+
+function asOwner(subject: string): Caller {
+  return { subject, project: '', roles: [], chain: null };
+}
+
+function toHash(token: string): string {
+  return hash('sha256', token, 'base64url');
+}
+
+function fileGone(): ParleyError {
+  return new ParleyError('share_not_found', 'This file is not shared any more: it was deleted or changed since.');
+}
+
+function tooLarge(): ParleyError {
+  return new ParleyError('payload_too_large', `The chat has more than the ${mostSnapshotChars} characters that can be shared.`);
+}
+
+function tooMany(): ParleyError {
+  return new ParleyError(
+    'payload_too_large',
+    `You share as much as one user may, ${bounds.maxPerUser} chats or ${bounds.maxBytesPerUser} bytes; revoke a link you do not need.`,
+  );
+}
