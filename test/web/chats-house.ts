@@ -1,4 +1,5 @@
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
+import type { ServiceOptions } from '#test/start-service.ts';
 import { type PageHouse, startPageHouse } from './support.ts';
 
 /** The page with its conversations in a database. */
@@ -6,9 +7,12 @@ export interface ChatsHouse extends PageHouse {
   readonly database: ResponseDatabase;
 }
 
-export async function startChatsHouse(): Promise<ChatsHouse> {
+export async function startChatsHouse(configuration: object = {}, options: ServiceOptions = {}): Promise<ChatsHouse> {
   const database = await openResponses('SQLite');
-  const house = await startPageHouse({}, undefined, { chats: database.chats() });
+  const house = await startPageHouse(configuration, undefined, {
+    ...{ chats: database.chats(), shares: database.shares() },
+    ...options,
+  });
   return {
     ...house,
     database,

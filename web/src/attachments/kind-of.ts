@@ -47,7 +47,7 @@ export function toBlobType(kind: AttachmentKind, type = ''): string {
 
 /** Whether an address leads beyond this service: such content is never loaded by the page. */
 function isElsewhere(url: string): boolean {
-  return !/^(data:|files\/)/i.test(url);
+  return !/^(data:|files\/|shared-chats\/)/i.test(url);
 }
 
 const extensions: Readonly<Record<string, string>> = {

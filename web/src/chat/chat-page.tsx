@@ -6,6 +6,7 @@ import { useConversation, usePage } from '../page/page.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import type { Deployment } from '../service/deployments.ts';
+import { ShareButton } from '../share/share-button.tsx';
 import { sharedBy } from '../words/shared-by.ts';
 import { useWords } from '../words/words.tsx';
 import { Beginning } from './beginning.tsx';
@@ -84,7 +85,12 @@ export function ChatPage({ id, preferred, openMenu, isLost }: ChatPageProps) {
         <DeploymentPicker {...{ deployments, chosen: deployment, missing: deploymentId, choose }} />
         <ChatSettingsButton settings={conversation?.settings ?? settings} change={set} />
         {deployment !== undefined && <CodeButton deployment={deployment} />}
-        {conversation !== undefined && <ExportMenu conversation={conversation} />}
+        {conversation !== undefined && (
+          <>
+            <ShareButton conversation={conversation.id} />
+            <ExportMenu conversation={conversation} />
+          </>
+        )}
       </PageHeader>
       {conversation === undefined && <Notice />}
       {sharer !== '' && <p className="shared-strip small">{sharer}</p>}

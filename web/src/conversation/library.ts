@@ -144,6 +144,12 @@ export class Library {
     this.#tell();
   }
 
+  /** Saves one, and has the service know all of it. Throws ServiceFault where that cannot be reached. */
+  async bringUp(id: string): Promise<void> {
+    if (this.#open.has(id)) this.#save(id);
+    await this.#sync?.bringUp(id);
+  }
+
   /** Changes one that is open. */
   change(id: string, toNext: (conversation: Conversation) => Conversation, when?: 'soon' | 'now'): void {
     const conversation = this.#open.get(id);

@@ -66,6 +66,11 @@ export class ServerSync {
     );
   }
 
+  /** Has the service know all of one that the database has. Throws where it cannot be reached. */
+  async bringUp(id: string): Promise<void> {
+    await this.#inTurn(() => this.#send(id));
+  }
+
   /** One that the database has only in its list. */
   async fetch(id: string): Promise<void> {
     if (this.#state !== 'following') return;

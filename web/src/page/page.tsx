@@ -14,6 +14,10 @@ export interface Page {
   readonly library: Library;
   readonly asking: Asking;
   readonly deployments: readonly Deployment[];
+  /** Who signed in, as the service names them. */
+  readonly user: string;
+  /** Whether conversations can be shared by links. */
+  readonly sharesChats: boolean;
   /** Whether the user may see how everybody uses the service, and how it is. */
   readonly isAdmin: boolean;
   /** Learns anew what is open to the user. */

@@ -3,6 +3,8 @@ export type Place =
   /** `isLost`: the user came for a conversation that is not there. */
   | { readonly at: 'new'; readonly deployment?: string; readonly isLost?: true }
   | { readonly at: 'conversation'; readonly id: string }
+  /** What somebody shared by a link. */
+  | { readonly at: 'shared'; readonly token: string }
   | { readonly at: 'consents' }
   /** The user's stored files; `folder` without a slash at its end, absent for all. */
   | { readonly at: 'files'; readonly folder?: string }
@@ -22,6 +24,7 @@ export function toPlace(hash: string): Place {
   const id = decoded(rest.join('/'));
   const fields = new URLSearchParams(query);
   if (at === 'chat' && id !== '') return { at: 'conversation', id };
+  if (at === 'shared' && id !== '') return { at, token: id };
   if (at === 'consent' && id !== '') return { at, deployment: id, ...given('back', fields.get('back')) };
   if (at === 'consent') return { at: 'consents' };
   if (at === 'build') return id === '' ? { at: 'applications' } : { at: 'applications', id: id === 'new' ? '' : id };
@@ -33,6 +36,7 @@ export function toPlace(hash: string): Place {
 
 export function toHash(place: Place): string {
   if (place.at === 'conversation') return `#/chat/${encodeURIComponent(place.id)}`;
+  if (place.at === 'shared') return `#/shared/${encodeURIComponent(place.token)}`;
   if (place.at === 'consents') return '#/consent';
   if (place.at === 'applications')
     return place.id === undefined ? '#/build' : `#/build/${place.id === '' ? 'new' : toPath(place.id)}`;

@@ -14,6 +14,10 @@ export interface Session {
   readonly library: Library;
   readonly asking: Asking;
   readonly deployments: readonly Deployment[];
+  /** As the service names them. */
+  readonly user: string;
+  /** Whether conversations can be shared by links. */
+  readonly sharesChats: boolean;
   /** Has the role `admin`. */
   readonly isAdmin: boolean;
   /** Sends what the service has not yet, and leaves nothing of it in this browser. */
@@ -32,13 +36,14 @@ export async function openSession(service: Service): Promise<Session> {
   const user = isJsonObject(info) ? String(info.user) : '';
   const titleModel = isJsonObject(info) ? info.titleModel : undefined;
   const canName = deployments.some(({ id }) => id === titleModel);
+  const sharesChats = isJsonObject(info) && info.sharesChats === true;
   const isAdmin = isJsonObject(info) && Array.isArray(info.roles) && info.roles.includes(adminRole);
   const database = await openDatabase(user).catch(() => undefined);
   const library = new Library(database ?? forgetfulDatabase(), otherTabsOf(user));
   await library.load();
   const leaveSync = database === undefined ? undefined : await followServer(service, database, library);
   return {
-    ...{ service, library, deployments, isAdmin, isStorageGone: database === undefined },
+    ...{ service, library, deployments, user, sharesChats, isAdmin, isStorageGone: database === undefined },
     asking: new Asking({
       ...{ service, library, nextFrame },
       ...(canName && { onAnswered: (id) => void nameIt({ service, library, model: String(titleModel) }, id) }),

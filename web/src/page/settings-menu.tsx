@@ -3,6 +3,7 @@ import { useCommands } from '../palette/use-commands.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useQuestion } from '../parts/use-question.tsx';
+import { ShareButton } from '../share/share-button.tsx';
 import { TransferItem } from '../transfer/transfer-item.tsx';
 import { type Language, languages, nameOf, useLanguage } from '../words/words.tsx';
 import { type Appearance, appearances } from './appearance.ts';
@@ -70,6 +71,7 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
           options={languages.map((each) => [each, nameOf(each)])}
         />
         <TransferItem />
+        <ShareButton />
         <button type="button" className="quiet-link" onClick={() => void removeAll()}>
           <Icon name="trash" />
           {words.deleteAll}

@@ -20,6 +20,7 @@ const ConsentsPage = lazyView(() => import('../consent/consents-page.tsx').then(
 const FilesPage = lazyView(() => import('../files/files-page.tsx').then(({ FilesPage: view }) => view));
 const UsagePage = lazyView(() => import('../usage/usage-page.tsx').then(({ UsagePage: view }) => view));
 const BackgroundPage = lazyView(() => import('../background/background-page.tsx').then(({ BackgroundPage: view }) => view));
+const SharedPage = lazyView(() => import('../share/shared-page.tsx').then(({ SharedPage: view }) => view));
 const OperationsPage = lazyView(() => import('../operations/operations-page.tsx').then(({ OperationsPage: view }) => view));
 
 interface SignedInProps {
@@ -113,6 +114,7 @@ function laterContent(place: Place, isAdmin: boolean, openMenu: () => void) {
   if (place.at === 'applications') return <Builder id={place.id} openMenu={openMenu} />;
   if (place.at === 'files') return <FilesPage key={place.folder} folder={place.folder} openMenu={openMenu} />;
   if (place.at === 'background') return <BackgroundPage key={place.id} id={place.id} openMenu={openMenu} />;
+  if (place.at === 'shared') return <SharedPage key={place.token} token={place.token} openMenu={openMenu} />;
   if (place.at === 'usage') return <UsagePage openMenu={openMenu} />;
   if (place.at === 'operations' && isAdmin) return <OperationsPage openMenu={openMenu} />;
   return undefined;

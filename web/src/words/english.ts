@@ -46,6 +46,8 @@ export const english = {
   deleteQuestion: (title: string) => `Delete “${title}” for good?`,
   deleteForGood: 'Delete',
   transfer: 'Import and export…',
+  share: 'Share by a link',
+  sharedLinks: 'Shared links',
   deleteAll: 'Delete all conversations',
   deleteAllQuestion: 'Delete all your conversations for good?',
   deleteAllFailed: 'They could not be deleted: the service cannot be reached.',

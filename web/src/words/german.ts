@@ -47,6 +47,8 @@ export const german: Words = {
   deleteQuestion: (title) => `„${title}“ endgültig löschen?`,
   deleteForGood: 'Löschen',
   transfer: 'Importieren und exportieren…',
+  share: 'Per Link teilen',
+  sharedLinks: 'Geteilte Links',
   deleteAll: 'Alle Gespräche löschen',
   deleteAllQuestion: 'Alle deine Gespräche endgültig löschen?',
   deleteAllFailed: 'Sie konnten nicht gelöscht werden: Der Dienst ist nicht zu erreichen.',

@@ -1,0 +1,56 @@
+import { isJsonObject } from '#base/json.ts';
+import type { Turn } from '../conversation/conversation.ts';
+import type { Service } from '../service/service.ts';
+
+/** What the user shares. */
+export interface ChatShare {
+  readonly id: string;
+  readonly chat: string;
+  readonly title: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+/** What somebody shared, as it was then. */
+export interface SharedChat {
+  readonly from: string;
+  readonly title: string;
+  readonly deployment: string;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly turns: readonly Turn[];
+}
+
+/** Conversations that are shared by links (docs/wire.md, Shared chats). All of it throws ServiceFault. */
+export class ChatShares {
+  readonly #service: Service;
+
+  constructor(service: Service) {
+    this.#service = service;
+  }
+
+  async list(): Promise<readonly ChatShare[]> {
+    const listed = await this.#service.json('v1/chat-shares');
+    return isJsonObject(listed) && Array.isArray(listed.data) ? (listed.data as readonly ChatShare[]) : [];
+  }
+
+  /** The token of the link is told once. */
+  async share(chat: string, expiresInDays: number): Promise<ChatShare & { readonly token: string }> {
+    const body = { expiresInDays };
+    const made = await this.#service.json(`v1/chats/${encodeURIComponent(chat)}/shares`, { method: 'POST', body });
+    return made as ChatShare & { readonly token: string };
+  }
+
+  async revoke(id: string): Promise<void> {
+    await this.#service.send(`v1/chat-shares/${encodeURIComponent(id)}`, { method: 'DELETE' });
+  }
+
+  async open(token: string): Promise<SharedChat> {
+    return (await this.#service.json(`v1/shared-chats/${encodeURIComponent(token)}`)) as SharedChat;
+  }
+}
+
+/** A user as people know them: keys of a project are told by its name. */
+export function toPersonName(user: string): string {
+  return user.replace(/^key:/, '');
+}

@@ -1,0 +1,119 @@
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { usePage } from '../page/page.tsx';
+import { toHash } from '../page/place.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
+import { useShownDialog } from '../parts/use-shown-dialog.ts';
+import { type Fault, faultOf } from '../service/fault.ts';
+import { useWords } from '../words/words.tsx';
+import { ChatShares, toPersonName } from './chat-shares.ts';
+import { ShareList } from './share-list.tsx';
+import { useShareWords } from './share-words.ts';
+import '../parts/question-dialog.css';
+import './share.css';
+
+interface ShareDialogProps {
+  /** Undefined: only what is shared already is shown. */
+  readonly conversation: string | undefined;
+  readonly close: () => void;
+}
+
+/** Makes a link to a conversation, and shows those there are. */
+export function ShareDialog({ conversation, close }: ShareDialogProps) {
+  const words = useShareWords();
+  const { close: closeWord } = useWords();
+  const { service } = usePage();
+  const dialog = useShownDialog();
+  const title = useId();
+  const [shares] = useState(() => new ChatShares(service));
+  const [load] = useState(() => () => shares.list());
+  const { value: listed, fault, reload } = useLoaded(load);
+  return (
+    <dialog {...{ ref: dialog, className: 'question-dialog share', 'aria-labelledby': title, closedby: 'any' }} onClose={close}>
+      <h2 id={title}>{conversation === undefined ? words.yours : words.title}</h2>
+      {conversation !== undefined && <NewLink {...{ shares, conversation }} made={reload} />}
+      <Trouble fault={fault} />
+      {listed !== undefined && <ShareList {...{ shares, listed }} isAlone={conversation === undefined} changed={reload} />}
+      <div className="row end">
+        <button type="button" className="button" onClick={() => dialog.current?.close()}>
+          {closeWord}
+        </button>
+      </div>
+    </dialog>
+  );
+}
+
+const choices = [1, 7, 30, 90, 365];
+const usualDays = 30;
+
+interface NewLinkProps {
+  readonly shares: ChatShares;
+  readonly conversation: string;
+  readonly made: () => void;
+}
+
+/** What is shared, for how long, and then the link. */
+function NewLink({ shares, conversation, made }: NewLinkProps) {
+  const words = useShareWords();
+  const { library, user } = usePage();
+  const [days, setDays] = useState(usualDays);
+  const [link, setLink] = useState('');
+  const [isMaking, setIsMaking] = useState(false);
+  const [fault, setFault] = useState<Fault>();
+  const field = useId();
+  const make = async (event: FormEvent): Promise<void> => {
+    event.preventDefault();
+    setFault(undefined);
+    setIsMaking(true);
+    try {
+      await library.bringUp(conversation);
+      const { token } = await shares.share(conversation, days);
+      setLink(`${location.origin}${location.pathname}${toHash({ at: 'shared', token })}`);
+      made();
+    } catch (thrown) {
+      setFault(faultOf(thrown));
+    } finally {
+      setIsMaking(false);
+    }
+  };
+  return (
+    <>
+      <p>{words.intro}</p>
+      <p className="soft small">{words.what(toPersonName(user))}</p>
+      {link === '' ? (
+        <form className="share-new" onSubmit={(event) => void make(event)}>
+          <label htmlFor={field}>{words.worksFor}</label>
+          <select id={field} value={days} onChange={({ target }) => setDays(Number(target.value))}>
+            {choices.map((count) => (
+              <option key={count} value={count}>
+                {words.days(count)}
+              </option>
+            ))}
+          </select>
+          <button type="submit" className="button primary" disabled={isMaking}>
+            {words.make}
+          </button>
+        </form>
+      ) : (
+        <MadeLink link={link} />
+      )}
+      <Trouble fault={fault} />
+    </>
+  );
+}
+
+function MadeLink({ link }: { readonly link: string }) {
+  const words = useShareWords();
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => input.current?.select(), []);
+  return (
+    <>
+      <div className="share-link">
+        <input {...{ ref: input, readOnly: true, value: link, 'aria-label': words.link }} />
+        <CopyButton text={() => link} label={words.copyLink} />
+      </div>
+      <p className="soft small">{words.once}</p>
+    </>
+  );
+}

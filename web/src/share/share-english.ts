@@ -1,0 +1,30 @@
+export const shareEnglish = {
+  title: 'Share by a link',
+  intro: 'Whoever has the link and can sign in here reads this conversation as it is now. What you write later is not shared.',
+  what: (name: string) =>
+    `Shown are the questions, the answers and their files, and that they are from ${name}. Steps, thoughts and settings are not.`,
+  worksFor: 'The link works for',
+  days: (count: number) => (count === 1 ? 'one day' : count === 365 ? 'a year' : `${count} days`),
+  make: 'Make a link',
+  link: 'Link',
+  copyLink: 'Copy the link',
+  once: 'Copy it now: it is shown only here.',
+  yours: 'Your links',
+  none: 'You share nothing at the moment.',
+  until: (date: string) => `until ${date}`,
+  revoke: 'Revoke',
+  revokeOf: (title: string) => `Revoke the link to ${title}`,
+  revoked: 'The link is revoked. It leads nowhere any more.',
+  shared: 'Shared conversation',
+  sharedBy: (name: string, date: string) => `Shared by ${name} on ${date}`,
+  asThen: (date: string) => `You read it as it was then. The link works until ${date}.`,
+  goOn: 'Go on in a copy',
+  goOnWhat: (name: string) => `The copy is yours alone: ${name} does not see what you write in it.`,
+  copying: 'Copying…',
+  filesLost: 'Some of its files could not be read any more. The copy has only their names.',
+  gone: 'This link leads nowhere any more',
+  goneWhy: 'It was revoked, has expired, or the conversation was deleted. Ask the one who sent it to you for a new one.',
+  newConversation: 'Begin a new conversation',
+};
+
+export type ShareWords = typeof shareEnglish;

@@ -1,0 +1,8 @@
+import { useWordsOf } from '../words/words.tsx';
+import { type ShareWords, shareEnglish } from './share-english.ts';
+import { shareGerman } from './share-german.ts';
+
+/** What is said of shared conversations; apart from the other words, so that only who shares loads it. */
+export function useShareWords(): ShareWords {
+  return useWordsOf({ en: shareEnglish, de: shareGerman });
+}

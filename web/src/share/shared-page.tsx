@@ -1,0 +1,154 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { AttachmentList } from '../attachments/attachment-list.tsx';
+import { ReplyBody, ReplyName } from '../chat/reply-body.tsx';
+import type { Turn } from '../conversation/conversation.ts';
+import { usePage } from '../page/page.tsx';
+import { toHash } from '../page/place.ts';
+import { CopyButton } from '../parts/copy-button.tsx';
+import { PageHeader } from '../parts/page-header.tsx';
+import { Trouble } from '../parts/trouble.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
+import { type Fault, faultOf } from '../service/fault.ts';
+import { useLanguage, useWords } from '../words/words.tsx';
+import { ChatShares, type SharedChat, toPersonName } from './chat-shares.ts';
+import { useShareWords } from './share-words.ts';
+import { toCopy } from './to-copy.ts';
+import './share.css';
+
+/** Turns that are drawn before anybody scrolls. */
+const drawnTurns = 6;
+
+/** A conversation that somebody shared: read only, and the way to go on from it. */
+export function SharedPage({ token, openMenu }: { readonly token: string; readonly openMenu: () => void }) {
+  const words = useWords();
+  const { shared: name } = useShareWords();
+  const { service } = usePage();
+  const load = useCallback(() => new ChatShares(service).open(token), [service, token]);
+  const { value, fault } = useLoaded(load);
+  useEffect(() => {
+    document.title = `${value?.title || name} · ${words.product}`;
+  }, [value, name, words]);
+  const isGone = fault?.code === 'share_not_found' || fault?.code === 'route_not_found';
+  return (
+    <main className="content" aria-busy={value === undefined && fault === undefined}>
+      <PageHeader openMenu={openMenu}>
+        <span className="page-name">{name}</span>
+      </PageHeader>
+      {isGone && <Gone />}
+      {fault !== undefined && !isGone && (
+        <div className="sheet">
+          <Trouble fault={fault} />
+        </div>
+      )}
+      {value !== undefined && (
+        <>
+          <SharedThread shared={value} />
+          <div className="below">
+            <WayOn shared={value} />
+          </div>
+        </>
+      )}
+    </main>
+  );
+}
+
+function Gone() {
+  const words = useShareWords();
+  return (
+    <div className="sheet">
+      <h1>{words.gone}</h1>
+      <p>{words.goneWhy}</p>
+      <p>
+        <a href={toHash({ at: 'new' })}>{words.newConversation}</a>
+      </p>
+    </div>
+  );
+}
+
+function SharedThread({ shared }: { readonly shared: SharedChat }) {
+  const words = useShareWords();
+  const { language, words: common } = useLanguage();
+  const date = new Intl.DateTimeFormat(language, { dateStyle: 'long' });
+  const { title, turns, createdAtMs, expiresAtMs } = shared;
+  return (
+    <div className="thread-frame">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      <section className="thread" aria-label={common.conversation} tabIndex={0}>
+        <div className="turns">
+          <div className="shared-head">
+            <h1>{title || common.untitled}</h1>
+            <p>{words.sharedBy(toPersonName(shared.from), date.format(createdAtMs))}</p>
+            <p className="soft small">{words.asThen(date.format(expiresAtMs))}</p>
+          </div>
+          {turns.map((turn, at) => (
+            <SharedTurn key={turn.id} turn={turn} isLate={at >= drawnTurns} />
+          ))}
+        </div>
+      </section>
+    </div>
+  );
+}
+
+function SharedTurn({ turn, isLate }: { readonly turn: Turn; readonly isLate: boolean }) {
+  const words = useWords();
+  if (turn.kind === 'reply')
+    return (
+      <article className="reply" aria-label={turn.deployment}>
+        <ReplyName reply={turn} />
+        <ReplyBody reply={turn} isLate={isLate} />
+        {turn.text !== '' && (
+          <div className="actions">
+            <CopyButton text={() => turn.text} />
+          </div>
+        )}
+      </article>
+    );
+  const { text, control, filled = [], attachments } = turn;
+  return (
+    <article className="question" aria-label={words.you}>
+      <div className="question-body">
+        {control !== undefined && <p className="chosen">{[control.label, ...filled].join(' · ')}</p>}
+        {text !== '' && <p className="question-text">{text}</p>}
+        <AttachmentList attachments={attachments} />
+      </div>
+    </article>
+  );
+}
+
+/** Makes a conversation of the user's own of it. */
+function WayOn({ shared }: { readonly shared: SharedChat }) {
+  const words = useShareWords();
+  const { service, library, go, announce } = usePage();
+  const [isCopying, setIsCopying] = useState(false);
+  const [fault, setFault] = useState<Fault>();
+  const leaving = useRef(new AbortController());
+  useEffect(() => {
+    const here = new AbortController();
+    leaving.current = here;
+    return () => here.abort();
+  }, []);
+  const goOn = async (): Promise<void> => {
+    const { signal } = leaving.current;
+    setIsCopying(true);
+    setFault(undefined);
+    try {
+      const { conversation, lost } = await toCopy(service, shared, signal);
+      library.put(conversation, 'now');
+      if (lost > 0) announce(words.filesLost);
+      go({ at: 'conversation', id: conversation.id });
+    } catch (thrown) {
+      if (signal.aborted) return;
+      setFault(faultOf(thrown));
+      setIsCopying(false);
+    }
+  };
+  return (
+    <div className="shared-end">
+      <button {...{ type: 'button', className: 'button primary', disabled: isCopying }} onClick={() => void goOn()}>
+        {isCopying ? words.copying : words.goOn}
+      </button>
+      <p className="soft small">{words.goOnWhat(toPersonName(shared.from))}</p>
+      <Trouble fault={fault} />
+    </div>
+  );
+}
