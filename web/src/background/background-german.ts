@@ -3,7 +3,7 @@ import type { BackgroundWords } from './background-english.ts';
 export const backgroundGerman: BackgroundWords = {
   title: 'Antworten im Hintergrund',
   intro:
-    'Was Programme in Ihrem Namen beantworten ließen, ohne dass jemand darauf wartete. Eine Antwort läuft weiter, auch wenn ihr Programm geht, und bleibt hier.',
+    'Was Programme in deinem Namen beantworten ließen, ohne dass jemand darauf wartete. Eine Antwort läuft weiter, auch wenn ihr Programm geht, und bleibt hier.',
   none: 'Noch gibt es keine. Ein Programm fragt mit „background: true“ über die Responses-API danach.',
   noStore: 'Dieser Dienst bewahrt keine Antworten auf.',
   all: 'Alle Antworten im Hintergrund',

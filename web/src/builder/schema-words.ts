@@ -1,6 +1,8 @@
 import { useCallback } from 'react';
-import { useLanguage } from '../words/words.tsx';
+import { useWordsOf } from '../words/words.tsx';
+import { schemaFrench } from './schema-french.ts';
 import { schemaGerman } from './schema-german.ts';
+import { schemaSpanish } from './schema-spanish.ts';
 
 /** Titles of the schema that are the keys of a wire format rather than words for people. */
 const plainer: Readonly<Record<string, string>> = {
@@ -34,15 +36,16 @@ const plainer: Readonly<Record<string, string>> = {
   sse: 'Server-sent events',
 };
 
+const dictionaries = { en: plainer, de: schemaGerman, fr: schemaFrench, es: schemaSpanish };
+
 /** Says a title or a description of the schema in the language of the page; as it is where there is no word for it. */
 export function useSchemaWords(): (text: string) => string {
-  const { language } = useLanguage();
+  const words = useWordsOf<Readonly<Record<string, string>>>(dictionaries);
   return useCallback(
     (text) => {
-      const words = language === 'de' ? schemaGerman : plainer;
       const said = Object.hasOwn(words, text) ? (words[text] ?? text) : text;
       return said.replace(/\bAbsent( or null)?:/, 'Left empty:');
     },
-    [language],
+    [words],
   );
 }

@@ -4,7 +4,9 @@ import { quickAppJsonSchema } from '#contract/quick-app/json-schema.ts';
 import { withoutHiddenSecrets } from './copied-entry.ts';
 import { valueAt, withValueAt } from './draft.ts';
 import { isParameters } from './parameters-editor.tsx';
+import { schemaFrench } from './schema-french.ts';
 import { schemaGerman } from './schema-german.ts';
+import { schemaSpanish } from './schema-spanish.ts';
 import { startOf, toShape, variantOf } from './shape.ts';
 
 const schema = quickAppJsonSchema('https://parley.example');
@@ -28,9 +30,13 @@ function* textsOf(part: JsonObject): Iterable<string> {
 }
 
 describe('the schema of quick apps', () => {
-  it('is said in German, all of it', () => {
+  it.each([
+    ['German', schemaGerman],
+    ['French', schemaFrench],
+    ['Spanish', schemaSpanish],
+  ])('is said in %s, all of it', (_language, words) => {
     const { title: _title, description: _description, ...drawn } = schema;
-    expect([...new Set(textsOf(drawn))].filter((text) => !Object.hasOwn(schemaGerman, text))).toEqual([]);
+    expect([...new Set(textsOf(drawn))].filter((text) => !Object.hasOwn(words, text))).toEqual([]);
   });
 
   it('is drawn in its own order, with an editor for each setting', () => {

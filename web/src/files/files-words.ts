@@ -1,8 +1,10 @@
 import { useWordsOf } from '../words/words.tsx';
 import { type FilesWords, filesEnglish } from './files-english.ts';
+import { filesFrench } from './files-french.ts';
 import { filesGerman } from './files-german.ts';
+import { filesSpanish } from './files-spanish.ts';
 
 /** What the page of files says; apart from the other words, so that only who looks at it loads it. */
 export function useFilesWords(): FilesWords {
-  return useWordsOf({ en: filesEnglish, de: filesGerman });
+  return useWordsOf({ en: filesEnglish, de: filesGerman, fr: filesFrench, es: filesSpanish });
 }

@@ -1,27 +1,134 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { english } from './english.ts';
+import { french } from './french.ts';
 import { german } from './german.ts';
+import { spanish } from './spanish.ts';
 
-it('Both languages say everything', () => {
-  expect(Object.keys(german)).toEqual(Object.keys(english));
-  for (const words of [english, german]) {
-    for (const said of Object.values(words)) {
-      const text = typeof said === 'function' ? (said as (...values: unknown[]) => string)(2, 3) : said;
-      expect(text.trim()).not.toBe('');
-      expect(text).not.toContain('undefined');
+const others = ['german', 'french', 'spanish'] as const;
+/** The files of words, by path: those of the page, and those that the parts bring. */
+const files = import.meta.glob<Record<string, unknown>>(
+  ['../**/english.ts', '../**/*-english.ts', '../**/*german.ts', '../**/*french.ts', '../**/*spanish.ts'],
+  { eager: true },
+);
+const schemas = Object.keys(files).filter((path) => path.includes('/schema-'));
+const parts = Object.keys(files).filter((path) => path.endsWith('english.ts'));
+
+/** The dictionary that a file exports. */
+function wordsIn(path: string): object {
+  const words = Object.values(files[path] ?? {}).find((value) => typeof value === 'object' && value !== null);
+  if (words === undefined || words === null) throw new Error(`${path} has no words`);
+  return words;
+}
+
+/** What is given to the one saying that puts names of its own into words. */
+const namesFor: Readonly<Record<string, readonly unknown[]>> = { limitName: ['Token', 'day'] };
+
+/** Each saying of a dictionary by its key; functions are asked with values that can be found again. */
+function sayingsOf(words: object, values: readonly unknown[], path = ''): [key: string, text: string][] {
+  return Object.entries(words).flatMap(([key, said]) => {
+    if (typeof said === 'function') {
+      return [[path + key, String((said as (...given: unknown[]) => unknown)(...(namesFor[key] ?? values)))]];
     }
-  }
+    if (typeof said === 'object' && said !== null) return sayingsOf(said, values, `${path}${key}.`);
+    return [[path + key, String(said)]];
+  });
+}
+
+/** What a saying holds that is the same in every language: the values given, and the places in braces. */
+function placesIn(text: string): string[] {
+  return [...new Set(text.match(/\d{3}\b/g) ?? []), ...(text.match(/\{\{/g) ?? [])].sort();
+}
+
+const many = [711, 822, 933];
+
+describe.each(parts)('%s', (path) => {
+  const inEnglish = wordsIn(path);
+
+  it.each(others)('is in %s as well, every word and every value', (language) => {
+    const there = wordsIn(path.replace('english.ts', `${language}.ts`));
+    const spoken = new Map(sayingsOf(there, many));
+    const wanted = sayingsOf(inEnglish, many);
+    expect([...spoken.keys()].sort()).toEqual(wanted.map(([key]) => key).sort());
+    for (const [key, text] of wanted) {
+      const said = spoken.get(key) ?? '';
+      expect([key, said.trim() === '', said.includes('undefined')]).toEqual([key, text.trim() === '', false]);
+      expect([key, placesIn(said)]).toEqual([key, placesIn(text)]);
+    }
+  });
+
+  it.each(others)('has nothing left in English in %s', (language) => {
+    const spoken = new Map(sayingsOf(wordsIn(path.replace('english.ts', `${language}.ts`)), many));
+    // A sentence is never the same in two languages; single words may be.
+    const left = sayingsOf(inEnglish, many).filter(
+      ([key, text]) => spoken.get(key) === text && /\p{L}{2,} \p{Ll}{2,}/u.test(text.replace(/711|822|933/g, '')),
+    );
+    expect(left).toEqual([]);
+    const onlyEnglish = /(?<![\p{L}])(?:the|and|with|this|your|you|what|cannot|were|from|could)(?![\p{L}])/iu;
+    expect([...spoken].filter(([, said]) => onlyEnglish.test(said))).toEqual([]);
+  });
 });
 
-it('One is told from many', () => {
-  const counted = [
-    english.tokens('1'),
-    english.moreRows('1'),
-    english.longEnough(1),
-    english.shortEnough(1),
-    english.answerDone(1),
-  ];
-  expect(counted.filter((said) => /\b(1|one) (more )?\w+s\b/.test(said))).toEqual([]);
-  expect([english.tokens('2'), english.shortEnough(2)]).toEqual(['2 tokens', 'At most 2 characters.']);
-  expect(german.moreRows('1')).toContain('1 weitere Zeile ist');
+describe('French', () => {
+  const paths = Object.keys(files).filter((path) => path.endsWith('french.ts'));
+
+  it.each(paths)('keeps its marks with their words, and says vous, in %s', (path) => {
+    const said = sayingsOf(wordsIn(path), many);
+    expect(said.length).toBeGreaterThan(5);
+    expect(said.filter(([, text]) => /« | [»?!;:]|\S[?!;]|[^\s\d/]:(?:\s|$)/.test(marked(text)))).toEqual([]);
+    expect(said.filter(([, text]) => /(?<!\p{L})(?:tu|toi|tes|ton)(?!\p{L})/iu.test(text))).toEqual([]);
+  });
+});
+
+/** Without the marks that keep to their word by a space that does not break, and without what is code. */
+function marked(text: string): string {
+  return text.replace(/\u00a0[»?!;:%]|«\u00a0|"\w+":|background: true/g, '');
+}
+
+it.each(Object.keys(files).filter((path) => path.endsWith('spanish.ts')))(
+  'Spanish opens what it asks, and says tú, in %s',
+  (path) => {
+    const said = sayingsOf(wordsIn(path), many);
+    expect(said.filter(([, text]) => (text.match(/\?/g)?.length ?? 0) !== (text.match(/¿/g)?.length ?? 0))).toEqual([]);
+    expect(said.filter(([, text]) => /\b(?:usted|su cuenta|sus conversaciones)\b/i.test(text))).toEqual([]);
+  },
+);
+
+it.each(Object.keys(files).filter((path) => path.endsWith('german.ts')))('German says du, in %s', (path) => {
+  const said = sayingsOf(wordsIn(path), many);
+  // Where a sentence begins, the word may be another.
+  expect(said.filter(([, text]) => /[\p{L},] (?:Sie|Ihnen|Ihr(?:e[mnrs]?)?)(?!\p{L})/u.test(text))).toEqual([]);
+});
+
+it('The words of the schema are there in each language', () => {
+  expect(schemas.map((path) => path.replace(/.*schema-(\w+)\.ts/, '$1')).sort()).toEqual([...others].sort());
+  const keys = schemas.map((path) => Object.keys(wordsIn(path)).sort());
+  for (const each of keys) expect(each).toEqual(keys[0]);
+});
+
+describe('One is told from many', () => {
+  it('in English', () => {
+    const counted = [
+      english.tokens('1'),
+      english.moreRows('1'),
+      english.longEnough(1),
+      english.shortEnough(1),
+      english.answerDone(1),
+    ];
+    expect(counted.filter((said) => /\b(1|one) (more )?\w+s\b/.test(said))).toEqual([]);
+    expect([english.tokens('2'), english.shortEnough(2)]).toEqual(['2 tokens', 'At most 2 characters.']);
+  });
+
+  it('in the other languages, as each of them does', () => {
+    expect(german.moreRows('1')).toContain('1 weitere Zeile ist');
+    expect([0, 1, 2].map(french.answerDone)).toEqual([
+      'La réponse est complète, 0 mot.',
+      'La réponse est complète, 1 mot.',
+      'La réponse est complète, 2 mots.',
+    ]);
+    expect([0, 1, 2].map(spanish.answerDone)).toEqual([
+      'La respuesta está completa, 0 palabras.',
+      'La respuesta está completa, 1 palabra.',
+      'La respuesta está completa, 2 palabras.',
+    ]);
+  });
 });

@@ -6,6 +6,8 @@ import { english, type Words } from './english.ts';
 const dictionaries = {
   en: { name: 'English', load: async (): Promise<Words> => english },
   de: { name: 'Deutsch', load: (): Promise<Words> => import('./german.ts').then(({ german }) => german) },
+  fr: { name: 'Français', load: (): Promise<Words> => import('./french.ts').then(({ french }) => french) },
+  es: { name: 'Español', load: (): Promise<Words> => import('./spanish.ts').then(({ spanish }) => spanish) },
 } as const;
 export type Language = keyof typeof dictionaries;
 export const languages = Object.keys(dictionaries) as readonly Language[];

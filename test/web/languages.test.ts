@@ -1,0 +1,69 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PageHouse, startPageHouse } from './support.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+/** By language: what the views that everybody has are called. */
+const spoken = {
+  de: ['Deine Anwendungen', 'Dateien', 'Verbrauch', 'Wem du zugestimmt hast'],
+  fr: ['Vos applications', 'Fichiers', 'Utilisation', 'Ce que vous avez accepté'],
+  es: ['Tus aplicaciones', 'Archivos', 'Uso', 'Lo que has aceptado'],
+} as const;
+const views = ['#/build', '#/files', '#/usage', '#/consent'];
+const phone = { width: 390, height: 844 };
+
+/** Whatever is wider than its place: the page itself, the words of something to press, the hint in a field. */
+async function cutOff(page: Page): Promise<unknown> {
+  return page.evaluate(`((pen) => [
+    ...(document.documentElement.scrollWidth > innerWidth ? ['the page'] : []),
+    ...[...document.querySelectorAll('button, summary, .segments, .segments span, label:not(.heard-only)')]
+      .filter((each) => each.checkVisibility() && each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).display !== 'inline')
+      .filter((each) => ![each, ...each.querySelectorAll('*')].some((part) => getComputedStyle(part).textOverflow === 'ellipsis'))
+      .map((each) => each.className + ' ' + each.textContent.trim()),
+    ...[...document.querySelectorAll('input[placeholder]')]
+      .filter((each) => each.checkVisibility())
+      .filter((each) => {
+        const style = getComputedStyle(each);
+        pen.font = style.font;
+        return pen.measureText(each.placeholder).width > each.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+      })
+      .map((each) => each.placeholder),
+  ])(document.createElement('canvas').getContext('2d'))`);
+}
+
+describe.each(Object.entries(spoken))('in the language %s', { timeout: 60_000 }, (language, titles) => {
+  it('each view speaks it, by the browser’s choice, and nothing is cut off on a phone', async () => {
+    const { page } = await house.open('demo', { locale: `${language}-${language.toUpperCase()}`, viewport: phone });
+    await page.locator('.beginning').waitFor();
+    expect(await page.evaluate('document.documentElement.lang')).toBe(language);
+    expect(await cutOff(page)).toEqual([]);
+    for (const [index, view] of views.entries()) {
+      await page.evaluate(`location.hash = '${view}'`);
+      await page
+        .getByRole('heading', { name: titles[index] ?? '', exact: true })
+        .first()
+        .waitFor();
+      expect([view, await cutOff(page)]).toEqual([view, []]);
+    }
+  });
+});
+
+it('The settings change the language, and it stays', async () => {
+  const { page, reload } = await house.open('demo');
+  await page.getByText('Settings').click();
+  await page.getByRole('radio', { name: 'Français' }).click();
+  await page.getByText('Paramètres').waitFor();
+  expect(await cutOff(page)).toEqual([]);
+  await page.getByRole('radio', { name: 'Español' }).click();
+  await page.getByText('Ajustes', { exact: true }).waitFor();
+  await reload();
+  await page.getByText('Ajustes', { exact: true }).waitFor();
+  expect(await page.evaluate('document.documentElement.lang')).toBe('es');
+});

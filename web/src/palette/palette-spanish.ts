@@ -1,0 +1,32 @@
+import { pluralIn } from '../words/plural.ts';
+import type { PaletteWords } from './palette-english.ts';
+
+const plural = pluralIn('es');
+
+export const paletteSpanish: PaletteWords = {
+  title: 'Buscar en todo',
+  placeholder: 'Una conversación, un modelo, una página o una acción',
+  found: (count) => `${count} ${plural(count, 'resultado', 'resultados')}`,
+  nothing: (query) => `Aquí nada se llama «${query}».`,
+  action: 'Acción',
+  view: 'Ir a',
+  deployment: 'Hablar con',
+  conversation: 'Conversación',
+
+  shortcuts: 'Atajos de teclado',
+  everywhere: 'En todas partes',
+  inMessage: 'Al escribir un mensaje',
+  inLists: 'En las listas',
+  find: 'Buscar en todo, ir a cualquier parte',
+  begin: 'Empezar una conversación nueva',
+  list: 'Mostrar estos atajos',
+  or: 'o',
+  leave: 'Cerrar lo que cubre la página',
+  send: 'Enviar el mensaje',
+  line: 'Empezar una línea nueva',
+  editLast: 'Cambiar tu última pregunta, con el mensaje vacío',
+  prompts: 'Usar uno de tus prompts, al principio de un mensaje',
+  neighbours: 'Elemento anterior o siguiente',
+  ends: 'Primer o último elemento',
+  open: 'Abrir',
+};
