@@ -281,7 +281,14 @@ it('Tools are put together: by name, by conditions, out of an OpenAPI document, 
   await web.getByRole('button', { name: 'Read it' }).click();
   await web.getByRole('checkbox', { name: /dropItems/ }).uncheck();
   await web.getByRole('button', { name: 'Add 1 operation' }).click();
-  await web.locator('.builder-card-name', { hasText: 'listItems' }).waitFor();
+  const line = web.locator('.builder-card > details > summary', { hasText: 'listItems' });
+  expect(await line.innerText()).toMatch(/^GET\s+listItems\s+Does listItems$/);
+  const address = web.getByLabel('Address · required');
+  expect(await address.isVisible()).toBe(false);
+  await line.focus();
+  await page.keyboard.press('Enter');
+  expect(await address.inputValue()).toBe('https://shop.example/items');
+  expect(await address.isVisible()).toBe(true);
 
   await web.getByRole('button', { name: 'Add a web API' }).click();
   expect(await web.getByRole('combobox', { name: 'Kind: Kind' }).count()).toBe(0);
@@ -307,6 +314,34 @@ it('Tools are put together: by name, by conditions, out of an OpenAPI document, 
     document_relative_url: [expect.stringMatching(/^files\/.+\/hand%20book\.txt$/)],
   });
   expect((properties.web_api_toolset as { tools: object[] }[])[0]?.tools).toHaveLength(1);
+});
+
+it.each(looks)('Operations of a web API are lines that unfold, and an added one is unfolded, %s', async (look, options) => {
+  const operation = (name: string, method: string) => {
+    const description = `What it does, at length: ${'and more '.repeat(20)}`;
+    const open_ai_tool = { type: 'function', function: { name, description, parameters: { type: 'object' } } };
+    return { open_ai_tool, rest_api_method_info: { method_type: method, method_url: `https://shop.example/${name}` } };
+  };
+  const tools = [operation('list_items', 'get'), operation(`put_${'an_item_'.repeat(7)}`, 'put')];
+  const place = pathOf(`lines-${look.replaceAll(/\W/g, '-')}`);
+  const entry = quickApp({ web_api_toolset: [{ type: 'rest-api', name: 'Shop', tools }] }, { displayName: `Lines ${look}` });
+  expect(await saveThrough(service, place, entry)).toMatchObject({ status: 201 });
+  const { page } = await openBuilder(options);
+  await page.getByRole('link', { name: `Lines ${look}`, exact: true }).click();
+  const web = page.locator('.builder-tools', { hasText: 'Web APIs' }).first();
+  const lines = web.locator('.builder-card .builder-card > details');
+  await lines.nth(1).waitFor();
+  expect(await lines.evaluateAll((all) => all.map((each) => [each.hasAttribute('open'), each.clientHeight < 80]))).toEqual([
+    [false, true],
+    [false, true],
+  ]);
+  expect(await overhang(page)).toBe(0);
+  expect(await violations(page)).toEqual([]);
+  await web.getByRole('button', { name: 'Add a tool' }).click();
+  expect(await lines.nth(2).getAttribute('open')).toBe('');
+  expect(await page.evaluate("document.activeElement.closest('details') !== null")).toBe(true);
+  expect(await overhang(page)).toBe(0);
+  expect(await violations(page)).toEqual([]);
 });
 
 it('A place of an address that no parameter fills is said at once, with the way to make it; a new parameter waits for its name', async () => {

@@ -6,6 +6,7 @@ import { useBuilderWords } from './builder-words.ts';
 import { type EditorProps, elementId } from './form.ts';
 import { FaultAt, FieldGroup } from './frame.tsx';
 import { itemName } from './item-name.ts';
+import { OperationLine, toOperation } from './operation-line.tsx';
 import { Properties } from './properties.tsx';
 import { RemoveButton } from './remove-button.tsx';
 import { useSchemaWords } from './schema-words.ts';
@@ -20,7 +21,7 @@ interface ListEditorProps extends EditorProps {
   readonly otherWay?: ReactNode;
 }
 
-/** A list: texts in lines, objects in cards that fold. */
+/** A list: texts in lines, objects in cards that fold; operations of a web API are many, and folded to begin with. */
 export function ListEditor({ item, value, path, form, isRequired, label, hint, isLabelHeard, start, otherWay }: ListEditorProps) {
   const words = useBuilderWords();
   const addWords: Readonly<Record<string, string>> = words.addItem;
@@ -70,6 +71,7 @@ function Item({ item, value, path, form, label, remove }: ItemProps) {
   const say = useSchemaWords();
   const shape = toShape(item);
   const name = itemName(value) || words.itemOf(label, Number(path.at(-1)) + 1);
+  const operation = toOperation(value);
   const removeButton = <RemoveButton {...{ name, remove }} />;
   if (shape.kind === 'text') {
     return (
@@ -86,10 +88,14 @@ function Item({ item, value, path, form, label, remove }: ItemProps) {
   }
   return (
     <>
-      <details open>
+      <details open={operation === undefined}>
         <summary>
           <Icon name="right" />
-          <span className="builder-card-name">{name}</span>
+          {operation === undefined ? (
+            <span className="builder-card-name">{name}</span>
+          ) : (
+            <OperationLine operation={operation} instead={name} />
+          )}
         </summary>
         <div className="builder-card-body" id={elementId(form, path)}>
           <FaultAt {...{ form, path }} />
@@ -112,6 +118,8 @@ function Item({ item, value, path, form, label, remove }: ItemProps) {
 
 function focusLast(listId: string): void {
   const last = document.getElementById(listId)?.querySelector(':scope > ul > li:last-child');
+  const folded = last?.querySelector<HTMLDetailsElement>(':scope > details');
+  if (folded != null) folded.open = true;
   const field = last?.querySelector<HTMLElement>('input, textarea, select');
   field?.focus();
   if (field instanceof HTMLInputElement) field.select();

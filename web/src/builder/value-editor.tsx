@@ -16,7 +16,7 @@ const methods: typeof obsoleteMethods = { kind: 'choice', options: ['get', 'post
 /** The editor of any value, drawn from its JSON Schema. */
 export function ValueEditor(props: EditorProps) {
   if (props.path.at(-1) === 'method_type')
-    return <ChoiceEditor {...props} shape={props.path.includes('tool_endpoints') ? obsoleteMethods : methods} />;
+    return <ChoiceEditor {...props} hint="" shape={props.path.includes('tool_endpoints') ? obsoleteMethods : methods} />;
   const shape = toShape(props.schema);
   if (isParameters(props.schema)) return <ParametersEditor {...props} />;
   switch (shape.kind) {

@@ -7,6 +7,7 @@ import { useBuilderWords } from './builder-words.ts';
 import type { EditorProps } from './form.ts';
 import { itemName } from './item-name.ts';
 import { ListEditor } from './list-editor.tsx';
+import { OperationLine, toOperation } from './operation-line.tsx';
 import { emptySecrets, firstOf, toShape } from './shape.ts';
 
 interface Imported {
@@ -133,7 +134,7 @@ function Operations({ imported: { toolsets, notes }, takeOver }: OperationsProps
           {all.map(({ key, tool }) => (
             <label key={key} className="check">
               <input type="checkbox" checked={!left.has(key)} onChange={() => toggle(key)} />
-              <Operation tool={tool} />
+              <Offered tool={tool} />
             </label>
           ))}
         </fieldset>
@@ -159,18 +160,12 @@ function Operations({ imported: { toolsets, notes }, takeOver }: OperationsProps
   );
 }
 
-function Operation({ tool }: { readonly tool: JsonObject }) {
-  const info = isJsonObject(tool.rest_api_method_info) ? tool.rest_api_method_info : {};
-  const wrapped = isJsonObject(tool.open_ai_tool) ? tool.open_ai_tool.function : undefined;
-  const described = isJsonObject(wrapped) ? wrapped : {};
+function Offered({ tool }: { readonly tool: JsonObject }) {
+  const operation = toOperation(tool);
+  if (operation === undefined) return null;
   return (
-    <span className="builder-operation">
-      <span>
-        <strong>{String(described.name)}</strong> {String(described.description ?? '')}
-      </span>
-      <code className="soft small">
-        {String(info.method_type).toUpperCase()} {String(info.method_url)}
-      </code>
+    <span className="builder-operation" title={operation.address}>
+      <OperationLine operation={operation} instead={operation.address} />
     </span>
   );
 }
