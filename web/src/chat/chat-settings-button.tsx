@@ -1,7 +1,8 @@
-import { Suspense, useState } from 'react';
+import { useState } from 'react';
 import { type ChatSettings, isSet } from '../conversation/chat-settings.ts';
 import { useCommands } from '../palette/use-commands.ts';
 import { Icon } from '../parts/icon.tsx';
+import { LaterDialog } from '../parts/later-dialog.tsx';
 import { lazyView } from '../parts/lazy-view.ts';
 import { useWords } from '../words/words.tsx';
 
@@ -32,9 +33,9 @@ export function ChatSettingsButton({ settings, change }: ChatSettingsButtonProps
         <Icon name="sliders" />
       </button>
       {isOpen && (
-        <Suspense fallback={null}>
+        <LaterDialog close={() => setIsOpen(false)}>
           <SettingsDialog {...{ settings, change }} close={() => setIsOpen(false)} />
-        </Suspense>
+        </LaterDialog>
       )}
     </>
   );

@@ -1,6 +1,7 @@
-import { Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useCommands } from '../palette/use-commands.ts';
 import { Icon } from '../parts/icon.tsx';
+import { LaterDialog } from '../parts/later-dialog.tsx';
 import { lazyView } from '../parts/lazy-view.ts';
 import type { Deployment } from '../service/deployments.ts';
 import { useWords } from '../words/words.tsx';
@@ -24,9 +25,9 @@ export function CodeButton({ deployment }: { readonly deployment: Deployment }) 
         <Icon name="code" />
       </button>
       {isOpen && (
-        <Suspense fallback={null}>
+        <LaterDialog close={() => setIsOpen(false)}>
           <CodeDialog deployment={deployment} close={() => setIsOpen(false)} />
-        </Suspense>
+        </LaterDialog>
       )}
     </>
   );

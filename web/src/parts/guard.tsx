@@ -1,4 +1,5 @@
 import { Component, type ReactNode } from 'react';
+import { PartMissing } from './lazy-view.ts';
 
 interface GuardProps {
   /** Shown where the rest cannot be drawn. */
@@ -12,6 +13,10 @@ export class Guard extends Component<GuardProps, { readonly hasFailed: boolean }
 
   static getDerivedStateFromError(): { hasFailed: boolean } {
     return { hasFailed: true };
+  }
+
+  override componentDidCatch(fault: unknown): void {
+    if (fault instanceof PartMissing) fault.forget();
   }
 
   override render(): ReactNode {

@@ -1,7 +1,8 @@
-import { Suspense, useState } from 'react';
+import { useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { useCommands } from '../palette/use-commands.ts';
 import { Icon } from '../parts/icon.tsx';
+import { LaterDialog } from '../parts/later-dialog.tsx';
 import { lazyView } from '../parts/lazy-view.ts';
 import { useWords } from '../words/words.tsx';
 
@@ -27,9 +28,9 @@ export function ShareButton({ conversation }: { readonly conversation?: string }
         {!isIcon && label}
       </button>
       {isOpen && (
-        <Suspense fallback={null}>
+        <LaterDialog close={() => setIsOpen(false)}>
           <ShareDialog {...{ conversation }} close={() => setIsOpen(false)} />
-        </Suspense>
+        </LaterDialog>
       )}
     </>
   );

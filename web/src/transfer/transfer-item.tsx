@@ -1,6 +1,7 @@
-import { Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useCommands } from '../palette/use-commands.ts';
 import { Icon } from '../parts/icon.tsx';
+import { LaterDialog } from '../parts/later-dialog.tsx';
 import { lazyView } from '../parts/lazy-view.ts';
 import { useWords } from '../words/words.tsx';
 
@@ -19,9 +20,9 @@ export function TransferItem() {
         {words.transfer}
       </button>
       {isOpen && (
-        <Suspense fallback={null}>
+        <LaterDialog close={() => setIsOpen(false)}>
           <TransferDialog close={() => setIsOpen(false)} />
-        </Suspense>
+        </LaterDialog>
       )}
     </>
   );

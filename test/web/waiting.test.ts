@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { delta, finish, text } from '#test/chunks.ts';
+import { type Answering, silence } from '#test/scripted-upstream.ts';
+import { type PageHouse, startPageHouse } from './support.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+describe('while an answer is waited for', () => {
+  it('the page says so, after ten seconds that it still does, and that there is no network', async () => {
+    house.upstream.script(silence);
+    const { page, say } = await house.open('raw');
+    await page.clock.install();
+    await say('Hello');
+    const waiting = page.locator('.waiting');
+    await waiting.getByText('Thinking…').waitFor();
+    await page.clock.fastForward(9_000);
+    await waiting.getByText('Thinking…').waitFor();
+    await page.clock.fastForward(2_000);
+    await waiting.getByText('Still waiting').waitFor();
+    await page.context().setOffline(true);
+    await waiting.getByText('There is no network at the moment.').waitFor();
+    await page.context().setOffline(false);
+    await waiting.getByText('Still waiting').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+  });
+
+  it('a part of the page that cannot be loaded ends neither the answer nor the sign-in', async () => {
+    const asked = Promise.withResolvers<Answering>();
+    house.upstream.script(async (answering) => {
+      answering.head();
+      await answering.events(delta({ role: 'assistant' }), text('One'));
+      asked.resolve(answering);
+    });
+    const { page, say, answer } = await house.open('raw');
+    await page.route(/files-page/, (route) => route.abort());
+    await say('Count');
+    await page.locator('.reply .markdown').getByText('One').waitFor();
+    await page.evaluate("location.hash = '#/files'");
+    await page.getByRole('heading', { name: 'This part of the page cannot be shown' }).waitFor();
+    const answering = await asked.promise;
+    await answering.events(text(' two'), finish());
+    answering.done();
+    await page.locator('.head', { hasText: 'Count' }).getByRole('link').click();
+    expect(await answer()).toBe('One two');
+    // Once it can be loaded, it is there without a reload.
+    await page.unroute(/files-page/);
+    await page.evaluate("location.hash = '#/files'");
+    await page.getByRole('heading', { name: 'Files', exact: true }).first().waitFor();
+  });
+});
+
+it('A dialog that cannot be loaded says so, and takes nothing of the page with it', async () => {
+  const { page } = await house.open('demo');
+  await page.locator('#message').fill('A draft');
+  await page.route(/transfer-dialog|code-dialog/, (route) => route.abort());
+  await page.getByText('Settings', { exact: true }).click();
+  for (const name of ['Import and export…', 'Use from code']) {
+    await page.getByRole('button', { name }).click();
+    const missing = page.getByRole('dialog', { name: 'This part of the page cannot be shown' });
+    await missing.getByRole('button', { name: 'Close' }).click();
+    await missing.waitFor({ state: 'detached' });
+    expect(await page.locator('#message').inputValue()).toBe('A draft');
+  }
+  await page.unroute(/transfer-dialog|code-dialog/);
+  await page.getByRole('button', { name: 'Import and export…' }).click();
+  await page.getByRole('dialog', { name: 'Import and export' }).waitFor();
+});
+
+it('Stop by keyboard leaves the focus in the message', async () => {
+  const { page, say } = await house.open('demo');
+  await say('Count to 900');
+  await page.locator('.markdown').getByText('1 2 3').waitFor();
+  await page.getByRole('button', { name: 'Stop' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('You stopped this answer.').waitFor();
+  expect(await page.evaluate('document.activeElement.id')).toBe('message');
+});
