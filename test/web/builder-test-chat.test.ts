@@ -57,6 +57,14 @@ it('The chat beside the form shows what the model was sent, what the tools did, 
   await trace.getByText('2 turns of the model · 1 tool run').waitFor();
   expect(await trace.locator(':scope > summary').textContent()).toContain('20 + 4 tokens · about $0.06');
   expect(await trace.locator('.trace-name').allTextContents()).toEqual(['Turn 1: model', 'Tool: find', 'Turn 2: model']);
+  expect(await trace.locator('.trace-bar > .model').count()).toBe(2);
+  expect(await trace.locator('.trace-inner .trace-bar > .tool').count()).toBe(1);
+  const boxes = await Promise.all((await trace.locator('.trace-bar').all()).map((bar) => bar.boundingBox()));
+  expect(new Set(boxes.map((box) => `${box?.x} ${box?.width}`)).size).toBe(1);
+  const starts = await trace
+    .locator('.trace-bar > span')
+    .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().left));
+  expect(starts).toEqual([...starts].sort((one, other) => one - other));
   const [first, tool, second] = await trace.locator('.trace-step').all();
   await first?.locator('summary').first().click();
   expect(await first?.locator('.trace-message').allTextContents()).toEqual([`systemSay ${hostile}.`, 'userWhat do you have?']);
@@ -101,6 +109,8 @@ it('A run that fails shows how far it came, and the whole is read by keyboard al
   await say('Go on.');
   await panel.locator('.fault').waitFor();
   await trace.locator('.trace-step').nth(2).waitFor();
+  await trace.locator(':scope > summary').getByText('1 failed').waitFor();
+  expect(await trace.locator('.trace-bar > .failed').count()).toBe(1);
   const last = trace.locator('.trace-step > summary').nth(2);
   expect(await last.textContent()).toContain('failed');
   await last.focus();

@@ -2,8 +2,10 @@ import { useId, useState } from 'react';
 import type { Turn } from '../conversation/conversation.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { useWords } from '../words/words.tsx';
 import { useBuilderWords } from './builder-words.ts';
 import { readTrace, type TraceStep } from './read-trace.ts';
+import { wholeOf } from './trace-span.ts';
 import { TraceStepView } from './trace-step.tsx';
 import { useAmounts } from './use-amounts.ts';
 import './trace.css';
@@ -42,7 +44,7 @@ export function TracePanel({ turns }: { readonly turns: readonly Turn[] }) {
         {steps.length === 0 && <p className="soft small">{reply.state === 'running' ? words.traceToCome : words.noTrace}</p>}
         <ol aria-label={words.trace}>
           {steps.map((step) => (
-            <TraceStepView key={step.index} step={step} />
+            <TraceStepView key={step.index} step={step} wholeMs={wholeOf(steps)} />
           ))}
         </ol>
         {steps.length > 0 && (
@@ -59,10 +61,17 @@ export function TracePanel({ turns }: { readonly turns: readonly Turn[] }) {
 /** The whole in a line. */
 function TraceSum({ steps }: { readonly steps: readonly TraceStep[] }) {
   const words = useBuilderWords();
+  const { stagesFailed } = useWords();
   const amounts = useAmounts();
   if (steps.length === 0) return null;
   const turns = steps.filter(({ isModel }) => isModel).length;
-  const endMs = Math.max(...steps.map(({ atMs, durationMs }) => atMs + durationMs));
-  const parts = [words.turnCount(turns), words.toolCount(steps.length - turns), amounts.time(endMs), ...amounts.used(steps)];
-  return <span className="soft small">{parts.filter((part) => part !== '').join(' · ')}</span>;
+  const tools = steps.filter(({ isModel, isRoom, isToolset }) => !(isModel || isRoom || isToolset)).length;
+  const failed = steps.filter(({ hasFailed }) => hasFailed).length;
+  const parts = [words.turnCount(turns), words.toolCount(tools), amounts.time(wholeOf(steps)), ...amounts.used(steps)];
+  return (
+    <span className="soft small">
+      {parts.filter((part) => part !== '').join(' · ')}
+      {failed > 0 && <strong className="trace-failed"> · {stagesFailed(failed)}</strong>}
+    </span>
+  );
 }

@@ -2,21 +2,29 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useBuilderWords } from './builder-words.ts';
 import { type TraceStep, toReadable } from './read-trace.ts';
+import { TraceBar } from './trace-bar.tsx';
 import { useAmounts } from './use-amounts.ts';
 
-/** One call of the model or of a tool, or what was not to be had: a line, and unfolded what went in and what came out. */
-export function TraceStepView({ step }: { readonly step: TraceStep }) {
+interface TraceStepProps {
+  readonly step: TraceStep;
+  /** How long the whole run took. */
+  readonly wholeMs: number;
+}
+
+/** One call of the model or of a tool, or what was not to be had: a line with its time, and unfolded what went in and what came out. */
+export function TraceStepView({ step, wholeMs }: TraceStepProps) {
   const words = useBuilderWords();
   const amounts = useAmounts();
   const facts = [amounts.time(step.durationMs), ...amounts.used([step]), ...(step.hasFailed ? [words.failed] : [])];
   return (
-    <li>
+    <li className={isOfTurn(step) ? 'trace-inner' : undefined}>
       <details className="trace-step">
         <summary>
           <Icon name="right" />
           <span className={`stage-dot ${step.hasFailed ? 'failed' : ''}`} aria-hidden="true" />
           <span className="trace-name">{titleOf(step, words)}</span>
           <span className="soft small">{facts.join(' · ')}</span>
+          <TraceBar {...{ step, wholeMs }} />
         </summary>
         <div className="trace-parts">
           {step.isModel && <Asked step={step} />}
@@ -30,6 +38,11 @@ export function TraceStepView({ step }: { readonly step: TraceStep }) {
       </details>
     </li>
   );
+}
+
+/** Whether a turn of the model asked for it. */
+function isOfTurn({ isModel, isRoom, isToolset }: TraceStep): boolean {
+  return !(isModel || isRoom || isToolset);
 }
 
 type Words = ReturnType<typeof useBuilderWords>;
