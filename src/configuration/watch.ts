@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
 import { realpath } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { Secret } from '#base/secret.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import type { Accepted, Refused } from './check.ts';
 import type { ConfigurationFault } from './configuration-fault.ts';
@@ -33,12 +35,17 @@ export async function watchConfiguration(
   if (files.length === 0) return { close: async () => undefined };
   const refuse = (message: string) => (cause: unknown) =>
     listener.onRefused([{ file: files.join(', '), path: '', message }], cause);
-  let known = listener.readBefore && JSON.stringify(listener.readBefore);
+  /** What is in force; undefined after a change that was refused, of which the next good one is the end. */
+  let known = listener.readBefore && digestOf(listener.readBefore);
+  const isReadBefore = known !== undefined;
   const tell = (loaded: Accepted | Refused) => {
     const before = known;
     known = undefined;
-    if ('faults' in loaded) listener.onRefused(loaded.faults);
-    else if (JSON.stringify(loaded.configuration) !== before) listener.onLoaded(loaded.configuration, loaded.warnings);
+    if ('faults' in loaded) return listener.onRefused(loaded.faults);
+    const now = digestOf(loaded.configuration);
+    // One change may be several events, more than 100 ms apart where the machine is busy.
+    if (now !== before) listener.onLoaded(loaded.configuration, loaded.warnings);
+    known = now;
   };
   const reload = new Reload((signal) =>
     load()
@@ -51,7 +58,7 @@ export async function watchConfiguration(
   watcher.on('all', () => reload.request());
   watcher.on('error', refuse('cannot be watched, so changes wait for a restart; the log says why'));
   await new Promise<void>((resolve) => watcher.on('ready', resolve));
-  if (known !== undefined) reload.request();
+  if (isReadBefore) reload.request();
   // No event tells that a link on the way to a file leads elsewhere while the old file stays.
   const links = setInterval(async () => {
     const before = realPaths;
@@ -66,6 +73,15 @@ export async function watchConfiguration(
       await Promise.all([reload.close(), watcher.close()]);
     },
   };
+}
+
+/** Of all of it: a secret that was changed is a change, though it is shown as any other. */
+function digestOf(configuration: Configuration): string {
+  const text = JSON.stringify(configuration, function (this: Record<string, unknown>, key, value) {
+    const given = this[key];
+    return given instanceof Secret ? given.reveal() : value;
+  });
+  return hash('sha256', text);
 }
 
 function findRealPaths(files: readonly string[]): Promise<string[]> {

@@ -53,6 +53,27 @@ describe('a watched configuration', () => {
     await expectTold('two three');
   });
 
+  it('is told once for each change of what it says, a secret among it, however often it is written', async () => {
+    const withKey = (key: string) => JSON.stringify({ models: { m: { upstreams: [{ endpoint: 'https://a.example', key }] } } });
+    const file = await folder.write('a.json', withKey('first'));
+    let loads = 0;
+    await startWatch([file], () => {
+      loads += 1;
+      return loadConfiguration([file], {});
+    });
+    for (const [index, [key, expected]] of (
+      [
+        ['first', 1],
+        ['first', 1],
+        ['second', 2],
+      ] as const
+    ).entries()) {
+      await writeFile(file, withKey(key));
+      await vi.waitFor(() => expect(loads).toBeGreaterThan(index), { timeout: 5000, interval: 10 });
+      await vi.waitFor(() => expect(told).toEqual(Array(expected).fill('m')), { timeout: 5000, interval: 10 });
+    }
+  });
+
   it('is loaded once for a burst of writes, with the last of them', async () => {
     const file = await folder.write('a.json', withModels());
     await startWatch([file]);
