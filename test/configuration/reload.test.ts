@@ -68,7 +68,7 @@ describe('a watched configuration', () => {
         ['second', 2],
       ] as const
     ).entries()) {
-      await writeFile(file, withKey(key));
+      await rename(await folder.write('a.json.tmp', withKey(key)), file);
       await vi.waitFor(() => expect(loads).toBeGreaterThan(index), { timeout: 5000, interval: 10 });
       await vi.waitFor(() => expect(told).toEqual(Array(expected).fill('m')), { timeout: 5000, interval: 10 });
     }
