@@ -116,6 +116,7 @@ describe('what lies over the rest', () => {
     await page.keyboard.press('Escape');
     expect(await page.evaluate('document.activeElement.className')).toBe('picker');
     await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByRole('searchbox').waitFor();
     await page.keyboard.type('mail');
     await page.keyboard.press('Enter');
     await page.locator('.picker', { hasText: 'Mailbox' }).waitFor();

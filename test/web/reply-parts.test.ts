@@ -345,9 +345,9 @@ it('Code wraps and is saved, a picture is shown large', async () => {
   const overhangs =
     'document.querySelector(".code-block pre").scrollWidth > document.querySelector(".code-block pre").clientWidth';
   await pre.waitFor();
-  expect(await page.evaluate(overhangs)).toBe(true);
+  await expect.poll(() => page.evaluate(overhangs)).toBe(true);
   await page.getByRole('button', { name: 'Wrap long lines' }).click();
-  expect(await page.evaluate(overhangs)).toBe(false);
+  await expect.poll(() => page.evaluate(overhangs)).toBe(false);
   const saved = await downloaded(page, page.locator('.code-head').getByRole('button', { name: 'Download' }));
   expect(saved).toEqual({ name: 'code.py', content: code });
   await page.getByRole('button', { name: 'Enlarge A dot' }).click();
