@@ -115,8 +115,8 @@ describe('answers in the background', () => {
     await expect.poll(() => answering.received.isOpen).toBe(false);
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('heading', { name: 'Background answers' }).waitFor();
-    await expect.poll(() => page.getByRole('link', { name: /Go on for ever/ }).count()).toBe(0);
+    await page.locator('.sheet:not(.answer-sheet)[aria-busy="false"]').waitFor();
+    expect(await page.getByRole('link', { name: /Go on for ever/ }).count()).toBe(0);
     await page.evaluate(`location.hash = '#/background/${id}'`);
     await page.getByText('There is no such answer').waitFor();
   });
