@@ -51,15 +51,16 @@ export class StreamedReply implements ReplySink {
   fail(thrown: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const settling = this.#writer.settle?.(this.#context.failed(thrown));
-    if (settling === undefined) this.#tell(thrown);
-    else void settling.then(() => this.#tell(thrown));
+    const error = this.#context.failed(thrown);
+    const settling = this.#writer.settle?.(error);
+    if (settling === undefined) this.#tell(error);
+    else void settling.then(() => this.#tell(error));
   }
 
-  #tell(thrown: unknown): void {
+  #tell(error: ParleyError): void {
     const context = this.#context;
-    if (this.#stream === undefined) context.sendError(thrown);
-    else this.#breakOff(this.#stream, context.failed(thrown));
+    if (this.#stream === undefined) context.sendError(error);
+    else this.#breakOff(this.#stream, error);
     context.replyEnded();
   }
 

@@ -1,15 +1,13 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import type { StoredResponse } from '#domain/responses/response-store.ts';
+import { toList } from './stored-pages.ts';
 
 /** Characters of what was asked that a list shows. */
 const shownChars = 200;
 
 /** A page of what was made in the background, as it is answered. */
 export function toBackgroundList(listed: readonly StoredResponse[], limit: number): JsonObject {
-  const data = listed.slice(0, limit).map(toSummary);
-  const first_id = data[0]?.id ?? null;
-  const last_id = data.at(-1)?.id ?? null;
-  return { object: 'list', data, first_id, last_id, has_more: listed.length > limit };
+  return toList(listed.slice(0, limit).map(toSummary), listed.length > limit);
 }
 
 /** What is told of a response in a list. */

@@ -69,9 +69,16 @@ export function unknownItem(param: 'after' | 'before'): ParleyError {
   return queryFault(param, 'names no item of this list');
 }
 
-/** A page as it is answered. */
+/** A page of items as it is answered. */
 export function toItemList({ items, hasMore }: ItemPage, include: ReadonlySet<string>): JsonObject {
-  const data = items.map((item) => toShownItem(item, include));
+  return toList(
+    items.map((item) => toShownItem(item, include)),
+    hasMore,
+  );
+}
+
+/** Any page as it is answered. */
+export function toList(data: readonly JsonObject[], hasMore: boolean): JsonObject {
   const first_id = data[0]?.id ?? null;
   const last_id = data.at(-1)?.id ?? null;
   return { object: 'list', data, first_id, last_id, has_more: hasMore };

@@ -5,7 +5,7 @@ import { Trouble } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { useLanguage } from '../words/words.tsx';
-import type { AnswerPage, BackgroundAnswers, ListedAnswer } from './background-answers.ts';
+import { type AnswerPage, type BackgroundAnswers, goesOn, type ListedAnswer } from './background-answers.ts';
 import { useBackgroundWords } from './background-words.ts';
 import { StateMark } from './state-mark.tsx';
 
@@ -18,7 +18,7 @@ export function AnswerList({ answers }: { readonly answers: BackgroundAnswers })
   const { value, fault, isLoading, reload } = useLoaded(load);
   const [older, setOlder] = useState<readonly AnswerPage[]>([]);
   const [failed, setFailed] = useState<Fault>();
-  const isGoingOn = value?.data.some(({ status }) => status === 'queued' || status === 'in_progress') === true;
+  const isGoingOn = value?.data.some(goesOn) === true;
   useEffect(() => {
     if (!isGoingOn) return;
     const timer = setInterval(() => document.hidden || reload(), lookAgainMs);

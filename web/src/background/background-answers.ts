@@ -97,6 +97,11 @@ export class BackgroundAnswers {
   }
 }
 
+/** Whether an answer has not ended. */
+export function goesOn({ status }: Pick<ListedAnswer, 'status'>): boolean {
+  return status === 'queued' || status === 'in_progress';
+}
+
 function pathOf(id: string): string {
   return `v1/responses/${encodeURIComponent(id)}`;
 }

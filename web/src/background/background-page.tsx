@@ -1,7 +1,6 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { usePage } from '../page/page.tsx';
-import { PageHeader } from '../parts/page-header.tsx';
-import { useWords } from '../words/words.tsx';
+import { NamedPage } from '../parts/named-page.tsx';
 import { AnswerList } from './answer-list.tsx';
 import { AnswerView } from './answer-view.tsx';
 import { BackgroundAnswers } from './background-answers.ts';
@@ -16,19 +15,12 @@ interface BackgroundPageProps {
 
 /** What is answered in the background for the user, also what a program elsewhere asked for. */
 export function BackgroundPage({ id, openMenu }: BackgroundPageProps) {
-  const words = useWords();
   const { title } = useBackgroundWords();
   const { service } = usePage();
   const [answers] = useState(() => new BackgroundAnswers(service));
-  useEffect(() => {
-    document.title = `${title} · ${words.product}`;
-  }, [title, words]);
   return (
-    <main className="content">
-      <PageHeader openMenu={openMenu}>
-        <span className="page-name">{title}</span>
-      </PageHeader>
+    <NamedPage name={title} openMenu={openMenu}>
       {id === undefined ? <AnswerList answers={answers} /> : <AnswerView {...{ answers, id }} />}
-    </main>
+    </NamedPage>
   );
 }

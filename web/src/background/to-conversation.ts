@@ -1,5 +1,6 @@
 import type { JsonObject } from '#base/json.ts';
-import { type Conversation, type Question, type Reply, type Turn, withTurn } from '../conversation/conversation.ts';
+import { type Conversation, type Reply, withTurn } from '../conversation/conversation.ts';
+import { type Said, toTurns } from '../transfer/imported.ts';
 import type { ShownAnswer } from './background-answers.ts';
 import { textOf } from './fold-answer.ts';
 
@@ -17,32 +18,24 @@ export function toConversation({ answer: { model, instructions }, reply, input }
     ...{ id: crypto.randomUUID(), title: '', deployment: model, createdAtMs: atMs, updatedAtMs: atMs, turns: {}, shown: {} },
     ...(typeof instructions === 'string' && instructions !== '' && { settings: { instructions } }),
   };
-  const said = input.filter(({ type = 'message', role }) => type === 'message' && (role === 'user' || role === 'assistant'));
-  const turns: Turn[] = [];
-  for (const item of said) {
-    const text = textOf(item);
-    const last = turns.at(-1);
-    const kind = item.role === 'user' ? 'question' : 'reply';
-    if (last?.kind === kind) turns.splice(-1, 1, { ...last, text: `${last.text}\n\n${text}` });
-    else if (last !== undefined || kind === 'question')
-      turns.push(toTurn(kind, { text, model, atMs: atMs + turns.length, last }));
+  const turns = Object.values(toTurns(toSaid(input, model), atMs));
+  const last = { ...reply, parent: turns.at(-1)?.id ?? '', atMs: atMs + turns.length };
+  return [...turns, last].reduce(withTurn, empty);
+}
+
+/** What users and models said, one behind the other: from the first question to one that is answered. */
+function toSaid(input: readonly JsonObject[], model: string): ReadonlyMap<string, Said> {
+  const all = input.filter(({ type = 'message', role }) => type === 'message' && (role === 'user' || role === 'assistant'));
+  const first = all.findIndex(({ role }) => role === 'user');
+  const messages = first < 0 ? [] : all.slice(first);
+  const isAsked = messages.at(-1)?.role === 'user';
+  const chain = new Map<string, Said>();
+  let parent = '';
+  for (const message of isAsked ? messages : [...messages, { role: 'user', content: '…' }]) {
+    const id = crypto.randomUUID();
+    const kind = message.role === 'user' ? 'question' : 'reply';
+    chain.set(id, { id, parent, kind, text: textOf(message), atMs: undefined, model });
+    parent = id;
   }
-  if (turns.at(-1)?.kind !== 'question')
-    turns.push(toTurn('question', { text: '…', model, atMs: atMs + turns.length, last: turns.at(-1) }));
-  turns.push({ ...reply, parent: turns.at(-1)?.id ?? '', atMs: atMs + turns.length });
-  return turns.reduce(withTurn, empty);
-}
-
-interface Place {
-  readonly text: string;
-  readonly model: string;
-  readonly atMs: number;
-  readonly last: Turn | undefined;
-}
-
-function toTurn(kind: Turn['kind'], { text, model, atMs, last }: Place): Turn {
-  const place = { id: crypto.randomUUID(), parent: last?.id ?? '', atMs, text };
-  return kind === 'question'
-    ? ({ kind, ...place, attachments: [] } satisfies Question)
-    : ({ kind, ...place, deployment: model, state: 'done', custom: {}, stageTimes: {} } satisfies Reply);
+  return chain;
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from '#base/json.ts';
 import type { Reply } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
 import { type Fault, faultOf } from '../service/fault.ts';
-import type { BackgroundAnswers, ShownAnswer } from './background-answers.ts';
+import { type BackgroundAnswers, goesOn, type ShownAnswer } from './background-answers.ts';
 import { useBackgroundWords } from './background-words.ts';
 import { AnswerFold, toReply } from './fold-answer.ts';
 
@@ -65,8 +65,4 @@ export function useFollowedAnswer(answers: BackgroundAnswers, id: string): Follo
   }, [answers, id, fail, announce, ended]);
   const reply = useMemo(() => answer && toReply(answer, goesOn(answer) ? items : answer.output), [answer, items]);
   return { answer, input, reply, fault, isLost: isLost && answer !== undefined && goesOn(answer), fail, take: setAnswer };
-}
-
-function goesOn({ status }: ShownAnswer): boolean {
-  return status === 'queued' || status === 'in_progress';
 }

@@ -1,9 +1,9 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { toHash } from '../page/place.ts';
 import { Icon } from '../parts/icon.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
-import { useWords } from '../words/words.tsx';
+import { useTitle } from '../parts/use-title.ts';
 import { AppSheet } from './app-sheet.tsx';
 import { nameOf } from './applications.ts';
 import type { Beginning } from './beginning.ts';
@@ -29,7 +29,8 @@ export function AppEditor({ id, beginning, openMenu, noteMade }: AppEditorProps)
   const { entry, stored, isDirty } = draft;
   const [isBroken, setIsBroken] = useState(false);
   const [isTesting, setIsTesting] = useState(false);
-  const title = useTitle(draft);
+  const title = useName(draft);
+  useTitle(title);
   const evaluating = useEvaluations(stored);
 
   const save = async (over?: 'over'): Promise<string | undefined> => {
@@ -79,16 +80,11 @@ export function AppEditor({ id, beginning, openMenu, noteMade }: AppEditorProps)
   );
 }
 
-/** What the application is called; the window is called the same. */
-function useTitle({ entry, stored }: AppDraft): string {
-  const words = useWords();
+/** What the application is called, as it stands in the form. */
+function useName({ entry, stored }: AppDraft): string {
   const { newTitle } = useBuilderWords();
   const written = typeof entry?.displayName === 'string' ? entry.displayName : '';
-  const title = written || (stored === undefined ? newTitle : nameOf(stored));
-  useEffect(() => {
-    document.title = `${title} · ${words.product}`;
-  }, [title, words]);
-  return title;
+  return written || (stored === undefined ? newTitle : nameOf(stored));
 }
 
 interface SaveBarProps {

@@ -4,7 +4,7 @@ import { usePage } from '../page/page.tsx';
 import { toHash } from '../page/place.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Menu } from '../parts/menu.tsx';
-import { PageHeader } from '../parts/page-header.tsx';
+import { NamedPage } from '../parts/named-page.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
 import { useQuestion } from '../parts/use-question.tsx';
 import { type Fault, faultOf } from '../service/fault.ts';
@@ -33,9 +33,6 @@ export function AppList({ openMenu, begin }: AppListProps) {
     [service],
   );
   useEffect(() => void load(), [load]);
-  useEffect(() => {
-    document.title = `${builderWords.title} · ${words.product}`;
-  }, [builderWords, words]);
   const { ask, dialog } = useQuestion();
   const fail = (thrown: unknown): void => setFault(faultOf(thrown));
   const remove = (application: OwnApplication): void => {
@@ -65,11 +62,8 @@ export function AppList({ openMenu, begin }: AppListProps) {
   };
   const canBuild = fault?.code !== 'route_not_found';
   return (
-    <main className="content">
+    <NamedPage name={builderWords.title} openMenu={openMenu}>
       {dialog}
-      <PageHeader openMenu={openMenu}>
-        <span className="page-name">{builderWords.title}</span>
-      </PageHeader>
       <div className="sheet" aria-busy={applications === undefined && fault === undefined}>
         <h1>{builderWords.title}</h1>
         <p className="soft">{builderWords.intro}</p>
@@ -100,7 +94,7 @@ export function AppList({ openMenu, begin }: AppListProps) {
           ))}
         </ul>
       </div>
-    </main>
+    </NamedPage>
   );
 }
 

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '#base/json.ts';
+import './operation-line.css';
 
 /** One operation of a web API, as people tell it from others. */
 interface Operation {

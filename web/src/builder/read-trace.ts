@@ -36,6 +36,11 @@ export interface TraceStep {
   readonly usd: number | undefined;
 }
 
+/** Whether a tool was called: by a turn of the model. */
+export function isToolRun({ isModel, isRoom, isToolset }: TraceStep): boolean {
+  return !(isModel || isRoom || isToolset);
+}
+
 /** The trace in what a reply brought beside its text (docs/quick-apps.md); nothing is taken on trust. */
 export function readTrace(custom: unknown): readonly TraceStep[] {
   const trace = isJsonObject(custom) && Array.isArray(custom.trace) ? custom.trace : [];

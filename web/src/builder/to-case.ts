@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
 import type { Conversation, Turn } from '../conversation/conversation.ts';
 import { shownTurns } from '../conversation/conversation.ts';
 import { toMessages } from '../conversation/to-messages.ts';
-import { readTrace } from './read-trace.ts';
+import { isToolRun, readTrace } from './read-trace.ts';
 
 /** The last answer of a conversation as a case: what was asked, and that the same tools are called. Undefined as long as there is none. */
 export function toEvaluationCase(conversation: Conversation): JsonObject | undefined {
@@ -24,7 +24,7 @@ function withoutState(message: object): JsonObject {
 }
 
 function toolChecks(reply: Extract<Turn, { kind: 'reply' }>): readonly JsonObject[] {
-  const ran = readTrace(reply.custom).filter((step) => !step.isModel && !step.isRoom && !step.isToolset);
+  const ran = readTrace(reply.custom).filter(isToolRun);
   const calls = ran.map(({ name, sent }) => toCheck(name, sent));
   const { name, arguments: sent = '' } = reply.functionCall ?? {};
   return name === undefined ? calls : [...calls, toCheck(name, sent)];

@@ -4,7 +4,7 @@ import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useWords } from '../words/words.tsx';
 import { useBuilderWords } from './builder-words.ts';
-import { readTrace, type TraceStep } from './read-trace.ts';
+import { isToolRun, readTrace, type TraceStep } from './read-trace.ts';
 import { wholeOf } from './trace-span.ts';
 import { TraceStepView } from './trace-step.tsx';
 import { useAmounts } from './use-amounts.ts';
@@ -21,12 +21,13 @@ export function TracePanel({ turns }: { readonly turns: readonly Turn[] }) {
   const reply = replies.find(({ id }) => id === chosen) ?? replies.at(-1);
   if (reply === undefined) return null;
   const steps = readTrace(reply.custom);
+  const wholeMs = wholeOf(steps);
   return (
     <details className="trace" open>
       <summary>
         <Icon name="right" />
         <h2>{words.trace}</h2>
-        <TraceSum steps={steps} />
+        <TraceSum {...{ steps, wholeMs }} />
       </summary>
       <div className="trace-body">
         {replies.length > 1 && (
@@ -44,7 +45,7 @@ export function TracePanel({ turns }: { readonly turns: readonly Turn[] }) {
         {steps.length === 0 && <p className="soft small">{reply.state === 'running' ? words.traceToCome : words.noTrace}</p>}
         <ol aria-label={words.trace}>
           {steps.map((step) => (
-            <TraceStepView key={step.index} step={step} wholeMs={wholeOf(steps)} />
+            <TraceStepView key={step.index} step={step} wholeMs={wholeMs} />
           ))}
         </ol>
         {steps.length > 0 && (
@@ -58,16 +59,21 @@ export function TracePanel({ turns }: { readonly turns: readonly Turn[] }) {
   );
 }
 
+interface TraceSumProps {
+  readonly steps: readonly TraceStep[];
+  readonly wholeMs: number;
+}
+
 /** The whole in a line. */
-function TraceSum({ steps }: { readonly steps: readonly TraceStep[] }) {
+function TraceSum({ steps, wholeMs }: TraceSumProps) {
   const words = useBuilderWords();
   const { stagesFailed } = useWords();
   const amounts = useAmounts();
   if (steps.length === 0) return null;
   const turns = steps.filter(({ isModel }) => isModel).length;
-  const tools = steps.filter(({ isModel, isRoom, isToolset }) => !(isModel || isRoom || isToolset)).length;
+  const tools = steps.filter(isToolRun).length;
   const failed = steps.filter(({ hasFailed }) => hasFailed).length;
-  const parts = [words.turnCount(turns), words.toolCount(tools), amounts.time(wholeOf(steps)), ...amounts.used(steps)];
+  const parts = [words.turnCount(turns), words.toolCount(tools), amounts.time(wholeMs), ...amounts.used(steps)];
   return (
     <span className="soft small">
       {parts.filter((part) => part !== '').join(' · ')}

@@ -1,7 +1,7 @@
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useBuilderWords } from './builder-words.ts';
-import { type TraceStep, toReadable } from './read-trace.ts';
+import { isToolRun, type TraceStep, toReadable } from './read-trace.ts';
 import { TraceBar } from './trace-bar.tsx';
 import { useAmounts } from './use-amounts.ts';
 
@@ -17,7 +17,7 @@ export function TraceStepView({ step, wholeMs }: TraceStepProps) {
   const amounts = useAmounts();
   const facts = [amounts.time(step.durationMs), ...amounts.used([step]), ...(step.hasFailed ? [words.failed] : [])];
   return (
-    <li className={isOfTurn(step) ? 'trace-inner' : undefined}>
+    <li className={isToolRun(step) ? 'trace-inner' : undefined}>
       <details className="trace-step">
         <summary>
           <Icon name="right" />
@@ -38,11 +38,6 @@ export function TraceStepView({ step, wholeMs }: TraceStepProps) {
       </details>
     </li>
   );
-}
-
-/** Whether a turn of the model asked for it. */
-function isOfTurn({ isModel, isRoom, isToolset }: TraceStep): boolean {
-  return !(isModel || isRoom || isToolset);
 }
 
 type Words = ReturnType<typeof useBuilderWords>;

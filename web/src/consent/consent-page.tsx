@@ -4,6 +4,7 @@ import { shownTurns } from '../conversation/conversation.ts';
 import { useNameOf, usePage } from '../page/page.tsx';
 import { type Place, toHash } from '../page/place.ts';
 import { PageHeader } from '../parts/page-header.tsx';
+import { useTitle } from '../parts/use-title.ts';
 import { acceptConsent, type ConsentForm, type ConsentStatus, readConsent, withdrawConsent } from '../service/consents.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { adviceFor } from '../words/advice.ts';
@@ -23,9 +24,7 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
   const name = useNameOf()(deployment);
   const returning: Place = back === undefined ? { at: 'new', deployment } : { at: 'conversation', id: back };
   const { status, fault, remark, isSending, accept, decline, withdraw } = useDecision(deployment, returning);
-  useEffect(() => {
-    document.title = `${words.consentTitle(name)} · ${words.product}`;
-  }, [name, words]);
+  useTitle(words.consentTitle(name));
   const isAsked = status !== undefined && !status.isAccepted && status.form.size > 0;
   return (
     <main className="content">

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'react';
 import { useNameOf, usePage } from '../page/page.tsx';
-import { PageHeader } from '../parts/page-header.tsx';
+import { NamedPage } from '../parts/named-page.tsx';
 import { type AcceptedConsent, listConsents, withdrawConsent } from '../service/consents.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
 import { adviceFor } from '../words/advice.ts';
@@ -19,9 +19,6 @@ export function ConsentsPage({ openMenu }: { readonly openMenu: () => void }) {
     [service],
   );
   useEffect(() => void load(), [load]);
-  useEffect(() => {
-    document.title = `${words.acceptedTitle} · ${words.product}`;
-  }, [words]);
   const withdraw = (id: string): void => {
     withdrawConsent(service, id).then(
       () => {
@@ -32,10 +29,7 @@ export function ConsentsPage({ openMenu }: { readonly openMenu: () => void }) {
     );
   };
   return (
-    <main className="content">
-      <PageHeader openMenu={openMenu}>
-        <span className="page-name">{words.consentPage}</span>
-      </PageHeader>
+    <NamedPage name={words.consentPage} title={words.acceptedTitle} openMenu={openMenu}>
       <div className="sheet" aria-busy={consents === undefined && fault === undefined}>
         <h1>{words.acceptedTitle}</h1>
         {fault !== undefined && (
@@ -50,7 +44,7 @@ export function ConsentsPage({ openMenu }: { readonly openMenu: () => void }) {
           ))}
         </ul>
       </div>
-    </main>
+    </NamedPage>
   );
 }
 

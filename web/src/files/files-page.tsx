@@ -1,12 +1,11 @@
-import { type DragEvent, useEffect, useRef, useState } from 'react';
+import { type DragEvent, useRef, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { PageHeader } from '../parts/page-header.tsx';
+import { NamedPage } from '../parts/named-page.tsx';
 import { saveFile } from '../parts/save-file.ts';
 import { Trouble } from '../parts/trouble.tsx';
 import { useQuestion } from '../parts/use-question.tsx';
 import { type Fault, faultOf } from '../service/fault.ts';
-import { useWords } from '../words/words.tsx';
 import { FileList } from './file-list.tsx';
 import { useFilesWords } from './files-words.ts';
 import { FolderPath } from './folder-path.tsx';
@@ -25,20 +24,13 @@ interface FilesPageProps {
 
 /** The user's own stored files. */
 export function FilesPage({ folder = '', openMenu }: FilesPageProps) {
-  const words = useWords();
-  const filesWords = useFilesWords();
+  const { title } = useFilesWords();
   const { service } = usePage();
   const [files] = useState(() => new StoredFiles(service));
-  useEffect(() => {
-    document.title = `${filesWords.title} · ${words.product}`;
-  }, [filesWords, words]);
   return (
-    <main className="content">
-      <PageHeader openMenu={openMenu}>
-        <span className="page-name">{filesWords.title}</span>
-      </PageHeader>
+    <NamedPage name={title} openMenu={openMenu}>
       <FolderView {...{ files, folder }} />
-    </main>
+    </NamedPage>
   );
 }
 

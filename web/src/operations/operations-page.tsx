@@ -1,7 +1,7 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useState } from 'react';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { PageHeader } from '../parts/page-header.tsx';
+import { NamedPage } from '../parts/named-page.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { useLanguage } from '../words/words.tsx';
@@ -15,21 +15,15 @@ import './operations.css';
 
 /** How the service is, for those who look after it. */
 export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) {
-  const { words, language } = useLanguage();
+  const { language } = useLanguage();
   const operationsWords = useOperationsWords();
   const { service } = usePage();
   const [round, setRound] = useState(0);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another round reads anew
   const load = useCallback((signal: AbortSignal) => readState(service, signal), [service, round]);
   const { value: state, fault, isLoading } = useLoaded(load);
-  useEffect(() => {
-    document.title = `${operationsWords.title} · ${words.product}`;
-  }, [operationsWords, words]);
   return (
-    <main className="content">
-      <PageHeader openMenu={openMenu}>
-        <span className="page-name">{operationsWords.title}</span>
-      </PageHeader>
+    <NamedPage name={operationsWords.title} openMenu={openMenu}>
       <div className="sheet wide" aria-busy={isLoading}>
         <div className="sheet-title">
           <h1>{operationsWords.title}</h1>
@@ -51,6 +45,6 @@ export function OperationsPage({ openMenu }: { readonly openMenu: () => void }) 
         )}
         <AuditSection round={round} />
       </div>
-    </main>
+    </NamedPage>
   );
 }

@@ -1,6 +1,6 @@
 import { useId, useRef, useState } from 'react';
 import { toKeys } from '../palette/keys.ts';
-import { Icon } from '../parts/icon.tsx';
+import { Icon, type IconName } from '../parts/icon.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { useModalPanel } from '../parts/use-modal-panel.ts';
 import { useWords } from '../words/words.tsx';
@@ -100,49 +100,31 @@ export function Sidebar({ isMenuOpen, closeMenu, openPalette, appearance, setApp
         <HeadList heads={heads} empty={asked === '' ? words.noConversations : words.nothingFound(asked)} />
         {isStorageGone && <p className="trouble small">{words.storageFailed}</p>}
         <div className="sidebar-foot">
-          <a
-            className="quiet-link"
-            href={toHash({ at: 'applications' })}
-            aria-current={place.at === 'applications' ? 'page' : undefined}
-          >
-            <Icon name="build" />
-            {words.applicationsPage}
-          </a>
-          <a className="quiet-link" href={toHash({ at: 'consents' })} aria-current={place.at === 'consents' ? 'page' : undefined}>
-            <Icon name="shield" />
-            {words.consentPage}
-          </a>
-          <a className="quiet-link" href={toHash({ at: 'files' })} aria-current={place.at === 'files' ? 'page' : undefined}>
-            <Icon name="file" />
-            {words.filesPage}
-          </a>
-          {hasBackground && (
-            <a
-              className="quiet-link"
-              href={toHash({ at: 'background' })}
-              aria-current={place.at === 'background' ? 'page' : undefined}
-            >
-              <Icon name="clock" />
-              {words.backgroundPage}
-            </a>
-          )}
-          <a className="quiet-link" href={toHash({ at: 'usage' })} aria-current={place.at === 'usage' ? 'page' : undefined}>
-            <Icon name="bars" />
-            {words.usagePage}
-          </a>
-          {isAdmin && (
-            <a
-              className="quiet-link"
-              href={toHash({ at: 'operations' })}
-              aria-current={place.at === 'operations' ? 'page' : undefined}
-            >
-              <Icon name="pulse" />
-              {words.operationsPage}
-            </a>
-          )}
+          <PageLink to="applications" icon="build" name={words.applicationsPage} />
+          <PageLink to="consents" icon="shield" name={words.consentPage} />
+          <PageLink to="files" icon="file" name={words.filesPage} />
+          {hasBackground && <PageLink to="background" icon="clock" name={words.backgroundPage} />}
+          <PageLink to="usage" icon="bars" name={words.usagePage} />
+          {isAdmin && <PageLink to="operations" icon="pulse" name={words.operationsPage} />}
           <SettingsMenu {...{ appearance, setAppearance }} />
         </div>
       </nav>
     </>
+  );
+}
+
+interface PageLinkProps {
+  readonly to: 'applications' | 'consents' | 'files' | 'background' | 'usage' | 'operations';
+  readonly icon: IconName;
+  readonly name: string;
+}
+
+function PageLink({ to, icon, name }: PageLinkProps) {
+  const { place } = usePage();
+  return (
+    <a className="quiet-link" href={toHash({ at: to })} aria-current={place.at === to ? 'page' : undefined}>
+      <Icon name={icon} />
+      {name}
+    </a>
   );
 }

@@ -5,7 +5,7 @@ import type { Turn } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
 import { toHash } from '../page/place.ts';
 import { CopyButton } from '../parts/copy-button.tsx';
-import { PageHeader } from '../parts/page-header.tsx';
+import { NamedPage } from '../parts/named-page.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
@@ -20,20 +20,13 @@ const drawnTurns = 6;
 
 /** A conversation that somebody shared: read only, and the way to go on from it. */
 export function SharedPage({ token, openMenu }: { readonly token: string; readonly openMenu: () => void }) {
-  const words = useWords();
   const { shared: name } = useShareWords();
   const { service } = usePage();
   const load = useCallback(() => new ChatShares(service).open(token), [service, token]);
   const { value, fault } = useLoaded(load);
-  useEffect(() => {
-    document.title = `${value?.title || name} · ${words.product}`;
-  }, [value, name, words]);
   const isGone = fault?.code === 'share_not_found' || fault?.code === 'route_not_found';
   return (
-    <main className="content" aria-busy={value === undefined && fault === undefined}>
-      <PageHeader openMenu={openMenu}>
-        <span className="page-name">{name}</span>
-      </PageHeader>
+    <NamedPage name={name} title={value?.title || name} isBusy={value === undefined && fault === undefined} openMenu={openMenu}>
       {isGone && <Gone />}
       {fault !== undefined && !isGone && (
         <div className="sheet">
@@ -48,7 +41,7 @@ export function SharedPage({ token, openMenu }: { readonly token: string; readon
           </div>
         </>
       )}
-    </main>
+    </NamedPage>
   );
 }
 
