@@ -3,6 +3,7 @@ import { adminOperations } from '#surfaces/admin/operations.ts';
 import { evaluationOperations } from '#surfaces/applications/evaluation/operations.ts';
 import { importOperations } from '#surfaces/applications/import-operations.ts';
 import { applicationOperations } from '#surfaces/applications/operations.ts';
+import { toolOperations } from '#surfaces/applications/tool-operations.ts';
 import { chatOperations } from '#surfaces/chats/operations.ts';
 import { shareOperations } from '#surfaces/chats/share-operations.ts';
 import { compatOperations } from '#surfaces/compat/operations.ts';
@@ -42,6 +43,7 @@ export function apiOperations({ aliases }: Pick<Configuration, 'aliases'>): read
     ...evaluationOperations,
     ...schemaOperations,
     ...importOperations,
+    ...toolOperations,
     ...chatOperations,
     ...shareOperations,
     ...fileOperations,

@@ -27,6 +27,7 @@ import { dependenciesFor } from '#domain/quick-app/deployments-as-tools.ts';
 import { KeptTexts } from '#domain/quick-app/kept-texts.ts';
 import { ReplySizes } from '#domain/usage/reply-sizes.ts';
 import { RunStates, type StateSigner } from '#runtime/quick-app/run-state.ts';
+import type { ToolRoutesDeps } from '#surfaces/applications/tool-routes.ts';
 import type { CallerRoutesDeps } from '#surfaces/listings/caller-routes.ts';
 import { McpTools } from '#tools/mcp/mcp-tools.ts';
 import { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
@@ -97,7 +98,8 @@ export function composeLine(deps: CompleteServiceDeps) {
     const { starters: ofServer } = toolSources(snapshot().configuration);
     return startersOfServers({ starters: ofServer, noteFault }, deployment, asking);
   };
-  return { catalog, documents, mcp, openApi, guarded, counters, consent, calls, starters };
+  const survey: ToolRoutesDeps['survey'] = (settings, signal) => toolSources(snapshot().configuration).survey(settings, signal);
+  return { catalog, documents, mcp, openApi, guarded, counters, consent, calls, starters, survey };
 }
 
 function composeConsent({ stores, noteGraph }: CompleteServiceDeps, catalog: Catalog) {

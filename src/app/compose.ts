@@ -17,6 +17,7 @@ import { AddinMount } from '#surfaces/addin/mount.ts';
 import { adminRoutes } from '#surfaces/admin/routes.ts';
 import { importRoutes } from '#surfaces/applications/import-routes.ts';
 import { applicationRoutes } from '#surfaces/applications/routes.ts';
+import { toolRoutes } from '#surfaces/applications/tool-routes.ts';
 import { chatRoutes } from '#surfaces/chats/routes.ts';
 import { shareRoutes } from '#surfaces/chats/share-routes.ts';
 import { compatErrorDialectAt } from '#surfaces/compat/error-dialect.ts';
@@ -179,7 +180,7 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
 /** What belongs to callers and makers: limits, applications, files, consent, the page. */
 function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind: Behind): void {
   const { snapshot, clock, noteFault, noteAudit } = parts;
-  const { identify, catalog, calls, counters, consent, documents, openApi, guarded, starters } = behind;
+  const { identify, catalog, calls, counters, consent, documents, openApi, guarded, starters, survey } = behind;
   const store = parts.stores.applications;
   const progress = (deployment: Deployment) => documents.progress(deployment);
   const sharesChats = parts.shares !== undefined;
@@ -190,6 +191,7 @@ function addOtherRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind
     identify,
     importDocument: createImportDocument({ http: guarded, reader: openApi, limits: () => snapshot().configuration.tools }),
   });
+  toolRoutes(app, { snapshot, identify, store, survey });
   const prepareSaved = (id: string): void =>
     documents.prepare(async () => [await catalog.findStored(id)].filter((saved) => saved !== undefined));
   const noteSaved = hearingOfSaves(noteAudit, prepareSaved);

@@ -8,6 +8,7 @@ import { NetGuard } from '#base/net-guard.ts';
 import type { Configuration } from '#contract/configuration/configuration.ts';
 import { AddonTools } from '#runtime/addons.ts';
 import type { ToolSources } from '#runtime/quick-app/load-tools.ts';
+import type { ToolRoutesDeps } from '#surfaces/applications/tool-routes.ts';
 import { TokenCache } from '#tools/authorization/token-cache.ts';
 import type { McpTools } from '#tools/mcp/mcp-tools.ts';
 import type { OpenApiReader } from '#tools/openapi/openapi-reader.ts';
@@ -22,6 +23,8 @@ export interface ConfiguredTools {
   readonly sources: ToolSources;
   /** What conversations may begin with, of one MCP server. */
   readonly starters: ServersStartersDeps['starters'];
+  /** What one MCP server offers now. */
+  readonly survey: ToolRoutesDeps['survey'];
 }
 
 /** What does not change with the configuration. */
@@ -70,5 +73,6 @@ function toTools(configuration: Configuration, clock: Clock, lasting: LastingSou
       documents: (settings, context) => lasting.documents.load(settings, configuration, context),
     },
     starters: (settings, user) => lasting.mcp.starters(settings, network, user),
+    survey: (settings, signal) => lasting.mcp.survey(settings, network, signal),
   };
 }

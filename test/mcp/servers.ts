@@ -14,7 +14,9 @@ type Arguments = Readonly<Record<string, unknown>>;
 /** A tool of a server under test. */
 export interface ServedTool {
   readonly name: string;
+  readonly title?: string;
   readonly description?: string;
+  readonly annotations?: { readonly readOnlyHint?: boolean };
   readonly inputSchema?: object;
   readonly run: (args: Arguments, context: ServerContext) => Served | Promise<Served>;
 }

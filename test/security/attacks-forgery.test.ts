@@ -124,6 +124,10 @@ const doors: Readonly<Record<string, (service: TestService, url: string) => Prom
   'an MCP server': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...mcp(url, 'streamable_http') })),
   'an MCP server over SSE': (service, url) => runSaved(service, quickApp({ model: 'gpt', ...mcp(url, 'sse') })),
   'an application that a user made': (service, url) => runSaved(service, { endpoint: url }),
+  'a server whose tools are listed': async (service, url) => {
+    const toolset = { type: 'mcp', name: 'x', mcp_server_info: { url, protocol: 'streamable_http' } };
+    return (await service.ask({ path: '/v1/tools/list', headers: withKey(), body: { toolset } })).text;
+  },
   'a document to import': async (service, url) =>
     (await service.ask({ path: '/v1/import-openapi', headers: withKey(), body: { url } })).text,
   'the document of an addon': async (service, url) => {

@@ -35,6 +35,7 @@ const takers: readonly (readonly [method: string, path: string])[] = [
   ['POST', '/msgapi/v1/messages/count_tokens'],
   ['POST', '/v1/consent/app'],
   ['POST', '/v1/import-openapi'],
+  ['POST', '/v1/tools/list'],
   ['PUT', pathOf('mine', bucket)],
   ['PUT', `/v1/files/${bucket}/a`],
 ];

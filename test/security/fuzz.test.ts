@@ -39,6 +39,12 @@ const targets: Readonly<Record<string, Target>> = {
     valid: { consent: { app: { consentRequired: true }, gpt: { consentRequired: false } } },
   },
   'an application': { method: 'PUT', path: pathOf('mine', bucket), valid: application },
+  'tools to list': {
+    path: '/v1/tools/list',
+    valid: {
+      toolset: { type: 'mcp', name: 'x', mcp_server_info: { url: 'http://127.0.0.1:1/mcp', protocol: 'streamable_http' } },
+    },
+  },
   'a document to import': { path: '/v1/import-openapi', valid: { document, include: ['find'], exclude: ['none'] } },
 };
 

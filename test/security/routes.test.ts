@@ -74,6 +74,8 @@ const listTools = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 const callTool = { ...listTools, method: 'tools/call', params: { name: 'model', arguments: { query: 'Hello' } } };
 const document = { openapi: '3.0.0', info: { title: 'x', version: '1' }, servers: [{ url: 'https://x.test' }], paths: {} };
 
+const toolset = { type: 'mcp', name: 'x', mcp_server_info: { url: 'http://127.0.0.1:1/mcp', protocol: 'streamable_http' } };
+
 const get = (path: string) => (): Asking => ({ method: 'GET', path });
 const post = (path: string, body: unknown) => (): Asking => ({ path, body });
 const put = (path: string, body: unknown) => (): Asking => ({ method: 'PUT', path, body });
@@ -231,6 +233,12 @@ const table: readonly Row[] = [
   },
   { route: 'GET /custom_application_schemas/quickapps', asking: get('/custom_application_schemas/quickapps'), told: open(200) },
   { route: 'POST /v1/import-openapi', asking: post('/v1/import-openapi', { document }), told: keyed(200, { chain: denied }) },
+  { route: 'POST /v1/tools/list', asking: post('/v1/tools/list', { toolset }), told: keyed(200, { chain: denied }) },
+  {
+    route: 'POST /v1/tools/list',
+    asking: post('/v1/tools/list', { toolset, application: made }),
+    told: byOwner(200),
+  },
   { route: 'GET /v1/applications/*', asking: get(pathOf('made', ownerBucket)), told: byOwner(200) },
   { route: 'GET /v1/applications/*', asking: get(`/v1/applications/${ownerBucket}/`), told: byOwner(200) },
   {

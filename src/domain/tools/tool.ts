@@ -125,10 +125,26 @@ export interface LoadedTools {
   readonly instructions?: readonly ToolsetInstructions[];
 }
 
+/** What keeps a server from being used, for programs. `failed`: anything that is not one of the others. */
+export const toolFaultReasons = [
+  'mute',
+  'unreachable',
+  'address_refused',
+  'credentials_missing',
+  'credentials_refused',
+  'sign_in_required',
+  'other_protocol',
+  'failed',
+] as const;
+export type ToolFaultReason = (typeof toolFaultReasons)[number];
+
 /** Why a tool could not do it; the message is told to the model and the user. */
 export class ToolFault extends Error {
-  constructor(message: string, cause?: unknown) {
+  readonly reason: ToolFaultReason;
+
+  constructor(message: string, cause?: unknown, reason: ToolFaultReason = 'failed') {
     super(message, { cause });
     this.name = 'ToolFault';
+    this.reason = reason;
   }
 }

@@ -2,8 +2,7 @@ import { isJsonObject } from '#base/json.ts';
 import { AddressRefused, NetGuard } from '#base/net-guard.ts';
 import { readApplicationEntry, withEntryNames } from '#contract/configuration/application-entry.ts';
 import type { ApplicationEntry } from '#contract/configuration/deployments.ts';
-import { type Fault, formatPath } from '#contract/configuration/fault.ts';
-import { ParleyError } from '#contract/errors.ts';
+import type { Fault } from '#contract/configuration/fault.ts';
 import { mayUse } from '#domain/callers/access.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { ApplicationPlace } from '#domain/deployments/application-place.ts';
@@ -15,6 +14,7 @@ import { addressFeatures } from '#domain/deployments/features.ts';
 import type { FileIndex } from '#domain/files/file-index.ts';
 import { fileScheme, fromReference } from '#domain/files/file-references.ts';
 import { StoreFault } from '#domain/store-fault.ts';
+import { refuseFaults } from './refuse-faults.ts';
 
 /** An application that is to be saved. */
 export interface Saving {
@@ -30,8 +30,7 @@ export interface Saving {
 
 /** Each has a row beside the application. */
 const mostRoles = 100;
-const mostToldFaults = 5;
-const longestPath = 200;
+const longestReference = 200;
 const answerFields = new Set(['id', 'etag', 'createdAt', 'updatedAt', 'created_at', 'updated_at']);
 
 /** The entry in a body, which may also be what a GET answered. Throws invalid_request, which names the faults. */
@@ -40,10 +39,15 @@ export async function readApplication(body: unknown, saving: Saving): Promise<Ap
   const ids = await possibleModels(written, saving);
   const storedProperties = saving.stored?.entry.applicationProperties;
   const { entry, faults } = readApplicationEntry(written, { ids, storedProperties });
-  refuse(faults);
+  refuseFaults(faults);
   const { place } = saving;
-  refuse([...roleFaults(entry), ...endpointFaults(entry, saving), ...modelFaults(entry, ids), ...documentFaults(entry, place)]);
-  refuse(await missingDocuments(entry, saving.files));
+  refuseFaults([
+    ...roleFaults(entry),
+    ...endpointFaults(entry, saving),
+    ...modelFaults(entry, ids),
+    ...documentFaults(entry, place),
+  ]);
+  refuseFaults(await missingDocuments(entry, saving.files));
   return entry;
 }
 
@@ -118,7 +122,7 @@ async function findMissing(entry: ApplicationEntry, files: Saving['files']): Pro
   const looked = documentsIn(entry).map(async ({ path, reference }): Promise<Fault[]> => {
     const place = fromReference(reference);
     const file = place && (await files?.find(place.bucket, place.path));
-    const message = `names ${reference.slice(0, longestPath)}, which is not stored; upload it first, or leave it out`;
+    const message = `names ${reference.slice(0, longestReference)}, which is not stored; upload it first, or leave it out`;
     return file === undefined ? [{ path, message }] : [];
   });
   return (await Promise.all(looked)).flat();
@@ -133,24 +137,4 @@ function documentsIn({ applicationProperties: properties }: ApplicationEntry): {
 
 function isOf(bucket: string, reference: string): boolean {
   return fromReference(reference)?.bucket === bucket;
-}
-
-function refuse(faults: readonly Fault[]): void {
-  const [first] = faults;
-  if (first === undefined) return;
-  const told = faults.slice(0, mostToldFaults).map(toSentence);
-  const more = faults.length - told.length;
-  const message = [...told, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
-  throw new ParleyError('invalid_request', `${message}.`, { param: toParam(first) || null });
-}
-
-/** Keys may be as long as the body. */
-function toParam({ path }: Fault): string {
-  const param = formatPath(path);
-  return param.length <= longestPath ? param : `${param.slice(0, longestPath)}…`;
-}
-
-function toSentence(fault: Fault): string {
-  const { message, hint } = fault;
-  return `${toParam(fault) || 'The body'} ${message}${hint === undefined ? '' : ` (${hint})`}`;
 }

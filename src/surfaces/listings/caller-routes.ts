@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '#base/clock.ts';
 import type { JsonObject } from '#base/json.ts';
@@ -16,6 +15,7 @@ import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts'
 import type { DocumentProgress } from '#domain/tools/document-progress.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { readCredentials } from '../http/credentials.ts';
+import { leavingSignal } from '../http/leaving-signal.ts';
 import { toDocumentList } from './document-list.ts';
 import { toLimitStats } from './limit-stats.ts';
 
@@ -94,7 +94,7 @@ function toTarget({ url }: FastifyRequest): { view: View; encodedId: string } {
 async function configurationOf({ calls, starters }: CallerRoutesDeps, { request, reply, ...usable }: Usable): Promise<unknown> {
   const { caller, deployment } = usable;
   const { quickApp } = deployment;
-  const signal = closed(reply.raw);
+  const signal = leavingSignal(reply.raw);
   const endpoint = featureAddress(deployment, 'configurationEndpoint');
   if (endpoint === undefined)
     return quickApp === undefined
@@ -103,13 +103,6 @@ async function configurationOf({ calls, starters }: CallerRoutesDeps, { request,
   const ask = { ...usable, endpoint, origin: request.raw, requestId: request.id };
   const { status, headers, bytes } = await calls.askFeature(ask, signal);
   return reply.code(status).headers(headers).send(bytes);
-}
-
-/** Aborted when the caller leaves. */
-function closed(response: ServerResponse): AbortSignal {
-  const controller = new AbortController();
-  response.once('close', () => controller.abort(new Error('the caller closed the connection')));
-  return controller.signal;
 }
 
 /** How a conversation may begin: prompts to choose from, and the JSON Schema of the choice. */

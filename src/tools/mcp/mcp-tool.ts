@@ -5,7 +5,8 @@ import { McpCall, type McpCallOptions } from './mcp-call.ts';
 import { toParameters } from './to-parameters.ts';
 import { toToolResult } from './to-tool-result.ts';
 
-const longestDescription = 4000;
+/** In characters; what is longer is cut. */
+export const longestDescription = 4000;
 
 /** A tool of an MCP server. */
 export function createMcpTool(listed: ListedTool, options: McpCallOptions): Tool {

@@ -7,6 +7,7 @@ import type { Fetch } from '#base/guarded-fetch.ts';
 import { untilAborted } from '#base/until-aborted.ts';
 import type { McpToolsetSettings } from '#domain/quick-app/quick-app.ts';
 import type { LoadedTools, MissingToolset } from '#domain/tools/tool.ts';
+import type { ToolsetSurvey } from '#domain/tools/toolset-survey.ts';
 import { createAuthorizer, withFixedHeaders } from '../authorization/authorizer.ts';
 import type { TokenCache } from '../authorization/token-cache.ts';
 import { hashOf } from './hash-of.ts';
@@ -19,6 +20,7 @@ import { createResourceTools } from './resource-tools.ts';
 import { Revisions, revisionBounds } from './revisions.ts';
 import { serverFault } from './server-fault.ts';
 import { Session } from './session.ts';
+import { toSurvey } from './to-survey.ts';
 
 const idleMs = 300_000;
 const failureFreshMs = 10_000;
@@ -121,6 +123,21 @@ export class McpTools {
     const session = this.#session(key, settings, network);
     const listing = this.#starters.get(key, () => this.#mute.guard(settings, () => listStarters(settings, session, network)));
     return untilAborted(listing, signal);
+  }
+
+  /**
+   * What a server offers now, whichever of its tools are allowed: asked anew, over a session of its own, whatever is known of it.
+   * Rejects with ToolFault, or with the signal's reason.
+   */
+  async survey(settings: McpToolsetSettings, network: McpNetwork, signal: AbortSignal): Promise<ToolsetSurvey> {
+    const session = this.#makeSession('', settings, network);
+    try {
+      const { value } = await untilAborted(listServer(settings, session, network), signal);
+      this.#mute.forget(settings);
+      return await session.use(signal, async ({ mask }) => toSurvey(value.tools, mask));
+    } finally {
+      void session.close();
+    }
   }
 
   async close(): Promise<void> {

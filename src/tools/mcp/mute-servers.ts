@@ -23,11 +23,11 @@ export class MuteServers {
   }
 
   /** Asks a server, unless it was mute a moment ago. Rejects with what asking throws. */
-  async guard<Value>({ name, url, protocol }: McpToolsetSettings, ask: () => Promise<Value>): Promise<Value> {
+  async guard<Value>(settings: McpToolsetSettings, ask: () => Promise<Value>): Promise<Value> {
     const { clock, muteMs } = this.#options;
-    const key = `${protocol} ${url}`;
+    const key = keyOf(settings);
     const mute = this.#known.find(key);
-    if (mute !== undefined && mute.untilMs > clock.nowMs()) throw new MuteServerFault(name, mute.what);
+    if (mute !== undefined && mute.untilMs > clock.nowMs()) throw new MuteServerFault(settings.name, mute.what);
     try {
       return await ask();
     } catch (thrown) {
@@ -35,4 +35,13 @@ export class MuteServers {
       throw thrown;
     }
   }
+
+  /** To be told of one that answers again. */
+  forget(settings: McpToolsetSettings): void {
+    this.#known.delete(keyOf(settings));
+  }
+}
+
+function keyOf({ url, protocol }: McpToolsetSettings): string {
+  return `${protocol} ${url}`;
 }

@@ -1,5 +1,5 @@
 import { AddressRefused } from '#base/net-guard.ts';
-import { ToolFault } from '#domain/tools/tool.ts';
+import { ToolFault, type ToolFaultReason } from '#domain/tools/tool.ts';
 
 /** Code of the answer that takes the place of one whose stream ended without it. */
 export const brokenOffCode = -32_990;
@@ -7,30 +7,35 @@ export const brokenOffCode = -32_990;
 export const unansweredCode = -32_991;
 
 const longestMessage = 1000;
+const noMcp: Trouble = ['does not speak MCP', 'other_protocol'];
 
 /** A server did not say anything in the time that it had. */
 export class MuteServerFault extends ToolFault {
   readonly what: string;
 
   constructor(server: string, what: string, cause?: unknown) {
-    super(`The MCP server ${server} ${what}.`, cause);
+    super(`The MCP server ${server} ${what}.`, cause, 'mute');
     this.what = what;
   }
 }
 
-/** What is wrong with a server, as a sentence that begins with its name. */
-export function serverFault(server: string, what: string, cause?: unknown): ToolFault {
-  return new ToolFault(`The MCP server ${server} ${what}.`, cause);
+/** What is wrong with a server: how the sentence goes on that begins with its name, and what that is to programs. */
+type Trouble = readonly [what: string, reason: ToolFaultReason];
+
+/** What is wrong with a server, as a sentence that begins with its name; a text alone is a failure of no other kind. */
+export function serverFault(server: string, trouble: string | Trouble, cause?: unknown): ToolFault {
+  const [what, reason] = typeof trouble === 'string' ? ([trouble, 'failed'] as const) : trouble;
+  return new ToolFault(`The MCP server ${server} ${what}.`, cause, reason);
 }
 
 /**
  * The same for whatever a call of it threw; says nothing that could hold a secret, but for the server's own words. `otherwise`
  * is said of what is not known.
  */
-export function toServerFault(server: string, thrown: unknown, otherwise = 'does not speak MCP'): ToolFault {
+export function toServerFault(server: string, thrown: unknown, otherwise: Trouble = noMcp): ToolFault {
   const causes = [...causesOf(thrown)];
   const told = causes.find((cause) => cause instanceof ToolFault);
-  return told ?? serverFault(server, causes.map(explain).find((what) => what !== undefined) ?? otherwise, thrown);
+  return told ?? serverFault(server, causes.map(explain).find((trouble) => trouble !== undefined) ?? otherwise, thrown);
 }
 
 /** The server's own words, if it answered a request with an error. */
@@ -52,35 +57,38 @@ function* causesOf(thrown: unknown): Iterable<Error> {
   for (let cause = thrown; cause instanceof Error; cause = cause.cause) yield cause;
 }
 
-const phrases: ReadonlyMap<unknown, string> = new Map<unknown, string>([
-  [brokenOffCode, 'broke off its answer'],
-  [unansweredCode, 'did not answer what it was asked'],
-  ['ECONNREFUSED', 'could not be reached: the connection was refused'],
-  ['ENOTFOUND', 'could not be reached: its host name is not known'],
-  ['EAI_AGAIN', 'could not be reached: its host name could not be looked up'],
-  ['ETIMEDOUT', 'could not be reached: no connection in time'],
-  ['UND_ERR_CONNECT_TIMEOUT', 'could not be reached: no connection in time'],
-  ['ECONNRESET', 'broke off the connection'],
-  ['UND_ERR_SOCKET', 'broke off the connection'],
-  ['CONNECTION_CLOSED', 'broke off the connection'],
-  ['REQUEST_TIMEOUT', 'did not answer in time'],
-  ['LIST_PAGINATION_EXCEEDED', 'lists its tools without end'],
+const phrases: ReadonlyMap<unknown, Trouble> = new Map<unknown, Trouble>([
+  [brokenOffCode, ['broke off its answer', 'failed']],
+  [unansweredCode, ['did not answer what it was asked', 'failed']],
+  ['ECONNREFUSED', ['could not be reached: the connection was refused', 'unreachable']],
+  ['ENOTFOUND', ['could not be reached: its host name is not known', 'unreachable']],
+  ['EAI_AGAIN', ['could not be reached: its host name could not be looked up', 'unreachable']],
+  ['ETIMEDOUT', ['could not be reached: no connection in time', 'unreachable']],
+  ['UND_ERR_CONNECT_TIMEOUT', ['could not be reached: no connection in time', 'unreachable']],
+  ['ECONNRESET', ['broke off the connection', 'failed']],
+  ['UND_ERR_SOCKET', ['broke off the connection', 'failed']],
+  ['CONNECTION_CLOSED', ['broke off the connection', 'failed']],
+  ['REQUEST_TIMEOUT', ['did not answer in time', 'mute']],
+  ['LIST_PAGINATION_EXCEEDED', ['lists its tools without end', 'failed']],
 ]);
 
-function explain(cause: Error): string | undefined {
-  if (cause instanceof AddressRefused) return `may not be called: ${cause.message}`;
+function explain(cause: Error): Trouble | undefined {
+  if (cause instanceof AddressRefused) return [`may not be called: ${cause.message}`, 'address_refused'];
   const { code } = cause as { code?: unknown };
-  if (typeof code === 'string' && /CERT|SELF_SIGNED|ERR_TLS|ERR_SSL/.test(code)) return 'has a certificate that is not trusted';
+  if (typeof code === 'string' && /CERT|SELF_SIGNED|ERR_TLS|ERR_SSL/.test(code))
+    return ['has a certificate that is not trusted', 'unreachable'];
   const status = statusOf(cause);
   const refusal = refusalOf(cause);
   if (status !== undefined) return explainStatus(status);
-  return phrases.get(code) ?? (refusal && `answered with an error: ${refusal.replace(/\.$/, '')}`);
+  const phrase = phrases.get(code);
+  return phrase ?? (refusal === undefined ? undefined : [`answered with an error: ${refusal.replace(/\.$/, '')}`, 'failed']);
 }
 
-function explainStatus(status: number): string {
-  if (status < 400) return 'redirects to another address, which is not followed';
-  const hint = status === 404 || status === 405 ? '; perhaps it speaks the other protocol, or has another address' : '';
-  return `answered HTTP ${status}${hint}`;
+function explainStatus(status: number): Trouble {
+  if (status < 400) return ['redirects to another address, which is not followed', 'other_protocol'];
+  const isOther = status === 404 || status === 405;
+  const hint = isOther ? '; perhaps it speaks the other protocol, or has another address' : '';
+  return [`answered HTTP ${status}${hint}`, isOther ? 'other_protocol' : 'failed'];
 }
 
 function shorten(text: string): string {

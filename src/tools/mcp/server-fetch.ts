@@ -53,7 +53,7 @@ export class ServerFetch {
       return await this.#options.fetch(url, init);
     } catch (thrown) {
       init.signal?.throwIfAborted();
-      throw this.#remembered(toServerFault(this.#options.settings.name, thrown, 'could not be reached'));
+      throw this.#remembered(toServerFault(this.#options.settings.name, thrown, ['could not be reached', 'unreachable']));
     }
   }
 
@@ -70,15 +70,22 @@ export class ServerFetch {
       return credentials;
     } catch (thrown) {
       if (!(thrown instanceof ToolFault)) throw thrown;
-      throw this.#remembered(serverFault(settings.name, `could not be called: ${thrown.message}`, thrown));
+      throw this.#remembered(
+        serverFault(settings.name, [`could not be called: ${thrown.message}`, 'credentials_refused'], thrown),
+      );
     }
   }
 
-  async #refusal({ body, status }: Response): Promise<ToolFault> {
+  async #refusal({ body, status, headers }: Response): Promise<ToolFault> {
     await body?.cancel();
     const { name, authorization } = this.#options.settings;
-    const asked = authorization === null ? 'asks for credentials, and none are configured' : 'refused its configured credentials';
-    return this.#remembered(serverFault(name, `${status === 401 ? asked : 'denied access'} (HTTP ${status})`));
+    const isUnknown = status === 401 && authorization === null;
+    const refused = status === 401 ? 'refused its configured credentials' : 'denied access';
+    const what = `${isUnknown ? 'asks for credentials, and none are configured' : refused} (HTTP ${status})`;
+    // As servers do whose users sign in (RFC 9728).
+    const wantsSignIn = isUnknown && /\bresource_metadata\s*=/i.test(headers.get('www-authenticate') ?? '');
+    const reason = wantsSignIn ? 'sign_in_required' : isUnknown ? 'credentials_missing' : 'credentials_refused';
+    return this.#remembered(serverFault(name, [what, reason]));
   }
 
   #bounded(response: Response): Response {

@@ -1,0 +1,78 @@
+import { ListToolsRequest } from '#contract/toolset-request.ts';
+import { toolFaultReasons } from '#domain/tools/tool.ts';
+import { type ApiOperation, json, type NamedSchema } from '../http/operation.ts';
+import { bodyErrors, keyErrors } from '../http/operation-errors.ts';
+
+const text = { type: 'string' };
+
+const failure = {
+  anyOf: [
+    {
+      type: 'object',
+      required: ['reason', 'message'],
+      properties: {
+        reason: { enum: [...toolFaultReasons], description: 'What keeps the server from being used.' },
+        message: { ...text, description: 'The same in a sentence.' },
+      },
+    },
+    { type: 'null' },
+  ],
+  description: 'Why nothing could be had of the server; null if it could.',
+};
+
+const toolList: NamedSchema = {
+  name: 'ToolsetTools',
+  schema: {
+    type: 'object',
+    required: ['tools', 'count', 'leftOut', 'failure'],
+    properties: {
+      tools: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['name', 'title', 'description', 'readOnly'],
+          properties: {
+            name: { ...text, description: 'As `allowed_tools` names it.' },
+            title: { ...text, description: 'For people; empty if the server has none.' },
+            description: text,
+            parameters: {
+              type: 'object',
+              description: 'JSON Schema of the arguments; absent if there was no more room for it.',
+            },
+            readOnly: { type: 'boolean', description: 'The server says that it changes nothing.' },
+          },
+        },
+        description: 'By name, 512 at most, whichever are allowed.',
+      },
+      count: { type: 'integer', description: 'How many tools the server has.' },
+      leftOut: {
+        type: 'array',
+        items: text,
+        description: 'Names of tools that are described in a form that MCP does not have, and cannot be called.',
+      },
+      failure,
+    },
+  },
+};
+
+const toolset = {
+  type: 'mcp',
+  name: 'Files',
+  mcp_server_info: { url: 'https://files.example/mcp', protocol: 'streamable_http' },
+};
+
+/** `/v1/tools/…`. */
+export const toolOperations: readonly ApiOperation[] = [
+  {
+    method: 'post',
+    path: '/v1/tools/list',
+    id: 'listToolsetTools',
+    tag: 'Applications',
+    summary: 'Lists what an MCP server offers now',
+    description:
+      'The server is asked anew, with the credentials of the toolset, which need not be saved. Nothing is kept. A server that cannot be used is an answer with its `failure`.',
+    body: json({ name: 'ListToolsRequest', schema: ListToolsRequest }, { server: { summary: 'A server', value: { toolset } } }),
+    answers: [{ status: 200, description: 'Its tools, or why there are none.', content: json(toolList) }],
+    errors: [...keyErrors, ...bodyErrors, 'access_denied', 'deployment_not_found'],
+  },
+];

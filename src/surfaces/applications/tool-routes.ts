@@ -1,0 +1,77 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { NoSlotFault, OwnerSlots } from '#base/owner-slots.ts';
+import { ParleyError } from '#contract/errors.ts';
+import { requestFault } from '#contract/request-fault.ts';
+import type { Caller } from '#domain/callers/caller.ts';
+import type { Identify } from '#domain/callers/identify.ts';
+import { requireOwn } from '#domain/callers/require-own.ts';
+import type { ApplicationStore } from '#domain/deployments/application-store.ts';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
+import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
+import { ToolFault } from '#domain/tools/tool.ts';
+import type { ToolsetSurvey } from '#domain/tools/toolset-survey.ts';
+import { readCredentials } from '../http/credentials.ts';
+import { leavingSignal } from '../http/leaving-signal.ts';
+import { refuseLargeBody, requireJson } from '../http/read-body.ts';
+import { readJsonBody } from '../http/read-json-body.ts';
+import { serveEarly } from '../http/serve-early.ts';
+import { readToolsetRequest } from './read-toolset-request.ts';
+
+export interface ToolRoutesDeps {
+  readonly snapshot: () => ConfigSnapshot;
+  readonly identify: Identify;
+  readonly store: Pick<ApplicationStore, 'find'>;
+  /** What a server offers now. Rejects with ToolFault, or with the signal's reason. */
+  readonly survey: (settings: McpToolsetSettings, signal: AbortSignal) => Promise<ToolsetSurvey>;
+}
+
+/** Of one application; `security.maxBodyBytes` may be less. */
+const maxBytes = 512 * 1024;
+/** Servers that one user has asked at a time: as many as an editor may have open. */
+const atOnce = 8;
+
+/** `/v1/tools/…`: the tools of a toolset that is written and need not be saved yet (docs/wire.md, Applications). */
+export function toolRoutes(app: FastifyInstance, deps: ToolRoutesDeps): void {
+  const slots = new OwnerSlots(atOnce);
+  serveEarly(app, { method: 'POST', url: '/v1/tools/list' }, async (request, reply) => {
+    const { caller, toolset } = await readTried(deps, request);
+    if (toolset.kind !== 'mcp') throw requestFault('toolset.type', 'must be "mcp": other toolsets name their tools themselves');
+    return withSlot(slots, caller, () => list(deps, toolset, reply));
+  });
+}
+
+interface Tried {
+  readonly caller: Caller;
+  readonly toolset: QuickAppToolset;
+}
+
+/** Whoever may save applications may try their toolsets. Checked in this order: size, credentials, media type, body. */
+async function readTried({ snapshot, identify, store }: ToolRoutesDeps, { raw }: FastifyRequest): Promise<Tried> {
+  const most = Math.min(maxBytes, snapshot().configuration.security.maxBodyBytes);
+  refuseLargeBody(raw, most);
+  const caller = await identify(readCredentials(raw));
+  requireOwn(caller, 'try tools');
+  requireJson(raw);
+  const body = await readJsonBody(raw, most);
+  return { caller, toolset: await readToolsetRequest(body(), { store, caller }) };
+}
+
+/** A server's failure is not the request's. */
+async function list({ survey }: ToolRoutesDeps, settings: McpToolsetSettings, { raw }: FastifyReply): Promise<object> {
+  try {
+    const { tools, count, leftOut } = await survey(settings, leavingSignal(raw));
+    return { tools: tools.map(({ isReadOnly, ...tool }) => ({ ...tool, readOnly: isReadOnly })), count, leftOut, failure: null };
+  } catch (thrown) {
+    if (!(thrown instanceof ToolFault)) throw thrown;
+    return { tools: [], count: 0, leftOut: [], failure: { reason: thrown.reason, message: thrown.message } };
+  }
+}
+
+async function withSlot<Value>(slots: OwnerSlots, { subject }: Caller, work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await slots.run(subject, work);
+  } catch (cause) {
+    if (!(cause instanceof NoSlotFault)) throw cause;
+    throw new ParleyError('overloaded', `No further server is asked for you: ${cause.message}.`, { retryAfterSeconds: 5, cause });
+  }
+}
