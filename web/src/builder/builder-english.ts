@@ -168,6 +168,35 @@ export const builderEnglish = {
   unfilledPlace: (name: string) => `The address has {${name}}, and no parameter fills it.`,
   addParameterNamed: (name: string) => `Add the parameter ${name}`,
 
+  live: {
+    hint: "Which of the server's tools the model may call.",
+    all: 'All of them, also those it adds later',
+    show: 'Show its tools',
+    again: 'Try again',
+    asking: 'Asking the server…',
+    readOnly: 'only reads',
+    needs: (names: string) => `Needs: ${names}`,
+    takes: (names: string) => `May be given: ${names}`,
+    gone: 'The server does not offer it now.',
+    none: 'None is ticked: the model may call nothing of this server.',
+    more: (shown: number, count: number) => `The first ${shown} of ${count} are shown.`,
+    count: (count: number) => (count === 1 ? 'The server offers 1 tool.' : `The server offers ${count} tools.`),
+    ticksStay: 'What you ticked stays as it is.',
+    details: 'Details',
+    reasons: {
+      mute: 'The server did not answer in time. It may be busy or down.',
+      unreachable: 'Nothing can be reached at this address. Check it, or ask whoever runs the server.',
+      address_refused:
+        'This address leads into a private network that may not be called from here. Whoever runs this service can allow it.',
+      credentials_missing: 'The server wants to know who calls. Choose under Authorization how it is told.',
+      credentials_refused: 'The server refuses what is given under Authorization. Check it, or ask for it anew.',
+      sign_in_required:
+        'The server wants its users to sign in, which is not possible from here. Ask whoever runs it for a token or a client id with a secret, and give that under Authorization.',
+      other_protocol: 'What answers here is no MCP server, or speaks the other protocol. Check the address and the protocol.',
+      failed: 'The server answered with an error.',
+    },
+  },
+
   uploadDocuments: 'Upload documents',
   documentSent: (name: string) => `${name} is uploaded.`,
   documentProgress: (name: string, percent: number) => `${name}, ${percent} % sent`,

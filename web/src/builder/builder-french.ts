@@ -179,6 +179,36 @@ export const builderFrench: BuilderWords = {
   unfilledPlace: (name) => `L’adresse contient {${name}}, qu’aucun paramètre ne remplit.`,
   addParameterNamed: (name) => `Ajouter le paramètre ${name}`,
 
+  live: {
+    hint: 'Les outils du serveur que le modèle peut appeler.',
+    all: 'Tous, y compris ceux qu’il ajoutera',
+    show: 'Afficher ses outils',
+    again: 'Réessayer',
+    asking: 'Interrogation du serveur…',
+    readOnly: 'lecture seule',
+    needs: (names: string) => `Requis : ${names}`,
+    takes: (names: string) => `Facultatif : ${names}`,
+    gone: 'Le serveur ne le propose pas actuellement.',
+    none: 'Aucun n’est coché : le modèle ne peut rien appeler sur ce serveur.',
+    more: (shown: number, count: number) => `Les ${shown} premiers sur ${count} sont affichés.`,
+    count: (count: number) => (count === 1 ? 'Le serveur propose 1 outil.' : `Le serveur propose ${count} outils.`),
+    ticksStay: 'Ce que vous avez coché ne change pas.',
+    details: 'Détails',
+    reasons: {
+      mute: 'Le serveur n’a pas répondu à temps. Il est peut-être surchargé ou arrêté.',
+      unreachable: 'Rien ne répond à cette adresse. Vérifiez-la ou demandez à l’exploitant du serveur.',
+      address_refused:
+        'Cette adresse mène à un réseau privé qui ne peut pas être appelé d’ici. L’exploitant de ce service peut l’autoriser.',
+      credentials_missing: 'Le serveur veut savoir qui l’appelle. Choisissez l’authentification dans ses réglages, ci-dessus.',
+      credentials_refused: 'Le serveur refuse l’authentification indiquée. Vérifiez-la ou demandez-en une nouvelle.',
+      sign_in_required:
+        'Le serveur veut que ses utilisateurs se connectent, ce qui n’est pas possible d’ici. Demandez à son exploitant un jeton ou un identifiant client avec son secret, et indiquez-le comme authentification.',
+      other_protocol:
+        'Ce qui répond ici n’est pas un serveur MCP, ou parle l’autre protocole. Vérifiez l’adresse et le protocole.',
+      failed: 'Le serveur a répondu par une erreur.',
+    },
+  },
+
   uploadDocuments: 'Importer des documents',
   documentSent: (name) => `${name} est importé.`,
   documentProgress: (name, percent) => `${name}, ${percent} % envoyés`,

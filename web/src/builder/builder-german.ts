@@ -168,6 +168,35 @@ export const builderGerman: BuilderWords = {
   unfilledPlace: (name) => `Die Adresse hat {${name}}, und kein Parameter füllt es.`,
   addParameterNamed: (name) => `Parameter ${name} hinzufügen`,
 
+  live: {
+    hint: 'Welche Werkzeuge des Servers das Modell aufrufen darf.',
+    all: 'Alle, auch die, die er später anbietet',
+    show: 'Werkzeuge zeigen',
+    again: 'Noch einmal versuchen',
+    asking: 'Der Server wird gefragt …',
+    readOnly: 'liest nur',
+    needs: (names: string) => `Braucht: ${names}`,
+    takes: (names: string) => `Nimmt auch: ${names}`,
+    gone: 'Der Server bietet es zurzeit nicht an.',
+    none: 'Keines ist angekreuzt: Das Modell darf nichts von diesem Server aufrufen.',
+    more: (shown: number, count: number) => `Die ersten ${shown} von ${count} werden gezeigt.`,
+    count: (count: number) => (count === 1 ? 'Der Server bietet 1 Werkzeug an.' : `Der Server bietet ${count} Werkzeuge an.`),
+    ticksStay: 'Was du angekreuzt hast, bleibt, wie es ist.',
+    details: 'Einzelheiten',
+    reasons: {
+      mute: 'Der Server hat nicht rechtzeitig geantwortet. Vielleicht ist er überlastet oder aus.',
+      unreachable: 'Unter dieser Adresse ist nichts zu erreichen. Prüfe sie, oder frage, wer den Server betreibt.',
+      address_refused:
+        'Diese Adresse führt in ein privates Netz, das von hier nicht aufgerufen werden darf. Wer diesen Dienst betreibt, kann es erlauben.',
+      credentials_missing: 'Der Server will wissen, wer ruft. Wähle unter Anmeldung, wie er es erfährt.',
+      credentials_refused: 'Der Server weist ab, was unter Anmeldung steht. Prüfe es, oder lass es dir neu geben.',
+      sign_in_required:
+        'Der Server will, dass sich seine Benutzer anmelden; das geht von hier aus nicht. Bitte den Betreiber um ein Token oder um eine Client-Id mit Geheimnis, und trage es unter Anmeldung ein.',
+      other_protocol: 'Was hier antwortet, ist kein MCP-Server oder spricht das andere Protokoll. Prüfe Adresse und Protokoll.',
+      failed: 'Der Server hat mit einem Fehler geantwortet.',
+    },
+  },
+
   uploadDocuments: 'Dokumente hochladen',
   documentSent: (name) => `${name} ist hochgeladen.`,
   documentProgress: (name, percent) => `${name}, ${percent} % gesendet`,

@@ -178,6 +178,36 @@ export const builderSpanish: BuilderWords = {
   unfilledPlace: (name) => `La dirección contiene {${name}} y ningún parámetro lo rellena.`,
   addParameterNamed: (name) => `Añadir el parámetro ${name}`,
 
+  live: {
+    hint: 'Las herramientas del servidor que el modelo puede llamar.',
+    all: 'Todas, también las que añada después',
+    show: 'Mostrar sus herramientas',
+    again: 'Reintentar',
+    asking: 'Consultando al servidor…',
+    readOnly: 'solo lee',
+    needs: (names: string) => `Necesita: ${names}`,
+    takes: (names: string) => `Admite: ${names}`,
+    gone: 'El servidor no la ofrece ahora.',
+    none: 'No hay ninguna marcada: el modelo no puede llamar nada de este servidor.',
+    more: (shown: number, count: number) => `Se muestran las primeras ${shown} de ${count}.`,
+    count: (count: number) => (count === 1 ? 'El servidor ofrece 1 herramienta.' : `El servidor ofrece ${count} herramientas.`),
+    ticksStay: 'Lo que has marcado se queda como está.',
+    details: 'Detalles',
+    reasons: {
+      mute: 'El servidor no ha respondido a tiempo. Puede que esté ocupado o parado.',
+      unreachable: 'No se alcanza nada en esta dirección. Revísala o pregunta a quien gestiona el servidor.',
+      address_refused:
+        'Esta dirección lleva a una red privada que no se puede llamar desde aquí. Quien gestiona este servicio puede permitirlo.',
+      credentials_missing: 'El servidor quiere saber quién llama. Elige la autenticación en sus ajustes, más arriba.',
+      credentials_refused: 'El servidor rechaza la autenticación indicada. Revísala o pide otra.',
+      sign_in_required:
+        'El servidor quiere que sus usuarios inicien sesión, y desde aquí no es posible. Pide a quien lo gestiona un token o un id de cliente con su secreto, e indícalo como autenticación.',
+      other_protocol:
+        'Lo que responde aquí no es un servidor MCP, o habla el otro protocolo. Revisa la dirección y el protocolo.',
+      failed: 'El servidor ha respondido con un error.',
+    },
+  },
+
   uploadDocuments: 'Subir documentos',
   documentSent: (name) => `${name} se ha subido.`,
   documentProgress: (name, percent) => `${name}, ${percent} % enviado`,

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { startService, type TestService, withKey } from '#test/start-service.ts';
+import { pathOf, show } from '../applications/support.ts';
+import { startSessions } from '../mcp/servers.ts';
+import { quickApp } from '../quick-apps/support.ts';
+import { openEditor, store } from './builder-support.ts';
+import { startBrowser, type TestBrowser } from './support.ts';
+import { overhang, violations } from './violations.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let browser: TestBrowser;
+let service: TestService;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  service = await startService({
+    models: { model: { displayName: 'Model', upstreams: [{ protocol: 'demo' }] } },
+    security: { allowPrivateNetworks: ['127.0.0.1'] },
+  });
+});
+
+afterAll(async () => {
+  await browser[Symbol.asyncDispose]();
+  await service.close();
+});
+
+const run = () => ({});
+const inputSchema = { type: 'object', properties: { path: { type: 'string' }, from: { type: 'integer' } }, required: ['path'] };
+
+it.each(['light', 'dark'] as const)(
+  'The live tools of a server are ticked, and ticks outlive its failure (%s)',
+  async (colorScheme) => {
+    let isLocked = true;
+    const server = await startSessions(
+      [
+        {
+          name: 'read',
+          title: 'Read a file',
+          description: 'Reads what is there.',
+          inputSchema,
+          annotations: { readOnlyHint: true },
+          run,
+        },
+        { name: 'write', description: 'Writes a file.', run },
+      ],
+      { before: () => (isLocked ? new Response('', { status: 401 }) : undefined) },
+    );
+    const toolset = {
+      ...{ type: 'mcp', name: 'Files', allowed_tools: ['old'] },
+      mcp_server_info: { url: server.url, protocol: 'streamable_http' },
+    };
+    const name = `files-${colorScheme}`;
+    await store(service, name, quickApp({ mcp_toolset: [toolset] }, { displayName: 'Files' }));
+    const viewport = { width: 390, height: 844 };
+    const { page, troubles } = await openEditor(name, { browser, service, options: { colorScheme, viewport } });
+    const tools = page.getByRole('group', { name: /^Allowed tools/ });
+    await tools.getByRole('button', { name: 'Show its tools' }).click();
+    await tools.getByRole('alert').getByText('The server wants to know who calls.').waitFor();
+    expect(await tools.getByRole('checkbox', { name: 'old' }).isChecked()).toBe(true);
+    expect(await violations(page)).toEqual([]);
+    isLocked = false;
+    await tools.getByRole('button', { name: 'Try again' }).click();
+    const read = tools.getByRole('checkbox', { name: /^Read a file read only reads/ });
+    await read.waitFor();
+    await tools.getByText('Needs: path').waitFor();
+    await tools.getByText('May be given: from').waitFor();
+    await tools.getByText('The server does not offer it now.').waitFor();
+    expect(await tools.getByRole('alert').count()).toBe(0);
+    await read.check();
+    await tools.getByRole('checkbox', { name: /^old/ }).uncheck();
+    expect(await violations(page)).toEqual([]);
+    expect(await overhang(page)).toBe(0);
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Everything is saved').waitFor();
+    const saved = await show(service, pathOf(name), withKey()['api-key']);
+    expect(saved.json).toMatchObject({ applicationProperties: { mcp_toolset: [{ allowed_tools: ['read'] }] } });
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  },
+);

@@ -1,0 +1,128 @@
+import { type ReactNode, useId, useState } from 'react';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
+import { Trouble } from '../parts/trouble.tsx';
+import { useBuilderWords } from './builder-words.ts';
+import type { EditorProps } from './form.ts';
+import { FieldGroup } from './frame.tsx';
+import type { OfferedTool, ToolList } from './tool-list.ts';
+import { useToolList } from './use-tool-list.ts';
+
+interface AllowedToolsProps extends Pick<EditorProps, 'value' | 'path' | 'form' | 'label' | 'hint'> {
+  /** The entry of the server. */
+  readonly toolset: JsonObject;
+}
+
+/** The tools of an MCP server, as it offers them now, each to be ticked; ticks of tools that it does not offer stay. */
+export function AllowedToolsEditor({ toolset, value, path, form, label }: AllowedToolsProps) {
+  const words = useBuilderWords().live;
+  const { isAsking, list, fault, ask } = useToolList(toolset, form.saved?.id);
+  const ticked = Array.isArray(value) ? value.map(String) : undefined;
+  const offered = list?.tools ?? [];
+  // What is unticked stays in sight, to be ticked again.
+  const [before] = useState(ticked ?? []);
+  const gone = [...new Set([...before, ...(ticked ?? [])])].filter((name) => !offered.some((tool) => tool.name === name));
+  const names = [...offered.map(({ name }) => name), ...gone];
+  const change = (next: readonly string[] | undefined): void => form.change(path, next);
+  const tick = (name: string, isOn: boolean): void => {
+    const now = ticked ?? names;
+    change(isOn ? [...now, name] : now.filter((each) => each !== name));
+  };
+  const isListed = list !== undefined && list.failure === undefined;
+  return (
+    <FieldGroup {...{ form, path, label, hint: words.hint, className: 'builder-list' }}>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={ticked === undefined}
+          onChange={({ target }) => change(target.checked ? undefined : names)}
+        />
+        <span>{words.all}</span>
+      </label>
+      {names.length > 0 && (
+        <ul className="builder-operations">
+          {offered.map((tool) => (
+            <li key={tool.name}>
+              <Tick isOn={ticked?.includes(tool.name) ?? true} change={(isOn) => tick(tool.name, isOn)}>
+                <Offered tool={tool} />
+              </Tick>
+            </li>
+          ))}
+          {gone.map((name) => (
+            <li key={name}>
+              <Tick isOn={ticked?.includes(name) ?? true} change={(isOn) => tick(name, isOn)}>
+                <span className="builder-card-name">{name}</span>
+                {isListed && <span className="soft small">{words.gone}</span>}
+              </Tick>
+            </li>
+          ))}
+        </ul>
+      )}
+      {isListed && list.count > offered.length && <p className="soft small">{words.more(offered.length, list.count)}</p>}
+      {ticked?.length === 0 && <p className="trouble">{words.none}</p>}
+      {list?.failure !== undefined && <Failure failure={list.failure} />}
+      <Trouble fault={fault} />
+      <button
+        type="button"
+        className="button"
+        disabled={!hasAddress(toolset)}
+        aria-disabled={isAsking}
+        onClick={() => !isAsking && ask()}
+      >
+        {isAsking ? words.asking : list?.failure !== undefined || fault !== undefined ? words.again : words.show}
+      </button>
+      <span className="heard-only" role="status">
+        {isListed ? words.count(list.count) : ''}
+      </span>
+    </FieldGroup>
+  );
+}
+
+function hasAddress({ mcp_server_info: server }: JsonObject): boolean {
+  return isJsonObject(server) && typeof server.url === 'string' && URL.canParse(server.url);
+}
+
+interface TickProps {
+  readonly isOn: boolean;
+  readonly change: (isOn: boolean) => void;
+  readonly children: ReactNode;
+}
+
+function Tick({ isOn, change, children }: TickProps) {
+  const id = useId();
+  return (
+    <label className="check" htmlFor={id}>
+      <input id={id} type="checkbox" checked={isOn} onChange={({ target }) => change(target.checked)} />
+      <span className="builder-operation">{children}</span>
+    </label>
+  );
+}
+
+function Offered({ tool: { name, title, description, isReadOnly, needs, takes } }: { readonly tool: OfferedTool }) {
+  const words = useBuilderWords().live;
+  return (
+    <>
+      <span className="builder-card-name">
+        {title || name} {title !== '' && <code>{name}</code>} {isReadOnly && <span className="tag">{words.readOnly}</span>}
+      </span>
+      {description !== '' && <span className="soft small">{description}</span>}
+      {needs.length > 0 && <span className="small">{words.needs(needs.join(', '))}</span>}
+      {takes.length > 0 && <span className="soft small">{words.takes(takes.join(', '))}</span>}
+    </>
+  );
+}
+
+/** What keeps the server from being used, what to do about it, and folded what it said. */
+function Failure({ failure: { reason, message } }: { readonly failure: NonNullable<ToolList['failure']> }) {
+  const words = useBuilderWords().live;
+  const reasons: Readonly<Record<string, string>> = words.reasons;
+  return (
+    <div role="alert" className="builder-refusal">
+      <p>{Object.hasOwn(reasons, reason) ? reasons[reason] : words.reasons.failed}</p>
+      <p className="small">{words.ticksStay}</p>
+      <details className="small">
+        <summary>{words.details}</summary>
+        <p>{message}</p>
+      </details>
+    </div>
+  );
+}
