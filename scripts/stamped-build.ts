@@ -18,6 +18,27 @@ function readStamp({ out, stampFile }: StampedBuild): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
+/** Puts a folder in the place of another, whole, while others may do the same. */
+function putInPlace(folder: string, out: string): void {
+  const replaced = `${folder}-replaced`;
+  for (let isInPlace = false; !isInPlace; ) {
+    tryRename(out, replaced, ['ENOENT']);
+    isInPlace = tryRename(folder, out, ['ENOTEMPTY', 'EEXIST']);
+    rmSync(replaced, { recursive: true, force: true });
+  }
+}
+
+/** Gives false if it fails for one of the reasons that may be. */
+function tryRename(from: string, to: string, reasons: readonly string[]): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (thrown) {
+    if (!reasons.includes((thrown as NodeJS.ErrnoException).code ?? '')) throw thrown;
+    return false;
+  }
+}
+
 /** Made aside and put in place whole: several may build at once, and what is used is never half. */
 async function buildAside(plan: StampedBuild): Promise<void> {
   const { out, stampFile, stamp, build } = plan;
@@ -25,8 +46,7 @@ async function buildAside(plan: StampedBuild): Promise<void> {
   try {
     await build(aside);
     writeFileSync(join(aside, stampFile), stamp);
-    rmSync(out, { recursive: true, force: true });
-    renameSync(aside, out);
+    putInPlace(aside, out);
   } catch (thrown) {
     if (readStamp(plan) !== stamp) throw thrown;
   } finally {

@@ -1,4 +1,4 @@
-import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
@@ -117,4 +117,28 @@ it('a service that is not built runs from its sources, and one whose sources are
   await rm(join(checkout.path, 'src/app/check-command.ts'));
   const { code, stderr } = await runProgram([program, 'check', 'parley.json']);
   expect([code, stderr]).toEqual([1, expect.stringMatching(/dist was built of other sources[\s\S]+check-command\.ts/)]);
+});
+
+it('builds at once of several processes are each put in place, and the last one is whole', async () => {
+  await using folder = await openFolder();
+  const script = `
+    import { mkdirSync, writeFileSync } from 'node:fs';
+    import { join } from 'node:path';
+    import { runBuild } from ${JSON.stringify(new URL('../../scripts/stamped-build.ts', import.meta.url).href)};
+    const names = Array.from({ length: 40 }, (_, index) => String(index));
+    const build = async (made) => {
+      mkdirSync(made, { recursive: true });
+      for (const name of names) writeFileSync(join(made, name), stamp);
+    };
+    let stamp = '';
+    for (let turn = 0; turn < 25; turn += 1) {
+      stamp = process.pid + '-' + turn;
+      await runBuild({ title: 'It', out: ${JSON.stringify(join(folder.path, 'out'))}, stampFile: 'stamp', stamp, build });
+    }`;
+  const command = [process.execPath, '--input-type=module', '--eval', script];
+  for (const { code, stderr } of await Promise.all(Array.from({ length: 5 }, () => runProgram(command))))
+    expect([code, stderr]).toEqual([0, '']);
+  const names = await readdir(join(folder.path, 'out'));
+  const contents = await Promise.all(names.map((name) => readFile(join(folder.path, 'out', name), 'utf8')));
+  expect([names.length, new Set(contents).size, await readdir(folder.path)]).toEqual([41, 1, ['out']]);
 });
