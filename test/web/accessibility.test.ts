@@ -81,6 +81,18 @@ describe('by keyboard alone', () => {
   });
 });
 
+/** Leaves the dialog, and presses its button before the event of its end comes. */
+const openAgainAtOnce = `(async () => {
+  const first = document.querySelector('.picker-dialog');
+  const ended = new Promise((resolve) => first.addEventListener('close', resolve));
+  first.requestClose();
+  await undefined;
+  document.querySelector('.picker').click();
+  await ended;
+  await new Promise(requestAnimationFrame);
+  return document.querySelector('.picker-dialog')?.open ?? false;
+})()`;
+
 describe('what lies over the rest', () => {
   const focused = '(document.activeElement.ariaLabel ?? document.activeElement.textContent).trim()';
 
@@ -121,6 +133,13 @@ describe('what lies over the rest', () => {
     await page.keyboard.press('Enter');
     await page.locator('.picker', { hasText: 'Mailbox' }).waitFor();
     expect(await page.evaluate('document.activeElement.id')).toBe('message');
+  });
+
+  it('the choice of a deployment opens again although the browser has not told yet that it was left', async () => {
+    const { page } = await house.open('demo');
+    await page.locator('.picker').click();
+    await page.getByRole('dialog').waitFor();
+    expect(await page.evaluate(openAgainAtOnce)).toBe(true);
   });
 
   it('a question that is not changed after all gives the focus back', async () => {

@@ -23,19 +23,17 @@ interface Written {
 /** Instructions, temperature and length of one conversation, and presets of them. */
 export function ChatSettingsDialog({ settings, change, close }: ChatSettingsDialogProps) {
   const words = useWords();
-  const dialog = useShownDialog();
+  const { dialog, leave } = useShownDialog(close);
   const title = useId();
   const [written, setWritten] = useState(() => toWritten(settings));
   const set = (next: Partial<Written>): void => setWritten((now) => ({ ...now, ...next }));
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     change(toSettings(written));
-    dialog.current?.close();
+    leave();
   };
   return (
-    <dialog
-      {...{ ref: dialog, className: 'question-dialog chat-settings', 'aria-labelledby': title, closedby: 'any', onClose: close }}
-    >
+    <dialog {...{ ref: dialog, className: 'question-dialog chat-settings', 'aria-labelledby': title, closedby: 'any' }}>
       <form onSubmit={submit}>
         <h2 id={title}>{words.chatSettings}</h2>
         <Presets settings={toSettings(written)} take={(preset) => setWritten(toWritten(preset))} />
@@ -67,7 +65,7 @@ export function ChatSettingsDialog({ settings, change, close }: ChatSettingsDial
           <button type="button" className="button" onClick={() => setWritten(toWritten({}))}>
             {words.setNothing}
           </button>
-          <button type="button" className="button" onClick={() => dialog.current?.close()}>
+          <button type="button" className="button" onClick={leave}>
             {words.cancel}
           </button>
           <button type="submit" className="button primary">

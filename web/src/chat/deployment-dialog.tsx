@@ -27,7 +27,7 @@ const fewDeployments = 8;
 export function DeploymentDialog({ title, chosen, pick, close }: DeploymentDialogProps) {
   const words = useWords();
   const { deployments } = usePage();
-  const dialog = useShownDialog();
+  const { dialog, leave } = useShownDialog(close);
   const [query, setQuery] = useState('');
   const [kind, setKind] = useState<Kind>('all');
   const [favourites, setFavourites] = useState(readFavourites);
@@ -56,14 +56,13 @@ export function DeploymentDialog({ title, chosen, pick, close }: DeploymentDialo
   );
   const [first] = sections.flatMap(({ items }) => items);
   const choose = (id: string): void => {
-    dialog.current?.close();
+    leave();
     pick(id);
   };
   return (
     <dialog
       {...{ ref: dialog, className: 'picker-dialog', 'aria-labelledby': heading, closedby: 'any' }}
       onKeyDown={(event) => moveFocus(event, 'input[type="search"], .option')}
-      onClose={close}
     >
       <div className="picker-body">
         <h2 id={heading}>{title}</h2>

@@ -19,7 +19,7 @@ interface CodeDialogProps {
 /** How programs ask a deployment: its address, its name, a key, and snippets that run as they stand. */
 export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps) {
   const words = { ...useWords(), ...useCodeWords() };
-  const dialog = useShownDialog();
+  const { dialog, leave } = useShownDialog(close);
   const title = useId();
   const address = new URL('.', location.href).href.replace(/\/$/, '');
   const [first, ...others] = toSnippets({ address, deployment: id });
@@ -29,9 +29,7 @@ export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps)
   if (first === undefined || shown === undefined) return null;
   const options = [first, ...others].map((snippet) => [snippet.name, snippet.name] as const);
   return (
-    <dialog
-      {...{ ref: dialog, className: 'question-dialog code-dialog', 'aria-labelledby': title, closedby: 'any', onClose: close }}
-    >
+    <dialog {...{ ref: dialog, className: 'question-dialog code-dialog', 'aria-labelledby': title, closedby: 'any' }}>
       <h2 id={title}>{words.title(name)}</h2>
       <p className="soft">{words.intro}</p>
       <dl>
@@ -51,7 +49,7 @@ export function CodeDialog({ deployment: { id, name }, close }: CodeDialogProps)
       </p>
       <CodeBlock text={shown.text} language={shown.language} isWhole />
       <div className="row end">
-        <button type="button" className="button" onClick={() => dialog.current?.close()}>
+        <button type="button" className="button" onClick={leave}>
           {words.close}
         </button>
       </div>

@@ -19,7 +19,7 @@ interface TagsDialogProps {
 export function TagsDialog({ head, title, close }: TagsDialogProps) {
   const words = useWords();
   const arrange = useArranging(head);
-  const dialog = useShownDialog();
+  const { dialog, leave } = useShownDialog(close);
   const [added, setAdded] = useState('');
   const { tags = [] } = head;
   const known = tagsOf(useHeads());
@@ -35,10 +35,7 @@ export function TagsDialog({ head, title, close }: TagsDialogProps) {
   };
   const isFull = tags.length >= mostTags;
   return (
-    <dialog
-      {...{ ref: dialog, className: 'question-dialog tags-dialog', 'aria-labelledby': name, closedby: 'any' }}
-      onClose={close}
-    >
+    <dialog {...{ ref: dialog, className: 'question-dialog tags-dialog', 'aria-labelledby': name, closedby: 'any' }}>
       <p id={name}>{words.tagsOfConversation(title)}</p>
       <div className="tag-choices">
         {known.map((tag) => (
@@ -62,7 +59,7 @@ export function TagsDialog({ head, title, close }: TagsDialogProps) {
         <button {...{ type: 'submit', className: 'button', disabled: added.trim() === '' || isFull }}>{words.addTag}</button>
       </form>
       <div className="row end">
-        <button type="button" className="button primary" onClick={() => dialog.current?.close()}>
+        <button type="button" className="button primary" onClick={leave}>
           {words.done}
         </button>
       </div>

@@ -16,7 +16,7 @@ const mostOfKind = 5;
 export function Palette({ close }: { readonly close: () => void }) {
   const words = usePaletteWords();
   const all = useAllCommands();
-  const dialog = useShownDialog();
+  const { dialog, leave } = useShownDialog(close);
   const ids = useId();
   const [query, setQuery] = useState('');
   const [at, setAt] = useState(0);
@@ -27,9 +27,7 @@ export function Palette({ close }: { readonly close: () => void }) {
   }, [ids, at]);
   const pick = (command: Command | undefined): void => {
     if (command === undefined) return;
-    // The event of a native close comes later; by then something else may be open.
-    dialog.current?.close();
-    close();
+    leave();
     command.run();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -41,9 +39,7 @@ export function Palette({ close }: { readonly close: () => void }) {
     event.preventDefault();
   };
   return (
-    <dialog
-      {...{ ref: dialog, className: 'question-dialog palette', 'aria-label': words.title, closedby: 'any', onClose: close }}
-    >
+    <dialog {...{ ref: dialog, className: 'question-dialog palette', 'aria-label': words.title, closedby: 'any' }}>
       <div className="search">
         <Icon name="search" />
         <input

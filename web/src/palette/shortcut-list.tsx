@@ -44,12 +44,10 @@ const groups: readonly (readonly [Saying, readonly Shortcut[]])[] = [
 export function ShortcutList({ close }: { readonly close: () => void }) {
   const words = useWords();
   const own = usePaletteWords();
-  const dialog = useShownDialog();
+  const { dialog, leave } = useShownDialog(close);
   const title = useId();
   return (
-    <dialog
-      {...{ ref: dialog, className: 'question-dialog shortcut-list', 'aria-labelledby': title, closedby: 'any', onClose: close }}
-    >
+    <dialog {...{ ref: dialog, className: 'question-dialog shortcut-list', 'aria-labelledby': title, closedby: 'any' }}>
       <h2 id={title}>{own.shortcuts}</h2>
       {groups.map(([name, shortcuts]) => (
         <section key={name} aria-label={own[name]}>
@@ -76,7 +74,7 @@ export function ShortcutList({ close }: { readonly close: () => void }) {
         </section>
       ))}
       <div className="row end">
-        <button type="button" className="button" onClick={() => dialog.current?.close()}>
+        <button type="button" className="button" onClick={leave}>
           {words.close}
         </button>
       </div>

@@ -20,14 +20,14 @@ export function LaterDialog({ close, children }: LaterDialogProps) {
 
 function MissingDialog({ close }: { readonly close: () => void }) {
   const words = useWords();
-  const dialog = useShownDialog();
+  const { dialog, leave } = useShownDialog(close);
   const title = useId();
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog', 'aria-labelledby': title, closedby: 'any' }} onClose={close}>
+    <dialog {...{ ref: dialog, className: 'question-dialog', 'aria-labelledby': title, closedby: 'any' }}>
       <h2 id={title}>{words.partMissing}</h2>
       <p>{navigator.onLine ? words.partMissingWhy : words.partMissingOffline}</p>
       <div className="row end">
-        <button type="button" className="button" onClick={() => dialog.current?.close()}>
+        <button type="button" className="button" onClick={leave}>
           {words.close}
         </button>
         <button type="button" className="button primary" onClick={() => location.reload()}>

@@ -19,7 +19,7 @@ interface PromptsDialogProps {
 export function PromptsDialog({ names, changed, close }: PromptsDialogProps) {
   const words = useWords();
   const { service } = usePage();
-  const dialog = useShownDialog();
+  const { dialog, leave } = useShownDialog(close);
   const [id, nameId, textId] = [useId(), useId(), useId()];
   const [draft, setDraft] = useState({ name: '', content: '' });
   const [fault, setFault] = useState<Fault>();
@@ -35,9 +35,7 @@ export function PromptsDialog({ names, changed, close }: PromptsDialogProps) {
   };
   const edit = (name: string): void => attempt(readPrompt(service, 'said', name).then(setDraft));
   return (
-    <dialog
-      {...{ ref: dialog, className: 'question-dialog prompts-dialog', 'aria-labelledby': id, closedby: 'any', onClose: close }}
-    >
+    <dialog {...{ ref: dialog, className: 'question-dialog prompts-dialog', 'aria-labelledby': id, closedby: 'any' }}>
       {/* The message is a form of its own, in whose place nothing may be sent from here. */}
       <h2 id={id}>{words.prompts}</h2>
       <p className="soft small">{words.promptsHint}</p>
@@ -74,7 +72,7 @@ export function PromptsDialog({ names, changed, close }: PromptsDialogProps) {
           />
         </div>
         <div className="row end">
-          <button type="button" className="button" onClick={() => dialog.current?.close()}>
+          <button type="button" className="button" onClick={leave}>
             {words.close}
           </button>
           <button type="submit" className="button primary">

@@ -24,19 +24,19 @@ export function ShareDialog({ conversation, close }: ShareDialogProps) {
   const words = useShareWords();
   const { close: closeWord } = useWords();
   const { service } = usePage();
-  const dialog = useShownDialog();
+  const { dialog, leave } = useShownDialog(close);
   const title = useId();
   const [shares] = useState(() => new ChatShares(service));
   const [load] = useState(() => () => shares.list());
   const { value: listed, fault, reload } = useLoaded(load);
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog share', 'aria-labelledby': title, closedby: 'any' }} onClose={close}>
+    <dialog {...{ ref: dialog, className: 'question-dialog share', 'aria-labelledby': title, closedby: 'any' }}>
       <h2 id={title}>{conversation === undefined ? words.yours : words.title}</h2>
       {conversation !== undefined && <NewLink {...{ shares, conversation }} made={reload} />}
       <Trouble fault={fault} />
       {listed !== undefined && <ShareList {...{ shares, listed }} isAlone={conversation === undefined} changed={reload} />}
       <div className="row end">
-        <button type="button" className="button" onClick={() => dialog.current?.close()}>
+        <button type="button" className="button" onClick={leave}>
           {closeWord}
         </button>
       </div>

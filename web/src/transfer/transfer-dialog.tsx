@@ -13,17 +13,16 @@ export function TransferDialog({ close }: { readonly close: () => void }) {
   const words = useTransferWords();
   const { storageFailed, stop: stopWord, close: closeWord } = useWords();
   const { isStorageGone } = usePage();
-  const dialog = useShownDialog();
   const input = useRef<HTMLInputElement>(null);
   const title = useId();
   const { transfer, takeOut, bringIn, stop } = useTransfer();
   const isBusy = transfer.at === 'reading' || transfer.at === 'writing';
-  const leave = (): void => {
+  const { dialog, leave } = useShownDialog(() => {
     stop();
     close();
-  };
+  });
   return (
-    <dialog {...{ ref: dialog, className: 'question-dialog transfer', 'aria-labelledby': title }} onClose={leave}>
+    <dialog {...{ ref: dialog, className: 'question-dialog transfer', 'aria-labelledby': title }}>
       <h2 id={title}>{words.transferTitle}</h2>
       <p className="soft">{words.exportIntro}</p>
       <button {...{ type: 'button', className: 'button', disabled: isBusy }} onClick={takeOut}>
@@ -51,7 +50,7 @@ export function TransferDialog({ close }: { readonly close: () => void }) {
             {stopWord}
           </button>
         )}
-        <button type="button" className="button primary" onClick={() => dialog.current?.close()}>
+        <button type="button" className="button primary" onClick={leave}>
           {closeWord}
         </button>
       </div>
