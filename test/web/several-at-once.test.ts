@@ -17,8 +17,7 @@ const askAgainAtOnce = `(async () => {
   const ended = new Promise((resolve) => first.addEventListener('close', resolve));
   first.querySelector('button').click();
   await undefined;
-  const link = document.querySelector('.head a');
-  link.dispatchEvent(new KeyboardEvent('keydown', { key: 'Delete', bubbles: true }));
+  [...document.querySelectorAll('.settings button')].find(({ textContent }) => textContent === 'Delete all conversations').click();
   await ended;
   await new Promise(requestAnimationFrame);
   return document.querySelector('.question-dialog')?.open ?? false;
@@ -63,33 +62,14 @@ describe('several conversations', () => {
     expect(troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('are deleted only when that is confirmed', async () => {
-    const { page, say, answer, reload } = await house.open('demo');
-    await say('Count to 3');
-    await answer();
-    await page.locator('.head a').focus();
-    await page.keyboard.press('Delete');
-    await page.getByRole('dialog', { name: 'Delete “Count to 3” for good?' }).waitFor();
-    await page.keyboard.press('Escape');
-    expect(await page.evaluate('document.activeElement.title')).toBe('Count to 3');
-    await page.keyboard.press('Delete');
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.locator('.starter').first().waitFor();
-    expect(await page.locator('.head').count()).toBe(0);
-    await reload();
-    expect(await page.locator('.head').count()).toBe(0);
-  });
-
   it('are asked about again although the browser has not told yet that the first question is closed', async () => {
     const { page, say, answer } = await house.open('demo');
     await say('Count to 3');
     await answer();
-    await page.locator('.head').hover();
-    await page.getByRole('button', { name: 'More for “Count to 3”' }).click();
-    await page.getByRole('button', { name: 'Delete…' }).click();
+    await page.getByText('Settings').click();
+    await page.getByRole('button', { name: 'Delete all conversations' }).click();
     await page.getByRole('dialog').waitFor();
     expect(await page.evaluate(askAgainAtOnce)).toBe(true);
-    await page.getByRole('dialog', { name: 'Delete “Count to 3” for good?' }).waitFor();
     await page.keyboard.press('Escape');
     await page.locator('.question-dialog').waitFor({ state: 'detached' });
     expect(await page.locator('.head').count()).toBe(1);

@@ -91,9 +91,11 @@ export async function openDatabase(user: string): Promise<Database> {
   const database = await done(opening);
   // Another tab that needs a newer form of the database must not wait for this one.
   database.onversionchange = () => database.close();
-  const change = (act: (stores: Stores) => void): Promise<void> => {
+  const change = (act: (stores: Stores) => void, waits = false): Promise<void> => {
     const transaction = database.transaction(stores, 'readwrite');
     act(Object.fromEntries(stores.map((name) => [name, transaction.objectStore(name)])) as Stores);
+    // Else what is written while the page is being left is lost with it.
+    if (!waits) transaction.commit();
     return new Promise((resolve, reject) => {
       transaction.oncomplete = () => resolve();
       transaction.onabort = () => reject(transaction.error);
@@ -153,7 +155,7 @@ export async function openDatabase(user: string): Promise<Database> {
         reading.onsuccess = () => {
           if (reading.result?.stamp === stamp) unsent.delete(id);
         };
-      }),
+      }, true),
     clear: () =>
       change((all) => {
         for (const name of stores) all[name].clear();

@@ -16,7 +16,11 @@ export class Library {
   /** Those that the database is at. */
   readonly #saving = new Set<string>();
   readonly #views = new Set<() => void>();
+  /** Those that are about to be removed. */
+  readonly #aside = new Set<string>();
   #heads: readonly Head[] = [];
+  /** Without those that are set aside. */
+  #listed: readonly Head[] = [];
 
   readonly #tabs: OtherTabs | undefined;
   #sync: ServerSync | undefined;
@@ -49,7 +53,7 @@ export class Library {
   };
 
   /** The latest first. */
-  readonly heads = (): readonly Head[] => this.#heads;
+  readonly heads = (): readonly Head[] => this.#listed;
 
   /** One that is open. */
   readonly find = (id: string): Conversation | undefined => this.#open.get(id);
@@ -172,7 +176,23 @@ export class Library {
     return true;
   }
 
+  /**
+   * Lists one no more, until `remove` or `bringBack`. To delete at once and write it anew would not bring everything back: the
+   * service drops its links and tells other devices that it is gone. Until it is removed nothing of it is touched anywhere; a
+   * browser that dies meanwhile has it still, whole.
+   */
+  setAside(id: string): void {
+    this.#aside.add(id);
+    this.#tell();
+  }
+
+  bringBack(id: string): void {
+    this.#aside.delete(id);
+    this.#tell();
+  }
+
   remove(id: string): void {
+    this.#aside.delete(id);
     clearTimeout(this.#unsaved.get(id));
     this.#unsaved.delete(id);
     this.#open.delete(id);
@@ -202,8 +222,9 @@ export class Library {
     for (const id of [...this.#unsaved.keys()]) this.#save(id);
   }
 
-  /** Saves what is not saved yet, and hears nothing of other tabs any more. */
+  /** Saves what is not saved yet, removes what was set aside, and hears nothing of other tabs any more. */
   close(): void {
+    for (const id of this.#aside) this.remove(id);
     this.saveAll();
     this.#tabs?.close();
   }
@@ -248,6 +269,7 @@ export class Library {
   }
 
   #tell(): void {
+    this.#listed = this.#aside.size === 0 ? this.#heads : this.#heads.filter(({ id }) => !this.#aside.has(id));
     for (const view of this.#views) view();
   }
 }

@@ -1,6 +1,5 @@
 import { type KeyboardEvent, useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import type { Head } from '../conversation/database.ts';
-import { QuestionDialog } from '../parts/question-dialog.tsx';
 import { useWords } from '../words/words.tsx';
 import { type HeadAct, HeadMenu } from './head-menu.tsx';
 import { usePage } from './page.tsx';
@@ -11,20 +10,29 @@ import { useArranging } from './use-arranging.ts';
 /** One conversation of the list: the way to it, what is going on in it, and what can be done with it. */
 export function HeadItem({ head }: { readonly head: Head }) {
   const words = useWords();
-  const { place, library, go } = usePage();
+  const { place, library, go, offerUndo } = usePage();
   const isHere = place.at === 'conversation' && place.id === head.id;
   const title = head.title || words.untitled;
   const standing = useStanding(head.id, isHere);
   const [act, setAct] = useState<HeadAct>();
   const link = useRef<HTMLAnchorElement>(null);
   const remove = (): void => {
-    library.remove(head.id);
+    const { id } = head;
+    library.setAside(id);
+    offerUndo({
+      said: words.isDeleted(title),
+      settle: () => library.remove(id),
+      undo() {
+        library.bringBack(id);
+        if (isHere) go({ at: 'conversation', id });
+      },
+    });
     if (isHere) go({ at: 'new' });
     document.querySelector<HTMLElement>('.new-conversation')?.focus();
   };
   const actByKey = (event: KeyboardEvent): void => {
     if (event.key === 'F2') setAct('rename');
-    else if (event.key === 'Delete') setAct('delete');
+    else if (event.key === 'Delete') remove();
     else return;
     event.preventDefault();
   };
@@ -50,13 +58,7 @@ export function HeadItem({ head }: { readonly head: Head }) {
           aria-label={standing === 'answering' ? words.answering : words.answeredUnseen}
         />
       )}
-      <HeadMenu {...{ head, title }} choose={setAct} />
-      {act === 'delete' && (
-        <QuestionDialog
-          {...{ question: words.deleteQuestion(title), answer: words.deleteForGood, act: remove }}
-          close={() => setAct(undefined)}
-        />
-      )}
+      <HeadMenu {...{ head, title }} choose={(chosen) => (chosen === 'delete' ? remove() : setAct(chosen))} />
       {act === 'tag' && <TagsDialog {...{ head, title }} close={() => setAct(undefined)} />}
     </li>
   );

@@ -3,6 +3,7 @@ import type { Head } from '../conversation/database.ts';
 import { Icon } from '../parts/icon.tsx';
 import { useWords } from '../words/words.tsx';
 import './head-menu.css';
+import { usePage } from './page.tsx';
 import { useArranging } from './use-arranging.ts';
 
 /** What is done with a conversation of the list. */
@@ -45,13 +46,17 @@ interface ChoicesProps extends HeadMenuProps {
 function Choices({ id, head, title, choose, button, close }: ChoicesProps) {
   const words = useWords();
   const arrange = useArranging(head);
+  const { offerUndo } = usePage();
   const list = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (list.current !== null && button.current !== null) unfold(list.current, button.current);
   }, [button]);
   const { pinned = false, archived = false } = head;
-  const shelve = () =>
-    arrange({ archived: !archived, pinned: false }, archived ? words.isBackFromArchive(title) : words.isArchived(title));
+  const shelve = async (): Promise<void> => {
+    if (!(await arrange({ archived: !archived, pinned: false }))) return;
+    const said = archived ? words.isBackFromArchive(title) : words.isArchived(title);
+    offerUndo({ said, undo: () => void arrange({ archived, pinned }) });
+  };
   const choices: readonly [string, () => void][] = [
     [words.rename, () => choose('rename')],
     ...(archived ? [] : [[pinned ? words.unpin : words.pin, () => void arrange({ pinned: !pinned })] as const]),

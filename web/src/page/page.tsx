@@ -7,6 +7,7 @@ import type { CommandRegistry } from '../palette/command-registry.ts';
 import { type Deployment, plainName } from '../service/deployments.ts';
 import type { Service } from '../service/service.ts';
 import type { Place } from './place.ts';
+import type { UndoOffer } from './undo-offer.ts';
 
 /** What every part of the page may use once somebody has signed in. */
 export interface Page {
@@ -27,6 +28,8 @@ export interface Page {
   readonly signOut: () => void;
   /** Says something to people who listen to the page. */
   readonly announce: (text: string) => void;
+  /** Offers to take back what was just done. */
+  readonly offerUndo: (offer: UndoOffer) => void;
   readonly isStorageGone: boolean;
   /** What the palette offers beside conversations, deployments and pages. */
   readonly commands: CommandRegistry;

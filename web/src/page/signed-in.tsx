@@ -12,6 +12,7 @@ import { type Page, PageContext, usePage } from './page.tsx';
 import { type Place, toHash, toPlace } from './place.ts';
 import type { Session } from './session.ts';
 import { Sidebar } from './sidebar.tsx';
+import { useUndo } from './use-undo.tsx';
 import { VersionNote } from './version-note.tsx';
 
 const Builder = lazyView(() => import('../builder/builder.tsx').then(({ Builder: view }) => view));
@@ -39,6 +40,7 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
   const [isMenuOpen, setIsMenuOpen] = useState(false);
   const [commands] = useState(() => new CommandRegistry());
   const [opening, setOpening] = useState(0);
+  const { offerUndo, note } = useUndo();
 
   const go = useCallback((next: Place) => {
     if (toHash(next) === location.hash) setPlace(next);
@@ -63,8 +65,8 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
 
   const refresh = useCallback(() => listDeployments(session.service).then(setDeployments), [session]);
   const page = useMemo<Page>(
-    () => ({ ...session, deployments, refresh, place, go, signOut, commands, announce: setSaid }),
-    [session, deployments, refresh, place, go, signOut, commands],
+    () => ({ ...session, deployments, refresh, place, go, signOut, commands, offerUndo, announce: setSaid }),
+    [session, deployments, refresh, place, go, signOut, commands, offerUndo],
   );
   return (
     <PageContext value={page}>
@@ -72,6 +74,7 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
         {words.skipToMessage}
       </button>
       <VersionNote />
+      {note}
       <div className="page">
         <Sidebar
           {...{ isMenuOpen, appearance, setAppearance }}

@@ -77,7 +77,9 @@ export const english = {
   unarchive: 'Bring back from the archive',
   isArchived: (title: string) => `“${title}” is in the archive.`,
   isBackFromArchive: (title: string) => `“${title}” is listed again.`,
-  deleteThis: 'Delete…',
+  deleteThis: 'Delete',
+  isDeleted: (title: string) => `“${title}” is deleted.`,
+  undo: 'Undo',
   arrangingFailed: 'That could not be changed: the service cannot be reached.',
 
   settings: 'Settings',

@@ -81,7 +81,9 @@ export const french: Words = {
   unarchive: 'Sortir des archives',
   isArchived: (title) => `« ${title} » est dans les archives.`,
   isBackFromArchive: (title) => `« ${title} » est de retour dans la liste.`,
-  deleteThis: 'Supprimer…',
+  deleteThis: 'Supprimer',
+  isDeleted: (title) => `« ${title} » est supprimée.`,
+  undo: 'Annuler',
   arrangingFailed: 'La modification a échoué : le service est injoignable.',
 
   settings: 'Paramètres',

@@ -78,7 +78,9 @@ export const german: Words = {
   unarchive: 'Aus dem Archiv holen',
   isArchived: (title) => `„${title}“ ist im Archiv.`,
   isBackFromArchive: (title) => `„${title}“ steht wieder in der Liste.`,
-  deleteThis: 'Löschen…',
+  deleteThis: 'Löschen',
+  isDeleted: (title) => `„${title}“ ist gelöscht.`,
+  undo: 'Rückgängig',
   arrangingFailed: 'Das ließ sich nicht ändern: Der Dienst ist nicht zu erreichen.',
 
   settings: 'Einstellungen',

@@ -81,7 +81,9 @@ export const spanish: Words = {
   unarchive: 'Sacar del archivo',
   isArchived: (title) => `«${title}» está en el archivo.`,
   isBackFromArchive: (title) => `«${title}» vuelve a estar en la lista.`,
-  deleteThis: 'Eliminar…',
+  deleteThis: 'Eliminar',
+  isDeleted: (title) => `Se ha eliminado «${title}».`,
+  undo: 'Deshacer',
   arrangingFailed: 'No se pudo cambiar: no se puede contactar con el servicio.',
 
   settings: 'Ajustes',

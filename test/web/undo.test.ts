@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { callerKey } from '#test/start-service.ts';
+import { type ChatsHouse, startChatsHouse } from './chats-house.ts';
+import { looks, violations } from './violations.ts';
+
+let house: ChatsHouse;
+
+beforeAll(async () => {
+  house = await startChatsHouse();
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+const titles = async (archived = false): Promise<readonly string[]> => {
+  const path = `/v1/chats?archived=${archived}`;
+  const { json } = await house.service.ask({ method: 'GET', path, headers: { 'api-key': callerKey } });
+  return (json as { data: { title: string }[] }).data.map(({ title }) => title);
+};
+
+describe('what was done can be undone for some seconds', () => {
+  it('a deletion: the conversation is back where it was, and the service never missed it', async () => {
+    const { page, say, answer, troubles } = await house.open('demo');
+    await say('Kept after all');
+    await answer();
+    await expect.poll(() => titles()).toContain('Kept after all');
+    const head = page.locator('.head', { hasText: 'Kept after all' });
+    await head.getByRole('link').focus();
+    await page.keyboard.press('Delete');
+    const note = page.locator('.undo-note');
+    await note.getByText('“Kept after all” is deleted.').waitFor();
+    await head.waitFor({ state: 'detached' });
+    await page.locator('.starter').first().waitFor();
+    expect(await titles()).toContain('Kept after all');
+    await note.getByRole('button', { name: 'Undo' }).click();
+    await page.locator('.question', { hasText: 'Kept after all' }).waitFor();
+    await head.waitFor();
+    expect(await note.count()).toBe(0);
+    expect([await titles(), troubles]).toEqual([expect.arrayContaining(['Kept after all']), { outside: [], faults: [] }]);
+  });
+
+  it('a deletion that nobody undoes stands: with the next one, and when the page is left', async () => {
+    const { page, say, answer, reload } = await house.open('demo');
+    await say('Goes first');
+    await answer();
+    await page.locator('.new-conversation').click();
+    await page.locator('.starter').first().waitFor();
+    await say('Goes second');
+    await answer();
+    await expect.poll(() => titles()).toEqual(expect.arrayContaining(['Goes first', 'Goes second']));
+    const remove = async (title: string): Promise<void> => {
+      await page.locator('.head', { hasText: title }).getByRole('link').focus();
+      await page.keyboard.press('Delete');
+      await page.getByText(`“${title}” is deleted.`).waitFor();
+    };
+    await remove('Goes first');
+    await remove('Goes second');
+    await expect.poll(() => titles()).not.toContain('Goes first');
+    await reload();
+    await expect.poll(() => titles()).not.toContain('Goes second');
+    await page.locator('.head', { hasText: 'Goes' }).waitFor({ state: 'detached' });
+  });
+
+  it('a conversation that went into the archive', async () => {
+    const { page, say, answer } = await house.open('demo');
+    await say('Filed away');
+    await answer();
+    const head = page.locator('.head', { hasText: 'Filed away' });
+    await head.hover();
+    await page.getByRole('button', { name: 'More for “Filed away”' }).click();
+    await page.getByRole('button', { name: 'Archive', exact: true }).click();
+    await expect.poll(() => titles(true)).toContain('Filed away');
+    await page.locator('.undo-note').getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => titles()).toContain('Filed away');
+    await head.waitFor();
+  });
+
+  it.each(looks)('and nothing keeps anyone out of it: %s', async (look, options) => {
+    const { page, say, answer } = await house.open('demo', options);
+    await say('To look at');
+    await answer();
+    const drawer = page.getByRole('button', { name: 'Show conversations' });
+    if (await drawer.isVisible()) await drawer.click();
+    await page.locator('.head', { hasText: 'To look at' }).first().getByRole('link').focus();
+    await page.keyboard.press('Delete');
+    await page.locator('.undo-note').hover();
+    expect(await violations(page)).toEqual([]);
+    const folder = process.env.SHARE_PICTURES;
+    if (folder !== undefined) await page.screenshot({ path: `${folder}/undo-${look}.png` });
+  });
+});
