@@ -1,8 +1,11 @@
 import { defineConfig } from 'vitest/config';
+import { NameFlaky } from './test/support/name-flaky.ts';
+
+const isCi = process.env.CI !== undefined;
 
 export default defineConfig({
   test: {
-    reporters: process.env.CI ? ['verbose'] : ['default'],
+    reporters: isCi ? ['verbose', new NameFlaky()] : ['default'],
     testTimeout: 60_000,
     hookTimeout: 90_000,
     maxWorkers: 3,
@@ -22,6 +25,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'service',
+          // A browser, four stores and programs of others on two busy cores: what fails there once is run again, and named at the end of the log.
+          retry: isCi ? 1 : 0,
           include: ['test/**/*.test.ts'],
           globalSetup: ['test/support/servers.ts'],
           setupFiles: ['test/support/check-answers.ts'],
