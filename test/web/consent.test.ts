@@ -99,7 +99,7 @@ it('A refusal for want of consent has the form, and the question is asked again 
 it('A form of nobody is said in words', async () => {
   const { page } = await house.open('demo');
   await page.evaluate("location.hash = '#/consent/nobody'");
-  await page.getByRole('alert').getByText('There is no deployment nobody; GET /v1/models lists yours.').waitFor();
+  await page.getByRole('alert').getByText('What you ask is no longer there.').waitFor();
 });
 
 it('A form that was accepted says so, and can be withdrawn there', async () => {

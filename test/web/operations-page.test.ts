@@ -152,6 +152,8 @@ describe('the page of operations', () => {
       route.fulfill({ status: 503, json: { error: { code: 'overloaded', message: 'The store is away.' } } }),
     );
     await page.getByRole('button', { name: 'Refresh' }).click();
+    await page.getByRole('alert').getByText('Too many people are asking at the moment.').waitFor();
+    await page.getByRole('alert').locator('summary').click();
     await page.getByRole('alert').getByText('The store is away.').waitFor();
     await page.unroute('**/v1/admin/state');
     await page.getByRole('button', { name: 'Refresh' }).click();

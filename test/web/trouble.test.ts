@@ -33,6 +33,13 @@ describe('an address', () => {
     await page.getByText('This conversation is not here').waitFor();
   });
 
+  it.each(['nowhere', 'operations'])('of a view that is not there says so: %s', async (view) => {
+    const { page } = await house.openAt(`/#key=${callerKey}`);
+    await page.locator('#message').waitFor();
+    await page.evaluate(`location.hash = '#/${view}'`);
+    await page.getByText('There is no such page here, or it is not open to you.').waitFor();
+  });
+
   it('of a deployment that is not open to the user says which one answers instead', async () => {
     const { page } = await house.openAt(`/#key=${callerKey}`);
     await page.locator('#message').waitFor();

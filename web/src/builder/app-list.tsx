@@ -6,9 +6,9 @@ import { Icon } from '../parts/icon.tsx';
 import { Menu } from '../parts/menu.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { saveFile, toFileName } from '../parts/save-file.ts';
+import { Trouble } from '../parts/trouble.tsx';
 import { useQuestion } from '../parts/use-question.tsx';
 import { type Fault, faultOf } from '../service/fault.ts';
-import { adviceFor } from '../words/advice.ts';
 import { useLanguage, useWords } from '../words/words.tsx';
 import { deleteApplication, listApplications, nameOf, type OwnApplication, readSchema, toEntry } from './applications.ts';
 import type { Beginning } from './beginning.ts';
@@ -67,9 +67,11 @@ export function AppList({ openMenu, begin }: AppListProps) {
       <div className="sheet" aria-busy={applications === undefined && fault === undefined}>
         <h1>{builderWords.title}</h1>
         <p className="soft">{builderWords.intro}</p>
-        {fault !== undefined && (
+        {canBuild ? (
+          <Trouble fault={fault} />
+        ) : (
           <p className="trouble" role="alert">
-            {canBuild ? `${fault.message} ${adviceFor(fault, words)}` : builderWords.noStore}
+            {builderWords.noStore}
           </p>
         )}
         {canBuild && (

@@ -2,6 +2,7 @@ import { type FormEvent, useId, useState } from 'react';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { usePage } from '../page/page.tsx';
 import { type Fault, faultOf } from '../service/fault.ts';
+import { saidOf } from '../words/fault-words.ts';
 import { useWords } from '../words/words.tsx';
 import { useBuilderWords } from './builder-words.ts';
 import type { EditorProps } from './form.ts';
@@ -91,7 +92,7 @@ function OpenApiImport({ take }: { readonly take: (toolsets: readonly JsonObject
         />
         {fault !== undefined && (
           <p className="trouble" role="alert" id={`${id}-fault`}>
-            {fault.message || words.unreachable}
+            {saidOf(fault, words)}
           </p>
         )}
         <div className="row">

@@ -3,6 +3,7 @@ import { CodeButton } from '../code/code-button.tsx';
 import type { ChatSettings } from '../conversation/chat-settings.ts';
 import { type Conversation, shownTurns } from '../conversation/conversation.ts';
 import { useConversation, usePage } from '../page/page.tsx';
+import type { Lost } from '../page/place.ts';
 import { Notice } from '../parts/notice.tsx';
 import { PageHeader } from '../parts/page-header.tsx';
 import type { Deployment } from '../service/deployments.ts';
@@ -26,14 +27,14 @@ interface ChatPageProps {
   /** The deployment that a new conversation is to begin with. */
   readonly preferred: string | undefined;
   readonly openMenu: () => void;
-  /** The user came for a conversation that is not there. */
-  readonly isLost: boolean;
+  /** What the user came for, and is not there. */
+  readonly lost: Lost | undefined;
 }
 
 const lastDeployment = 'parley deployment';
 
 /** One conversation, or the place to begin one. */
-export function ChatPage({ id, preferred, openMenu, isLost }: ChatPageProps) {
+export function ChatPage({ id, preferred, openMenu, lost }: ChatPageProps) {
   const words = useWords();
   const { library, asking, deployments, go } = usePage();
   const conversation = useConversation(id ?? '');
@@ -49,7 +50,7 @@ export function ChatPage({ id, preferred, openMenu, isLost }: ChatPageProps) {
   useAnnouncements(last);
 
   useEffect(() => {
-    if (id !== undefined) void library.open(id).then((isThere) => !isThere && go({ at: 'new', isLost: true }));
+    if (id !== undefined) void library.open(id).then((isThere) => !isThere && go({ at: 'new', lost: 'conversation' }));
   }, [id, library, go]);
   useEffect(() => {
     document.title = conversation?.title ? `${conversation.title} · ${words.product}` : words.product;
@@ -97,14 +98,14 @@ export function ChatPage({ id, preferred, openMenu, isLost }: ChatPageProps) {
       {conversation === undefined ? <Beginning {...{ deployment, say, choose }} /> : <Thread {...{ conversation, turns, say }} />}
       <div className="below">
         {deployment !== undefined && <ConsentBanner key={deployment.id} deployment={deployment} conversation={id} last={last} />}
-        <Notices {...{ deployment, deploymentId, isLost }} isNew={conversation === undefined} />
+        <Notices {...{ deployment, deploymentId, lost }} isNew={conversation === undefined} />
         <Composer key={id ?? 'new'} {...{ deployment, say, draftOf: id ?? 'new' }} running={running?.id} />
       </div>
     </main>
   );
 }
 
-interface NoticesProps extends Pick<ChatPageProps, 'isLost'> {
+interface NoticesProps extends Pick<ChatPageProps, 'lost'> {
   readonly deployment: Deployment | undefined;
   /** What was wished for. */
   readonly deploymentId: string;
@@ -112,13 +113,13 @@ interface NoticesProps extends Pick<ChatPageProps, 'isLost'> {
 }
 
 /** What is not as the user wished it. */
-function Notices({ deployment, deploymentId, isLost, isNew }: NoticesProps) {
+function Notices({ deployment, deploymentId, lost, isNew }: NoticesProps) {
   const words = useWords();
   const isGone = deployment === undefined && deploymentId !== '';
   const isAnother = isNew && deployment !== undefined && deploymentId !== '' && deployment.id !== deploymentId;
   return (
     <>
-      {isLost && <p className="note">{words.conversationLost}</p>}
+      {lost !== undefined && <p className="note">{lost === 'view' ? words.viewLost : words.conversationLost}</p>}
       {isGone && <p className="note">{words.deploymentGone(deploymentId)}</p>}
       {isAnother && <p className="note">{words.deploymentNotOpen(deploymentId, deployment.name)}</p>}
     </>

@@ -1,11 +1,12 @@
 import { useMemo } from 'react';
 import { useNameOf, usePage } from '../page/page.tsx';
 import { toHash } from '../page/place.ts';
+import { FaultDetails } from '../parts/fault-details.tsx';
 import { Icon } from '../parts/icon.tsx';
 import type { ConsentForm } from '../service/consents.ts';
 import type { Fault } from '../service/fault.ts';
 import { adviceFor } from '../words/advice.ts';
-import { saidOf } from '../words/fault-words.ts';
+import { saidOfAnswer } from '../words/fault-words.ts';
 import { useWords } from '../words/words.tsx';
 import { ConsentAsk } from './consent-ask.tsx';
 import './notes.css';
@@ -29,13 +30,15 @@ export function FaultNote({ fault, deployment, conversationId, again }: FaultNot
     <div className="fault">
       <Icon name="alert" />
       <div>
-        <p className="fault-title">{fault.code === 'consent_required' ? words.consentMissing(name) : saidOf(fault, words)}</p>
+        <p className="fault-title">
+          {fault.code === 'consent_required' ? words.consentMissing(name) : saidOfAnswer(fault, words)}
+        </p>
         {form === undefined ? (
           <p>{adviceFor(fault, words)}</p>
         ) : (
           <ConsentAsk {...{ deployment, form, goOn: again }} conversation={conversationId} />
         )}
-        <Details fault={fault} />
+        <FaultDetails fault={fault} />
         {fault.code === 'consent_required' && form === undefined && (
           <a className="button" href={consent}>
             {words.consentLook}
@@ -54,16 +57,4 @@ export function FaultNote({ fault, deployment, conversationId, again }: FaultNot
 /** The form that a refusal carries, if it is that of the deployment itself. */
 function toForm({ consent }: Fault, deployment: string): ConsentForm | undefined {
   return consent?.deployment === deployment ? new Map(Object.entries(consent.form)) : undefined;
-}
-
-/** What the people who run the service want to know. */
-function Details({ fault: { code, message, requestId } }: Pick<FaultNoteProps, 'fault'>) {
-  const words = useWords();
-  return (
-    <details className="small soft">
-      <summary>{words.faultDetails}</summary>
-      {message !== '' && <p>{message}</p>}
-      <p>{[code, requestId !== undefined && words.reference(requestId)].filter(Boolean).join(' · ')}</p>
-    </details>
-  );
 }

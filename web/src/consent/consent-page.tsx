@@ -4,10 +4,10 @@ import { shownTurns } from '../conversation/conversation.ts';
 import { useNameOf, usePage } from '../page/page.tsx';
 import { type Place, toHash } from '../page/place.ts';
 import { PageHeader } from '../parts/page-header.tsx';
+import { Trouble } from '../parts/trouble.tsx';
 import { useTitle } from '../parts/use-title.ts';
 import { acceptConsent, type ConsentForm, type ConsentStatus, readConsent, withdrawConsent } from '../service/consents.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
-import { adviceFor } from '../words/advice.ts';
 import { useWords } from '../words/words.tsx';
 import { ConsentGraph } from './consent-graph.tsx';
 import './consent.css';
@@ -40,11 +40,7 @@ export function ConsentPage({ deployment, back, openMenu }: ConsentPageProps) {
             {remark}
           </p>
         )}
-        {fault !== undefined && (
-          <p className="trouble" role="alert">
-            {fault.message} {adviceFor(fault, words)}
-          </p>
-        )}
+        <Trouble fault={fault} />
         {status !== undefined && !isAsked && (
           <p>{status.isAccepted ? words.consentStands(name) : words.consentNothingRequired(name)}</p>
         )}

@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useState } from 'react';
 import { useNameOf, usePage } from '../page/page.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
+import { Trouble } from '../parts/trouble.tsx';
 import { type AcceptedConsent, listConsents, withdrawConsent } from '../service/consents.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
-import { adviceFor } from '../words/advice.ts';
 import { useLanguage } from '../words/words.tsx';
 import './consent.css';
 
@@ -32,11 +32,7 @@ export function ConsentsPage({ openMenu }: { readonly openMenu: () => void }) {
     <NamedPage name={words.consentPage} title={words.acceptedTitle} openMenu={openMenu}>
       <div className="sheet" aria-busy={consents === undefined && fault === undefined}>
         <h1>{words.acceptedTitle}</h1>
-        {fault !== undefined && (
-          <p className="trouble" role="alert">
-            {fault.message} {adviceFor(fault, words)}
-          </p>
-        )}
+        <Trouble fault={fault} />
         {consents?.length === 0 && <p className="soft">{words.acceptedNone}</p>}
         <ul className="consents">
           {consents?.map((consent) => (

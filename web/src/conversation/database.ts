@@ -91,11 +91,10 @@ export async function openDatabase(user: string): Promise<Database> {
   const database = await done(opening);
   // Another tab that needs a newer form of the database must not wait for this one.
   database.onversionchange = () => database.close();
-  const change = (act: (stores: Stores) => void, waits = false): Promise<void> => {
+  const change = (act: (stores: Stores) => void, isLast = false): Promise<void> => {
     const transaction = database.transaction(stores, 'readwrite');
     act(Object.fromEntries(stores.map((name) => [name, transaction.objectStore(name)])) as Stores);
-    // Else what is written while the page is being left is lost with it.
-    if (!waits) transaction.commit();
+    if (isLast) transaction.commit();
     return new Promise((resolve, reject) => {
       transaction.oncomplete = () => resolve();
       transaction.onabort = () => reject(transaction.error);
@@ -116,11 +115,12 @@ export async function openDatabase(user: string): Promise<Database> {
         put(all, conversation, before);
         all.unsent.put({ id: conversation.id, stamp: crypto.randomUUID() });
       }),
+    // Called while the page is being left too: what is not committed by then is lost with it.
     remove: (id) =>
       change((all) => {
         drop(all, id);
         all.unsent.put({ id, stamp: crypto.randomUUID(), isRemoved: true });
-      }),
+      }, true),
     putHeads: (listed) =>
       change(({ heads }) => {
         for (const head of listed) heads.put(head);
@@ -155,7 +155,7 @@ export async function openDatabase(user: string): Promise<Database> {
         reading.onsuccess = () => {
           if (reading.result?.stamp === stamp) unsent.delete(id);
         };
-      }, true),
+      }),
     clear: () =>
       change((all) => {
         for (const name of stores) all[name].clear();

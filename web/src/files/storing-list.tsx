@@ -1,4 +1,5 @@
 import { Icon } from '../parts/icon.tsx';
+import { saidOf } from '../words/fault-words.ts';
 import { useWords } from '../words/words.tsx';
 import { useFilesWords } from './files-words.ts';
 import type { Storing } from './use-storing.ts';
@@ -13,9 +14,7 @@ export function StoringList({ all, remove }: { readonly all: readonly Storing[];
       {all.map(({ id, name, share, fault }) => (
         <li key={id} className={fault === undefined ? undefined : 'trouble'}>
           <Icon name={fault === undefined ? 'file' : 'alert'} />
-          <span className="storing-name">
-            {fault === undefined ? name : words.uploadFailed(name, fault.message || words.unreachable)}
-          </span>
+          <span className="storing-name">{fault === undefined ? name : words.uploadFailed(name, saidOf(fault, words))}</span>
           {fault === undefined && <progress value={share} aria-label={words.uploading(name, Math.round(share * 100))} />}
           <button
             type="button"

@@ -20,6 +20,17 @@ it.each<[string, Place]>([
   expect(toHash(place)).toBe(hash);
 });
 
-it.each(['', '#', '#/nowhere', '#/chat/', '#/chat/%E0%A4%A'])('%j leads to the beginning', (hash) => {
+it.each(['', '#'])('%j leads to the beginning', (hash) => {
   expect(toPlace(hash)).toEqual({ at: 'new' });
+});
+
+it.each(['#/nowhere', '#/chat/', '#/chat/%E0%A4%A', '#/usage2'])(
+  '%j leads to the beginning, which says that there is no such view',
+  (hash) => {
+    expect(toPlace(hash)).toEqual({ at: 'new', lost: 'view' });
+  },
+);
+
+it('a conversation that is not there leads to the beginning, which says so', () => {
+  expect(toPlace(toHash({ at: 'new', lost: 'conversation' }))).toEqual({ at: 'new', lost: 'conversation' });
 });

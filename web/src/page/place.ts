@@ -1,7 +1,7 @@
 /** Where in the page the user is. Kept in the address behind `#`, so that no path of the API is taken. */
 export type Place =
-  /** `isLost`: the user came for a conversation that is not there. */
-  | { readonly at: 'new'; readonly deployment?: string; readonly isLost?: true }
+  /** `lost`: the user came for a conversation, or a view, that is not there. */
+  | { readonly at: 'new'; readonly deployment?: string; readonly lost?: Lost }
   | { readonly at: 'conversation'; readonly id: string }
   /** What somebody shared by a link. */
   | { readonly at: 'shared'; readonly token: string }
@@ -18,6 +18,8 @@ export type Place =
   /** `back`: the conversation the user came from. */
   | { readonly at: 'consent'; readonly deployment: string; readonly back?: string };
 
+export type Lost = 'conversation' | 'view';
+
 export function toPlace(hash: string): Place {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
   const [at, ...rest] = path.split('/');
@@ -31,7 +33,8 @@ export function toPlace(hash: string): Place {
   if (at === 'files') return { at, ...given('folder', id) };
   if (at === 'background') return { at, ...given('id', id) };
   if (at === 'usage' || at === 'operations') return { at };
-  return { at: 'new', ...given('deployment', fields.get('with')), ...(fields.has('lost') && { isLost: true }) };
+  if (path !== '') return { at: 'new', lost: 'view' };
+  return { at: 'new', ...given('deployment', fields.get('with')), ...(fields.has('lost') && { lost: 'conversation' }) };
 }
 
 export function toHash(place: Place): string {
@@ -48,8 +51,8 @@ export function toHash(place: Place): string {
   return `#/consent/${toPath(place.deployment)}${back}`;
 }
 
-function toNewHash({ deployment, isLost }: Extract<Place, { at: 'new' }>): string {
-  if (isLost) return '#/?lost';
+function toNewHash({ deployment, lost }: Extract<Place, { at: 'new' }>): string {
+  if (lost !== undefined) return '#/?lost';
   return deployment === undefined ? '#/' : `#/?with=${encodeURIComponent(deployment)}`;
 }
 

@@ -105,7 +105,7 @@ function Content({ place, openMenu }: { readonly place: Place; readonly openMenu
     <ChatPage
       key={id ?? `new ${preferred ?? ''}`}
       {...{ id, preferred, openMenu }}
-      isLost={place.at === 'new' && place.isLost === true}
+      lost={place.at === 'new' ? place.lost : place.at === 'conversation' ? undefined : 'view'}
     />
   );
 }

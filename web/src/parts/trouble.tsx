@@ -1,15 +1,20 @@
 import type { Fault } from '../service/fault.ts';
 import { adviceFor } from '../words/advice.ts';
+import { saidOf } from '../words/fault-words.ts';
 import { useWords } from '../words/words.tsx';
+import { FaultDetails } from './fault-details.tsx';
 
 /** What went wrong in words, and what helps; nothing where nothing did. */
 export function Trouble({ fault }: { readonly fault: Fault | undefined }) {
   const words = useWords();
   if (fault === undefined) return null;
-  const said = fault.code === 'connection_lost' ? words.unreachable : fault.message || `${words.faultTitle} (${fault.code}).`;
+  const said = saidOf(fault, words);
   return (
-    <p className="trouble" role="alert">
-      {said} {fault.code !== 'connection_lost' && adviceFor(fault, words)}
-    </p>
+    <div className="trouble" role="alert">
+      <p>
+        {said} {fault.code !== 'connection_lost' && adviceFor(fault, words)}
+      </p>
+      {said !== fault.message && fault.code !== 'connection_lost' && <FaultDetails fault={fault} />}
+    </div>
   );
 }

@@ -293,6 +293,9 @@ export const english = {
   saidClosed: 'This is not open to you.',
   saidGone: 'What you ask is no longer there.',
   saidSignedOut: 'You are no longer signed in.',
+  saidOff: 'This is switched off here.',
+  saidNotThere: 'This is no longer there.',
+  saidChanged: 'Something else has changed it in the meantime.',
   faultDetails: 'Details for support',
   partMissing: 'This part of the page cannot be shown',
   partMissingWhy: 'It could not be loaded. The service may have been updated while this tab was open; nothing of yours is lost.',
@@ -300,6 +303,7 @@ export const english = {
   newVersion: 'There is a new version of this page.',
   newVersionWaits: 'There is a new version of this page. You can change to it when the answer is complete.',
   reload: 'Reload the page',
+  viewLost: 'There is no such page here, or it is not open to you. Here is a new conversation.',
   conversationLost: 'This conversation is not here: it was deleted, or cannot be reached at the moment. Here is a new one.',
   deploymentNotOpen: (id: string, name: string) =>
     `The link asks for ${id}, which is not open to you. ${name} is chosen instead.`,

@@ -302,6 +302,9 @@ export const french: Words = {
   saidClosed: 'Vous n’y avez pas accès.',
   saidGone: 'Ce que vous demandez n’existe plus.',
   saidSignedOut: 'Vous n’êtes plus connecté.',
+  saidOff: 'Cette fonction est désactivée ici.',
+  saidNotThere: 'Cet élément n’existe plus.',
+  saidChanged: 'Cet élément a été modifié ailleurs entre-temps.',
   faultDetails: 'Détails pour l’assistance',
   partMissing: 'Cette partie de la page ne peut pas être affichée',
   partMissingWhy:
@@ -310,6 +313,7 @@ export const french: Words = {
   newVersion: 'Une nouvelle version de cette page est disponible.',
   newVersionWaits: 'Une nouvelle version de cette page est disponible. Vous pourrez y passer une fois la réponse complète.',
   reload: 'Recharger la page',
+  viewLost: 'Cette page n’existe pas, ou vous n’y avez pas accès. Voici une nouvelle conversation.',
   conversationLost:
     'Cette conversation n’est pas là : elle a été supprimée, ou est injoignable pour le moment. En voici une nouvelle.',
   deploymentNotOpen: (id, name) => `Le lien demande ${id}, auquel vous n’avez pas accès. ${name} est choisi à la place.`,

@@ -295,6 +295,9 @@ export const german: Words = {
   saidClosed: 'Das steht dir nicht offen.',
   saidGone: 'Was du fragst, gibt es nicht mehr.',
   saidSignedOut: 'Du bist nicht mehr angemeldet.',
+  saidOff: 'Das ist hier ausgeschaltet.',
+  saidNotThere: 'Das gibt es nicht mehr.',
+  saidChanged: 'Das wurde inzwischen woanders geändert.',
   faultDetails: 'Einzelheiten für die Betreuung',
   partMissing: 'Dieser Teil der Seite kann nicht gezeigt werden',
   partMissingWhy:
@@ -303,6 +306,7 @@ export const german: Words = {
   newVersion: 'Es gibt eine neue Fassung dieser Seite.',
   newVersionWaits: 'Es gibt eine neue Fassung dieser Seite. Du kannst zu ihr wechseln, wenn die Antwort vollständig ist.',
   reload: 'Seite neu laden',
+  viewLost: 'Eine solche Seite gibt es hier nicht, oder sie steht dir nicht offen. Hier ist ein neues Gespräch.',
   conversationLost: 'Dieses Gespräch ist nicht da: Es wurde gelöscht oder ist gerade nicht zu erreichen. Hier ist ein neues.',
   deploymentNotOpen: (id, name) => `Der Link nennt ${id}; das steht dir nicht offen. Stattdessen ist ${name} gewählt.`,
   brokeOff: 'Die Antwort brach ab: Die Verbindung ging verloren, bevor sie vollständig war.',

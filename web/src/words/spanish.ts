@@ -298,6 +298,9 @@ export const spanish: Words = {
   saidClosed: 'No tienes acceso a esto.',
   saidGone: 'Lo que pides ya no existe.',
   saidSignedOut: 'Tu sesión ya no está abierta.',
+  saidOff: 'Esta función está desactivada aquí.',
+  saidNotThere: 'Esto ya no existe.',
+  saidChanged: 'Esto se ha modificado mientras tanto en otro lugar.',
   faultDetails: 'Detalles para el soporte',
   partMissing: 'No se puede mostrar esta parte de la página',
   partMissingWhy:
@@ -306,6 +309,7 @@ export const spanish: Words = {
   newVersion: 'Hay una versión nueva de esta página.',
   newVersionWaits: 'Hay una versión nueva de esta página. Puedes cambiar a ella cuando la respuesta esté completa.',
   reload: 'Recargar la página',
+  viewLost: 'Esa página no existe aquí, o no tienes acceso a ella. Aquí tienes una conversación nueva.',
   conversationLost:
     'Esta conversación no está aquí: se eliminó, o no se puede acceder a ella en este momento. Aquí tienes una nueva.',
   deploymentNotOpen: (id, name) => `El enlace pide ${id}, al que no tienes acceso. En su lugar se ha elegido ${name}.`,
