@@ -12,6 +12,7 @@ const sources = [
   'web/vite.config.ts',
   'web/public/*',
   'web/src/**/*.{ts,tsx,css}',
+  'web/worker/*.ts',
   'src/{base,contract}/**/*.ts',
 ];
 
@@ -23,6 +24,23 @@ function stampOfPage(): string {
     hash.update(readFileSync(join(root, file))).update('\0');
   }
   return hash.digest('hex');
+}
+
+/** The worker that keeps the page, with the names of all that belongs to this build. */
+async function buildWorker(folder: string): Promise<void> {
+  const { build } = await import('rolldown');
+  const files = globSync(['assets/*.{js,css}', 'assets/!(KaTeX)*.woff2', 'parley.svg', 'sheet.{html,js}'], {
+    cwd: folder,
+  }).sort();
+  const [, entry] = /src="\.\/(assets\/[^"]+\.js)"/.exec(readFileSync(join(folder, 'index.html'), 'utf8')) ?? [];
+  if (entry === undefined) throw new Error('index.html names no script');
+  const id = stampOfPage().slice(0, 16);
+  await build({
+    input: join(root, 'web/worker/service-worker.ts'),
+    output: { file: join(folder, 'service-worker.js'), format: 'iife', minify: true },
+    transform: { define: { BUILD: JSON.stringify({ id, files, entry }) } },
+    logLevel: 'warn',
+  });
 }
 
 function pack(folder: string): void {
@@ -39,6 +57,7 @@ async function buildPage(folder: string): Promise<void> {
   process.env.NODE_ENV = 'production';
   const { build } = await import('vite');
   await build({ configFile: join(root, 'web/vite.config.ts'), logLevel: 'warn', build: { outDir: folder } });
+  await buildWorker(folder);
   pack(folder);
 }
 

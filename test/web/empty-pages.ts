@@ -30,7 +30,9 @@ export class EmptyPages {
   async #make(options: BrowserContextOptions): Promise<Page> {
     // The shell has nobody to ask whether a button may write to the clipboard.
     const permissions = ['clipboard-write'];
-    const context = await this.#browser.newContext({ locale: 'en-GB', permissions, ...options });
+    // Requests of a worker pass by what a test does to those of the page.
+    const serviceWorkers = 'block';
+    const context = await this.#browser.newContext({ locale: 'en-GB', permissions, serviceWorkers, ...options });
     return context.newPage();
   }
 }

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => house[Symbol.asyncDispose]());
 
-const given = { listWays: async () => [], settings: () => ({ conversations: 'server', sharing: true }) as const };
+const given = { listWays: async () => [], settings: () => ({ conversations: 'server', sharing: true, offline: true }) as const };
 
 const get = (url: string, headers: Record<string, string> = {}) => house.service.app.inject({ url, headers });
 

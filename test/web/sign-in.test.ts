@@ -144,7 +144,7 @@ describe('signing in with the identity provider', () => {
     await page.getByLabel('Key').fill(callerKey);
     await page.keyboard.press('Enter');
     await page.locator('#message').waitFor();
-    expect(await kept(page)).toEqual(['parley key']);
+    expect(await kept(page)).toEqual(['parley key of', 'parley key']);
   });
 
   it('can send the id_token, where that is the one the service takes', async () => {

@@ -289,6 +289,11 @@ export const PageSettings = strict(
       description:
         'Whether users may share a conversation by a link, which any user of this service can open who has it. `false`: nothing is shared, and links that were given out lead nowhere as long as it stands. Conversations that are kept in the browser alone cannot be shared.',
     }),
+    offline: Type.Boolean({
+      default: true,
+      description:
+        'Whether browsers keep the page and drafts, so that it opens without a network, with the conversations that they have, until the user signs out. `false`: they keep neither beyond the tab, and what they kept of them is removed when the page is opened next; for computers that many people use.',
+    }),
     titleModel: Type.Optional(
       text(
         'Id of a chat model that names conversations of the page. It is asked once, behind the first answer, by the page itself: with the rights of the user, counted to the limits and the usage of the user. It is sent the beginnings of the question and the answer. Absent: a conversation is called by its first question.',

@@ -5,14 +5,13 @@ import { readLogoData } from '#contract/page/logo.ts';
 import type { PageFile } from './page-files.ts';
 
 /** Below `/`: what the operator has given the page. */
-export const brandPaths = ['brand/style.css', 'brand/logo', 'manifest.webmanifest'] as const;
+export const brandPaths = ['brand/style.css', 'brand/logo', 'brand/icon.svg', 'manifest.webmanifest'] as const;
 
 /** The operator's colours, logo and manifest as files of the page; a file that nothing is given for is absent. */
 export function brandFile(path: (typeof brandPaths)[number], settings: PageSettings): PageFile | undefined {
-  if (path === 'brand/logo') {
-    const logo = readLogoData(settings.logo ?? '');
-    return logo && toFile(path, logo.type, Buffer.from(logo.data, 'base64'));
-  }
+  const logo = readLogoData(settings.logo ?? '');
+  if (path === 'brand/logo') return logo && toFile(path, logo.type, Buffer.from(logo.data, 'base64'));
+  if (path === 'brand/icon.svg') return logo && toFile(path, 'image/svg+xml', Buffer.from(iconOf(settings.logo ?? '')));
   if (path === 'manifest.webmanifest')
     return toFile(path, 'application/manifest+json', Buffer.from(JSON.stringify(manifest(settings))));
   const css = settings.accent === undefined ? '' : style(settings.accent);
@@ -21,12 +20,13 @@ export function brandFile(path: (typeof brandPaths)[number], settings: PageSetti
 
 /** The page under the operator's name, with what it has to know before anything is asked of the service. */
 export function branded(index: PageFile, settings: PageSettings): PageFile {
-  const { name, notice, accent } = settings;
+  const { name, notice, accent, offline } = settings;
   const logo = settings.logo === undefined ? undefined : `./brand/logo?${digest(settings.logo)}`;
   const head = [
     '<link rel="manifest" href="./manifest.webmanifest">',
+    `<link rel="apple-touch-icon" href="${logo === undefined ? './icon-192.png' : `./brand/icon.svg?${digest(settings.logo ?? '')}`}">`,
     accent !== undefined && `<link rel="stylesheet" href="./brand/style.css?${accent.slice(1)}">`,
-    `<meta name="parley-brand" content="${escaped(JSON.stringify({ name, notice, logo }))}">`,
+    `<meta name="parley-brand" content="${escaped(JSON.stringify({ name, notice, logo, ...(!offline && { offline }) }))}">`,
   ];
   let text = index.plain.toString('utf8');
   if (name !== undefined) text = text.replaceAll('Parley', () => escaped(name));
@@ -36,12 +36,34 @@ export function branded(index: PageFile, settings: PageSettings): PageFile {
 }
 
 function manifest({ name = 'Parley', logo, accent }: PageSettings): object {
-  const icon = logo === undefined ? { src: './parley.svg', type: 'image/svg+xml' } : { src: `./brand/logo?${digest(logo)}` };
   return {
     ...{ name, short_name: name, id: './', start_url: './', scope: './', display: 'standalone' },
     ...{ background_color: grounds.light.ground, theme_color: accent === undefined ? '#17605a' : toAccents(accent).light.accent },
-    icons: [{ ...icon, sizes: 'any', purpose: 'any' }],
+    icons: logo === undefined ? ownIcons : iconsOf(logo),
   };
+}
+
+/** The mark of Parley; drawn by scripts/draw-icons.ts. */
+const ownIcons = [
+  { src: './icon-192.png', type: 'image/png', sizes: '192x192', purpose: 'any' },
+  { src: './icon-512.png', type: 'image/png', sizes: '512x512', purpose: 'any' },
+  { src: './icon-maskable-512.png', type: 'image/png', sizes: '512x512', purpose: 'maskable' },
+  { src: './parley.svg', type: 'image/svg+xml', sizes: 'any', purpose: 'any' },
+];
+
+function iconsOf(logo: string): readonly object[] {
+  const icon = { src: `./brand/icon.svg?${digest(logo)}`, type: 'image/svg+xml', sizes: 'any' };
+  return [
+    { ...icon, purpose: 'any' },
+    { ...icon, purpose: 'maskable' },
+  ];
+}
+
+/** A logo of any form on a square, small enough for whatever a system cuts off at the edges. */
+function iconOf(logo: string): string {
+  const picture = `<image href="${escaped(logo)}" x="116" y="116" width="280" height="280"/>`;
+  const ground = `<rect width="512" height="512" fill="${grounds.light.raised}"/>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 512 512">${ground}${picture}</svg>`;
 }
 
 function style(wish: string): string {

@@ -17,13 +17,18 @@ export function pagePolicy(ways: readonly SignInWay[]): string {
     ['connect-src', ...new Set(["'self'", ...origins])].join(' '),
     "frame-src 'self' blob:",
     "manifest-src 'self'",
+    "worker-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    // Names the worker that keeps the page; nothing else makes a script out of text.
+    'trusted-types parley-worker',
   ].join('; ');
 }
+
+/** The worker that keeps the page: it asks this service, and nobody else. */
+export const workerPolicy = "default-src 'none'; connect-src 'self'";
 
 /** Nothing but a plain host: a provider must not be able to write into the policy. */
 function originOf(url: string): string {
@@ -32,7 +37,7 @@ function originOf(url: string): string {
 }
 
 /** A logo that is opened by itself: a picture may hold scripts. */
-export const logoPolicy = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
+export const logoPolicy = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'";
 
 /** The sheet that shows the HTML of an attachment: no origin, no network, one script of its own, styles as they come. */
 export const sheetPolicy = [

@@ -6,13 +6,19 @@ import { ParleyError } from '#contract/errors.ts';
 import type { ListSignInWays } from '#contract/sign-in-way.ts';
 import { branded, brandFile, brandPaths } from './brand.ts';
 import { namesAtRoot, type PageFile, readPage } from './page-files.ts';
-import { logoPolicy, pagePolicy, sheetPolicy } from './policies.ts';
+import { logoPolicy, pagePolicy, sheetPolicy, workerPolicy } from './policies.ts';
 
 /** Where `npm run build:web` puts the page. */
 const builtPage = fileURLToPath(new URL('../../../web/dist', import.meta.url));
 
 const notBuilt =
   'The page is not built. `npm start` builds it; so does `npm run build:web`, after which Parley has to be started anew.\n';
+
+/** Of files at the root of the page. */
+const policies: ReadonlyMap<string, string> = new Map([
+  ['sheet.html', sheetPolicy],
+  ['service-worker.js', workerPolicy],
+]);
 
 export interface PageDeps {
   /** Absent: where the page is built. */
@@ -53,14 +59,14 @@ export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays, s
   app.get('/', sendPage);
   app.get('/index.html', sendPage);
   for (const name of names.filter((each) => each !== 'index.html')) {
-    const policy = name === 'sheet.html' ? sheetPolicy : undefined;
+    const policy = policies.get(name);
     app.get(`/${name}`, async (request, reply) => {
       const file = await find(name);
       return sendFile(request, reply, file && { ...file, policy });
     });
   }
   for (const path of brandPaths) {
-    const policy = path === 'brand/logo' ? logoPolicy : undefined;
+    const policy = path.startsWith('brand/') && path !== 'brand/style.css' ? logoPolicy : undefined;
     app.get(`/${path}`, async (request, reply) => {
       const file = brandFile(path, settings());
       return sendFile(request, reply, file && { ...file, policy });

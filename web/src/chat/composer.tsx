@@ -2,7 +2,9 @@ import { type ClipboardEvent, type FormEvent, type KeyboardEvent, useEffect, use
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
 import type { Deployment } from '../service/deployments.ts';
+import { useAway } from '../service/use-away.ts';
 import { useWords } from '../words/words.tsx';
+import { keepDraft, readDraft } from './drafts.ts';
 import { focusMessage } from './focus-message.ts';
 import type { Said } from './said.ts';
 import { Uploads } from './uploads.tsx';
@@ -15,7 +17,7 @@ import './composer.css';
 interface ComposerProps {
   readonly deployment: Deployment | undefined;
   readonly say: (said: Said) => void;
-  /** Names the draft that is kept while the tab is open. */
+  /** Names the draft that is kept. */
   readonly draftOf: string;
   /** The reply that is under way. */
   readonly running: string | undefined;
@@ -29,7 +31,9 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
   const isOver = useFileDrop(add);
   const { choice, chooseKeys } = usePromptChoice(text, setText);
   const { addressee, ...address } = useAddressee(text, setText);
-  const canSend = deployment !== undefined && running === undefined && !isUploading && (text.trim() !== '' || ready.length > 0);
+  const isAway = useAway(usePage().service);
+  const isSomething = text.trim() !== '' || ready.length > 0;
+  const canSend = deployment !== undefined && running === undefined && !isUploading && !isAway && isSomething;
 
   useEffect(focusMessage, []);
   const send = (event?: FormEvent): void => {
@@ -73,7 +77,7 @@ export function Composer({ deployment, say, draftOf, running }: ComposerProps) {
             placeholder={deployment && words.messagePlaceholder((addressee ?? deployment).name)}
             onChange={({ target }) => setText(target.value)}
           />
-          <SendButton running={running} canSend={canSend} />
+          <SendButton {...{ running, canSend, isAway }} />
         </div>
       </form>
     </>
@@ -107,8 +111,14 @@ function FileChooser({
   );
 }
 
+interface SendButtonProps {
+  readonly running: string | undefined;
+  readonly canSend: boolean;
+  readonly isAway: boolean;
+}
+
 /** Sends; while an answer comes, stops it. */
-function SendButton({ running, canSend }: { readonly running: string | undefined; readonly canSend: boolean }) {
+function SendButton({ running, canSend, isAway }: SendButtonProps) {
   const words = useWords();
   const { asking } = usePage();
   const name = running === undefined ? words.send : words.stop;
@@ -118,7 +128,10 @@ function SendButton({ running, canSend }: { readonly running: string | undefined
   };
   if (running === undefined) {
     return (
-      <button type="submit" className="round primary" aria-label={name} title={name} disabled={!canSend}>
+      <button
+        {...{ type: 'submit', className: 'round primary', 'aria-label': name, disabled: !canSend }}
+        title={isAway ? words.sendAway : name}
+      >
         <Icon name="send" />
       </button>
     );
@@ -137,14 +150,12 @@ function editLast(): boolean {
   return last !== undefined;
 }
 
-/** What is written and not sent yet outlives a reload of the tab. */
 function useDraft(draftOf: string): readonly [string, (text: string) => void] {
-  const name = `parley draft ${draftOf}`;
-  const [text, setText] = useState(() => sessionStorage.getItem(name) ?? '');
+  const { user } = usePage();
+  const [text, setText] = useState(() => readDraft(user, draftOf));
   const keep = (next: string): void => {
     setText(next);
-    if (next === '') sessionStorage.removeItem(name);
-    else sessionStorage.setItem(name, next);
+    keepDraft(user, draftOf, next);
   };
   return [text, keep];
 }

@@ -1,4 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
+import { KeptReader } from '../offline/kept-reader.tsx';
+import { forgetKnownUser } from '../offline/known-user.ts';
+import { useKeptShell } from '../offline/use-kept-shell.ts';
 import { faultOf } from '../service/fault.ts';
 import { Service } from '../service/service.ts';
 import { OverNote } from '../sign-in/over-note.tsx';
@@ -24,9 +27,11 @@ export function Entrance() {
   const [inside, setInside] = useState<Inside>();
   const [trouble, setTrouble] = useState<Trouble>();
   const [isTrying, setIsTrying] = useState(true);
+  const [isReading, setIsReading] = useState(false);
   const [left, setLeft] = useState<{ name: string; address: string }>();
   const [appearance, setAppearance] = useAppearance();
   const isOver = useKept(inside);
+  useKeptShell(inside !== undefined);
 
   const enter = useCallback(
     async (coming: Promise<Visitor>) => {
@@ -67,7 +72,8 @@ export function Entrance() {
 
   if (inside === undefined) {
     const onKey = (key: string): void => void enter(Promise.resolve(visitorWithKey(key)));
-    return <SignIn {...{ isTrying, trouble, left, onKey }} onTrouble={setTrouble} />;
+    if (isReading) return <KeptReader leave={() => setIsReading(false)} />;
+    return <SignIn {...{ isTrying, trouble, left, onKey }} onTrouble={setTrouble} readKept={() => setIsReading(true)} />;
   }
   const { session, visitor } = inside;
   return (
@@ -84,7 +90,7 @@ function useKept(inside: Inside | undefined): boolean {
   useEffect(() => {
     if (inside === undefined) return;
     const { visitor, session } = inside;
-    visitor.keep();
+    visitor.keep(session.user);
     visitor.provider?.onOver(() => setOver(visitor));
     return () => {
       visitor.leave();
@@ -98,10 +104,11 @@ function useKept(inside: Inside | undefined): boolean {
 /** What is there for the visitor, or what to tell one whom the service does not know. */
 async function letIn(visitor: Visitor, words: Words): Promise<Inside | Trouble> {
   try {
-    return { visitor, session: await openSession(new Service(visitor)) };
+    return { visitor, session: await openSession(new Service(visitor), visitor.knownAs) };
   } catch (thrown) {
     const { status, message } = faultOf(thrown);
     if (status !== 401) throw thrown;
+    if (visitor.knownAs !== undefined) forgetKnownUser(visitor.knownAs);
     visitor.leave();
     return { text: visitor.refusal(words, message), isOfKey: visitor.provider === undefined };
   }

@@ -1,4 +1,7 @@
+import { tryParseJson } from '#base/json.ts';
+
 const name = 'parley key';
+const userName = 'parley key of';
 
 /** The key out of a link's `#key=…`, which then leaves the address. */
 export function takeLinkedKey(): string | undefined {
@@ -15,11 +18,19 @@ export function takeKey(): string | undefined {
   return takeLinkedKey() ?? sessionStorage.getItem(name) ?? undefined;
 }
 
-/** Keeps the key until the tab is closed. */
-export function keepKey(key: string): void {
+/** Keeps the key until the tab is closed, and whose it is as soon as that is known. */
+export function keepKey(key: string, user?: string): void {
   sessionStorage.setItem(name, key);
+  if (user !== undefined) sessionStorage.setItem(userName, JSON.stringify([key, user]));
+}
+
+/** Whose the key is, if this tab was told. */
+export function userOfKey(key: string): string | undefined {
+  const kept = tryParseJson(sessionStorage.getItem(userName) ?? '');
+  return Array.isArray(kept) && kept[0] === key ? String(kept[1]) : undefined;
 }
 
 export function forgetKey(): void {
   sessionStorage.removeItem(name);
+  sessionStorage.removeItem(userName);
 }

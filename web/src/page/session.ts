@@ -1,11 +1,14 @@
 import { isJsonObject } from '#base/json.ts';
 import { adminRole } from '#contract/roles.ts';
+import { forgetDrafts } from '../chat/drafts.ts';
 import { Asking } from '../conversation/asking.ts';
 import { type Database, forgetfulDatabase, openDatabase } from '../conversation/database.ts';
 import { Library } from '../conversation/library.ts';
 import type { Naming } from '../conversation/name-conversation.ts';
 import { otherTabsOf } from '../conversation/other-tabs.ts';
+import { forgetKnownUser, type KnownUser, noteKnownUser, readKnownUser } from '../offline/known-user.ts';
 import { type Deployment, listDeployments } from '../service/deployments.ts';
+import { faultOf, isFromBetween } from '../service/fault.ts';
 import type { Service } from '../service/service.ts';
 
 /** What is there from signing in to signing out. */
@@ -30,14 +33,16 @@ const hiddenFrameMs = 400;
 /** The page is shown with what the browser has if the service takes longer. */
 const longestStartMs = 1500;
 
-/** Learns who the user is and what is open to them. Throws ServiceFault. */
-export async function openSession(service: Service): Promise<Session> {
-  const [info, deployments] = await Promise.all([service.json('v1/user/info'), listDeployments(service)]);
-  const user = isJsonObject(info) ? String(info.user) : '';
-  const titleModel = isJsonObject(info) ? info.titleModel : undefined;
+/**
+ * Learns who the user is and what is open to them. If the service cannot be reached, that is what it said last, as far as it said
+ * so of the same sign-in (`knownAs`). Throws ServiceFault.
+ */
+export async function openSession(service: Service, knownAs: string | undefined): Promise<Session> {
+  const { user, info, deployments } = await learnUser(service, knownAs);
+  const { titleModel } = info;
   const canName = deployments.some(({ id }) => id === titleModel);
-  const sharesChats = isJsonObject(info) && info.sharesChats === true;
-  const isAdmin = isJsonObject(info) && Array.isArray(info.roles) && info.roles.includes(adminRole);
+  const sharesChats = info.sharesChats === true;
+  const isAdmin = Array.isArray(info.roles) && info.roles.includes(adminRole);
   const database = await openDatabase(user).catch(() => undefined);
   const library = new Library(database ?? forgetfulDatabase(), otherTabsOf(user));
   await library.load();
@@ -51,8 +56,27 @@ export async function openSession(service: Service): Promise<Session> {
     leave() {
       library.close();
       leaveSync?.();
+      forgetKnownUser(user);
+      forgetDrafts(user);
     },
   };
+}
+
+async function learnUser(service: Service, knownAs: string | undefined): Promise<KnownUser> {
+  try {
+    const [told, deployments] = await Promise.all([service.json('v1/user/info'), listDeployments(service)]);
+    const info = isJsonObject(told) ? told : {};
+    const known = { user: isJsonObject(told) ? String(told.user) : '', info, deployments };
+    noteKnownUser(known);
+    return known;
+  } catch (thrown) {
+    const { status } = faultOf(thrown);
+    const known = readKnownUser();
+    const isAway = status === 0 || isFromBetween(status);
+    if (!isAway || known === undefined || known.user !== knownAs) throw thrown;
+    service.reach.noteAway();
+    return known;
+  }
 }
 
 /** A title is no reason for a fault: where it cannot be had, the old one stays. */

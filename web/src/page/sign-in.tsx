@@ -1,9 +1,9 @@
-import { type FormEvent, useEffect, useId, useState } from 'react';
-import type { SignInWay } from '#contract/sign-in-way.ts';
+import { type FormEvent, useId, useState } from 'react';
+import { AwayNote } from '../offline/away-note.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { ProviderButtons } from '../sign-in/provider-buttons.tsx';
-import { readWays } from '../sign-in/ways.ts';
+import { useWays } from '../sign-in/use-ways.ts';
 import { useWords } from '../words/words.tsx';
 import { readBrand } from './brand.ts';
 
@@ -21,16 +21,15 @@ interface SignInProps {
   readonly onKey: (key: string) => void;
   /** Where the one who signed out here can sign out as well. */
   readonly left: { readonly name: string; readonly address: string } | undefined;
+  /** Shows what the browser has, where nobody can sign in. */
+  readonly readKept: () => void;
 }
 
 /** The ways in: the identity providers that are configured, and a key. */
-export function SignIn({ isTrying, trouble, onTrouble, onKey, left }: SignInProps) {
+export function SignIn({ isTrying, trouble, onTrouble, onKey, left, readKept }: SignInProps) {
   const words = useWords();
   const [{ name }] = useState(readBrand);
-  const [ways, setWays] = useState<readonly SignInWay[]>();
-  useEffect(() => {
-    void readWays().then(setWays);
-  }, []);
+  const { ways, isAway } = useWays();
   const hasProviders = ways !== undefined && ways.length > 0;
   return (
     <main className="sign-in" aria-busy={ways === undefined}>
@@ -46,7 +45,8 @@ export function SignIn({ isTrying, trouble, onTrouble, onKey, left }: SignInProp
             </button>
           </div>
         )}
-        <Alert trouble={trouble?.isOfKey ? undefined : trouble} />
+        {isAway && <AwayNote readKept={readKept} />}
+        <Alert trouble={trouble?.isOfKey || isAway ? undefined : trouble} />
         {hasProviders && <ProviderButtons {...{ ways, onTrouble }} />}
         {ways !== undefined && <KeyForm {...{ isTrying, onKey, trouble, isPrimary: !hasProviders }} />}
       </div>

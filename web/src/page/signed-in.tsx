@@ -1,5 +1,6 @@
 import { Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { ChatPage } from '../chat/chat-page.tsx';
+import { OfflineNote } from '../offline/offline-note.tsx';
 import { CommandRegistry } from '../palette/command-registry.ts';
 import { Shortcuts } from '../palette/shortcuts.tsx';
 import { Guard } from '../parts/guard.tsx';
@@ -75,6 +76,7 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
       </button>
       <VersionNote />
       {note}
+      <OfflineNote />
       <div className="page">
         <Sidebar
           {...{ isMenuOpen, appearance, setAppearance }}

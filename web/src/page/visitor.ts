@@ -1,12 +1,14 @@
 import type { Credentials } from '../service/credentials.ts';
 import { forgetSignIn } from '../sign-in/kept.ts';
 import type { Words } from '../words/english.ts';
-import { forgetKey, keepKey } from './kept-key.ts';
+import { forgetKey, keepKey, userOfKey } from './kept-key.ts';
 
 /** Somebody at the entrance: with a key, or back from an identity provider. */
 export interface Visitor extends Credentials {
-  /** Keeps the credentials in this tab until it is closed. */
-  keep(): void;
+  /** Who the service said this is when this tab last kept the same credentials. */
+  readonly knownAs: string | undefined;
+  /** Keeps the credentials, and whose they are, in this tab until it is closed. */
+  keep(user: string): void;
   /** Forgets them; what is still under way keeps them no more. */
   leave(): void;
   /** What to say where the service does not take them; `why` in its words. */
@@ -33,9 +35,10 @@ export function visitorWithKey(key: string): Visitor {
   return {
     show: async () => ({ 'api-key': key }),
     renew: async () => false,
-    keep() {
+    knownAs: userOfKey(key),
+    keep(user) {
       forgetSignIn();
-      keepKey(key);
+      keepKey(key, user);
     },
     leave: forgetKey,
     refusal: (words) => words.keyRefused,

@@ -1,6 +1,7 @@
 import { tryParseJson } from '#base/json.ts';
 import type { Credentials, Shown } from './credentials.ts';
 import { faultOf, ServiceFault, toFault } from './fault.ts';
+import { Reach } from './reach.ts';
 
 export interface ServiceRequest {
   readonly method?: string;
@@ -19,6 +20,7 @@ interface Watching {
 
 /** The service behind the page, asked with the credentials of the one who signed in. */
 export class Service {
+  readonly reach = new Reach();
   readonly #credentials: Credentials;
 
   constructor(credentials: Credentials) {
@@ -28,15 +30,21 @@ export class Service {
   /** The whole answer. Throws ServiceFault for every status but 2xx, and where none comes. */
   async send(path: string, request: ServiceRequest = {}): Promise<Response> {
     const shown = await this.#credentials.show();
-    const first = await ask(path, request, shown);
+    const first = await this.#ask(path, request, shown);
     const isRenewed = first.status === 401 && (await this.#credentials.renew(shown));
-    const response = isRenewed ? await ask(path, request, await this.#credentials.show()) : first;
+    const response = isRenewed ? await this.#ask(path, request, await this.#credentials.show()) : first;
     if (!response.ok) throw new ServiceFault(await readFault(response));
     return response;
   }
 
   async json(path: string, request?: ServiceRequest): Promise<unknown> {
     return tryParseJson(await (await this.send(path, request)).text());
+  }
+
+  async #ask(path: string, request: ServiceRequest, shown: Shown): Promise<Response> {
+    const answer = ask(path, request, shown);
+    answer.catch(() => request.signal?.aborted || this.reach.doubt());
+    return answer;
   }
 
   /** Sends a file, telling how much of it has gone, from 0 to 1. */

@@ -1,15 +1,12 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { AttachmentList } from '../attachments/attachment-list.tsx';
-import { ReplyBody, ReplyName } from '../chat/reply-body.tsx';
-import type { Turn } from '../conversation/conversation.ts';
+import { ReadOnlyTurn } from '../chat/read-only-turn.tsx';
 import { usePage } from '../page/page.tsx';
 import { toHash } from '../page/place.ts';
-import { CopyButton } from '../parts/copy-button.tsx';
 import { NamedPage } from '../parts/named-page.tsx';
 import { Trouble } from '../parts/trouble.tsx';
 import { useLoaded } from '../parts/use-loaded.ts';
 import { type Fault, faultOf } from '../service/fault.ts';
-import { useLanguage, useWords } from '../words/words.tsx';
+import { useLanguage } from '../words/words.tsx';
 import { ChatShares, type SharedChat, toPersonName } from './chat-shares.ts';
 import { useShareWords } from './share-words.ts';
 import { toCopy } from './to-copy.ts';
@@ -74,37 +71,11 @@ function SharedThread({ shared }: { readonly shared: SharedChat }) {
             <p className="soft small">{words.asThen(date.format(expiresAtMs))}</p>
           </div>
           {turns.map((turn, at) => (
-            <SharedTurn key={turn.id} turn={turn} isLate={at >= drawnTurns} />
+            <ReadOnlyTurn key={turn.id} turn={turn} isLate={at >= drawnTurns} />
           ))}
         </div>
       </section>
     </div>
-  );
-}
-
-function SharedTurn({ turn, isLate }: { readonly turn: Turn; readonly isLate: boolean }) {
-  const words = useWords();
-  if (turn.kind === 'reply')
-    return (
-      <article className="reply" aria-label={turn.deployment}>
-        <ReplyName reply={turn} />
-        <ReplyBody reply={turn} isLate={isLate} />
-        {turn.text !== '' && (
-          <div className="actions">
-            <CopyButton text={() => turn.text} />
-          </div>
-        )}
-      </article>
-    );
-  const { text, control, filled = [], attachments } = turn;
-  return (
-    <article className="question" aria-label={words.you}>
-      <div className="question-body">
-        {control !== undefined && <p className="chosen">{[control.label, ...filled].join(' · ')}</p>}
-        {text !== '' && <p className="question-text">{text}</p>}
-        <AttachmentList attachments={attachments} />
-      </div>
-    </article>
   );
 }
 

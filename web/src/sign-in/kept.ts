@@ -30,6 +30,8 @@ export interface Tokens {
 export interface KeptSignIn {
   readonly way: ReadyWay;
   readonly tokens: Tokens;
+  /** Whose sign-in it is, as the service names them; absent until it was asked. */
+  readonly user?: string;
 }
 
 const begunName = 'parley sign-in begun';

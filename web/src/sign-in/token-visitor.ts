@@ -46,8 +46,13 @@ export class TokenVisitor implements Visitor, VisitorsProvider {
     return false;
   }
 
-  keep(): void {
+  get knownAs(): string | undefined {
+    return this.#held.user;
+  }
+
+  keep(user: string): void {
     this.#isKept = true;
+    this.#held = { ...this.#held, user };
     forgetKey();
     keepSignIn(this.#held);
   }
@@ -97,11 +102,12 @@ export class TokenVisitor implements Visitor, VisitorsProvider {
   }
 
   async #fetchNew(): Promise<boolean> {
-    const { way, tokens: old } = this.#held;
+    const { tokens: old, ...held } = this.#held;
+    const { way } = held;
     if (this.#isOver || old.refresh === undefined) return false;
     try {
       const tokens = await requestTokens(way, { grant_type: 'refresh_token', refresh_token: old.refresh });
-      this.#held = { way, tokens: { ...tokens, refresh: tokens.refresh ?? old.refresh, id: tokens.id ?? old.id } };
+      this.#held = { ...held, tokens: { ...tokens, refresh: tokens.refresh ?? old.refresh, id: tokens.id ?? old.id } };
     } catch (thrown) {
       // A provider that is out of reach may be back for the next request.
       this.#isOver = thrown instanceof SignInFault && /^(refused|unusable)$/.test(thrown.trouble.kind);

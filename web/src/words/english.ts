@@ -35,6 +35,12 @@ export const english = {
   signInNeedsHttps: (name: string) => `Signing in with ${name} works over https only. Open this page by its https address.`,
   tokenRefused: (name: string, why: string) => `This service does not take what ${name} gave. ${why}`,
   unreachable: 'The service cannot be reached. Check the connection and try again.',
+  away: (isOffline: boolean) =>
+    `${isOffline ? 'You are offline.' : 'The service cannot be reached.'} You can read what this browser has; what you write stays here as a draft.`,
+  awaySigningIn: (isOffline: boolean) =>
+    `${isOffline ? 'You are offline' : 'The service cannot be reached'}, so nobody can sign in at the moment.`,
+  readKept: 'Read what this browser has',
+  sendAway: 'This can be sent when the service can be reached again',
 
   conversations: 'Conversations',
   newConversation: 'New conversation',

@@ -39,6 +39,12 @@ export const french: Words = {
   signInNeedsHttps: (name) => `La connexion avec ${name} ne fonctionne qu’en https. Ouvrez cette page à son adresse https.`,
   tokenRefused: (name, why) => `Ce service n’accepte pas ce que ${name} a fourni. ${why}`,
   unreachable: 'Le service est injoignable. Vérifiez la connexion et réessayez.',
+  away: (isOffline) =>
+    `${isOffline ? 'Vous êtes hors ligne.' : 'Le service est injoignable.'} Vous pouvez lire ce que ce navigateur a gardé ; ce que vous écrivez reste ici comme brouillon.`,
+  awaySigningIn: (isOffline) =>
+    `${isOffline ? 'Vous êtes hors ligne' : 'Le service est injoignable'} : il est impossible de se connecter pour le moment.`,
+  readKept: 'Lire ce que ce navigateur a gardé',
+  sendAway: 'L’envoi sera possible dès que le service sera de nouveau joignable',
 
   conversations: 'Conversations',
   newConversation: 'Nouvelle conversation',

@@ -36,6 +36,12 @@ export const german: Words = {
   signInNeedsHttps: (name) => `Die Anmeldung mit ${name} geht nur über https. Öffne diese Seite unter ihrer https-Adresse.`,
   tokenRefused: (name, why) => `Dieser Dienst nimmt nicht an, was ${name} gab. ${why}`,
   unreachable: 'Der Dienst ist nicht zu erreichen. Prüfe die Verbindung und versuche es noch einmal.',
+  away: (isOffline) =>
+    `${isOffline ? 'Du bist offline.' : 'Der Dienst ist nicht zu erreichen.'} Was dieser Browser hat, kannst du lesen; was du schreibst, bleibt hier als Entwurf.`,
+  awaySigningIn: (isOffline) =>
+    `${isOffline ? 'Du bist offline' : 'Der Dienst ist nicht zu erreichen'}; anmelden kann sich gerade niemand.`,
+  readKept: 'Lesen, was dieser Browser hat',
+  sendAway: 'Das kann gesendet werden, sobald der Dienst wieder zu erreichen ist',
 
   conversations: 'Gespräche',
   newConversation: 'Neues Gespräch',

@@ -39,6 +39,12 @@ export const spanish: Words = {
   signInNeedsHttps: (name) => `El inicio de sesión con ${name} solo funciona por https. Abre esta página en su dirección https.`,
   tokenRefused: (name, why) => `Este servicio no acepta lo que ${name} entregó. ${why}`,
   unreachable: 'No se puede contactar con el servicio. Comprueba la conexión e inténtalo de nuevo.',
+  away: (isOffline) =>
+    `${isOffline ? 'Estás sin conexión.' : 'No se puede contactar con el servicio.'} Puedes leer lo que guarda este navegador; lo que escribas queda aquí como borrador.`,
+  awaySigningIn: (isOffline) =>
+    `${isOffline ? 'Estás sin conexión' : 'No se puede contactar con el servicio'}: por ahora no se puede iniciar sesión.`,
+  readKept: 'Leer lo que guarda este navegador',
+  sendAway: 'Se podrá enviar cuando se vuelva a contactar con el servicio',
 
   conversations: 'Conversaciones',
   newConversation: 'Nueva conversación',

@@ -73,7 +73,7 @@ describe('French', () => {
 
   it.each(paths)('keeps its marks with their words, and says vous, in %s', (path) => {
     const said = sayingsOf(wordsIn(path), many);
-    expect(said.length).toBeGreaterThan(5);
+    expect(said.length).toBeGreaterThan(3);
     expect(said.filter(([, text]) => /« | [»?!;:]|\S[?!;]|[^\s\d/]:(?:\s|$)/.test(marked(text)))).toEqual([]);
     expect(said.filter(([, text]) => /(?<!\p{L})(?:tu|toi|tes|ton)(?!\p{L})/iu.test(text))).toEqual([]);
   });

@@ -1,0 +1,14 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import { drawIcon, icons } from '../test/web/drawn-icons.ts';
+
+/** Draws the icons of an installed page from its mark, web/public/parley.svg, with Debian's Chromium. */
+const folder = fileURLToPath(new URL('../web/public/', import.meta.url));
+const mark = readFileSync(`${folder}parley.svg`, 'utf8');
+await using browser = await chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: ['--no-sandbox'] });
+for (const icon of icons) {
+  const drawn = await drawIcon(browser, mark, icon);
+  writeFileSync(`${folder}${icon.file}`, drawn);
+  console.log(`${icon.file}: ${drawn.length} bytes`);
+}

@@ -1,0 +1,139 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { drawIcon, icons } from './drawn-icons.ts';
+import { type PageHouse, startPageHouse } from './support.ts';
+
+const picture = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 60 20"><path d="M0 0h60v20H0z" fill="#cc0044"/></svg>';
+const logo = `data:image/svg+xml;base64,${Buffer.from(picture).toString('base64')}`;
+
+let house: PageHouse;
+let branded: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+  branded = await startPageHouse({ page: { name: 'Acme', accent: '#0b57d0', logo } }, house.browser);
+});
+
+afterAll(async () => {
+  await branded[Symbol.asyncDispose]();
+  await house[Symbol.asyncDispose]();
+});
+
+interface Manifest {
+  readonly name: string;
+  readonly theme_color: string;
+  readonly icons: readonly { readonly src: string; readonly type: string; readonly sizes: string; readonly purpose: string }[];
+}
+
+const manifestOf = async ({ service }: PageHouse): Promise<Manifest> =>
+  (await service.app.inject('/manifest.webmanifest')).json();
+
+/** The icons of the page as the browser understands its manifest, and what it finds wrong with that. */
+async function understood(at: PageHouse): Promise<{ readonly errors: number; readonly icons: number | undefined }> {
+  const { page } = await at.openAt('/');
+  await page.getByLabel('Key').waitFor();
+  const session = await page.context().newCDPSession(page);
+  const { errors, manifest } = await session.send('Page.getAppManifest');
+  await session.detach();
+  return { errors: errors.length, icons: manifest?.icons?.length };
+}
+
+/** The size of a picture as the browser draws it, and the colours of points of it, given as parts of its side. */
+function look(src: string, points: readonly (readonly [number, number])[]): string {
+  return `new Promise((resolve, reject) => {
+    const image = new Image();
+    image.onerror = () => reject(new Error('not a picture'));
+    image.onload = () => {
+      const canvas = Object.assign(document.createElement('canvas'), { width: 192, height: 192 });
+      const context = canvas.getContext('2d');
+      context.drawImage(image, 0, 0, 192, 192);
+      const at = ([x, y]) => [...context.getImageData(x * 192, y * 192, 1, 1).data].join();
+      resolve([image.naturalWidth, image.naturalHeight, ...${JSON.stringify(points)}.map(at)]);
+    };
+    image.src = ${JSON.stringify(src)};
+  })`;
+}
+
+/** The width of the first of two pictures, and which part of its values is far from those of the other. */
+function compare(pictures: readonly Buffer[]): string {
+  const sources = pictures.map((png) => `data:image/png;base64,${png.toString('base64')}`);
+  return `Promise.all(${JSON.stringify(sources)}.map((src) => new Promise((resolve) => {
+    const image = new Image();
+    image.onload = () => {
+      const { width, height } = image;
+      const context = Object.assign(document.createElement('canvas'), { width, height }).getContext('2d');
+      context.drawImage(image, 0, 0);
+      resolve([width, context.getImageData(0, 0, width, height).data]);
+    };
+    image.src = src;
+  }))).then(([[width, one], [, other]]) => [width, one.filter((value, at) => Math.abs(value - other[at]) > 32).length / one.length])`;
+}
+
+describe('an installed page', () => {
+  it('can be installed, under the name, the colour and the mark of Parley', async () => {
+    expect(await understood(house)).toEqual({ errors: 0, icons: 4 });
+    const { name, theme_color, icons: named } = await manifestOf(house);
+    expect([name, theme_color]).toEqual(['Parley', '#17605a']);
+    expect(named.map(({ sizes, purpose }) => `${sizes} ${purpose}`)).toEqual([
+      '192x192 any',
+      '512x512 any',
+      '512x512 maskable',
+      'any any',
+    ]);
+    const { page, troubles } = await house.openAt('/');
+    for (const { src, sizes, purpose, type } of named) {
+      const { headers, statusCode } = await house.service.app.inject(src.slice(1));
+      expect([src, statusCode, headers['content-type'], headers['cache-control']]).toEqual([src, 200, type, 'no-cache']);
+      const [width, height, corner, speech] = (await page.evaluate(
+        look(src, [
+          [0, 0],
+          [0.4, 0.43],
+        ]),
+      )) as readonly (number | string)[];
+      if (sizes !== 'any') expect(`${width}x${height}`).toBe(sizes);
+      expect([src, speech]).toEqual([src, '251,250,248,255']);
+      expect([src, corner]).toEqual([src, purpose === 'maskable' ? '23,96,90,255' : '0,0,0,0']);
+    }
+    expect(await page.locator('link[rel=apple-touch-icon]').getAttribute('href')).toBe('./icon-192.png');
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('has the operator’s name and colour, and their mark on a square that may be cut round', async () => {
+    expect(await understood(branded)).toEqual({ errors: 0, icons: 2 });
+    const { name, theme_color, icons: named } = await manifestOf(branded);
+    expect([name, theme_color, named.map(({ purpose }) => purpose)]).toEqual(['Acme', '#0b57d0', ['any', 'maskable']]);
+    const { page, troubles } = await branded.openAt('/');
+    const [{ src = '' } = {}] = named;
+    const seen = await page.evaluate(
+      look(src, [
+        [0.02, 0.02],
+        [0.5, 0.5],
+        [0.5, 0.3],
+      ]),
+    );
+    expect((seen as readonly string[]).slice(2)).toEqual(['255,255,255,255', '204,0,68,255', '255,255,255,255']);
+    const { headers } = await branded.service.app.inject(src.slice(1));
+    expect(headers).toMatchObject({
+      'content-type': 'image/svg+xml',
+      'content-security-policy': expect.stringMatching(/^sandbox/),
+    });
+    expect((await house.service.app.inject('/brand/icon.svg')).statusCode).toBe(404);
+    expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('has icons that are drawn from the mark as it is (node scripts/draw-icons.ts)', async () => {
+    const folder = fileURLToPath(new URL('../../web/public/', import.meta.url));
+    const mark = await readFile(`${folder}parley.svg`, 'utf8');
+    await using browser = await chromium.launch({ executablePath: '/usr/bin/chromium-headless-shell', args: ['--no-sandbox'] });
+    const page = await browser.newPage();
+    for (const icon of icons) {
+      const pictures = [await readFile(`${folder}${icon.file}`), await drawIcon(browser, mark, icon)];
+      const [width, differing] = (await page.evaluate(compare(pictures))) as readonly number[];
+      expect([icon.file, width]).toEqual([icon.file, icon.pixels]);
+      // Another version of the browser may draw an edge otherwise.
+      expect([icon.file, differing]).toEqual([icon.file, expect.closeTo(0, 2)]);
+    }
+  });
+});

@@ -1,0 +1,232 @@
+import { cp, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { callerKey } from '#test/start-service.ts';
+import { openFolder } from '#test/temporary-folder.ts';
+import { type ChatsHouse, startChatsHouse } from './chats-house.ts';
+import { type PageFront, startPageFront } from './page-front.ts';
+import type { TestPage } from './support.ts';
+import { looks, overhang, violations } from './violations.ts';
+
+let house: ChatsHouse;
+let front: PageFront;
+
+beforeAll(async () => {
+  house = await startChatsHouse();
+  front = await startPageFront(house.service.url);
+});
+
+afterEach(() => front.comeBack());
+
+afterAll(async () => {
+  await front[Symbol.asyncDispose]();
+  await house[Symbol.asyncDispose]();
+});
+
+const allowed: BrowserContextOptions = { serviceWorkers: 'allow' };
+const keptCaches = "caches.keys().then((names) => names.filter((name) => name.startsWith('parley page ')))";
+const keptAddresses = `caches.keys()
+  .then((names) => Promise.all(names.map((name) => caches.open(name).then((cache) => cache.keys()))))
+  .then((all) => all.flat().map(({ url }) => new URL(url).pathname))`;
+/** Whether a build is kept whole, and its worker answers this page. */
+const isKept = `navigator.serviceWorker.controller?.state === 'activated'`;
+
+/** Signed in through the front, with a page that the browser has kept. */
+async function openKept(options: BrowserContextOptions = {}): Promise<TestPage> {
+  const opened = await house.browser.open(`${front.url}/#key=${callerKey}`, { ...allowed, ...options });
+  await opened.page.locator('.starter').first().waitFor();
+  await until(opened.page, isKept);
+  return opened;
+}
+
+const until = (page: Page, claim: string) => expect.poll(() => page.evaluate(claim), { timeout: 60_000 }).toBe(true);
+
+const banner = (page: Page) => page.locator('.offline-note');
+
+describe('without a network', () => {
+  it.each(looks)('the page opens with its conversations, says so, and keeps drafts: %s', async (look, options) => {
+    const opened = await openKept(options);
+    const { page, say, answer } = opened;
+    const asked = `What is kept in ${look}?`;
+    await say(asked);
+    const said = await answer();
+    await expect.poll(async () => (await page.evaluate('location.hash')) as string).toMatch(/^#\/chat\//);
+    front.goAway();
+    await page.reload();
+    await banner(page).getByText('The service cannot be reached. You can read what this browser has').waitFor();
+    await expect.poll(answer).toBe(said);
+    if (look !== 'phone') await page.locator('.heads').getByRole('link', { name: asked }).waitFor();
+    await page.locator('#message').fill('A draft of mine');
+    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
+    await page.locator('#message').press('Enter');
+    expect(await page.locator('.question').count()).toBe(1);
+    expect(await violations(page)).toEqual([]);
+    expect(await overhang(page)).toBe(0);
+    await page.reload();
+    await banner(page).waitFor();
+    expect(await page.locator('#message').inputValue()).toBe('A draft of mine');
+    front.comeBack();
+    await banner(page).waitFor({ state: 'detached' });
+    await page.locator('#message').press('Enter');
+    await page.locator('.question', { hasText: 'A draft of mine' }).waitFor();
+    await answer();
+    expect(await page.locator('.reply').count()).toBe(2);
+    expect(opened.troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it.each(looks)('a tab of nobody reads what the browser has, and changes nothing: %s', async (look, options) => {
+    const { page, say, answer } = await openKept(options);
+    const asked = `Read me later in ${look}`;
+    await say(asked);
+    const said = await answer();
+    await page.locator('#message').fill('Never sent');
+    front.goAway();
+    const other = await page.context().newPage();
+    await other.goto(front.url);
+    await other.getByText('The service cannot be reached, so nobody can sign in').waitFor();
+    expect(await violations(other)).toEqual([]);
+    await other.getByRole('button', { name: 'Read what this browser has' }).click();
+    await other.getByText('These are the conversations this browser has').waitFor();
+    expect(await violations(other)).toEqual([]);
+    await other.getByRole('button', { name: asked }).click();
+    await other.locator('.reply .markdown', { hasText: said.slice(0, 20) }).waitFor();
+    expect(await other.locator('#message, .composer, .edit-question').count()).toBe(0);
+    expect(await violations(other)).toEqual([]);
+    expect(await overhang(other)).toBe(0);
+    front.comeBack();
+    if (look === 'phone') await other.getByRole('button', { name: 'Conversations' }).click();
+    await other.getByText('The service can be reached again').waitFor();
+    await other.getByRole('button', { name: 'Sign in' }).click();
+    await other.getByLabel('Key').fill(callerKey);
+    await other.keyboard.press('Enter');
+    await other.locator('#message').waitFor();
+    await other.close();
+  });
+
+  it('nothing is read after signing out', async () => {
+    const { page, say, answer } = await openKept();
+    await say('Gone with me');
+    await answer();
+    await page.locator('#message').fill('And this');
+    await page.getByText('Settings').click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Key').waitFor();
+    expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toMatch(/And this|known/);
+    front.goAway();
+    await page.reload();
+    await page.getByText('so nobody can sign in').waitFor();
+    expect(await page.getByRole('button', { name: 'Read what this browser has' }).count()).toBe(0);
+  });
+
+  it('a key that this tab was not let in with opens nothing', async () => {
+    const { page } = await openKept();
+    front.goAway();
+    await page.evaluate("location.hash = '#key=another'");
+    await page.waitForURL((url) => url.hash === '');
+    await page.reload();
+    await page.getByLabel('Key').waitFor();
+    expect(await page.locator('#message').count()).toBe(0);
+  });
+});
+
+describe('what the browser keeps', () => {
+  it('is the page alone: no answer of the API, and not the reference', async () => {
+    const { page, say, answer } = await openKept();
+    await say('Hello');
+    await answer();
+    await page.evaluate("location.hash = '#/usage'");
+    await page.locator('main h1').first().waitFor();
+    const reference = await page.context().newPage();
+    await reference.goto(`${front.url}/docs/`);
+    await reference.close();
+    const addresses = (await page.evaluate(keptAddresses)) as readonly string[];
+    expect(addresses.length).toBeGreaterThan(20);
+    expect(addresses.filter((path) => !/^\/($|assets\/|parley\.svg$|sheet\.(html|js)$|brand\/)/.test(path))).toEqual([]);
+    front.goAway();
+    const away = await page.context().newPage();
+    await expect(away.goto(`${front.url}/docs/`)).rejects.toThrow();
+    await away.close();
+  });
+
+  it('comes from a worker that is looked at with each visit, and may ask nobody but the service', async () => {
+    const { headers } = await house.service.app.inject('/service-worker.js');
+    expect(headers).toMatchObject({
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'no-cache',
+      'content-security-policy': "default-src 'none'; connect-src 'self'",
+    });
+  });
+
+  it('is given up where the operator wants it so, whoever opens the page', async () => {
+    const { page } = await openKept();
+    await page.locator('#message').fill('A draft');
+    await page.evaluate("caches.open('of a neighbour').then(() => true)");
+    const before = house.service.snapshot.current().configuration;
+    house.service.snapshot.replace({ ...before, page: { ...before.page, offline: false } });
+    try {
+      const other = await page.context().newPage();
+      await other.goto(front.url);
+      await other.getByLabel('Key').waitFor();
+      await until(
+        other,
+        `Promise.all([navigator.serviceWorker.getRegistrations(), caches.keys()])
+        .then(([workers, names]) => workers.length === 0 && names.join() === 'of a neighbour')`,
+      );
+      expect(await other.evaluate('Object.keys(localStorage).filter((name) => /known|draft/.test(name))')).toEqual([]);
+      await page.reload();
+      await page.locator('#message').waitFor();
+      expect(await page.locator('#message').inputValue()).toBe('A draft');
+      expect(await page.evaluate('Object.keys(localStorage).filter((name) => /known|draft/.test(name))')).toEqual([]);
+    } finally {
+      house.service.snapshot.replace(before);
+    }
+  });
+});
+
+describe('another build', () => {
+  it('is taken whole: the page opens with it, and an open tab still has all parts of its own', async () => {
+    await using folder = await openFolder();
+    const built = fileURLToPath(new URL('../../web/dist', import.meta.url));
+    const { page } = await openKept();
+    const [first] = (await page.evaluate(keptCaches)) as readonly string[];
+    await toNextBuild(built, folder.path);
+    await front.servePageOf(folder.path);
+    await page.evaluate('navigator.serviceWorker.ready.then((registration) => registration.update())');
+    await until(page, `${keptCaches}.then((names) => names.length === 2)`);
+    await until(
+      page,
+      `navigator.serviceWorker.ready.then(({ active, installing, waiting }) => active?.state === 'activated' && !installing && !waiting)`,
+    );
+    await page.evaluate("location.hash = '#/usage'");
+    await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
+    front.goAway();
+    const other = await page.context().newPage();
+    await other.goto(front.url);
+    await other.getByText('so nobody can sign in').waitFor();
+    const script = await other.locator('script[type=module]').getAttribute('src');
+    expect(script).toMatch(/-next\.js$/);
+    expect(await page.evaluate(keptCaches)).toEqual([first, expect.not.stringMatching(String(first))]);
+    await other.close();
+  });
+});
+
+/** A copy of the page in which every script has another name, as after a change of all of them. */
+async function toNextBuild(from: string, to: string): Promise<void> {
+  await cp(from, to, { recursive: true });
+  const names = (await readdir(join(to, 'assets'))).filter((name) => name.endsWith('.js'));
+  for (const file of await readdir(to, { recursive: true })) {
+    if (!/\.(js|html|css)$/.test(file)) {
+      if (/\.(br|gz)$/.test(file)) await rename(join(to, file), join(to, `${file}.old`));
+      continue;
+    }
+    let text = await readFile(join(to, file), 'utf8');
+    for (const name of names) text = text.replaceAll(name, name.replace('.js', '-next.js'));
+    await writeFile(
+      join(to, file),
+      text.replace(/id:\s*[`"'][0-9a-f]{16}/, (id) => `${id.slice(0, -4)}next`),
+    );
+  }
+  for (const name of names) await rename(join(to, 'assets', name), join(to, 'assets', name.replace('.js', '-next.js')));
+}

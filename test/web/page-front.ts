@@ -1,0 +1,58 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fastify } from 'fastify';
+import { uiRoutes } from '#surfaces/ui/routes.ts';
+import { listeningAt } from '#test/listening.ts';
+
+/** An address before a service that can go away, come back, and serve another build of the page. */
+export interface PageFront extends AsyncDisposable {
+  readonly url: string;
+  goAway(): void;
+  comeBack(): void;
+  /** From now on the page is the one of this folder. */
+  servePageOf(folder: string): Promise<void>;
+}
+
+const ofPage = /^\/($|\?|index\.html|assets\/|[\w.-]+\.(js|svg|png|html)$)/;
+const settings = { conversations: 'server', sharing: true, offline: true } as const;
+
+export async function startPageFront(service: string): Promise<PageFront> {
+  let isAway = false;
+  let page: ReturnType<typeof fastify> | undefined;
+  const pass = (asked: IncomingMessage, reply: ServerResponse): void => {
+    const { method, headers } = asked;
+    const passed = request(new URL(asked.url ?? '/', service), { method, headers }, (answer) => {
+      reply.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(reply);
+    });
+    passed.on('error', () => reply.destroy());
+    reply.on('close', () => passed.destroy());
+    asked.pipe(passed);
+  };
+  const server = createServer((asked, reply) => {
+    if (isAway) asked.socket.destroy();
+    else if (page !== undefined && asked.method === 'GET' && ofPage.test(asked.url ?? '')) page.routing(asked, reply);
+    else pass(asked, reply);
+  });
+  await listeningAt(server.listen(0, '127.0.0.1'));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    goAway() {
+      isAway = true;
+      server.closeAllConnections();
+    },
+    comeBack() {
+      isAway = false;
+    },
+    async servePageOf(folder) {
+      const next = fastify();
+      uiRoutes(next, { folder, listWays: async () => [], settings: () => settings });
+      await next.ready();
+      page = next;
+    },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,12 @@
+import { forgetAllDrafts } from '../chat/drafts.ts';
+import { forgetKnownUser } from './known-user.ts';
+
+/** Has the browser keep nothing of the page any more, and of whoever was here. */
+export async function giveUpShell(): Promise<void> {
+  forgetKnownUser();
+  forgetAllDrafts();
+  const kept = await navigator.serviceWorker?.getRegistration();
+  await kept?.unregister();
+  const names = (await globalThis.caches?.keys()) ?? [];
+  for (const name of names) if (name.startsWith('parley page ')) await caches.delete(name);
+}

@@ -1,0 +1,137 @@
+import { useId, useMemo, useState } from 'react';
+import { ReadOnlyTurn } from '../chat/read-only-turn.tsx';
+import { Asking } from '../conversation/asking.ts';
+import { type Conversation, shownTurns } from '../conversation/conversation.ts';
+import { forgetfulDatabase, type Head } from '../conversation/database.ts';
+import { findHeads, Library } from '../conversation/library.ts';
+import { type Page, PageContext } from '../page/page.tsx';
+import { CommandRegistry } from '../palette/command-registry.ts';
+import { Icon } from '../parts/icon.tsx';
+import { Mark } from '../parts/mark.tsx';
+import { Service } from '../service/service.ts';
+import { useAway } from '../service/use-away.ts';
+import { useLanguage } from '../words/words.tsx';
+import { useKeptWords } from './kept-words.ts';
+import { type KnownUser, readKnownUser } from './known-user.ts';
+import { useKeptChats } from './use-kept-chats.ts';
+import '../chat/thread.css';
+import '../chat/turns.css';
+import './kept.css';
+
+/** Turns that are drawn before anybody scrolls. */
+const drawnTurns = 6;
+
+/** Conversations of the one who was here last, without a sign-in: they are read, and nothing is changed. */
+export function KeptPage({ leave }: { readonly leave: () => void }) {
+  const [known] = useState(readKnownUser);
+  return known && <Reader {...{ known, leave }} />;
+}
+
+function Reader({ known, leave }: { readonly known: KnownUser; readonly leave: () => void }) {
+  const words = useKeptWords();
+  const { words: common } = useLanguage();
+  const page = useReadOnlyPage(known, leave);
+  const isAway = useAway(page.service);
+  const [id, setId] = useState<string>();
+  const { heads, open } = useKeptChats(known.user, id);
+  return (
+    <PageContext value={page}>
+      <main className={id === undefined ? 'kept' : 'kept reading-one'} aria-busy={heads === undefined}>
+        <h1 className="heard-only">{open === undefined ? common.conversations : open.title || common.untitled}</h1>
+        <nav className="kept-list" aria-label={common.conversations}>
+          <p className="wordmark">
+            <Mark size={26} />
+            {common.product}
+          </p>
+          <div className="kept-note" role="status">
+            <p>{isAway ? words.away(!navigator.onLine) : words.back}</p>
+            <button type="button" className={isAway ? 'button' : 'button primary'} onClick={leave}>
+              {isAway ? common.close : common.signIn}
+            </button>
+          </div>
+          {heads !== undefined && <Heads {...{ heads, id }} choose={setId} />}
+        </nav>
+        <div className="content" aria-busy={id !== undefined && open === undefined}>
+          <button type="button" className="quiet-link narrow-only" onClick={() => setId(undefined)}>
+            <Icon name="left" />
+            {common.conversations}
+          </button>
+          {id === undefined ? <p className="soft kept-hint">{words.choose}</p> : open && <Kept conversation={open} />}
+        </div>
+      </main>
+    </PageContext>
+  );
+}
+
+interface HeadsProps {
+  readonly heads: readonly Head[];
+  readonly id: string | undefined;
+  readonly choose: (id: string) => void;
+}
+
+function Heads({ heads, id, choose }: HeadsProps) {
+  const words = useKeptWords();
+  const { words: common } = useLanguage();
+  const [query, setQuery] = useState('');
+  const search = useId();
+  const found = findHeads(heads, query);
+  if (heads.length === 0) return <p className="soft small">{words.none}</p>;
+  return (
+    <>
+      <div className="search">
+        <Icon name="search" />
+        <label className="heard-only" htmlFor={search}>
+          {common.searchConversations}
+        </label>
+        <input
+          {...{ id: search, type: 'search', value: query, placeholder: common.searchConversations }}
+          onChange={({ target }) => setQuery(target.value)}
+        />
+      </div>
+      {found.length === 0 && <p className="soft small">{common.nothingFound(query.trim())}</p>}
+      <ul className="kept-heads">
+        {found.map((head) => (
+          <li key={head.id}>
+            <button type="button" aria-current={head.id === id} onClick={() => choose(head.id)}>
+              {head.title || common.untitled}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Kept({ conversation }: { readonly conversation: Conversation }) {
+  const { words } = useLanguage();
+  return (
+    <div className="thread-frame">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      <section className="thread" aria-label={words.conversation} tabIndex={0}>
+        <div className="turns">
+          <p className="kept-title" aria-hidden="true">
+            {conversation.title || words.untitled}
+          </p>
+          {shownTurns(conversation).map((turn, at) => (
+            <ReadOnlyTurn key={turn.id} turn={turn} isLate={at >= drawnTurns} />
+          ))}
+        </div>
+      </section>
+    </div>
+  );
+}
+
+/** What the views of a conversation need to know, with nobody signed in: nothing can be asked, and nothing is written. */
+function useReadOnlyPage({ user, deployments }: KnownUser, leave: () => void): Page {
+  return useMemo(() => {
+    const service = new Service({ show: async () => ({}), renew: async () => false });
+    service.reach.noteAway();
+    const library = new Library(forgetfulDatabase());
+    return {
+      ...{ service, library, deployments, user, sharesChats: false, isAdmin: false, isStorageGone: false },
+      asking: new Asking({ service, library, nextFrame: () => undefined }),
+      ...{ refresh: async () => undefined, place: { at: 'new' }, go: () => undefined, announce: () => undefined },
+      ...{ signOut: leave, offerUndo: () => undefined, commands: new CommandRegistry() },
+    };
+  }, [user, deployments, leave]);
+}
