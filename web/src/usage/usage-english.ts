@@ -62,7 +62,7 @@ export const usageEnglish = {
   byPerson: 'By person',
   person: 'Person',
   innerNote:
-    'An application’s calls and tokens hold those of what it called, which are listed here too. What that cost stands with the model.',
+    'An application’s calls and tokens hold those of what it called, which stand here too: bars and rows add up to more than the sum above. What that cost stands with the model.',
   utcNote: 'Days are those of UTC.',
   cutNote: (count: string) => `These are the first ${count}. The rest is in the download.`,
   csv: 'Download as CSV',

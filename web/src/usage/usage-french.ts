@@ -63,7 +63,7 @@ export const usageFrench: UsageWords = {
   byPerson: 'Par personne',
   person: 'Personne',
   innerNote:
-    'Les appels et tokens d’une application comprennent ceux de ce qu’elle a appelé, qui figurent aussi ici. Leur coût est indiqué avec le modèle.',
+    'Les appels et tokens d’une application comprennent ceux de ce qu’elle a appelé, qui figurent aussi ici : le total des barres et des lignes dépasse la somme ci-dessus. Leur coût est indiqué avec le modèle.',
   utcNote: 'Les jours sont ceux de l’UTC.',
   cutNote: (count) => `Voici les ${count} premiers. Le reste se trouve dans le fichier téléchargé.`,
   csv: 'Télécharger en CSV',

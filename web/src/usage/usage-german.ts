@@ -60,7 +60,7 @@ export const usageGerman: UsageWords = {
   byPerson: 'Nach Person',
   person: 'Person',
   innerNote:
-    'Aufrufe und Token einer Anwendung enthalten, was sie selbst aufgerufen hat; das steht hier auch für sich. Was das gekostet hat, steht beim Modell.',
+    'Aufrufe und Token einer Anwendung enthalten, was sie selbst aufgerufen hat; das steht hier auch für sich: Balken und Zeilen ergeben mehr als die Summe darüber. Was das gekostet hat, steht beim Modell.',
   utcNote: 'Tage sind die der UTC.',
   cutNote: (count) => `Das sind die ersten ${count}. Der Rest steht im Download.`,
   csv: 'Als CSV herunterladen',

@@ -54,6 +54,7 @@ export function UsageSection() {
           <Summary total={value.days.total} />
           {value.days.total.calls > 0 && (
             <>
+              <p className="soft small">{words.innerNote}</p>
               <UsageDays {...{ usage: value.days, range: value.range, stack: value.stack, measure }} />
               <UsageTable {...{ usage: value.deployments, measure }} by="deployment" />
               {value.people !== undefined && <UsageTable {...{ usage: value.people, measure }} by="user" />}

@@ -63,7 +63,7 @@ export const usageSpanish: UsageWords = {
   byPerson: 'Por persona',
   person: 'Persona',
   innerNote:
-    'Las llamadas y los tokens de una aplicación incluyen los de aquello a lo que llamó, que también figura aquí. Su coste aparece junto al modelo.',
+    'Las llamadas y los tokens de una aplicación incluyen los de aquello a lo que llamó, que también figura aquí: las barras y las filas suman más que el total de arriba. Su coste aparece junto al modelo.',
   utcNote: 'Los días son los de UTC.',
   cutNote: (count) => `Estos son los primeros ${count}. El resto está en la descarga.`,
   csv: 'Descargar como CSV',

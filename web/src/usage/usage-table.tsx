@@ -46,7 +46,6 @@ export function UsageTable({ usage, by, measure }: UsageTableProps) {
   return (
     <>
       <h3>{title}</h3>
-      {by === 'deployment' && <p className="soft small">{words.innerNote}</p>}
       <DataTable label={title} columns={[name, ...numbers, ...outcomes]} {...{ rows, keyOf: (row: UsageRow) => row[by] }} />
       {usage.isCut && <p className="soft small">{words.cutNote(rows.length.toLocaleString(language))}</p>}
     </>
