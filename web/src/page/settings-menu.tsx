@@ -1,4 +1,5 @@
 import { useRef, useState } from 'react';
+import { DisplayItem } from '../display/display-item.tsx';
 import { useCommands } from '../palette/use-commands.ts';
 import { Icon } from '../parts/icon.tsx';
 import { Segments } from '../parts/segments.tsx';
@@ -70,6 +71,7 @@ export function SettingsMenu({ appearance, setAppearance }: SettingsMenuProps) {
           {...{ name: words.languageOf, value: language, choose: speak }}
           options={languages.map((each) => [each, nameOf(each)])}
         />
+        <DisplayItem />
         <TransferItem />
         <ShareButton />
         <button type="button" className="quiet-link" onClick={() => void removeAll()}>

@@ -7,6 +7,7 @@ const drawings = {
   build: 'M4 4h7v7H4zM13 13h7v7h-7zM4 13h7v7H4zM16.5 4v7M13 7.5h7',
   shield: 'M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6zM9 12l2 2 4-4',
   sliders: 'M4 8h8M18 8h2M4 16h2M12 16h8M18 8a3 3 0 1 1-6 0 3 3 0 0 1 6 0M12 16a3 3 0 1 1-6 0 3 3 0 0 1 6 0',
+  text: 'M3 19l5-13 5 13M4.6 15h6.8M15 19l3-8 3 8M16 16.4h4',
   leave: 'M14 4H5v16h9M10 12h10M17 9l3 3-3 3',
   menu: 'M4 7h16M4 12h16M4 17h10',
   down: 'M6 9l6 6 6-6',

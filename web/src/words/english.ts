@@ -90,6 +90,7 @@ export const english = {
 
   settings: 'Settings',
   appearance: 'Appearance',
+  display: 'Text and display',
   followSystem: 'System',
   light: 'Light',
   dark: 'Dark',

@@ -94,6 +94,7 @@ export const french: Words = {
 
   settings: 'Paramètres',
   appearance: 'Apparence',
+  display: 'Texte et affichage',
   followSystem: 'Système',
   light: 'Clair',
   dark: 'Sombre',

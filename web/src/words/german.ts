@@ -91,6 +91,7 @@ export const german: Words = {
 
   settings: 'Einstellungen',
   appearance: 'Aussehen',
+  display: 'Text und Darstellung',
   followSystem: 'System',
   light: 'Hell',
   dark: 'Dunkel',

@@ -94,6 +94,7 @@ export const spanish: Words = {
 
   settings: 'Ajustes',
   appearance: 'Apariencia',
+  display: 'Texto y visualización',
   followSystem: 'Sistema',
   light: 'Claro',
   dark: 'Oscuro',

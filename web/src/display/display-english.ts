@@ -1,0 +1,13 @@
+/** What is said where somebody chooses how the page is drawn. */
+export const displayEnglish = {
+  textSize: 'Text size',
+  textSizes: { small: 'Small', medium: 'Medium', large: 'Large', largest: 'Largest' },
+  density: 'Spacing',
+  densities: { roomy: 'Roomy', compact: 'Compact' },
+  contrast: 'Contrast',
+  contrasts: { system: 'As the system', more: 'High' },
+  motion: 'Motion',
+  motions: { system: 'As the system', less: 'Reduced' },
+};
+
+export type DisplayWords = typeof displayEnglish;
