@@ -29,15 +29,15 @@ async function faintTexts(page: Page): Promise<unknown> {
 async function openDisplay({ page }: TestPage, isPhone: boolean): Promise<void> {
   if (isPhone) await page.getByRole('button', { name: 'Conversations' }).click();
   await page.getByText('Settings').click();
-  await page.getByRole('button', { name: 'Text and display' }).click();
+  await page.getByRole('button', { name: 'Display and notifications' }).click();
   await page.getByRole('dialog').getByRole('group', { name: 'Text size' }).waitFor();
 }
 
 const choose = (page: Page, group: string, value: string) =>
   page.getByRole('dialog').getByRole('group', { name: group }).getByLabel(value, { exact: true }).check();
 
-describe('text and display', { timeout: 60_000 }, () => {
-  it.each(looks)('are chosen in a dialog, seen at once and kept: %s', async (look, options) => {
+describe('how the page is drawn', { timeout: 60_000 }, () => {
+  it.each(looks)('is chosen in a dialog, seen at once and kept: %s', async (look, options) => {
     const opened = await house.open('demo', options);
     const { page } = opened;
     await opened.say('Show me a table');
@@ -66,7 +66,7 @@ describe('text and display', { timeout: 60_000 }, () => {
     expect(opened.troubles).toEqual({ outside: [], faults: [] });
   });
 
-  it('follow the system where nothing is chosen, also when it changes its mind', async () => {
+  it('follows the system where nothing is chosen, also when it changes its mind', async () => {
     const { page } = await house.openAt(`/#key=${callerKey}`, { contrast: 'more', reducedMotion: 'reduce' });
     await page.locator('#message').waitFor();
     const marks = () => page.evaluate('({ ...document.documentElement.dataset })');

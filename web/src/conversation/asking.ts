@@ -27,10 +27,13 @@ export interface AnswerOptions {
   readonly deployment?: string;
 }
 
+type Hearer = (conversationId: string, reply: Reply) => void;
+
 /** Asks deployments and brings their answers into the library; any number at once. */
 export class Asking {
   readonly #parts: AskingParts;
   readonly #running = new Map<string, { readonly conversationId: string; readonly leaving: AbortController }>();
+  readonly #hearers = new Set<Hearer>();
 
   constructor(parts: AskingParts) {
     this.#parts = parts;
@@ -61,6 +64,7 @@ export class Asking {
       this.#running.delete(start.id);
       const reply: Reply = { ...fold.reply(), endedAtMs: Date.now(), ...last };
       library.change(conversationId, (now) => withReply(now, reply), 'now');
+      for (const hear of this.#hearers) hear(conversationId, reply);
     };
     const draw = this.#drawing(() => {
       if (this.#running.has(start.id)) library.change(conversationId, (now) => withReply(now, fold.reply()));
@@ -80,6 +84,12 @@ export class Asking {
     } catch (thrown) {
       end(leaving.signal.aborted ? { state: 'stopped' } : { state: 'failed', fault: faultOf(thrown) });
     }
+  }
+
+  /** Calls back with each answer that has ended, however it did, until what is returned is called. */
+  hear(hearer: Hearer): () => void {
+    this.#hearers.add(hearer);
+    return () => this.#hearers.delete(hearer);
   }
 
   /** Whether an answer is under way in this conversation. */

@@ -1,4 +1,5 @@
 import { useId, useState } from 'react';
+import { NoticeChoice } from '../notifications/notice-choice.tsx';
 import { Segments } from '../parts/segments.tsx';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import { useWords } from '../words/words.tsx';
@@ -7,7 +8,7 @@ import { useDisplayWords } from './display-words.ts';
 import '../parts/question-dialog.css';
 import './display.css';
 
-/** Text size, spacing, contrast and motion; what is chosen is seen at once. */
+/** Text size, spacing, contrast, motion and notifications; what is chosen is seen at once. */
 export function DisplayDialog({ close }: { readonly close: () => void }) {
   const common = useWords();
   const words = useDisplayWords();
@@ -46,6 +47,7 @@ export function DisplayDialog({ close }: { readonly close: () => void }) {
         choose={(motion) => choose({ motion })}
         options={motions.map((each) => [each, words.motions[each]])}
       />
+      <NoticeChoice />
       <div className="row end">
         <button type="button" className="button primary" onClick={leave}>
           {common.close}

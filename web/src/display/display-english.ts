@@ -8,6 +8,11 @@ export const displayEnglish = {
   contrasts: { system: 'As the system', more: 'High' },
   motion: 'Motion',
   motions: { system: 'As the system', less: 'Reduced' },
+  notices: 'When an answer is ready',
+  noticesOff: 'Say nothing',
+  noticesOn: 'Notify me',
+  noticesWhen: 'Only while you look at something else.',
+  noticesRefused: 'The browser does not allow notifications of this page. Allow them in its settings for this site.',
 };
 
 export type DisplayWords = typeof displayEnglish;

@@ -9,4 +9,9 @@ export const displayFrench: DisplayWords = {
   contrasts: { system: 'Comme le système', more: 'Élevé' },
   motion: 'Animations',
   motions: { system: 'Comme le système', less: 'Réduites' },
+  notices: 'Quand une réponse est prête',
+  noticesOff: 'Ne rien dire',
+  noticesOn: 'Me prévenir',
+  noticesWhen: 'Seulement lorsque vous regardez autre chose.',
+  noticesRefused: 'Le navigateur n’autorise pas les notifications de cette page. Autorisez-les dans ses paramètres pour ce site.',
 };

@@ -9,4 +9,9 @@ export const displayGerman: DisplayWords = {
   contrasts: { system: 'Wie im System', more: 'Hoch' },
   motion: 'Bewegung',
   motions: { system: 'Wie im System', less: 'Reduziert' },
+  notices: 'Wenn eine Antwort da ist',
+  noticesOff: 'Nichts sagen',
+  noticesOn: 'Mitteilen',
+  noticesWhen: 'Nur wenn du gerade etwas anderes ansiehst.',
+  noticesRefused: 'Der Browser lässt Mitteilungen dieser Seite nicht zu. Erlaube sie in seinen Einstellungen für diese Website.',
 };

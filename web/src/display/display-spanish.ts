@@ -9,4 +9,9 @@ export const displaySpanish: DisplayWords = {
   contrasts: { system: 'Como el sistema', more: 'Alto' },
   motion: 'Animaciones',
   motions: { system: 'Como el sistema', less: 'Reducidas' },
+  notices: 'Cuando una respuesta está lista',
+  noticesOff: 'No decir nada',
+  noticesOn: 'Avisarme',
+  noticesWhen: 'Solo mientras miras otra cosa.',
+  noticesRefused: 'El navegador no permite los avisos de esta página. Permítelos en su configuración de este sitio.',
 };

@@ -1,5 +1,6 @@
 import { Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { ChatPage } from '../chat/chat-page.tsx';
+import { ReadyNotices } from '../notifications/ready-notices.ts';
 import { OfflineNote } from '../offline/offline-note.tsx';
 import { CommandRegistry } from '../palette/command-registry.ts';
 import { Shortcuts } from '../palette/shortcuts.tsx';
@@ -77,6 +78,7 @@ export function SignedIn({ session, signOut, appearance, setAppearance }: Signed
       <VersionNote />
       {note}
       <OfflineNote />
+      <ReadyNotices />
       <div className="page">
         <Sidebar
           {...{ isMenuOpen, appearance, setAppearance }}

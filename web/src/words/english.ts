@@ -90,7 +90,7 @@ export const english = {
 
   settings: 'Settings',
   appearance: 'Appearance',
-  display: 'Text and display',
+  display: 'Display and notifications',
   followSystem: 'System',
   light: 'Light',
   dark: 'Dark',
@@ -197,6 +197,8 @@ export const english = {
   answerStarted: (name: string) => `${name} is answering.`,
   answerDone: (words: number) => `The answer is complete, ${words === 1 ? 'one word' : `${words} words`}.`,
   answerFailed: 'The answer failed.',
+  noticeReady: (name: string) => `${name} has answered`,
+  noticeFailed: (name: string) => `${name} could not answer`,
   exportConversation: 'Download this conversation',
   asJson: 'As JSON',
   asMarkdown: 'As Markdown',

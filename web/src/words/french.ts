@@ -94,7 +94,7 @@ export const french: Words = {
 
   settings: 'Paramètres',
   appearance: 'Apparence',
-  display: 'Texte et affichage',
+  display: 'Affichage et notifications',
   followSystem: 'Système',
   light: 'Clair',
   dark: 'Sombre',
@@ -202,6 +202,8 @@ export const french: Words = {
   answerStarted: (name) => `${name} répond.`,
   answerDone: (words) => `La réponse est complète, ${words} ${plural(words, 'mot', 'mots')}.`,
   answerFailed: 'La réponse a échoué.',
+  noticeReady: (name) => `${name} a répondu`,
+  noticeFailed: (name) => `${name} n’a pas pu répondre`,
   exportConversation: 'Télécharger cette conversation',
   asJson: 'En JSON',
   asMarkdown: 'En Markdown',

@@ -91,7 +91,7 @@ export const german: Words = {
 
   settings: 'Einstellungen',
   appearance: 'Aussehen',
-  display: 'Text und Darstellung',
+  display: 'Anzeige und Mitteilungen',
   followSystem: 'System',
   light: 'Hell',
   dark: 'Dunkel',
@@ -199,6 +199,8 @@ export const german: Words = {
   answerStarted: (name) => `${name} antwortet.`,
   answerDone: (words) => `Die Antwort ist vollständig, ${words === 1 ? 'ein Wort' : `${words} Wörter`}.`,
   answerFailed: 'Die Antwort ist gescheitert.',
+  noticeReady: (name) => `${name} hat geantwortet`,
+  noticeFailed: (name) => `${name} konnte nicht antworten`,
   exportConversation: 'Dieses Gespräch herunterladen',
   asJson: 'Als JSON',
   asMarkdown: 'Als Markdown',

@@ -94,7 +94,7 @@ export const spanish: Words = {
 
   settings: 'Ajustes',
   appearance: 'Apariencia',
-  display: 'Texto y visualización',
+  display: 'Pantalla y avisos',
   followSystem: 'Sistema',
   light: 'Claro',
   dark: 'Oscuro',
@@ -202,6 +202,8 @@ export const spanish: Words = {
   answerStarted: (name) => `${name} está respondiendo.`,
   answerDone: (words) => `La respuesta está completa, ${words} ${plural(words, 'palabra', 'palabras')}.`,
   answerFailed: 'La respuesta falló.',
+  noticeReady: (name) => `${name} ha respondido`,
+  noticeFailed: (name) => `${name} no pudo responder`,
   exportConversation: 'Descargar esta conversación',
   asJson: 'Como JSON',
   asMarkdown: 'Como Markdown',

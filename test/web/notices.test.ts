@@ -1,0 +1,79 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
+import { violations } from './violations.ts';
+
+let house: PageHouse;
+
+beforeAll(async () => {
+  house = await startPageHouse();
+});
+
+afterAll(() => house[Symbol.asyncDispose]());
+
+/** The shell shows no notifications: what would be shown is kept, and whether anybody looks is said by the test. */
+const recorded = `
+  globalThis.shown = [];
+  let permission = 'default';
+  globalThis.Notification = class {
+    static get permission() { return permission; }
+    static async requestPermission() { return (permission = globalThis.nextPermission ?? 'granted'); }
+    constructor(title, options) { shown.push({ title, ...options, notice: this }); }
+    close() {}
+  };
+  globalThis.isLooking = true;
+  document.hasFocus = () => globalThis.isLooking;
+`;
+
+const shown = (page: Page) => page.evaluate('shown.map(({ title, body }) => ({ title, body }))');
+
+async function openRecorded(): Promise<TestPage> {
+  const opened = await house.open('demo');
+  await opened.page.evaluate(recorded);
+  return opened;
+}
+
+async function turnOn({ page }: TestPage): Promise<void> {
+  await page.getByText('Settings').click();
+  await page.getByRole('button', { name: 'Display and notifications' }).click();
+  await page.getByRole('dialog').getByLabel('Notify me', { exact: true }).click();
+}
+
+describe('an answer that is ready', { timeout: 60_000 }, () => {
+  it('is told to one who looks at something else, and a click leads to it', async () => {
+    const opened = await openRecorded();
+    const { page } = opened;
+    await turnOn(opened);
+    await expect.poll(() => page.getByLabel('Notify me', { exact: true }).isChecked()).toBe(true);
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await opened.say('While I look');
+    await opened.answer();
+    expect(await shown(page)).toEqual([]);
+    await page.evaluate('isLooking = false');
+    await opened.say('While I am away');
+    await expect.poll(() => shown(page)).toEqual([{ title: 'Demo has answered', body: 'While I look' }]);
+    const there = await page.evaluate('location.hash');
+    await page.evaluate("location.hash = '#/usage'");
+    await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
+    await page.evaluate('shown[0].notice.onclick()');
+    await page.locator('.question', { hasText: 'While I am away' }).waitFor();
+    expect(await page.evaluate('location.hash')).toBe(there);
+    expect(opened.troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it('is told to nobody who did not ask for it, nor where the browser refuses', async () => {
+    const opened = await openRecorded();
+    const { page } = opened;
+    await page.evaluate("isLooking = false; nextPermission = 'denied'");
+    await turnOn(opened);
+    await page.getByText('The browser does not allow notifications').waitFor();
+    expect(await page.getByLabel('Notify me', { exact: true }).isChecked()).toBe(false);
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await page.evaluate("Notification.requestPermission(nextPermission = 'granted')");
+    await opened.say('Say nothing');
+    await opened.answer();
+    expect(await shown(page)).toEqual([]);
+  });
+});
