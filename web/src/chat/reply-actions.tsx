@@ -3,6 +3,7 @@ import type { Reply } from '../conversation/conversation.ts';
 import { usePage } from '../page/page.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { ReadAloudButton } from '../speech/read-aloud-button.tsx';
 import { useWords } from '../words/words.tsx';
 import { BranchSwitch } from './branch-switch.tsx';
 import { hasRefusedStage } from './consent-refusal.ts';
@@ -37,6 +38,7 @@ export function ReplyActions({ reply, branches, conversationId, isBeside, setIsB
         </button>
       )}
       {reply.text !== '' && <CopyButton text={() => reply.text} />}
+      {reply.text !== '' && <ReadAloudButton text={reply.text} />}
       <RetryButton hasFallenShort={reply.state !== 'done' || hasRefusedStage(reply)} retry={retry} />
       {!isTest && <AskAnother {...{ reply, conversationId }} />}
       {!isTest && reply.responseId !== undefined && <RatingButtons {...{ reply, conversationId }} />}

@@ -8,6 +8,7 @@ import { Formula } from './formula.tsx';
 import type { MathToken } from './lexer.ts';
 import { safeLink } from './safe-link.ts';
 import { SourcesContext } from './sources.ts';
+import { toText } from './to-text.ts';
 
 /** The parts of a line of text. */
 export function Inline({ tokens }: { readonly tokens: readonly Token[] }): ReactNode {
@@ -74,16 +75,4 @@ function Picture({ token: { href, text } }: { readonly token: Tokens.Image }) {
       <span className="soft small">{words.remoteImage(new URL(address).host)}</span>
     </a>
   );
-}
-
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
-
-/** Character references as the characters they stand for. */
-function toText(text: string): string {
-  if (!text.includes('&')) return text;
-  return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,6}));/gi, (whole, decimal, hex, name) => {
-    if (name !== undefined) return entities[name] ?? whole;
-    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
-    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
-  });
 }

@@ -173,6 +173,8 @@ export const english = {
   toLatest: 'To the latest',
   edit: 'Edit and ask again',
   askAgain: 'Ask again',
+  readAloud: 'Read aloud',
+  stopReading: 'Stop reading',
   retry: 'Try again',
   retryWith: 'Ask somebody else',
   sideBySide: 'Versions side by side',

@@ -178,6 +178,8 @@ export const french: Words = {
   toLatest: 'Aller à la fin',
   edit: 'Modifier et redemander',
   askAgain: 'Redemander',
+  readAloud: 'Lire à voix haute',
+  stopReading: 'Arrêter la lecture',
   retry: 'Réessayer',
   retryWith: 'Demander à quelqu’un d’autre',
   sideBySide: 'Versions côte à côte',

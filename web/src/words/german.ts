@@ -174,6 +174,8 @@ export const german: Words = {
   toLatest: 'Zum Neuesten',
   edit: 'Ändern und neu fragen',
   askAgain: 'Neu fragen',
+  readAloud: 'Vorlesen',
+  stopReading: 'Vorlesen beenden',
   retry: 'Noch einmal',
   retryWith: 'Jemand anderen fragen',
   sideBySide: 'Fassungen nebeneinander',

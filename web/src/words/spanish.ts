@@ -178,6 +178,8 @@ export const spanish: Words = {
   toLatest: 'Ir al final',
   edit: 'Editar y volver a preguntar',
   askAgain: 'Volver a preguntar',
+  readAloud: 'Leer en voz alta',
+  stopReading: 'Detener la lectura',
   retry: 'Reintentar',
   retryWith: 'Preguntar a otro',
   sideBySide: 'Versiones en paralelo',

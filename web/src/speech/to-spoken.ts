@@ -1,0 +1,37 @@
+import type { Token, Tokens } from 'marked';
+import { citationMarks } from '../attachments/cited.ts';
+import { toBlocks } from '../markdown/lexer.ts';
+import { toText } from '../markdown/to-text.ts';
+
+/** A markdown text as sentences to be heard: without code, formulas in lines of their own, marks of sources and addresses. */
+export function toSpoken(markdown: string, language: string): readonly string[] {
+  const sentences = new Intl.Segmenter(language, { granularity: 'sentence' });
+  return toBlocks(markdown)
+    .flatMap(toLines)
+    .flatMap((line) => [...sentences.segment(line)].map(({ segment }) => segment.trim()))
+    .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence));
+}
+
+function toLines(block: Token): readonly string[] {
+  switch (block.type) {
+    case 'heading':
+    case 'paragraph':
+    case 'text':
+      return [inlineText(block)];
+    case 'blockquote':
+      return (block as Tokens.Blockquote).tokens.flatMap(toLines);
+    case 'list':
+      return (block as Tokens.List).items.flatMap(({ tokens }) => tokens.flatMap(toLines));
+    case 'table': {
+      const { header, rows } = block as Tokens.Table;
+      return [header, ...rows].map((cells) => cells.map(inlineText).join(', '));
+    }
+    default:
+      return [];
+  }
+}
+
+function inlineText(holder: { readonly tokens?: readonly Token[]; readonly text?: string }): string {
+  if (holder.tokens === undefined) return toText(holder.text ?? '').replace(citationMarks, '');
+  return holder.tokens.map((token) => (token.type === 'br' ? ' ' : inlineText(token as Tokens.Generic))).join('');
+}
