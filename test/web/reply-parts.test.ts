@@ -5,7 +5,7 @@ import type { StageDelta } from '#contract/chunk.ts';
 import { chunk, delta, finish, plainReply, text, usage } from '#test/chunks.ts';
 import { eventsReply } from '#test/scripted-upstream.ts';
 import { type PageHouse, startPageHouse, type TestPage } from './support.ts';
-import { violations } from './violations.ts';
+import { looks, violations } from './violations.ts';
 
 let house: PageHouse;
 
@@ -22,11 +22,6 @@ async function hear(...events: readonly object[]): Promise<TestPage> {
   await opened.answer();
   return opened;
 }
-
-const headIsInSight = `(() => {
-  const { top, bottom } = document.querySelector('.attachment.asked .attachment-head').getBoundingClientRect();
-  return top >= 0 && bottom <= innerHeight;
-})()`;
 
 const questionIsInSight = `(() => {
   const { top, bottom } = document.querySelector('.question').getBoundingClientRect();
@@ -168,30 +163,61 @@ describe('numbers in an answer', () => {
   const cite = (said: string, attachments: readonly object[]) =>
     hear(text(said), delta({ custom_content: { attachments: attachments as never } }));
 
-  it('lead to the attachment they cite, by keyboard too, which is unfolded and has the focus', async () => {
-    const long = `${'A long passage. '.repeat(2000)}The end.`;
-    const { page, troubles } = await cite(`${'Built by monks [3].\n\n'.repeat(40)}Lent to weavers [1, 3].`, [
+  it('lead to the source they cite, beside the conversation, by keyboard too, as it stands in its document', async () => {
+    const { page, troubles } = await cite('Built by monks [3]. Lent to weavers [1, 3].', [
       passage(0, 'weavers.md', 'Forty looms.'),
-      passage(1, 'monks <b>.md', long),
+      passage(1, 'monks <b>.md', 'Built by monks.'),
+    ]);
+    const document = `${'Before.\n'.repeat(200)}It was built. Built\nby monks. And sold.`;
+    await page.route('**/v1/files/nobody/monks*', (route) => route.fulfill({ body: document }));
+    await page.route('**/v1/files/nobody/weavers*', (route) => route.fulfill({ status: 404, json: {} }));
+    expect(await page.locator('.sources li').allInnerTexts()).toEqual([
+      expect.stringMatching(/^1\s+weavers\.md$/),
+      expect.stringMatching(/^3\s+monks <b>\.md$/),
     ]);
     await page.getByRole('button', { name: 'Source 3: monks <b>.md' }).first().focus();
-    const toggle = page.getByRole('button', { name: '3 monks <b>.md', exact: true });
-    expect(await toggle.getAttribute('aria-expanded')).toBe('false');
     await page.keyboard.press('Enter');
-    await page.getByText('The end.').waitFor();
-    expect(await toggle.getAttribute('aria-expanded')).toBe('true');
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('3monks <b>.md');
-    await expect.poll(() => page.evaluate(headIsInSight)).toBe(true);
-    await toggle.click();
-    await page.getByRole('button', { name: 'Source 3: monks <b>.md' }).last().click();
-    await expect.poll(() => toggle.getAttribute('aria-expanded')).toBe('true');
-    await page.getByRole('button', { name: 'Source 1: weavers.md' }).click();
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('1weavers.md');
-    expect(await page.locator('.reply .markdown').last().textContent()).not.toContain('Lent to weavers [, ]');
+    const panel = page.getByRole('dialog', { name: 'Source 3: monks <b>.md' });
+    await panel.locator('.markdown').getByText('Built by monks.').waitFor();
+    await panel.getByRole('heading', { name: 'In the document' }).waitFor();
+    expect(await panel.locator('mark').textContent()).toBe('Built\nby monks.');
+    await expect.poll(() => panel.locator('.source-document').evaluate(({ scrollTop }) => scrollTop > 100)).toBe(true);
     expect(await violations(page)).toEqual([]);
+    await panel.getByRole('button', { name: '1 weavers.md' }).click();
+    await page.getByRole('dialog', { name: 'Source 1: weavers.md' }).getByText('Forty looms.').waitFor();
+    expect(await page.locator('.source-document').count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe('Source 3: monks <b>.md');
+    expect(await page.locator('.attachment').count()).toBe(0);
     await page.reload();
     await page.getByRole('button', { name: 'Source 1: weavers.md' }).waitFor();
     expect(troubles).toEqual({ outside: [], faults: [] });
+  });
+
+  it.each(looks)('have sources that nothing keeps anyone out of: %s', async (look, options) => {
+    house.upstream.script(
+      eventsReply(
+        delta({ role: 'assistant' }),
+        text('Three weeks [1]. Twice [2].'),
+        delta({
+          custom_content: { attachments: [passage(0, 'handbook.md', 'Three weeks.'), passage(1, 'rules.md', 'Twice.')] as never },
+        }),
+        finish(),
+      ),
+    );
+    const { page, say, answer } = await house.open('raw', options);
+    await page.route('**/v1/files/nobody/**', (route) =>
+      route.fulfill({ body: 'Books may be kept for a while:\n\nThree weeks. Twice. No more.' }),
+    );
+    await say('How long?');
+    await answer();
+    const folder = process.env.SHARE_PICTURES;
+    if (folder !== undefined) await page.screenshot({ path: `${folder}/sources-${look}.png` });
+    await page.getByRole('button', { name: 'Source 1: handbook.md' }).click();
+    await page.locator('.source-document').waitFor();
+    expect(await violations(page)).toEqual([]);
+    if (folder !== undefined) await page.screenshot({ path: `${folder}/source-${look}.png` });
   });
 
   it('stay text where nothing is cited, in code, in links and in formulas, whatever the text is', async () => {
@@ -215,7 +241,9 @@ describe('numbers in an answer', () => {
 
   it('the whole file behind a passage is handed over, or said to be gone', async () => {
     const { page } = await cite('Known [1].', [passage(0, 'known <i>.md', 'Known.')]);
+    await page.getByRole('button', { name: 'Source 1: known <i>.md' }).click();
     const whole = page.getByRole('button', { name: 'Whole file: known <i>.md' });
+    await whole.waitFor();
     await page.route('**/v1/files/nobody/known%20%3Ci%3E.md', (route) => route.fulfill({ body: 'All that is known.' }), {
       times: 1,
     });

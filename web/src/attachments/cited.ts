@@ -1,9 +1,11 @@
 import type { ShownAttachment } from './kind-of.ts';
 
-/** Somebody wants to see an attachment; another object each time, so that it can be asked for again. */
-export interface AskedAttachment {
-  /** Its place among the attachments. */
-  readonly at: number;
+/** An attachment that a text cites. */
+export interface CitedSource {
+  /** As the text cites it. */
+  readonly number: number;
+  readonly attachment: ShownAttachment;
+  readonly name: string;
 }
 
 /** Marks of a text, as `[1]`, `[1, 3]`, `[2–4]`, `【1】`. Years are none: nobody has a thousand sources. */

@@ -1,9 +1,11 @@
 import { Suspense } from 'react';
 import { AttachmentList } from '../attachments/attachment-list.tsx';
+import { SourceRow } from '../attachments/source-row.tsx';
 import type { Reply } from '../conversation/conversation.ts';
 import { SourcesContext } from '../markdown/sources.ts';
 import { usePage } from '../page/page.tsx';
 import { Guard } from '../parts/guard.tsx';
+import { LaterDialog } from '../parts/later-dialog.tsx';
 import { lazyView } from '../parts/lazy-view.ts';
 import { useWords } from '../words/words.tsx';
 import { DeploymentIcon } from './deployment-icon.tsx';
@@ -13,6 +15,7 @@ import { useSources } from './use-sources.ts';
 import { Waiting } from './waiting.tsx';
 
 const Markdown = lazyView(() => import('../markdown/markdown.tsx').then(({ Markdown: view }) => view));
+const SourcePanel = lazyView(() => import('../attachments/source-panel.tsx').then(({ SourcePanel: view }) => view));
 
 /** Who answers. */
 export function ReplyName({ reply }: { readonly reply: Reply }) {
@@ -30,7 +33,7 @@ export function ReplyName({ reply }: { readonly reply: Reply }) {
 export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly isLate: boolean }) {
   const { text, custom, state, thoughts, stageTimes } = reply;
   const isRunning = state === 'running';
-  const { sources, ...attached } = useSources(reply);
+  const { cited, others, shown, show, sources } = useSources(reply);
   const stages = Array.isArray(custom.stages) ? custom.stages : [];
   const plain = <div className="markdown plain">{text}</div>;
   return (
@@ -47,7 +50,13 @@ export function ReplyBody({ reply, isLate }: { readonly reply: Reply; readonly i
         </Guard>
       )}
       {isRunning && text === '' && <Waiting />}
-      <AttachmentList {...attached} />
+      {cited.length > 0 && <SourceRow {...{ cited, shown, show }} />}
+      {shown !== undefined && (
+        <LaterDialog close={() => show(undefined)}>
+          <SourcePanel {...{ cited, shown, show }} close={() => show(undefined)} />
+        </LaterDialog>
+      )}
+      <AttachmentList attachments={others} />
       <Remarks reply={reply} />
     </>
   );

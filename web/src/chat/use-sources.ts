@@ -1,5 +1,5 @@
 import { useDeferredValue, useMemo, useState } from 'react';
-import { type AskedAttachment, toCited } from '../attachments/cited.ts';
+import { type CitedSource, toCited } from '../attachments/cited.ts';
 import type { ShownAttachment } from '../attachments/kind-of.ts';
 import type { Reply } from '../conversation/conversation.ts';
 import type { Sources } from '../markdown/sources.ts';
@@ -7,20 +7,31 @@ import { useWords } from '../words/words.tsx';
 
 const none: readonly ShownAttachment[] = [];
 
-/** The attachments of an answer, and what the numbers in its text have to do with them once it is whole. */
+/** What an answer cites once it is whole, what it brings beside that, and which source is looked at. */
 export function useSources({ text, custom, state }: Reply) {
   const words = useWords();
-  const [asked, setAsked] = useState<AskedAttachment>();
+  const [shown, show] = useState<number>();
   const attachments = Array.isArray(custom.attachments) ? custom.attachments : none;
-  const cited = useMemo(() => toCited(state === 'running' ? '' : text, attachments), [state, text, attachments]);
-  const sources = useMemo<Sources | undefined>(() => {
-    if (cited.size === 0) return undefined;
-    const placeOf = (number: number): number => cited.get(number) ?? -1;
+  const isRunning = state === 'running';
+  const { cited, others } = useMemo(() => {
+    // What may turn out to be a source waits for the text that cites it.
+    if (isRunning) return { cited: [], others: attachments.filter(({ reference_url: source }) => source === undefined) };
+    const places = toCited(text, attachments);
+    const found = Array.from(places, ([number, at]): CitedSource => {
+      const attachment = attachments[at] ?? {};
+      const name = String(attachment.title || words.attachment).replace(/^\s*\[\d{1,3}\]\s*(?=\S)/, '');
+      return { number, attachment, name };
+    });
+    const isCited = new Set(places.values());
     return {
-      nameOf: (number) => (cited.has(number) ? String(attachments[placeOf(number)]?.title || words.attachment) : undefined),
-      show: (number) => setAsked({ at: placeOf(number) }),
+      cited: found.sort((one, other) => one.number - other.number),
+      others: attachments.filter((_, at) => !isCited.has(at)),
     };
-  }, [cited, attachments, words]);
+  }, [isRunning, text, attachments, words]);
+  const sources = useMemo<Sources | undefined>(() => {
+    if (cited.length === 0) return undefined;
+    return { nameOf: (wanted) => cited.find(({ number }) => number === wanted)?.name, show };
+  }, [cited]);
   // What is drawn anew for it may be long, and can wait.
-  return { attachments, cited, asked, sources: useDeferredValue(sources) };
+  return { cited, others, shown, show, sources: useDeferredValue(sources) };
 }

@@ -1,7 +1,7 @@
 import { tryParseJson } from '#base/json.ts';
 import type { Credentials, Shown } from './credentials.ts';
 import { faultOf, ServiceFault, toFault } from './fault.ts';
-import { Reach } from './reach.ts';
+import { Reachability } from './reachability.ts';
 
 export interface ServiceRequest {
   readonly method?: string;
@@ -20,7 +20,7 @@ interface Watching {
 
 /** The service behind the page, asked with the credentials of the one who signed in. */
 export class Service {
-  readonly reach = new Reach();
+  readonly reach = new Reachability();
   readonly #credentials: Credentials;
 
   constructor(credentials: Credentials) {

@@ -1,6 +1,6 @@
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { SignInWay } from '#contract/sign-in-way.ts';
-import { Reach } from '../service/reach.ts';
+import { Reachability } from '../service/reachability.ts';
 import { readWays } from './ways.ts';
 
 interface KnownWays {
@@ -12,7 +12,7 @@ interface KnownWays {
 
 /** The identity providers that the service offers; asked for again when it can be reached again. */
 export function useWays(): KnownWays {
-  const [reach] = useState(() => new Reach());
+  const [reach] = useState(() => new Reachability());
   const [ways, setWays] = useState<readonly SignInWay[]>();
   const isAway = useSyncExternalStore(reach.subscribe, reach.isAway);
   useEffect(() => {

@@ -224,6 +224,8 @@ export const english = {
   attachments: 'Attachments',
   attachment: 'Attachment',
   showSource: (number: number, name: string) => `Source ${number}: ${name}`,
+  sources: 'Sources',
+  inDocument: 'In the document',
   wholeFile: 'Whole file',
   openSource: (host: string) => `Open the source at ${host}`,
   remoteImage: (host: string) => `Picture at ${host}, not loaded`,

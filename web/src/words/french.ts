@@ -229,6 +229,8 @@ export const french: Words = {
   attachments: 'Pièces jointes',
   attachment: 'Pièce jointe',
   showSource: (number, name) => `Source ${number} : ${name}`,
+  sources: 'Sources',
+  inDocument: 'Dans le document',
   wholeFile: 'Fichier entier',
   openSource: (host) => `Ouvrir la source sur ${host}`,
   remoteImage: (host) => `Image sur ${host}, non chargée`,

@@ -226,6 +226,8 @@ export const german: Words = {
   attachments: 'Anhänge',
   attachment: 'Anhang',
   showSource: (number, name) => `Quelle ${number}: ${name}`,
+  sources: 'Quellen',
+  inDocument: 'Im Dokument',
   wholeFile: 'Ganze Datei',
   openSource: (host) => `Quelle auf ${host} öffnen`,
   remoteImage: (host) => `Bild auf ${host}, nicht geladen`,

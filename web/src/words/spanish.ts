@@ -229,6 +229,8 @@ export const spanish: Words = {
   attachments: 'Adjuntos',
   attachment: 'Adjunto',
   showSource: (number, name) => `Fuente ${number}: ${name}`,
+  sources: 'Fuentes',
+  inDocument: 'En el documento',
   wholeFile: 'Archivo completo',
   openSource: (host) => `Abrir la fuente en ${host}`,
   remoteImage: (host) => `Imagen en ${host}, no cargada`,

@@ -6,7 +6,7 @@ const againAfterMs = 5_000;
  * Whether the service can be reached. A request that found nobody is a doubt, which another one settles: what stops a single
  * request does not make the page offline. While somebody watches, it is asked again until it answers.
  */
-export class Reach {
+export class Reachability {
   readonly #views = new Set<() => void>();
   #isAway = false;
   #isLooking = false;

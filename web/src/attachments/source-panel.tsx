@@ -1,0 +1,93 @@
+import { useEffect, useId, useRef, useState } from 'react';
+import { usePage } from '../page/page.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { useShownDialog } from '../parts/use-shown-dialog.ts';
+import { useWords } from '../words/words.tsx';
+import { AttachmentBody } from './attachment-body.tsx';
+import type { CitedSource } from './cited.ts';
+import { kindOf } from './kind-of.ts';
+import { placeIn } from './place-in.ts';
+import { readContent } from './read-content.ts';
+import { SaveButton } from './save-button.tsx';
+import { SourceLink } from './source-link.tsx';
+import { SourceRow } from './source-row.tsx';
+
+interface SourcePanelProps {
+  readonly cited: readonly CitedSource[];
+  readonly shown: number;
+  readonly show: (number: number) => void;
+  readonly close: () => void;
+}
+
+/** Beside the conversation: the passage that a text cites, where it comes from, and how it stands there. */
+export function SourcePanel({ cited, shown, show, close }: SourcePanelProps) {
+  const words = useWords();
+  const { dialog, leave } = useShownDialog(close);
+  const heading = useId();
+  const source = cited.find(({ number }) => number === shown);
+  if (source === undefined) return null;
+  const { number, name, attachment } = source;
+  const kind = kindOf(attachment);
+  const { data, url, reference_url: reference = kind === 'link' ? url : undefined } = attachment;
+  return (
+    <dialog {...{ ref: dialog, className: 'source-panel', 'aria-labelledby': heading, closedby: 'any' }}>
+      <div className="source-head">
+        <h2 id={heading}>{words.showSource(number, name)}</h2>
+        <button {...{ type: 'button', className: 'icon-button', 'aria-label': words.close, title: words.close }} onClick={leave}>
+          <Icon name="close" />
+        </button>
+      </div>
+      {cited.length > 1 && <SourceRow {...{ cited, shown, show }} />}
+      <section key={number} className="source-passage">
+        {kind !== 'link' && kind !== 'file' && <AttachmentBody {...{ attachment, kind }} />}
+        <p className="source-from">
+          <SourceLink url={reference} />
+          {kind !== 'link' && <SaveButton {...{ attachment, name }} />}
+        </p>
+        {data !== undefined && reference !== undefined && isStoredText(reference) && (
+          <Surroundings passage={data} file={reference} />
+        )}
+      </section>
+    </dialog>
+  );
+}
+
+/** A passage as it stands in its document; nothing where it is not found there. */
+function Surroundings({ passage, file }: { readonly passage: string; readonly file: string }) {
+  const words = useWords();
+  const { service } = usePage();
+  const [document, setDocument] = useState<string>();
+  const mark = useRef<HTMLElement>(null);
+  useEffect(() => {
+    let isGone = false;
+    const read = async (): Promise<string> => (await readContent(service, { url: file })).text();
+    read().then(
+      (text) => !isGone && setDocument(text),
+      // The passage is here all the same.
+      () => undefined,
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [service, file]);
+  useEffect(() => {
+    if (document !== undefined) mark.current?.scrollIntoView({ block: 'center' });
+  }, [document]);
+  const place = document === undefined ? undefined : placeIn(document, passage);
+  if (place === undefined) return null;
+  return (
+    <>
+      <h3 className="overline">{words.inDocument}</h3>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
+      <div className="source-document" tabIndex={0}>
+        {place.before}
+        <mark ref={mark}>{place.passage}</mark>
+        {place.after}
+      </div>
+    </>
+  );
+}
+
+function isStoredText(url: string): boolean {
+  return /^files\/.*\.(?:md|markdown|txt|text|csv|tsv|json|ya?ml|xml|log|rst)(?:#.*)?$/i.test(url);
+}
