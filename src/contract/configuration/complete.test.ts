@@ -21,7 +21,7 @@ describe('complete', () => {
       limits: { onStoreFailure: 'refuse' },
       evaluations: { maxParallel: 4, caseTimeoutMs: 600_000, keep: 20, maxBytesPerUser: 256 * 1024 ** 2 },
       responses: { store: 'allow', retentionDays: 30, maxBytesPerUser: 1024 ** 3, mcpServers: [] },
-      page: { conversations: 'server', sharing: true },
+      page: { conversations: 'server', sharing: true, offline: true },
     });
   });
 
