@@ -15,6 +15,7 @@ it('What begins with the words comes before what has them within, and that befor
 it('Letters that were left out, and accents, do not matter', () => {
   expect(titles('nwcv', 'New conversation', 'Now')).toEqual(['New conversation']);
   expect(titles('resume', 'Résumé of the year')).toEqual(['Résumé of the year']);
+  expect(titles('gpt-4', 'GPT-4', 'Learning C++')).toEqual(['GPT-4']);
   expect(titles('c++ (', 'Learning C++ (again)')).toEqual(['Learning C++ (again)']);
 });
 

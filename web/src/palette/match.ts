@@ -1,3 +1,5 @@
+import { escapePattern } from '#base/escape-pattern.ts';
+
 /** How well a text fits what is written; undefined where a word of it does not fit at all. The more, the better. */
 function toFit(text: string, query: string): number | undefined {
   const plain = toPlain(text);
@@ -29,7 +31,7 @@ function fitOf(text: string, word: string): number {
 
 /** Whether the letters follow one another from the beginning of a word on, with no more than a few left out between two. */
 function hasLettersOf(text: string, word: string): boolean {
-  const escaped = [...word].map((letter) => letter.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
+  const escaped = [...word].map(escapePattern);
   return word.length > 1 && new RegExp(`(?<![\\p{L}\\p{N}])${escaped.join('.{0,7}?')}`, 'u').test(text);
 }
 
