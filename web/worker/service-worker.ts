@@ -1,3 +1,6 @@
+import { shellCaches } from '../src/offline/shell-caches.ts';
+import { isFromBetween } from '../src/service/is-from-between.ts';
+
 /**
  * Keeps the page as it was built, so that it opens without a network, and nothing else: answers of the API pass by it. Each build
  * has a cache of its own. What a tab of the build before may still ask for stays until the build after this one.
@@ -7,8 +10,7 @@ declare const self: ServiceWorkerGlobalScope;
 /** Put in by the build: which one it is, its files below the page, and the script that the page begins with. */
 declare const BUILD: { readonly id: string; readonly files: readonly string[]; readonly entry: string };
 
-const prefix = 'parley page ';
-const own = `${prefix}${BUILD.id}`;
+const own = `${shellCaches}${BUILD.id}`;
 const { scope } = self.registration;
 const files = new Set(BUILD.files.map((file) => new URL(file, scope).href));
 /** Longer than that the network is not waited for, if there is a page to show. */
@@ -60,16 +62,11 @@ async function answerPage(event: FetchEvent): Promise<Response> {
   event.waitUntil(fresh.then((page) => keepLater(page.clone())).catch(() => undefined));
   const late = new Promise<Response>((resolve) => setTimeout(resolve, patienceMs, kept));
   const page = await Promise.race([fresh.catch(() => kept), late]);
-  return isFromBetween(page) ? kept : page;
+  return isFromBetween(page.status) ? kept : page;
 }
 
 async function keepLater(page: Response): Promise<void> {
   await keepPage(page, await caches.open(own));
-}
-
-/** Nobody is behind whoever answers in place of the service. */
-function isFromBetween({ status }: Response): boolean {
-  return status >= 502 && status <= 504;
 }
 
 /** Under its address is always the same: what is kept is taken, what is not is kept from then on. */
@@ -97,9 +94,6 @@ function isOfBrand(href: string): boolean {
 
 /** Leaves the build before this one: its tabs may not have loaded all of it yet. */
 async function removeOld(): Promise<void> {
-  const builds = (await caches.keys()).filter((name) => name.startsWith(prefix) && name !== own);
+  const builds = (await caches.keys()).filter((name) => name.startsWith(shellCaches) && name !== own);
   for (const name of builds.slice(0, -1)) await caches.delete(name);
 }
-
-// What is declared above is this file's own.
-export {};

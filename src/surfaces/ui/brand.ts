@@ -9,22 +9,28 @@ export const brandPaths = ['brand/style.css', 'brand/logo', 'brand/icon.svg', 'm
 
 /** The operator's colours, logo and manifest as files of the page; a file that nothing is given for is absent. */
 export function brandFile(path: (typeof brandPaths)[number], settings: PageSettings): PageFile | undefined {
-  const logo = readLogoData(settings.logo ?? '');
-  if (path === 'brand/logo') return logo && toFile(path, logo.type, Buffer.from(logo.data, 'base64'));
-  if (path === 'brand/icon.svg') return logo && toFile(path, 'image/svg+xml', Buffer.from(iconOf(settings.logo ?? '')));
+  if (path === 'brand/logo' || path === 'brand/icon.svg') return logoFile(path, settings.logo ?? '');
   if (path === 'manifest.webmanifest')
     return toFile(path, 'application/manifest+json', Buffer.from(JSON.stringify(manifest(settings))));
   const css = settings.accent === undefined ? '' : style(settings.accent);
   return toFile(path, 'text/css; charset=utf-8', Buffer.from(css));
 }
 
+function logoFile(path: 'brand/logo' | 'brand/icon.svg', text: string): PageFile | undefined {
+  const logo = readLogoData(text);
+  if (logo === undefined) return undefined;
+  if (path === 'brand/icon.svg') return toFile(path, 'image/svg+xml', Buffer.from(iconOf(text)));
+  return toFile(path, logo.type, Buffer.from(logo.data, 'base64'));
+}
+
 /** The page under the operator's name, with what it has to know before anything is asked of the service. */
 export function branded(index: PageFile, settings: PageSettings): PageFile {
   const { name, notice, accent, offline } = settings;
-  const logo = settings.logo === undefined ? undefined : `./brand/logo?${digest(settings.logo)}`;
+  const version = settings.logo === undefined ? undefined : digest(settings.logo);
+  const logo = version === undefined ? undefined : `./brand/logo?${version}`;
   const head = [
     '<link rel="manifest" href="./manifest.webmanifest">',
-    `<link rel="apple-touch-icon" href="${logo === undefined ? './icon-192.png' : `./brand/icon.svg?${digest(settings.logo ?? '')}`}">`,
+    `<link rel="apple-touch-icon" href="${version === undefined ? './icon-192.png' : `./brand/icon.svg?${version}`}">`,
     accent !== undefined && `<link rel="stylesheet" href="./brand/style.css?${accent.slice(1)}">`,
     `<meta name="parley-brand" content="${escaped(JSON.stringify({ name, notice, logo, ...(!offline && { offline }) }))}">`,
   ];

@@ -14,10 +14,12 @@ const builtPage = fileURLToPath(new URL('../../../web/dist', import.meta.url));
 const notBuilt =
   'The page is not built. `npm start` builds it; so does `npm run build:web`, after which Parley has to be started anew.\n';
 
-/** Of files at the root of the page. */
+/** Of files that have one of their own, by path. */
 const policies: ReadonlyMap<string, string> = new Map([
   ['sheet.html', sheetPolicy],
   ['service-worker.js', workerPolicy],
+  ['brand/logo', logoPolicy],
+  ['brand/icon.svg', logoPolicy],
 ]);
 
 export interface PageDeps {
@@ -66,7 +68,7 @@ export function uiRoutes(app: FastifyInstance, { folder = builtPage, listWays, s
     });
   }
   for (const path of brandPaths) {
-    const policy = path.startsWith('brand/') && path !== 'brand/style.css' ? logoPolicy : undefined;
+    const policy = policies.get(path);
     app.get(`/${path}`, async (request, reply) => {
       const file = brandFile(path, settings());
       return sendFile(request, reply, file && { ...file, policy });

@@ -11,6 +11,9 @@ export interface CitedSource {
 /** Marks of a text, as `[1]`, `[1, 3]`, `[2–4]`, `【1】`. Years are none: nobody has a thousand sources. */
 export const citationMarks = /\[\s*\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\s*\]|【\s*\d{1,3}(?!\d)[^】\n]{0,30}】/g;
 
+/** The number that a title may begin with. */
+const titleMark = /^\s*\[(\d{1,3})\]/;
+
 const code = /```[\s\S]*?(```|$)|`[^`\n]*`/g;
 const longestRange = 20;
 
@@ -23,7 +26,7 @@ export function toCited(text: string, attachments: readonly ShownAttachment[]): 
   const numbers = numbersIn(text);
   const titled = new Map<number, number>();
   attachments.forEach(({ title = '' }, at) => {
-    const number = Number(/^\s*\[(\d{1,3})\]/.exec(String(title))?.[1]);
+    const number = Number(titleMark.exec(String(title))?.[1]);
     if (numbers.includes(number) && !titled.has(number)) titled.set(number, at);
   });
   if (titled.size > 0) return titled;
@@ -31,6 +34,11 @@ export function toCited(text: string, attachments: readonly ShownAttachment[]): 
   const isList = sources.length > numbers.length;
   const named = sources.map((at, nth): [number, number] => [isList ? nth + 1 : (numbers[nth] ?? 0), at]);
   return new Map(named.filter(([number]) => numbers.includes(number)));
+}
+
+/** A title without its number, if there is more to it. */
+export function withoutMark(title: string): string {
+  return title.replace(titleMark, '').trim() || title;
 }
 
 /** In their order, each once; none of what stands in code. */

@@ -1,3 +1,5 @@
+import { escapePattern } from '#base/escape-pattern.ts';
+
 /** A passage in the text around it. */
 export interface Place {
   readonly before: string;
@@ -27,7 +29,6 @@ export function placeIn(document: string, passage: string): Place | undefined {
 }
 
 function find(document: string, words: readonly string[]): readonly [number, number] | undefined {
-  const literal = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
-  const match = new RegExp(literal.join('\\s+')).exec(document);
+  const match = new RegExp(words.map(escapePattern).join('\\s+')).exec(document);
   return match === null ? undefined : [match.index, match.index + match[0].length];
 }

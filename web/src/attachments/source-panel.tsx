@@ -1,6 +1,7 @@
-import { useEffect, useId, useRef, useState } from 'react';
+import { useCallback, useId } from 'react';
 import { usePage } from '../page/page.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { useLoaded } from '../parts/use-loaded.ts';
 import { useShownDialog } from '../parts/use-shown-dialog.ts';
 import { useWords } from '../words/words.tsx';
 import { AttachmentBody } from './attachment-body.tsx';
@@ -56,23 +57,9 @@ export function SourcePanel({ cited, shown, show, close }: SourcePanelProps) {
 function Surroundings({ passage, file }: { readonly passage: string; readonly file: string }) {
   const words = useWords();
   const { service } = usePage();
-  const [document, setDocument] = useState<string>();
-  const mark = useRef<HTMLElement>(null);
-  useEffect(() => {
-    let isGone = false;
-    const read = async (): Promise<string> => (await readContent(service, { url: file })).text();
-    read().then(
-      (text) => !isGone && setDocument(text),
-      // The passage is here all the same.
-      () => undefined,
-    );
-    return () => {
-      isGone = true;
-    };
-  }, [service, file]);
-  useEffect(() => {
-    if (document !== undefined) mark.current?.scrollIntoView({ block: 'center' });
-  }, [document]);
+  const load = useCallback(async () => (await readContent(service, { url: file })).text(), [service, file]);
+  // One that cannot be read is no trouble: the passage is here all the same.
+  const { value: document } = useLoaded(load);
   const place = document === undefined ? undefined : placeIn(document, passage);
   if (place === undefined) return null;
   return (
@@ -81,11 +68,15 @@ function Surroundings({ passage, file }: { readonly passage: string; readonly fi
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls can be reached by the keyboard */}
       <div className="source-document" tabIndex={0}>
         {place.before}
-        <mark ref={mark}>{place.passage}</mark>
+        <mark ref={bringIntoSight}>{place.passage}</mark>
         {place.after}
       </div>
     </>
   );
+}
+
+function bringIntoSight(mark: HTMLElement | null): void {
+  mark?.scrollIntoView({ block: 'center' });
 }
 
 function isStoredText(url: string): boolean {

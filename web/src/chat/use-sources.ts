@@ -1,5 +1,5 @@
 import { useDeferredValue, useMemo, useState } from 'react';
-import { type CitedSource, toCited } from '../attachments/cited.ts';
+import { type CitedSource, toCited, withoutMark } from '../attachments/cited.ts';
 import type { ShownAttachment } from '../attachments/kind-of.ts';
 import type { Reply } from '../conversation/conversation.ts';
 import type { Sources } from '../markdown/sources.ts';
@@ -19,7 +19,7 @@ export function useSources({ text, custom, state }: Reply) {
     const places = toCited(text, attachments);
     const found = Array.from(places, ([number, at]): CitedSource => {
       const attachment = attachments[at] ?? {};
-      const name = String(attachment.title || words.attachment).replace(/^\s*\[\d{1,3}\]\s*(?=\S)/, '');
+      const name = withoutMark(String(attachment.title || words.attachment));
       return { number, attachment, name };
     });
     const isCited = new Set(places.values());

@@ -1,5 +1,6 @@
 import { forgetAllDrafts } from '../chat/drafts.ts';
 import { forgetKnownUser } from './known-user.ts';
+import { shellCaches } from './shell-caches.ts';
 
 /** Has the browser keep nothing of the page any more, and of whoever was here. */
 export async function giveUpShell(): Promise<void> {
@@ -8,5 +9,5 @@ export async function giveUpShell(): Promise<void> {
   const kept = await navigator.serviceWorker?.getRegistration();
   await kept?.unregister();
   const names = (await globalThis.caches?.keys()) ?? [];
-  for (const name of names) if (name.startsWith('parley page ')) await caches.delete(name);
+  for (const name of names) if (name.startsWith(shellCaches)) await caches.delete(name);
 }

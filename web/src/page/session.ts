@@ -8,7 +8,8 @@ import type { Naming } from '../conversation/name-conversation.ts';
 import { otherTabsOf } from '../conversation/other-tabs.ts';
 import { forgetKnownUser, type KnownUser, noteKnownUser, readKnownUser } from '../offline/known-user.ts';
 import { type Deployment, listDeployments } from '../service/deployments.ts';
-import { faultOf, isFromBetween } from '../service/fault.ts';
+import { faultOf } from '../service/fault.ts';
+import { isFromBetween } from '../service/is-from-between.ts';
 import type { Service } from '../service/service.ts';
 
 /** What is there from signing in to signing out. */

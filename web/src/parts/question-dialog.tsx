@@ -1,5 +1,6 @@
-import { useEffect, useId, useRef } from 'react';
+import { useId } from 'react';
 import { useWords } from '../words/words.tsx';
+import { useShownDialog } from './use-shown-dialog.ts';
 import './question-dialog.css';
 
 interface QuestionDialogProps {
@@ -13,29 +14,21 @@ interface QuestionDialogProps {
 /** Asks before something is done that cannot be undone. Escape, Cancel and a click beside it leave everything as it was. */
 export function QuestionDialog({ question, answer, act, close }: QuestionDialogProps) {
   const words = useWords();
-  const dialog = useRef<HTMLDialogElement>(null);
+  const { dialog, leave } = useShownDialog(close);
   const text = useId();
-  useEffect(() => {
-    if (dialog.current?.open === false) dialog.current.showModal();
-  });
-  // The event of a native close comes later; by then another question may be asked.
-  const leave = (then?: () => void): void => {
+  const agree = (): void => {
     dialog.current?.close();
-    then?.();
+    act();
     close();
   };
   return (
-    <dialog
-      {...{ ref: dialog, className: 'question-dialog', 'aria-labelledby': text, closedby: 'any' }}
-      onCancel={() => leave()}
-      onClose={close}
-    >
+    <dialog {...{ ref: dialog, className: 'question-dialog', 'aria-labelledby': text, closedby: 'any' }}>
       <p id={text}>{question}</p>
       <div className="row end">
-        <button type="button" className="button" onClick={() => leave()}>
+        <button type="button" className="button" onClick={leave}>
           {words.cancel}
         </button>
-        <button type="button" className="button danger" onClick={() => leave(act)}>
+        <button type="button" className="button danger" onClick={agree}>
           {answer}
         </button>
       </div>

@@ -9,12 +9,13 @@ export function Trouble({ fault }: { readonly fault: Fault | undefined }) {
   const words = useWords();
   if (fault === undefined) return null;
   const said = saidOf(fault, words);
+  const wasAnswered = fault.code !== 'connection_lost';
   return (
     <div className="trouble" role="alert">
       <p>
-        {said} {fault.code !== 'connection_lost' && adviceFor(fault, words)}
+        {said} {wasAnswered && adviceFor(fault, words)}
       </p>
-      {said !== fault.message && fault.code !== 'connection_lost' && <FaultDetails fault={fault} />}
+      {wasAnswered && said !== fault.message && <FaultDetails fault={fault} />}
     </div>
   );
 }

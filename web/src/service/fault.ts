@@ -53,8 +53,3 @@ export function faultOf(thrown: unknown): Fault {
   if (thrown instanceof ParleyError) return { status: 200, code: thrown.code, message: thrown.message };
   return { status: 0, code: 'connection_lost', message: '' };
 }
-
-/** Whether a status is of somebody between the page and the service, who does not find it. */
-export function isFromBetween(status: number): boolean {
-  return status >= 502 && status <= 504;
-}

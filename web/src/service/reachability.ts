@@ -1,4 +1,4 @@
-import { isFromBetween } from './fault.ts';
+import { isFromBetween } from './is-from-between.ts';
 
 const againAfterMs = 5_000;
 
