@@ -98,16 +98,16 @@ function toRequestHead(request: HttpRequest, target: Target): string {
   const { method, headers, body } = request;
   let head = `${method} ${target.path} HTTP/1.1\r\nhost: ${target.host}\r\nconnection: keep-alive\r\n`;
   for (const name in headers) head += `${name}: ${headers[name]}\r\n`;
-  const length = body === null ? undefined : lengthOf(body);
+  const length = typeof body === 'string' ? body.length : body === null ? undefined : lengthOf(body);
   if (length !== undefined) head += `content-length: ${length}\r\n\r\n`;
   else if (body !== null) head += 'transfer-encoding: chunked\r\n\r\n';
   else head += method === 'POST' || method === 'PUT' ? 'content-length: 0\r\n\r\n' : '\r\n';
   return head;
 }
 
-function lengthOf(body: HttpBody): number | undefined {
-  if (isStreamed(body)) return body.length;
-  return typeof body === 'string' || Buffer.isBuffer(body) ? body.length : body.reduce((sum, piece) => sum + piece.length, 0);
+function lengthOf(body: Exclude<HttpBody, string>): number | undefined {
+  if (isStreamed(body) || Buffer.isBuffer(body)) return body.length;
+  return body.reduce((sum, piece) => sum + piece.length, 0);
 }
 
 function failLater(exchange: LeanExchange, fault: HttpFault): void {

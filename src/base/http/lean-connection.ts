@@ -2,6 +2,7 @@ import type { OnReadOpts, Socket } from 'node:net';
 import { HttpFault, isStreamed, type StreamedBody } from './client.ts';
 import type { LeanExchange } from './lean-exchange.ts';
 import { openTcp, openTls, type SocketTarget } from './open-socket.ts';
+import { noHeaders } from './reply-head.ts';
 import { ReplyParser } from './reply-parser.ts';
 import { untilDrained } from './until-drained.ts';
 
@@ -166,8 +167,11 @@ export class LeanConnection {
     this.#heardReply = true;
     parser.feed(text);
     if (parser.status !== 0) {
-      if (exchange.stage === 'waiting' || exchange.stage === 'sending') exchange.head(parser.status, parser.takeHeaders());
-      if (parser.content !== '' && this.#exchange === exchange) exchange.bytes(parser.takeContent());
+      const { status, headers, content } = parser;
+      parser.headers = noHeaders;
+      parser.content = '';
+      if (exchange.stage === 'waiting' || exchange.stage === 'sending') exchange.head(status, headers);
+      if (content !== '' && this.#exchange === exchange) exchange.bytes(content);
     }
     if (this.#exchange !== exchange) return;
     if (parser.fault !== null) exchange.fail(new HttpFault('malformed', `the reply breaks HTTP: ${parser.fault}`));
@@ -184,7 +188,7 @@ export class LeanConnection {
     exchange.over();
     if (isReusable) {
       this.#wasUsed = true;
-      this.setPaused(false);
+      if (this.#isPaused) this.setPaused(false);
       this.#keeper.released(this, keepAliveMs);
     } else this.destroy();
     exchange.listener.end();

@@ -37,7 +37,7 @@ export class LeanExchange implements Exchange, Swept {
   #carrier: Carrier | null = null;
   /** Of a reply that came packed. */
   #unpacker: Unpacker | undefined;
-  #paused = false;
+  #isPaused = false;
   /** Whether the other side takes no more of the body for now. */
   #isStalled = false;
   readonly #keepsEncoding: boolean;
@@ -45,7 +45,8 @@ export class LeanExchange implements Exchange, Swept {
   readonly #sweep: Sweep;
   #limit: keyof HttpTimeouts = 'connectMs';
   #leftMs = 0;
-  #rearmed = true;
+  /** Whether the time of the limit begins anew with the next sweep. */
+  #isRearmed = true;
   /** Time left for the rest of a reply that is not needed any more; see `endWithin`. */
   #endsWithinMs: number | undefined;
 
@@ -53,7 +54,7 @@ export class LeanExchange implements Exchange, Swept {
     this.listener = listener;
     this.requestHead = requestHead;
     this.body = request.body ?? noBody;
-    this.mayBeResent = request.isOnce !== true && !isStreamed(this.body);
+    this.mayBeResent = request.isOnce !== true && (typeof this.body === 'string' || !isStreamed(this.body));
     this.#keepsEncoding = request.keepsEncoding === true;
     this.#timeouts = request.timeouts;
     this.#sweep = sweep;
@@ -63,7 +64,8 @@ export class LeanExchange implements Exchange, Swept {
   connecting(carrier: Carrier): void {
     this.#carrier = carrier;
     this.stage = 'connecting';
-    this.#arm('connectMs');
+    this.#limit = 'connectMs';
+    this.#isRearmed = true;
   }
 
   /** A body is on its way: only while the other side does not take it, `firstByteMs` counts. */
@@ -72,35 +74,40 @@ export class LeanExchange implements Exchange, Swept {
     this.#carrier = carrier;
     this.stage = 'sending';
     this.#isStalled = isStalled;
-    this.#arm('firstByteMs');
+    this.#limit = 'firstByteMs';
+    this.#isRearmed = true;
   }
 
   sent(carrier: Carrier): void {
     if (this.stage !== 'connecting' && this.stage !== 'sending') return;
     this.#carrier = carrier;
     this.stage = 'waiting';
-    this.#arm('firstByteMs');
+    this.#limit = 'firstByteMs';
+    this.#isRearmed = true;
   }
 
   /** Some servers send the head at once: `firstByteMs` counts on until the first byte of content. */
   head(status: number, headers: ReplyHeaders): void {
-    this.#forgetRequest();
+    this.requestHead = '';
+    this.body = noBody;
     this.stage = 'body';
-    if (this.#paused) this.#carrier?.setPaused(true);
-    if (isPacked(headers) && !this.#keepsEncoding) this.#unpack();
+    if (this.#isPaused) this.#carrier?.setPaused(true);
+    if (headers['content-encoding'] !== undefined && isPacked(headers) && !this.#keepsEncoding) this.#unpack();
     this.listener.head(status, headers);
   }
 
   /** Restarts the idle limit. */
   bytes(content: string): void {
-    this.#arm('idleMs');
+    this.#limit = 'idleMs';
+    this.#isRearmed = true;
     this.listener.bytes(content);
   }
 
   /** The reply is whole and the connection serves this exchange no longer. */
   over(): void {
     this.#carrier = null;
-    this.#finish();
+    this.stage = 'over';
+    this.#sweep.delete(this);
   }
 
   lost(cause: unknown): void {
@@ -117,10 +124,11 @@ export class LeanExchange implements Exchange, Swept {
   cancel(): void {
     this.#unpacker?.cancel();
     if (this.stage === 'over') return;
-    this.#finish();
-    this.#carrier?.destroy();
-    this.#carrier = null;
-    this.#forgetRequest();
+    const carrier = this.#carrier;
+    this.over();
+    carrier?.destroy();
+    this.requestHead = '';
+    this.body = noBody;
   }
 
   pause(): void {
@@ -134,15 +142,15 @@ export class LeanExchange implements Exchange, Swept {
   }
 
   pauseReading(): void {
-    if (this.#paused || this.stage === 'over') return;
-    this.#paused = true;
+    if (this.#isPaused || this.stage === 'over') return;
+    this.#isPaused = true;
     if (this.stage === 'body') this.#carrier?.setPaused(true);
   }
 
   resumeReading(): void {
-    if (!this.#paused || this.stage === 'over') return;
-    this.#paused = false;
-    this.#rearmed = true;
+    if (!this.#isPaused || this.stage === 'over') return;
+    this.#isPaused = false;
+    this.#isRearmed = true;
     if (this.stage === 'body') this.#carrier?.setPaused(false);
   }
 
@@ -156,10 +164,10 @@ export class LeanExchange implements Exchange, Swept {
       if (this.#endsWithinMs <= 0) this.cancel();
       return;
     }
-    if (this.#paused && this.stage === 'body') return;
+    if (this.#isPaused && this.stage === 'body') return;
     if (this.stage === 'sending' && !this.#isStalled) return;
-    if (this.#rearmed) {
-      this.#rearmed = false;
+    if (this.#isRearmed) {
+      this.#isRearmed = false;
       this.#leftMs = this.#timeouts[this.#limit];
       return;
     }
@@ -170,24 +178,9 @@ export class LeanExchange implements Exchange, Swept {
   #unpack(): void {
     this.#unpacker = new Unpacker(this.listener, this);
     this.listener = this.#unpacker;
-    if (!this.#paused) return;
+    if (!this.#isPaused) return;
     this.#unpacker.pause();
     this.resumeReading();
-  }
-
-  #arm(limit: keyof HttpTimeouts): void {
-    this.#limit = limit;
-    this.#rearmed = true;
-  }
-
-  #finish(): void {
-    this.stage = 'over';
-    this.#sweep.delete(this);
-  }
-
-  #forgetRequest(): void {
-    this.requestHead = '';
-    this.body = noBody;
   }
 
   #timeoutFault(): HttpFault {

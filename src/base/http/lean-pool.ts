@@ -6,11 +6,12 @@ import type { Sweep, Swept } from './sweep.ts';
 /** The connections to one origin. The one used last is taken first, so that surplus ones stay idle until they expire. */
 export class LeanPool implements ConnectionKeeper, Swept {
   slot = -1;
+  /** Whether it keeps no idle connections any more; exchanges still work. */
+  isClosed = false;
   readonly #target: ConnectionTarget;
   readonly #sweep: Sweep;
   #idle: LeanConnection[] = [];
   #session: Buffer | null = null;
-  #isClosed = false;
 
   constructor(target: ConnectionTarget, sweep: Sweep) {
     this.#target = target;
@@ -21,16 +22,15 @@ export class LeanPool implements ConnectionKeeper, Swept {
     return this.#idle.length;
   }
 
-  /** Whether it keeps no idle connections any more; exchanges still work. */
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
   send(exchange: LeanExchange): void {
     // A body that comes once must not meet a connection that is about to close.
-    const idle = isStreamed(exchange.body) ? null : this.#takeIdle();
-    if (idle === null) this.resend(exchange);
-    else idle.send(exchange);
+    if (typeof exchange.body !== 'string' && isStreamed(exchange.body)) return this.resend(exchange);
+    const nowMs = performance.now();
+    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
+      if (!connection.isClosed && connection.idleUntilMs > nowMs) return connection.send(exchange);
+      connection.destroy();
+    }
+    this.resend(exchange);
   }
 
   resend(exchange: LeanExchange): void {
@@ -38,7 +38,7 @@ export class LeanPool implements ConnectionKeeper, Swept {
   }
 
   released(connection: LeanConnection, keepAliveMs: number): void {
-    if (this.#isClosed) {
+    if (this.isClosed) {
       connection.destroy();
       return;
     }
@@ -57,7 +57,7 @@ export class LeanPool implements ConnectionKeeper, Swept {
   }
 
   close(): void {
-    this.#isClosed = true;
+    this.isClosed = true;
     for (const connection of this.#idle) connection.destroy();
     this.#idle = [];
     this.#sweep.delete(this);
@@ -72,14 +72,5 @@ export class LeanPool implements ConnectionKeeper, Swept {
     }
     this.#idle = kept;
     if (kept.length === 0) this.#sweep.delete(this);
-  }
-
-  #takeIdle(): LeanConnection | null {
-    const nowMs = performance.now();
-    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
-      if (!connection.isClosed && connection.idleUntilMs > nowMs) return connection;
-      connection.destroy();
-    }
-    return null;
   }
 }

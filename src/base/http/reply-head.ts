@@ -3,15 +3,22 @@ import { endOf, inName, inValue } from './field-chars.ts';
 
 const MAX_FIELDS = 256;
 const COLON = 58;
+const SPACE = 32;
+const TAB = 9;
 const DEFAULT_KEEP_ALIVE_MS = 4000;
 const KEEP_ALIVE_MARGIN_MS = 1000;
 const MAX_KEEP_ALIVE_MS = 600_000;
 
+/** Fields that say where a body ends: they stand in the head, and once. */
+const ofFraming: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding']);
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t -~\x80-\xff]*)?$/;
 const contentLength = /^\d{1,15}$/;
 const closeToken = /(?:^|,)[ \t]*close[ \t]*(?:,|$)/i;
 const keepAliveToken = /(?:^|,)[ \t]*keep-alive[ \t]*(?:,|$)/i;
 const keepAliveSeconds = /(?:^|[,; \t])timeout[ \t]*=[ \t]*"?(\d{1,9})/i;
+
+/** The fields of no head. */
+export const noHeaders: ReplyHeaders = Object.freeze(Object.create(null));
 
 /** How the end of a body is found (RFC 9112, 6.3). */
 type Framing = 'none' | 'length' | 'chunked' | 'close';
@@ -28,7 +35,7 @@ export interface ReplyHead {
 
 /** Reads a head: status line and fields, between `at` and `end`, without the empty line. Gives what is wrong with it as text. */
 export function readHead(text: string, at: number, end: number): ReplyHead | string {
-  const lineEnd = lineEndBefore(text, at, end);
+  const lineEnd = text.indexOf('\r\n', at);
   const line = statusLine.exec(text.slice(at, lineEnd));
   if (line === null) return 'not an HTTP/1 status line';
   const headers: Record<string, string> = Object.create(null);
@@ -44,13 +51,19 @@ export function readFields(text: string, at: number, end: number, headers: Recor
     if (count === MAX_FIELDS) return 'too many header fields';
     const colon = endOf(inName, text, lineStart);
     if (colon === lineStart || text.charCodeAt(colon) !== COLON)
-      return nameFault(text.slice(lineStart, lineEndBefore(text, lineStart, end)));
+      return nameFault(text.slice(lineStart, end).split('\r\n', 1)[0] ?? '');
     const lineEnd = endOf(inValue, text, colon + 1);
     if (lineEnd !== end && !text.startsWith('\r\n', lineEnd)) return 'a header value has a character that may not be there';
-    const name = text.slice(lineStart, colon);
-    const value = sliceTrimmed(text, colon + 1, lineEnd);
-    const wrong = headers === null ? trailerFault(name) : addField(headers, name.toLowerCase(), value);
-    if (wrong !== null) return wrong;
+    // Only space and tab are stripped: `String.trim` would take a no-break space too.
+    let from = colon + 1;
+    let to = lineEnd;
+    while (from < to && (text.charCodeAt(from) === SPACE || text.charCodeAt(from) === TAB)) from++;
+    while (to > from && (text.charCodeAt(to - 1) === SPACE || text.charCodeAt(to - 1) === TAB)) to--;
+    const name = text.slice(lineStart, colon).toLowerCase();
+    const before = headers?.[name];
+    if ((headers === null || before !== undefined) && ofFraming.has(name))
+      return headers === null ? `${name} in a trailer` : `two ${name} fields`;
+    if (headers !== null) headers[name] = before === undefined ? text.slice(from, to) : `${before}, ${text.slice(from, to)}`;
     lineStart = lineEnd + 2;
   }
   return null;
@@ -58,39 +71,6 @@ export function readFields(text: string, at: number, end: number, headers: Recor
 
 function nameFault(line: string): string {
   return line.includes(':') ? 'a header name has a character that may not be there' : 'a header line has no colon';
-}
-
-function lineEndBefore(text: string, at: number, end: number): number {
-  const found = text.indexOf('\r\n', at);
-  return found === -1 || found > end ? end : found;
-}
-
-/** Only space and tab are stripped: `String.trim` would take a no-break space too. */
-function sliceTrimmed(text: string, from: number, to: number): string {
-  let start = from;
-  let end = to;
-  while (start < end && isBlank(text.charCodeAt(start))) start++;
-  while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
-  return text.slice(start, end);
-}
-
-function isBlank(code: number): boolean {
-  return code === 32 || code === 9;
-}
-
-function addField(headers: Record<string, string>, name: string, value: string): string | null {
-  const before = headers[name];
-  if (before === undefined) {
-    headers[name] = value;
-    return null;
-  }
-  if (name === 'content-length' || name === 'transfer-encoding') return `two ${name} fields`;
-  headers[name] = `${before}, ${value}`;
-  return null;
-}
-
-function trailerFault(name: string): string | null {
-  return /^(?:content-length|transfer-encoding)$/i.test(name) ? `${name.toLowerCase()} in a trailer` : null;
 }
 
 function frame(status: number, isHttp10: boolean, headers: ReplyHeaders): ReplyHead | string {
@@ -102,7 +82,8 @@ function frame(status: number, isHttp10: boolean, headers: ReplyHeaders): ReplyH
     if (encoding.toLowerCase() !== 'chunked') return 'a transfer-encoding other than chunked';
   }
   if (length !== undefined && !contentLength.test(length)) return 'content-length is not a number';
-  const keepAliveMs = toKeepAliveMs(headers, isHttp10);
+  const isUsual = headers.connection === undefined && headers['keep-alive'] === undefined && !isHttp10;
+  const keepAliveMs = isUsual ? DEFAULT_KEEP_ALIVE_MS : toKeepAliveMs(headers, isHttp10);
   if (status < 200 || status === 204 || status === 304) {
     if (encoding !== undefined || (status !== 304 && Number(length ?? 0) > 0)) return `a body announced with status ${status}`;
     return { status, headers, framing: 'none', length: 0, keepAliveMs };

@@ -1,5 +1,5 @@
 import type { ReplyHeaders } from './client.ts';
-import { type ReplyHead, readFields, readHead } from './reply-head.ts';
+import { noHeaders, type ReplyHead, readFields, readHead } from './reply-head.ts';
 
 const MAX_HEAD_BYTES = 64 * 1024;
 const MAX_INTERIM_HEADS = 16;
@@ -12,7 +12,8 @@ const HTTP_PREFIX = 'HTTP/1.';
 
 const chunkExtensions =
   /^(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"))?)+$/;
-const noHeaders: ReplyHeaders = Object.freeze(Object.create(null));
+/** The value of each hexadecimal digit; -1 for other chars. */
+const digits = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()));
 
 type State = 'head' | 'length' | 'close' | 'chunk-size' | 'chunk-data' | 'chunk-end' | 'trailers' | 'done' | 'failed';
 
@@ -23,6 +24,7 @@ type State = 'head' | 'length' | 'close' | 'chunk-size' | 'chunk-data' | 'chunk-
  */
 export class ReplyParser {
   status = 0;
+  /** Slices that keep the whole read in memory; whoever takes them drops them here. */
   headers: ReplyHeaders = noHeaders;
   content = '';
   fault: string | null = null;
@@ -36,7 +38,8 @@ export class ReplyParser {
   /** How many chars were searched without a match: text that comes byte by byte is not searched from its start again. */
   #searched = 0;
   #remaining = 0;
-  #budget = 0;
+  /** Bytes that the trailers may still have. */
+  #budget = MAX_HEAD_BYTES;
   #interimHeads = 0;
 
   /** Resets the parser for the next reply on the same connection. */
@@ -51,33 +54,38 @@ export class ReplyParser {
     this.#state = 'head';
     this.#rest = '';
     this.#remaining = 0;
+    this.#budget = MAX_HEAD_BYTES;
     this.#interimHeads = 0;
   }
 
-  /** Returns the header fields and drops them: they are slices that keep the whole read in memory. */
-  takeHeaders(): ReplyHeaders {
-    const { headers } = this;
-    this.headers = noHeaders;
-    return headers;
-  }
-
-  /** Returns the content and drops it. */
-  takeContent(): string {
-    const { content } = this;
-    this.content = '';
-    return content;
-  }
-
   feed(read: string): void {
+    const text = this.#rest === '' ? read : this.#rest + read;
     this.content = '';
-    let text = read;
     this.#searched = this.#rest.length;
-    if (this.#rest !== '') {
-      text = this.#rest + read;
-      this.#rest = '';
-    }
+    this.#rest = '';
     let at = 0;
-    while (at < text.length && !this.isDone && this.fault === null) at = this.#step(text, at);
+    while (at < text.length && !this.isDone && this.fault === null) {
+      switch (this.#state) {
+        case 'head':
+          at = this.#readHead(text, at);
+          break;
+        case 'chunk-size':
+          at = this.#readChunkSize(text, at);
+          break;
+        case 'chunk-end':
+          at = this.#readChunkEnd(text, at);
+          break;
+        case 'trailers':
+          at = this.#readTrailer(text, at);
+          break;
+        case 'close':
+          this.content = at === 0 ? text : text.slice(at);
+          at = text.length;
+          break;
+        default:
+          at = this.#readCounted(text, at);
+      }
+    }
     if (this.isDone && at < text.length) this.hasSurplus = true;
   }
 
@@ -87,38 +95,28 @@ export class ReplyParser {
     return this.isDone;
   }
 
-  #step(text: string, at: number): number {
-    switch (this.#state) {
-      case 'head':
-        return this.#readHead(text, at);
-      case 'length':
-      case 'chunk-data':
-        return this.#readCounted(text, at);
-      case 'close':
-        this.content = text;
-        if (at > 0) this.content = text.slice(at);
-        return text.length;
-      case 'chunk-size':
-        return this.#readChunkSize(text, at);
-      case 'chunk-end':
-        return this.#readChunkEnd(text, at);
-      case 'trailers':
-        return this.#readTrailer(text, at);
-      default:
-        return text.length;
-    }
-  }
-
   #readHead(text: string, at: number): number {
     const end = text.indexOf('\r\n\r\n', Math.max(at, this.#searched - 3));
     if (end === -1 || end - at > MAX_HEAD_BYTES) return this.#readPartOfHead(text, at);
     const head = readHead(text, at, end);
     if (typeof head === 'string') return this.#fail(head, at);
-    if (head.status >= 200) this.#startBody(head);
-    else if (head.status === 101) return this.#fail('an upgrade nobody asked for', at);
-    else if (head.keepAliveMs === 0) return this.#fail('an interim reply that closes', at);
-    else if (++this.#interimHeads > MAX_INTERIM_HEADS) return this.#fail('too many interim replies', at);
+    if (head.status < 200) return this.#passInterim(head, end + 4);
+    this.status = head.status;
+    this.headers = head.headers;
+    this.keepAliveMs = head.keepAliveMs;
+    this.#remaining = head.length;
+    if (head.framing === 'chunked') this.#state = 'chunk-size';
+    else if (head.framing === 'close') this.#state = 'close';
+    else if (head.length > 0) this.#state = 'length';
+    else this.#finish();
     return end + 4;
+  }
+
+  #passInterim({ status, keepAliveMs }: ReplyHead, end: number): number {
+    this.#interimHeads += 1;
+    if (status === 101) return this.#fail('an upgrade nobody asked for', end);
+    if (keepAliveMs === 0) return this.#fail('an interim reply that closes', end);
+    return this.#interimHeads > MAX_INTERIM_HEADS ? this.#fail('too many interim replies', end) : end;
   }
 
   #readPartOfHead(text: string, at: number): number {
@@ -129,47 +127,38 @@ export class ReplyParser {
     return this.#keep(text, at);
   }
 
-  #startBody(head: ReplyHead): void {
-    this.status = head.status;
-    this.headers = head.headers;
-    this.keepAliveMs = head.keepAliveMs;
-    if (head.framing === 'chunked') this.#state = 'chunk-size';
-    else if (head.framing === 'close') this.#state = 'close';
-    else if (head.length > 0) {
-      this.#state = 'length';
-      this.#remaining = head.length;
-    } else this.#finish();
-  }
-
   #readCounted(text: string, at: number): number {
     const end = Math.min(text.length, at + this.#remaining);
-    this.#add(at === 0 && end === text.length ? text : text.slice(at, end));
+    const piece = at === 0 && end === text.length ? text : text.slice(at, end);
+    this.content = this.content === '' ? piece : this.content + piece;
     this.#remaining -= end - at;
-    if (this.#remaining === 0) {
-      if (this.#state === 'length') this.#finish();
-      else this.#state = 'chunk-end';
+    if (this.#remaining > 0) return end;
+    if (this.#state === 'length') {
+      this.#finish();
+      return end;
     }
-    return end;
+    const isClosed = text.charCodeAt(end) === CR && text.charCodeAt(end + 1) === LF;
+    this.#state = isClosed ? 'chunk-size' : 'chunk-end';
+    return isClosed ? end + 2 : end;
   }
 
   #readChunkSize(text: string, start: number): number {
     let at = start;
     let size = 0;
-    let digit = toDigit(text.charCodeAt(at));
-    while (digit !== -1) {
+    for (let digit = digits[text.charCodeAt(at)] ?? -1; digit !== -1; digit = digits[text.charCodeAt(at)] ?? -1) {
       size = size * 16 + digit;
-      digit = toDigit(text.charCodeAt(++at));
+      at += 1;
     }
     if (at - start > MAX_SIZE_DIGITS || size > Number.MAX_SAFE_INTEGER) return this.#fail('a chunk is too large', start);
     if (at === text.length) return this.#keep(text, start);
     if (at === start) return this.#fail('a chunk has no size', start);
     const code = text.charCodeAt(at);
-    if (code === CR) {
-      if (at + 1 === text.length) return this.#keep(text, start);
-      if (text.charCodeAt(at + 1) === LF) return this.#startChunk(size, at + 2);
-    }
     if (code === SEMICOLON) return this.#readExtensions(text, start, at, size);
-    return this.#fail('a chunk size is not a number', start);
+    if (code === CR && at + 1 === text.length) return this.#keep(text, start);
+    if (code !== CR || text.charCodeAt(at + 1) !== LF) return this.#fail('a chunk size is not a number', start);
+    this.#remaining = size;
+    this.#state = size === 0 ? 'trailers' : 'chunk-data';
+    return at + 2;
   }
 
   #readExtensions(text: string, start: number, at: number, size: number): number {
@@ -177,14 +166,9 @@ export class ReplyParser {
     if ((end === -1 ? text.length : end) - start > MAX_CHUNK_LINE_BYTES) return this.#fail('a chunk line is too long', start);
     if (end === -1) return this.#keep(text, start);
     if (!chunkExtensions.test(text.slice(at, end))) return this.#fail('a chunk extension is not well formed', start);
-    return this.#startChunk(size, end + 2);
-  }
-
-  #startChunk(size: number, at: number): number {
     this.#remaining = size;
     this.#state = size === 0 ? 'trailers' : 'chunk-data';
-    this.#budget = MAX_HEAD_BYTES;
-    return at;
+    return end + 2;
   }
 
   #readChunkEnd(text: string, at: number): number {
@@ -208,10 +192,6 @@ export class ReplyParser {
     return wrong === null ? end + 2 : this.#fail(wrong, at);
   }
 
-  #add(piece: string): void {
-    this.content = this.content === '' ? piece : this.content + piece;
-  }
-
   #keep(text: string, at: number): number {
     this.#rest = at === 0 ? text : text.slice(at);
     return text.length;
@@ -227,13 +207,6 @@ export class ReplyParser {
     this.fault = why;
     return at;
   }
-}
-
-function toDigit(code: number): number {
-  if (code >= 48 && code <= 57) return code - 48;
-  if (code >= 97 && code <= 102) return code - 87;
-  if (code >= 65 && code <= 70) return code - 55;
-  return -1;
 }
 
 function hasBareLineEnd(text: string, from: number): boolean {
