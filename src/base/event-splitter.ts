@@ -20,8 +20,10 @@ export class EventSplitter {
 
   /** The whole events that are there now, each ended by an empty line; '' when none is. */
   push(piece: string): string {
-    const text = this.#toLf(piece);
+    const isPlain = !this.#atStart && !this.#endedWithCr && !piece.includes('\r');
+    const text = isPlain ? piece : this.#toLf(piece);
     const end = text.lastIndexOf('\n\n');
+    if (end === text.length - 2 && this.#rest === '' && end !== -1) return text;
     if (end !== -1) return this.#cut(this.#rest + text.slice(0, end + 2), text.slice(end + 2));
     if (this.#restEndsWithLf && text.startsWith('\n')) return this.#cut(`${this.#rest}\n`, text.slice(1));
     // Only the piece is looked into: what waits is joined where its event ends, or each read would copy all of it.

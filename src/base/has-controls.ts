@@ -13,6 +13,7 @@ export function hasControls(bytes: Buffer): boolean {
     }
     if (found !== 0) return true;
   }
-  const isControl = (byte: number): boolean => byte < 0x20;
-  return bytes.subarray(0, skipped).some(isControl) || bytes.subarray(skipped + words.length * 4).some(isControl);
+  for (let at = 0; at < skipped; at += 1) if ((bytes[at] as number) < 0x20) return true;
+  for (let at = skipped + words.length * 4; at < bytes.length; at += 1) if ((bytes[at] as number) < 0x20) return true;
+  return false;
 }

@@ -59,7 +59,12 @@ export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds, 
 
 /** The same of a text that is known to be short, and to have few nodes. */
 export function parseCountedJson(text: string, bounds: JsonBounds, toWhole?: () => string): unknown {
-  const value = parse(text, toWhole);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new JsonFault(`the text is not JSON${placeOfFault(toWhole === undefined ? text : toWhole())}`, cause);
+  }
   if (!hasUnheld(value, bounds)) return value;
   const most = bounds.maxNodes / secondVisit;
   if (text.length > most && countNodes(value) > most)
@@ -70,14 +75,6 @@ export function parseCountedJson(text: string, bounds: JsonBounds, toWhole?: () 
 function countNodes(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   return Object.values(value).reduce((sum: number, each) => sum + countNodes(each), 1);
-}
-
-function parse(text: string, toWhole = () => text): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new JsonFault(`the text is not JSON${placeOfFault(toWhole())}`, cause);
-  }
 }
 
 /** In words; of a long text nothing, since to look for it takes many times as long as to parse. */
@@ -170,7 +167,7 @@ export function tooDeep({ maxDepth }: Pick<JsonBounds, 'maxDepth'>): JsonFault {
 
 /** Whether a parsed value has a number that JavaScript has none for. Throws JsonFault if it breaks a bound. */
 function hasUnheld(value: unknown, bounds: JsonBounds, depth = 0): boolean {
-  if (typeof value === 'number') return !isHeld(value);
+  if (typeof value === 'number') return !Number.isSafeInteger(value) && !isHeld(value);
   if (typeof value !== 'object' || value === null) return false;
   if (depth === bounds.maxDepth) throw tooDeep(bounds);
   let isFound = false;

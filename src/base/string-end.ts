@@ -5,7 +5,7 @@ const denseChars = 8;
 /** Where the JSON string that goes on here is closed; the end of the text if it is not. */
 export function stringEnd(text: string, start: number): number {
   let at = text.indexOf('"', start);
-  for (let searches = 1; at !== -1 && isEscaped(text, at); searches += 1) {
+  for (let searches = 1; at !== -1 && text.charCodeAt(at - 1) === backslash && isEscaped(text, at); searches += 1) {
     if (searches > denseChars && at - start < searches * denseChars) return walkToEnd(text, at + 1);
     at = text.indexOf('"', at + 1);
   }

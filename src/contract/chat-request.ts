@@ -77,13 +77,22 @@ const nullable = {
 
 /** A chat request as it may be sent on: known fields are checked (docs/wire.md, Chat request), others kept. Throws invalid_request for the first fault: messages first, then the other fields in the order of `ChatRequest`. */
 export function parseChatRequest(value: unknown): ChatRequest {
-  if (isJsonObject(value)) refuseOtherCase(value, known);
-  const request = isJsonObject(value) ? withoutAbsent(value) : value;
+  let request = value;
+  if (isJsonObject(value)) {
+    const hasNull = refuseOtherCase(value, known);
+    if (hasNull || value.tools !== undefined || value.functions !== undefined || value.addons !== undefined)
+      request = withoutAbsent(value);
+  }
   const { messages: given } = requireShape(headShape, request);
-  const parsed = given.map((message, index) => parseMessage(message, `messages[${index}]`));
-  const messages = parsed.every((message, index) => message === given[index]) ? (given as Message[]) : parsed;
+  let messages = given as Message[];
+  for (let index = 0; index < given.length; index += 1) {
+    const message = parseMessage(given[index], `messages[${index}]`);
+    if (message === given[index]) continue;
+    if (messages === given) messages = [...messages];
+    messages[index] = message;
+  }
   const rest = requireShape(optionsShape, request);
-  checkFunctions(rest as ChatRequest);
+  if (rest.functions !== undefined || rest.function_call !== undefined) checkFunctions(rest as ChatRequest);
   rest.addons?.forEach(checkAddon);
   return { ...rest, messages };
 }

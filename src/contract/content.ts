@@ -8,16 +8,17 @@ const readableTypes = /^(text\/|application\/(json|xml|yaml|x-yaml|[^;]*\+json|[
  * content, a completed control becomes text; state, stages and controls are left out. The same object if no message has any.
  */
 export function toPlainMessages(request: ChatRequest): ChatRequest {
-  const isPlain = ({ custom_content: custom }: Message): boolean => custom === undefined;
-  if (request.messages.every(isPlain)) return request;
-  return { ...request, messages: request.messages.map((message) => (isPlain(message) ? message : toPlainMessage(message))) };
+  for (const { custom_content: custom } of request.messages)
+    if (custom !== undefined) return { ...request, messages: request.messages.map(toPlainMessage) };
+  return request;
 }
 
 function toPlainMessage(message: Message): Message {
   const { custom_content: custom, ...plain } = message;
+  if (custom === undefined) return message;
   const added: ContentPart[] = [];
-  if (custom?.completed_control !== undefined) added.push(textPart(toText(custom.completed_control)));
-  for (const attachment of custom?.attachments ?? []) added.push(toPart(attachment, message.role));
+  if (custom.completed_control !== undefined) added.push(textPart(toText(custom.completed_control)));
+  for (const attachment of custom.attachments ?? []) added.push(toPart(attachment, message.role));
   if (added.length === 0) return plain;
   const parts = [...toParts(plain.content), ...added];
   return { ...plain, content: parts.every(isText) ? parts.map(({ text }) => text).join('\n\n') : parts };

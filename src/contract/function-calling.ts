@@ -3,7 +3,9 @@ import type { Message } from './message.ts';
 
 /** Whether a request speaks of functions in the old form, in its fields or in its messages. */
 export function usesFunctions(request: ChatRequest): boolean {
-  return request.functions !== undefined || request.function_call !== undefined || request.messages.some(isOldForm);
+  if (request.functions !== undefined || request.function_call !== undefined) return true;
+  for (const { role, function_call: call } of request.messages) if (role === 'function' || call !== undefined) return true;
+  return false;
 }
 
 /**
@@ -15,17 +17,12 @@ export function toToolsRequest(request: ChatRequest): ChatRequest {
   if (!usesFunctions(request)) return request;
   const { functions, function_call: choice, ...rest } = request;
   const offers = functions?.map((offer) => ({ type: 'function', function: offer })) ?? [];
-  const messages = request.messages.some(isOldForm) ? toToolMessages(request.messages) : request.messages;
   return {
     ...rest,
-    messages,
+    messages: toToolMessages(request.messages),
     ...(offers.length > 0 && { tools: offers }),
     ...(offers.length > 0 && choice !== undefined && { tool_choice: toToolChoice(choice) }),
   };
-}
-
-function isOldForm({ role, function_call: call }: Message): boolean {
-  return role === 'function' || call !== undefined;
 }
 
 function toToolChoice(choice: 'none' | 'auto' | { name: string }): unknown {

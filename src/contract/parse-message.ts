@@ -19,11 +19,12 @@ const functionName = /^[a-zA-Z0-9_-]{1,64}$/;
 
 /** A message of a request, without optional fields that are null. Throws invalid_request; `at` is its path, such as messages[2] (docs/wire.md, Chat request). */
 export function parseMessage(value: unknown, at: string): Message {
-  if (isJsonObject(value)) refuseOtherCase(value, known, at);
-  const message = requireShape(shape, withoutNullFields(value), at);
-  checkContent(message, at);
+  const hasNull = isJsonObject(value) && refuseOtherCase(value, known, at);
+  const isPlain = !hasNull && (!isJsonObject(value) || value.custom_content === undefined);
+  const message = requireShape(shape, isPlain ? value : withoutNullFields(value), at);
+  if (message.content === undefined || message.content === null) checkSilence(message, at);
   if (message.custom_content !== undefined) checkCustomContent(message, message.custom_content, `${at}.custom_content`);
-  checkName(message, at);
+  if (message.name !== undefined || message.role === 'function') checkName(message, at);
   if (message.function_call !== undefined && message.role !== 'assistant') {
     throw requestFault(`${at}.function_call`, 'is for assistant messages only');
   }
@@ -38,8 +39,8 @@ function withoutNullFields(value: unknown): unknown {
   });
 }
 
-function checkContent(message: Message, at: string): void {
-  if (message.content !== undefined && message.content !== null) return;
+/** A message may have no content if it says something else. */
+function checkSilence(message: Message, at: string): void {
   const { role, custom_content: custom } = message;
   if (role === 'assistant' && (message.function_call !== undefined || (message.tool_calls ?? null) !== null)) return;
   if (role === 'user' && custom?.completed_control !== undefined) return;
@@ -73,10 +74,7 @@ function checkAttachment({ index, data, url }: Attachment, place: number, at: st
 }
 
 function checkName({ role, name }: Message, at: string): void {
-  if (name === undefined) {
-    if (role === 'function') throw requestFault(`${at}.name`, 'is required in a function message');
-    return;
-  }
+  if (name === undefined) throw requestFault(`${at}.name`, 'is required in a function message');
   if (role === 'tool') return;
   const pattern = role === 'function' ? functionName : messageName;
   if (!pattern.test(name)) throw requestFault(`${at}.name`, `must match ${pattern.source}`);

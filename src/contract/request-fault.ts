@@ -1,4 +1,4 @@
-import { isJsonObject } from '#base/json.ts';
+import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { keysOfPointer } from '#base/json-pointer.ts';
 import { ParleyError } from './errors.ts';
 
@@ -42,13 +42,19 @@ function withShortLists(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withShortLists(member)]));
 }
 
-/** Refuses a key that differs from a known one by letter case only: what reads without regard to case would see what was not checked here. */
-export function refuseOtherCase(value: object, known: ReadonlySet<string>, at = ''): void {
+/**
+ * Refuses a key that differs from a known one by letter case only: what reads without regard to case would see what was not checked here.
+ * Gives whether a field is null, which may stand for its absence.
+ */
+export function refuseOtherCase(value: JsonObject, known: ReadonlySet<string>, at = ''): boolean {
+  let hasNull = false;
   for (const key in value) {
+    if (value[key] === null) hasNull = true;
     if (known.has(key)) continue;
     const folded = key.toUpperCase().toLowerCase();
     if (known.has(folded)) throw requestFault(joined(at, key), `is not a known field; the name is ${folded}`);
   }
+  return hasNull;
 }
 
 function isAlternative({ keyword }: SchemaError): boolean {

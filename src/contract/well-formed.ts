@@ -13,6 +13,8 @@ type Head = { readonly id: unknown; readonly created: unknown; readonly model?: 
 
 /** What a chunk or a whole reply calls itself; `known` stands in for what it leaves out. */
 export function identityOf({ id, created, model }: Partial<Head>, known: ReplyIdentity): ReplyIdentity {
+  const isKnown = (id === known.id || !isText(id)) && (created === known.created || !isTime(created));
+  if (isKnown && (model === known.model || !isText(model))) return known;
   return {
     id: isText(id) ? id : known.id,
     created: isTime(created) ? created : known.created,
@@ -22,8 +24,7 @@ export function identityOf({ id, created, model }: Partial<Head>, known: ReplyId
 
 /** A chunk with all its required fields (docs/wire.md, Streams), whatever an upstream leaves out; the same object if nothing is missing. */
 export function toWellFormedChunk(chunk: RawChunk, identity: ReplyIdentity): Chunk {
-  if (isHead(chunk) && chunk.object === 'chat.completion.chunk' && chunk.choices.every(isWellFormed))
-    return chunk as unknown as Chunk;
+  if (isWellFormedChunk(chunk)) return chunk as unknown as Chunk;
   return {
     ...chunk,
     ...identityOf(chunk, identity),
@@ -69,14 +70,15 @@ function isHead({ id, created, model }: Partial<Head>): boolean {
   return isText(id) && isTime(created) && isText(model);
 }
 
-function isWellFormed({ index, delta, finish_reason: reason }: JsonObject): boolean {
-  return (
-    Number.isInteger(index) &&
-    isJsonObject(delta) &&
-    isAssistants(delta.role) &&
-    isTextOrNone(delta.content) &&
-    (reason === null || typeof reason === 'string')
-  );
+function isWellFormedChunk(chunk: RawChunk): boolean {
+  if (chunk.object !== 'chat.completion.chunk' || !isHead(chunk)) return false;
+  for (const { index, delta, finish_reason: reason } of chunk.choices) {
+    if (!Number.isInteger(index) || !isJsonObject(delta) || (reason !== null && typeof reason !== 'string')) return false;
+    const { role, content } = delta;
+    if (role !== undefined && role !== 'assistant' && role !== null) return false;
+    if (typeof content !== 'string' && content !== undefined && content !== null) return false;
+  }
+  return true;
 }
 
 function isWhole({ index, message, finish_reason: reason }: JsonObject): boolean {

@@ -50,26 +50,30 @@ export function readFields(text: string, at: number, end: number, headers: Recor
   for (let count = 0; lineStart < end; count++) {
     if (count === MAX_FIELDS) return 'too many header fields';
     const colon = endOf(inName, text, lineStart);
-    if (colon === lineStart || text.charCodeAt(colon) !== COLON)
-      return nameFault(text.slice(lineStart, end).split('\r\n', 1)[0] ?? '');
+    if (colon === lineStart || text.charCodeAt(colon) !== COLON) return nameFault(text.slice(lineStart, end));
     const lineEnd = endOf(inValue, text, colon + 1);
-    if (lineEnd !== end && !text.startsWith('\r\n', lineEnd)) return 'a header value has a character that may not be there';
-    // Only space and tab are stripped: `String.trim` would take a no-break space too.
-    let from = colon + 1;
-    let to = lineEnd;
-    while (from < to && (text.charCodeAt(from) === SPACE || text.charCodeAt(from) === TAB)) from++;
-    while (to > from && (text.charCodeAt(to - 1) === SPACE || text.charCodeAt(to - 1) === TAB)) to--;
+    if (!text.startsWith('\r\n', lineEnd)) return 'a header value has a character that may not be there';
     const name = text.slice(lineStart, colon).toLowerCase();
-    const before = headers?.[name];
-    if ((headers === null || before !== undefined) && ofFraming.has(name))
-      return headers === null ? `${name} in a trailer` : `two ${name} fields`;
-    if (headers !== null) headers[name] = before === undefined ? text.slice(from, to) : `${before}, ${text.slice(from, to)}`;
+    const isRepeated = headers === null || name in headers;
+    if (isRepeated && ofFraming.has(name)) return headers === null ? `${name} in a trailer` : `two ${name} fields`;
+    const value = sliceTrimmed(text, colon + 1, lineEnd);
+    if (headers !== null) headers[name] = isRepeated ? `${headers[name]}, ${value}` : value;
     lineStart = lineEnd + 2;
   }
   return null;
 }
 
-function nameFault(line: string): string {
+/** Only space and tab are stripped: `String.trim` would take a no-break space too. */
+function sliceTrimmed(text: string, from: number, to: number): string {
+  let start = from;
+  let end = to;
+  while (start < end && (text.charCodeAt(start) === SPACE || text.charCodeAt(start) === TAB)) start++;
+  while (end > start && (text.charCodeAt(end - 1) === SPACE || text.charCodeAt(end - 1) === TAB)) end--;
+  return text.slice(start, end);
+}
+
+function nameFault(lines: string): string {
+  const [line = ''] = lines.split('\r\n', 1);
   return line.includes(':') ? 'a header name has a character that may not be there' : 'a header line has no colon';
 }
 
