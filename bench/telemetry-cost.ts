@@ -36,7 +36,7 @@ function callOnce(telemetry: Telemetry, index: number, chunks: number): void {
     tracestate: undefined,
     atMs: performance.now(),
   });
-  record.caller({ subject: `key:project-${index % 100}`, project: `project-${index % 100}`, roles: [], chain: null });
+  record.caller = { subject: `key:project-${index % 100}`, project: `project-${index % 100}`, roles: [], chain: null };
   record.deployment(`model-${index % 50}`);
   const tried = record.attempt(`model-${index % 50}#0a1b2c3d`, performance.now());
   record.firstByte(performance.now());

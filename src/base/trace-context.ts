@@ -55,22 +55,26 @@ export class TraceIds {
     this.#fill = fill;
   }
 
-  traceId(): string {
-    return this.#next(16, noTrace);
+  /** The first place of a new trace; it is recorded unless `isSampled` says no. */
+  root(isSampled?: (traceId: string) => boolean): TraceParent {
+    const ids = this.#next(24);
+    const [traceId, spanId] = [ids.slice(0, noTrace.length), ids.slice(noTrace.length)];
+    if (traceId === noTrace || spanId === noSpan) return this.root(isSampled);
+    return { traceId, spanId, isSampled: isSampled === undefined || isSampled(traceId) };
   }
 
   spanId(): string {
-    return this.#next(8, noSpan);
+    const id = this.#next(8);
+    return id === noSpan ? this.spanId() : id;
   }
 
-  #next(bytes: number, forbidden: string): string {
+  #next(bytes: number): string {
     if (this.#used + bytes > poolBytes) {
       this.#fill(this.#pool);
       this.#used = 0;
     }
     const start = this.#used;
     this.#used += bytes;
-    const id = this.#pool.toString('hex', start, this.#used);
-    return id === forbidden ? this.#next(bytes, forbidden) : id;
+    return this.#pool.toString('hex', start, this.#used);
   }
 }

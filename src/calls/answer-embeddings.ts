@@ -51,7 +51,7 @@ export async function answerEmbeddings(
     if (signal.aborted) used ??= toUsed(target, request, {});
     if (used !== undefined) {
       const cost = costOf(deployment, used);
-      call.record.charged(cost);
+      call.record.cost = cost;
       settle({ tokens: used.total_tokens, cost, ...(isWhole && { whole: used }) });
     } else settle(undefined);
   }

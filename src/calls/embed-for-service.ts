@@ -32,7 +32,7 @@ export async function embedForService(
   const caller: Caller = { subject: 'parley:retrieval', project: 'parley', roles: deployment.userRoles ?? [], chain: null };
   const start = { operation: 'embeddings', route: undefined, requestId: id } as const;
   const record = telemetry.begin({ ...start, traceparent: undefined, tracestate: undefined, atMs: clock.nowMs() });
-  record.caller(caller);
+  record.caller = caller;
   record.deployment(deployment.id);
   let reply: EmbeddingsReply | undefined;
   let error: ParleyError | undefined;

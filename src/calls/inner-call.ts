@@ -43,7 +43,7 @@ export async function openInside(deps: InnerCallDeps, { call: asked, trace, requ
   const { clock, telemetry } = deps;
   const { id, caller, deployment } = asked;
   const record = telemetry.begin({ operation: 'chat', route: undefined, requestId: id, ...trace, atMs: clock.nowMs() });
-  record.caller(caller);
+  record.caller = caller;
   record.deployment(deployment);
   const call: Call = { ...asked, record };
   const inner = new InnerCall(record, clock);

@@ -159,7 +159,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     if (!this.#wasAtWork) return this.#reservation?.settle(undefined);
     const { call, deployment } = this.#target;
     const cost = costOf(deployment, this.#totals.totals().usage);
-    call.record.charged(cost);
+    call.record.cost = cost;
     const counts = addUp(this.used());
     this.#reservation?.settle({ tokens: counts.total_tokens, cost, ...(this.#isWhole && { whole: counts }) });
   }

@@ -61,7 +61,8 @@ export interface AttemptRecord {
 export interface CallRecord {
   /** This call's own place in its trace. */
   readonly trace: TraceContext;
-  caller(caller: Caller): void;
+  /** Set as soon as it is known. */
+  caller: Caller | undefined;
   /** As soon as it is known, found or not. */
   deployment(id: string): void;
   /** The first bytes of a stream leave; not called for an answer that is one JSON text. */
@@ -69,8 +70,8 @@ export interface CallRecord {
   /** More bytes of the stream leave; once a write, however many events it holds. */
   chunk(atMs: number): void;
   attempt(upstreamId: string, atMs: number): AttemptRecord;
-  /** What the call was charged, in billionths of a USD; before its end. */
-  charged(cost: number): void;
+  /** What the call was charged, in billionths of a USD; set before its end. */
+  cost: number;
   /** Once; later ones are ignored. */
   end(end: CallEnd): void;
 }
@@ -86,14 +87,14 @@ const silentAttempt: AttemptRecord = { trace: nowhere, end() {} };
 
 const silentRecord: CallRecord = {
   trace: nowhere,
-  caller() {},
+  caller: undefined,
   deployment() {},
   firstByte() {},
   chunk() {},
   attempt: () => silentAttempt,
-  charged() {},
+  cost: 0,
   end() {},
 };
 
 /** Notes nothing. */
-export const silentTelemetry: Telemetry = { begin: () => silentRecord };
+export const silentTelemetry: Telemetry = { begin: () => ({ ...silentRecord }) };

@@ -1,7 +1,10 @@
+import type { ProtocolName } from '#contract/configuration/protocols.ts';
 import type { ErrorCode } from '#contract/errors.ts';
-import type { CallEnd, CallOutcome, Operation } from '#domain/telemetry.ts';
+import { type AttemptOutcome, byOperation, type CallEnd, type CallOutcome, type Operation } from '#domain/telemetry.ts';
+import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { Histogram } from './histogram.ts';
 import { histograms } from './instruments.ts';
+import type { Reading } from './metric.ts';
 
 /** What is measured of one operation of one deployment; each label set is bound once, on its first use. */
 export class CallSeries {
@@ -54,6 +57,68 @@ export class CallSeries {
       series = new Histogram(histograms.call.boundaries, code === undefined ? labels : { ...labels, 'error.type': code });
       this.#others.set(key, series);
     }
+    return series;
+  }
+}
+
+const providers: Readonly<Record<ProtocolName, string>> = {
+  openai: 'openai',
+  azure: 'azure.ai.openai',
+  anthropic: 'anthropic',
+  bedrock: 'aws.bedrock',
+  vertex: 'gcp.vertex_ai',
+  gemini: 'gcp.gemini',
+  mistral: 'mistral_ai',
+  dial: 'parley.dial',
+  demo: 'parley.demo',
+  application: 'parley.application',
+};
+
+/** What is measured of the tries at one upstream. */
+export class UpstreamSeries {
+  /** Of a try's span. */
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly #id: string;
+  readonly #durations = new Map<string, Histogram>();
+  readonly #ok: Readonly<Record<Operation, Histogram>>;
+
+  /** Without an upstream: what unknown ids share. */
+  constructor(id: string, upstream: Upstream | undefined) {
+    this.#id = id;
+    this.attributes = {
+      'gen_ai.provider.name': upstream === undefined ? '_OTHER' : providers[upstream.protocol],
+      'gen_ai.request.model': upstream?.model ?? '_OTHER',
+      'parley.upstream': id,
+      ...(upstream?.endpoint && { 'server.address': upstream.endpoint.hostname }),
+    };
+    this.#ok = byOperation((operation) => this.#bind(operation, 'ok'));
+  }
+
+  ended(operation: Operation, outcome: AttemptOutcome): Histogram {
+    return outcome === 'ok'
+      ? this.#ok[operation]
+      : (this.#durations.get(`${operation} ${outcome}`) ?? this.#bind(operation, outcome));
+  }
+
+  durations(): Iterable<Histogram> {
+    return this.#durations.values();
+  }
+
+  /** How many tries ended in each way. */
+  tries(): Reading[] {
+    const counts = new Map<string, number>();
+    for (const [key, { count }] of this.#durations) {
+      const outcome = key.slice(key.indexOf(' ') + 1);
+      counts.set(outcome, (counts.get(outcome) ?? 0) + count);
+    }
+    const tried = [...counts].filter(([, value]) => value > 0);
+    return tried.map(([outcome, value]) => ({ value, attributes: { 'parley.upstream': this.#id, 'parley.outcome': outcome } }));
+  }
+
+  #bind(operation: Operation, outcome: AttemptOutcome): Histogram {
+    const labels = { 'gen_ai.operation.name': operation, ...this.attributes };
+    const series = new Histogram(histograms.attempt.boundaries, outcome === 'ok' ? labels : { ...labels, 'error.type': outcome });
+    this.#durations.set(`${operation} ${outcome}`, series);
     return series;
   }
 }

@@ -2,9 +2,8 @@ import { boundTracestate, parseTraceparent, type TraceIds, type TraceParent, toT
 import type { Caller } from '#domain/callers/caller.ts';
 import type { AttemptOutcome, AttemptRecord, CallEnd, CallRecord, CallStart } from '#domain/telemetry.ts';
 import type { TraceContext } from '#domain/trace.ts';
-import type { CallSeries } from './call-series.ts';
+import type { CallSeries, UpstreamSeries } from './call-series.ts';
 import type { SeriesStore } from './series-store.ts';
-import type { UpstreamSeries } from './upstream-series.ts';
 
 const longestId = 200;
 
@@ -16,8 +15,8 @@ export interface CallListener {
 /** Which traces are recorded; undefined parts mean that nothing is exported. */
 interface TraceDeps {
   readonly ids: TraceIds;
-  /** Whether a trace that begins here is recorded. */
-  readonly isSampled: (traceId: string) => boolean;
+  /** Whether a trace that begins here is recorded; absent: each is. */
+  readonly isSampled: ((traceId: string) => boolean) | undefined;
   /** Whether spans are exported. If not, the caller's traceparent is passed on as it came: no span is missing. */
   readonly hasSpans: boolean;
 }
@@ -26,6 +25,8 @@ export interface MeasuredCallDeps {
   readonly series: SeriesStore;
   readonly traces: TraceDeps;
   readonly listeners: readonly CallListener[];
+  /** Told of calls that failed for a fault of ours or an upstream's; absent if nobody is. */
+  readonly noteFailure: CallListener['callEnded'] | undefined;
 }
 
 /** The measures of one call while it runs: counters and references, no content. */
@@ -36,7 +37,7 @@ export class MeasuredCall implements CallRecord {
   /** The span above, if the caller named one. */
   readonly parent: TraceParent | undefined;
   readonly trace: TraceContext;
-  who: Caller | undefined;
+  caller: Caller | undefined;
   deploymentId: string | undefined;
   series: CallSeries;
   firstByteMs: number | undefined;
@@ -51,17 +52,13 @@ export class MeasuredCall implements CallRecord {
     const { ids, isSampled, hasSpans } = tools.traces;
     this.tools = tools;
     this.start = start;
-    this.parent = parseTraceparent(start.traceparent);
-    this.place =
-      this.parent === undefined ? toRoot(ids, isSampled) : hasSpans ? { ...this.parent, spanId: ids.spanId() } : this.parent;
-    const tracestate = this.parent === undefined ? undefined : boundTracestate(start.tracestate);
+    const parent = start.traceparent === undefined ? undefined : parseTraceparent(start.traceparent);
+    this.parent = parent;
+    this.place = parent === undefined ? ids.root(isSampled) : hasSpans ? { ...parent, spanId: ids.spanId() } : parent;
+    const tracestate = parent === undefined ? undefined : boundTracestate(start.tracestate);
     this.trace = { traceparent: toTraceparent(this.place), tracestate };
-    this.series = tools.series.unknownCall(start.operation);
+    this.series = tools.series.others[start.operation];
     this.series.inFlightCalls += 1;
-  }
-
-  caller(caller: Caller): void {
-    this.who = caller;
   }
 
   deployment(id: string): void {
@@ -90,10 +87,6 @@ export class MeasuredCall implements CallRecord {
     return this.lastAttempt;
   }
 
-  charged(cost: number): void {
-    this.cost = cost;
-  }
-
   end(end: CallEnd): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
@@ -109,6 +102,7 @@ export class MeasuredCall implements CallRecord {
       if (end.completionTokens > 1) series.outputToken.record((end.atMs - firstByteMs) / 1000 / (end.completionTokens - 1));
     }
     for (const listener of this.tools.listeners) listener.callEnded(this, end);
+    if (end.error !== undefined && end.error.status >= 500) this.tools.noteFailure?.(this, end);
   }
 }
 
@@ -141,9 +135,4 @@ export class MeasuredAttempt implements AttemptRecord {
     this.endedMs = atMs;
     this.series.ended(this.#call.start.operation, outcome).record((atMs - this.startedMs) / 1000);
   }
-}
-
-function toRoot(ids: TraceIds, isSampled: (traceId: string) => boolean): TraceParent {
-  const traceId = ids.traceId();
-  return { traceId, spanId: ids.spanId(), isSampled: isSampled(traceId) };
 }

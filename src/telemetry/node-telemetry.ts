@@ -4,8 +4,7 @@ import type { Clock } from '#base/clock.ts';
 import { TraceIds } from '#base/trace-context.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import type { CallStart, Telemetry } from '#domain/telemetry.ts';
-import { CallLog, callerTextBounds, type LineSink } from './call-log.ts';
-import { FaultLog } from './fault-log.ts';
+import { CallLog, callerTextBounds, type LineSink, toFailureLog } from './call-log.ts';
 import type { Log } from './log.ts';
 import { type CallListener, MeasuredCall, type MeasuredCallDeps } from './measured-call.ts';
 import type { Metric } from './metric.ts';
@@ -58,7 +57,8 @@ export async function openTelemetry(options: TelemetryOptions): Promise<NodeTele
     settings.metrics || settings.traces ? await loadExport({ settings, resource, clock, log, readMetrics: read }) : undefined;
   const listeners = toListeners(options);
   if (exporting?.spans !== undefined) listeners.push(exporting.spans);
-  const tools: MeasuredCallDeps = { series, listeners, traces: toTraces(settings) };
+  const noteFailure = log.isLevelOn('error') ? toFailureLog(log) : undefined;
+  const tools: MeasuredCallDeps = { series, listeners, noteFailure, traces: toTraces(settings) };
   const prometheus = new PrometheusText();
   return {
     begin: (start: CallStart) => new MeasuredCall(tools, start),
@@ -85,7 +85,6 @@ function toListeners({ caches, clock, lines, listeners: others, log, secret }: T
     const callers = caches.open('log_callers', callerTextBounds);
     listeners.push(new CallLog({ sink: lines, callers, epochMs: clock.epochMs, toPseudonym, redact: log.clean }));
   }
-  if (log.isLevelOn('error')) listeners.push(new FaultLog(log));
   return listeners;
 }
 
@@ -94,6 +93,6 @@ function toTraces({ ratio, traces }: OtlpSettings): MeasuredCallDeps['traces'] {
     ids: new TraceIds((bytes) => void randomFillSync(bytes)),
     hasSpans: traces,
     // By the last 56 bits of the id, so that all nodes decide alike (OpenTelemetry's consistent sampling).
-    isSampled: (traceId) => ratio >= 1 || Number.parseInt(traceId.slice(18), 16) / 2 ** 56 >= 1 - ratio,
+    isSampled: ratio >= 1 ? undefined : (traceId) => Number.parseInt(traceId.slice(18), 16) / 2 ** 56 >= 1 - ratio,
   };
 }

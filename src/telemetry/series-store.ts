@@ -1,12 +1,14 @@
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { byOperation, type Operation, operations } from '#domain/telemetry.ts';
-import { CallSeries } from './call-series.ts';
-import { HttpSeries } from './http-series.ts';
-import { UpstreamSeries } from './upstream-series.ts';
+import { CallSeries, UpstreamSeries } from './call-series.ts';
+import { Histogram } from './histogram.ts';
+import { histograms } from './instruments.ts';
 
 const other = '_OTHER';
 const maxDeployments = 1_000;
 const maxUpstreams = 2_000;
+const maxRoutes = 300;
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
 
 type DeploymentSeries = Readonly<Record<Operation, CallSeries>>;
 
@@ -16,7 +18,8 @@ type DeploymentSeries = Readonly<Record<Operation, CallSeries>>;
  */
 export class SeriesStore {
   readonly http = new HttpSeries();
-  readonly #otherDeployment = bindDeployment(other);
+  /** Of calls of which no configured deployment is known. */
+  readonly others = bindDeployment(other);
   readonly #otherUpstream = new UpstreamSeries(other, undefined);
   #deployments = new Map<string, DeploymentSeries>();
   #upstreams = new Map<string, UpstreamSeries>();
@@ -36,12 +39,7 @@ export class SeriesStore {
   }
 
   call(deployment: string, operation: Operation): CallSeries {
-    return (this.#deployments.get(deployment) ?? this.#otherDeployment)[operation];
-  }
-
-  /** Of calls that were refused before anything was known of them. */
-  unknownCall(operation: Operation): CallSeries {
-    return this.#otherDeployment[operation];
+    return (this.#deployments.get(deployment) ?? this.others)[operation];
   }
 
   upstream(id: string): UpstreamSeries {
@@ -49,7 +47,7 @@ export class SeriesStore {
   }
 
   *calls(): Iterable<CallSeries> {
-    for (const series of [...this.#deployments.values(), this.#otherDeployment]) yield* operations.map((each) => series[each]);
+    for (const series of [...this.#deployments.values(), this.others]) yield* operations.map((each) => series[each]);
   }
 
   upstreams(): Iterable<UpstreamSeries> {
@@ -59,4 +57,52 @@ export class SeriesStore {
 
 function bindDeployment(id: string): DeploymentSeries {
   return byOperation((operation) => new CallSeries(id, operation));
+}
+
+/** Durations of HTTP requests by method, route pattern and status. */
+class HttpSeries {
+  readonly #routes = new Map<string, Map<string, Map<number, Histogram>>>();
+
+  of(method: string, route: string, status: number): Histogram {
+    const byMethod = this.#routes.get(route) ?? this.#bindRoute(route);
+    const byStatus = byMethod.get(method) ?? this.#bindMethod(byMethod, method);
+    return byStatus.get(status) ?? this.#bindStatus(byStatus, { method, route, status });
+  }
+
+  *durations(): Iterable<Histogram> {
+    for (const byMethod of this.#routes.values()) {
+      for (const byStatus of byMethod.values()) yield* byStatus.values();
+    }
+  }
+
+  #bindRoute(route: string): Map<string, Map<number, Histogram>> {
+    const label = this.#routes.size < maxRoutes ? route : other;
+    const byMethod = this.#routes.get(label) ?? new Map();
+    this.#routes.set(label, byMethod);
+    return byMethod;
+  }
+
+  #bindMethod(byMethod: Map<string, Map<number, Histogram>>, method: string): Map<number, Histogram> {
+    const label = methods.has(method) ? method : other;
+    const byStatus = byMethod.get(label) ?? new Map();
+    byMethod.set(label, byStatus);
+    return byStatus;
+  }
+
+  #bindStatus(
+    byStatus: Map<number, Histogram>,
+    { method, route, status }: { method: string; route: string; status: number },
+  ): Histogram {
+    const label = Number.isInteger(status) && status >= 100 && status <= 599 ? status : 0;
+    const known = byStatus.get(label);
+    if (known !== undefined) return known;
+    const series = new Histogram(histograms.httpRequest.boundaries, {
+      'http.request.method': methods.has(method) ? method : other,
+      'http.route': this.#routes.has(route) ? route : other,
+      'http.response.status_code': String(label),
+      ...(label >= 500 && { 'error.type': String(label) }),
+    });
+    byStatus.set(label, series);
+    return series;
+  }
 }

@@ -14,11 +14,11 @@ export class RecordedTelemetry implements Telemetry {
     this.#tell();
     return {
       trace,
-      caller() {},
+      caller: undefined,
       deployment() {},
       firstByte() {},
       chunk() {},
-      charged() {},
+      cost: 0,
       attempt: () => ({ trace, end: (outcome) => void this.tries.push(outcome) }),
       end: (end) => {
         this.ends.push(end);

@@ -10,7 +10,7 @@ describe('the line of a call', () => {
   test('says who called what, how it ended and how long it took', async () => {
     const bench = await openBench();
     const record = begin(bench, { traceparent });
-    record.caller(caller);
+    record.caller = caller;
     record.deployment('gpt');
     const tried = record.attempt('gpt#up', bench.clock.ms);
     bench.clock.ms += 12.34;
@@ -47,7 +47,7 @@ describe('the line of a call', () => {
   test('is one line of JSON whatever ids hold', async () => {
     const bench = await openBench();
     const record = begin(bench, { requestId: 'a"b\\c\nd\u2028é' });
-    record.caller({ ...caller, project: 'x"\n{' });
+    record.caller = { ...caller, project: 'x"\n{' };
     record.deployment('"},{"\u0000');
     record.end(ended(bench, { outcome: 'refused', status: 404, error: new ParleyError('deployment_not_found', 'No.') }));
     expect(bench.lines()).toEqual([
@@ -72,7 +72,7 @@ describe('the line of a call', () => {
     const bench = await openBench();
     for (const subject of ['ada', 'ada', 'bob']) {
       const record = begin(bench);
-      record.caller({ ...caller, subject });
+      record.caller = { ...caller, subject };
       record.end(ended(bench));
     }
     const [first, again, other] = bench.lines().map(({ user }) => user);
@@ -149,7 +149,7 @@ describe('canaries', () => {
     ];
     for (const error of errors) {
       const record = begin(bench, { traceparent: 'canary-trace', tracestate: 'canary=1' });
-      record.caller({ ...caller, subject: 'canary-subject' });
+      record.caller = { ...caller, subject: 'canary-subject' };
       record.deployment('gpt');
       record.attempt('canary-upstream-id', bench.clock.ms).end('broken', bench.clock.ms);
       record.end(ended(bench, { outcome: 'failed', status: error.status, error }));

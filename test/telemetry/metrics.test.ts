@@ -114,7 +114,7 @@ describe('metrics of the node', () => {
       readValue(readPrometheus(bench.telemetry.toPrometheus()), 'parley_cache_size_bytes', { parley_cache: cache });
     expect(sizeOf('log_callers')).toBe(0);
     const record = begin(bench);
-    record.caller({ subject: 'ada', project: 'lab', roles: [], chain: null });
+    record.caller = { subject: 'ada', project: 'lab', roles: [], chain: null };
     record.end(ended(bench));
     expect(sizeOf('log_callers')).toBeGreaterThan(50);
     const samples = readPrometheus(bench.telemetry.toPrometheus());

@@ -64,7 +64,7 @@ export class RequestHandler {
     const { request, record, errorDialect } = context;
     refuseLargeBody(request, maxBytes);
     const caller = await this.#deps.identify(readCredentials(request, errorDialect.takesXApiKey));
-    record.caller(caller);
+    record.caller = caller;
     return caller;
   }
 

@@ -215,7 +215,7 @@ export class BackgroundRuns {
     const { telemetry, clock } = this.#deps;
     const none = { traceparent: undefined, tracestate: undefined };
     const record = telemetry.begin({ operation: 'chat', route: undefined, requestId, ...none, atMs: clock.nowMs() });
-    record.caller(caller);
+    record.caller = caller;
     record.deployment(deployment);
     return record;
   }

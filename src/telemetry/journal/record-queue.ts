@@ -39,7 +39,7 @@ export class RecordQueue<Record> {
       return;
     }
     this.#waiting.push(record);
-    this.#writeLater();
+    if (this.#timer === undefined) this.#writeLater();
   }
 
   async close(): Promise<void> {
@@ -49,7 +49,7 @@ export class RecordQueue<Record> {
   }
 
   #writeLater(): void {
-    this.#timer ??= setTimeout(() => void this.#write(), this.#options.waitMs).unref();
+    this.#timer = setTimeout(() => void this.#write(), this.#options.waitMs).unref();
   }
 
   #write(): Promise<void> {

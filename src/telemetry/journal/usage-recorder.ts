@@ -18,17 +18,17 @@ export class UsageRecorder implements CallListener {
     this.#startId = startId;
   }
 
-  callEnded({ who, deploymentId, start, cost }: MeasuredCall, end: CallEnd): void {
-    if (who === undefined || deploymentId === undefined || end.error?.code === 'deployment_not_found') return;
+  callEnded({ caller, deploymentId, start, cost }: MeasuredCall, end: CallEnd): void {
+    if (caller === undefined || deploymentId === undefined || end.error?.code === 'deployment_not_found') return;
     const durationMs = end.atMs - start.atMs;
     this.#records.add({
       id: `${this.#startId}-${(++this.#count).toString(36).padStart(9, '0')}`,
       requestId: start.requestId,
       atMs: Math.round(this.#clock.epochMs() - durationMs),
-      subject: who.subject,
-      project: who.project,
+      subject: caller.subject,
+      project: caller.project,
       deployment: deploymentId,
-      path: [...(who.chain?.path ?? []), deploymentId],
+      path: [...(caller.chain?.path ?? []), deploymentId],
       operation: start.operation,
       outcome: end.outcome,
       status: end.status,
