@@ -23,6 +23,10 @@ const statuses: ReadonlyMap<unknown, number> = new Map([
   ['internal_server_error', 500],
   ['upstream_error', 500],
 ]);
+/** Reasons for which replies end well. */
+const goodReasons: ReadonlySet<unknown> = new Set([
+  ...[undefined, null, 'stop', 'length', 'tool_calls', 'function_call', 'content_filter'],
+]);
 /** Reasons for which servers end a reply that they could not finish. */
 const failedReason =
   /^(?:error|abort|aborted|cancelled|failed|network_error|insufficient_system_resource)$|malformed_function_call/i;
@@ -79,17 +83,18 @@ export function faultIn(value: JsonObject): UpstreamFault | undefined {
     const isError = (error ?? null) !== null || (!Array.isArray(candidates) && wordsOf(value) !== undefined);
     return isError ? toErrorFault(value) : undefined;
   }
-  if (isSaid(error) || isFilled(error)) return toErrorFault(value);
+  if (error && isFilled(error)) return toErrorFault(value);
   for (const choice of choices) {
     if (!isJsonObject(choice)) continue;
-    if (isSaid(choice.error) || isFilled(choice.error)) return toErrorFault({ error: choice.error });
-    if (isFailedReason(choice.finish_reason)) return endedBy(choice.finish_reason);
+    const { error: inChoice, finish_reason: reason } = choice;
+    if (inChoice && isFilled(inChoice)) return toErrorFault({ error: inChoice });
+    if (!goodReasons.has(reason) && isFailedReason(reason)) return endedBy(reason);
   }
   return undefined;
 }
 
 function isFilled(error: unknown): boolean {
-  return isJsonObject(error) && Object.keys(error).length > 0;
+  return isSaid(error) || (isJsonObject(error) && Object.keys(error).length > 0);
 }
 
 /** Whether a reply that ended for that reason is none. */

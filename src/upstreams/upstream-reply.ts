@@ -51,7 +51,7 @@ export function sendForReply<Item>(
   sink: Sink<Item>,
 ): Handle {
   const reply = new UpstreamReply(dialect, sink);
-  reply.follow(http.send(request, reply));
+  reply.exchange = http.send(request, reply);
   return reply;
 }
 
@@ -60,7 +60,8 @@ type State = 'head' | 'events' | 'pieces' | 'whole' | 'refusal' | 'over';
 class UpstreamReply<Item> implements ReplyListener, Handle {
   readonly #dialect: ReplyDialect<Item>;
   readonly #sink: Sink<Item>;
-  #exchange: Exchange | undefined;
+  /** Undefined once the reply has come, or before it is asked for. */
+  exchange: Exchange | undefined;
   #state: State = 'head';
   #events: EventReader<Item> | undefined;
   #splitter: EventSplitter | undefined;
@@ -73,10 +74,6 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   constructor(dialect: ReplyDialect<Item>, sink: Sink<Item>) {
     this.#dialect = dialect;
     this.#sink = sink;
-  }
-
-  follow(exchange: Exchange): void {
-    this.#exchange = exchange;
   }
 
   head(status: number, headers: ReplyHeaders): void {
@@ -94,7 +91,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   }
 
   bytes(text: string): void {
-    if (this.#state === 'events') this.#takeEvents(text);
+    if (this.#state === 'events') this.#readEvents(text, this.#splitter);
     else if (this.#state === 'pieces') this.#pass(text);
     else if (this.#state === 'whole') this.#gather(text, maxWholeBytes);
     else if (this.#state === 'refusal') this.#gather(text, maxRefusalBytes);
@@ -105,7 +102,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
     else if (this.#state === 'pieces') this.#endPieces();
     else if (this.#state === 'whole') this.#endWhole();
     else if (this.#state === 'refusal') this.#refuse(this.#bytes);
-    this.#exchange = undefined;
+    this.exchange = undefined;
   }
 
   fail(fault: HttpFault): void {
@@ -121,31 +118,29 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
   }
 
   pause(): void {
-    this.#exchange?.pause();
+    this.exchange?.pause();
   }
 
   resume(): void {
-    this.#exchange?.resume();
+    this.exchange?.resume();
   }
 
   cancel(): void {
     this.#state = 'over';
-    this.#exchange?.cancel();
+    this.exchange?.cancel();
   }
 
-  #takeEvents(text: string): void {
+  /** Reads whole events, or with a splitter those that become whole. */
+  #readEvents(text: string, splitter?: EventSplitter): void {
+    const reader = this.#events;
     try {
-      this.#readEvents(this.#splitter?.push(text) ?? '');
+      reader?.take(splitter === undefined ? text : splitter.push(text), this);
     } catch (thrown) {
-      this.#giveUp(thrown);
+      return this.#giveUp(thrown);
     }
-  }
-
-  #readEvents(events: string): void {
-    this.#events?.take(events, this);
-    if (this.#events?.hasEnded !== true || this.#state !== 'events') return;
+    if (reader?.hasEnded !== true || this.#state !== 'events') return;
     this.#state = 'over';
-    this.#exchange?.endWithin(restMs);
+    this.exchange?.endWithin(restMs);
     this.#sink.end();
   }
 
@@ -204,7 +199,7 @@ class UpstreamReply<Item> implements ReplyListener, Handle {
     if (this.#state === 'over') return;
     this.#state = 'over';
     this.#bytes = '';
-    this.#exchange?.cancel();
+    this.exchange?.cancel();
     const isTooLarge = thrown instanceof EventTooLarge;
     this.#sink.fail(
       isTooLarge ? new UpstreamFault('broken', 'The upstream sent an event that is too large.', { cause: thrown }) : thrown,

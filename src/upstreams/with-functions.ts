@@ -9,7 +9,10 @@ import type { ChatProtocol } from '#domain/upstreams/upstream.ts';
 export function withFunctions(protocol: ChatProtocol): ChatProtocol {
   return {
     ...protocol,
-    chat: (ask, reply) => inToolForm(ask.request, reply, (request, toolReply) => protocol.chat({ ...ask, request }, toolReply)),
+    chat(ask, reply) {
+      if (!usesFunctions(ask.request)) return protocol.chat(ask, reply);
+      return inToolForm(ask.request, reply, (request, toolReply) => protocol.chat({ ...ask, request }, toolReply));
+    },
   };
 }
 

@@ -10,6 +10,10 @@ import { requireDeltas } from './reply-shape.ts';
 import { TextEvents } from './text-events.ts';
 
 const endMark = '[DONE]';
+const endEvent = `data: ${endMark}\n\n`;
+/** What stands around the data of an event of one line. */
+const dataStart = 'data: '.length;
+const lineEnds = 2;
 
 /** The events of a chat reply, up to `[DONE]`. Runs of plain text pass without being parsed. */
 export class ChatEvents implements EventReader {
@@ -42,6 +46,7 @@ export class ChatEvents implements EventReader {
 
 /** One event without comments and fields other than data; nothing of the end mark, and of one without data. Throws the fault that its name means. */
 function toDataOnly(event: string): { bytes: string; isLast: boolean } {
+  if (event === endEvent) return { bytes: '', isLast: true };
   if (event.startsWith('data: {') && event.indexOf('\n') === event.length - 2) return { bytes: event, isLast: false };
   const named = faultOfNamed(event);
   if (named !== undefined) throw named;
@@ -55,9 +60,9 @@ function toBytes(data: string): string {
   return `data: ${data.replaceAll('\n', ' ')}\n\n`;
 }
 
-/** The frame of an event. Throws the fault that an error event means. */
+/** The frame of an event of one line. Throws the fault that an error event means. */
 function toFrame(event: string): RawFrame {
-  const value = tryParseJson(fromLatin1(eventData(event)[0] ?? ''));
+  const value = tryParseJson(fromLatin1(event.slice(dataStart, -lineEnds)));
   if (!isJsonObject(value)) throw new UpstreamFault('broken', 'The upstream sent an event that is not a JSON object.');
   const fault = faultIn(value);
   if (fault !== undefined) throw fault;

@@ -108,7 +108,7 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
       const request = native === undefined ? ask.request : withoutThoughts(ask.request);
       const bases = request.stream === true ? streamed : whole;
       const sent = toRequest(bases.of(upstream), ask, toBody(dialect.toBody(request, upstream)));
-      return sendForReply(http, sent, noting(chatReply, ask), reply);
+      return sendForReply(http, sent, ask.noteHeaders === undefined ? chatReply : noting(chatReply, ask), reply);
     },
     embed(ask, reply) {
       const { upstream, request } = ask;
@@ -121,6 +121,18 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
       const base = others[request.api].of(upstream);
       const sent = toRequest({ ...base, headers: { ...base.headers, 'content-type': contentType } }, ask, body);
       return sendForReply(http, { ...sent, isOnce: true }, noting(passedReply(request, hidesUsage), ask), reply);
+    },
+  };
+}
+
+/** Asks an upstream in the dialect that it speaks and its caller too, else in the one it speaks; `responses` is for those that serve the Responses API. */
+export function eitherApi(chat: ChatProtocol, responses: ChatProtocol): ChatProtocol {
+  return {
+    ...chat,
+    chat(ask, reply) {
+      const { apis } = ask.upstream;
+      if (apis === undefined || !apis.includes('responses')) return chat.chat(ask, reply);
+      return (ask.native?.dialect === 'responses' || !apis.includes('chat') ? responses : chat).chat(ask, reply);
     },
   };
 }

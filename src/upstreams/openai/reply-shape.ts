@@ -17,25 +17,21 @@ export function requireMessages({ choices }: JsonObject): void {
 export function requireDeltas({ choices }: JsonObject): void {
   if ((choices ?? null) !== null && !Array.isArray(choices)) throw noCompletion('whose choices are no list');
   for (const choice of Array.isArray(choices) ? choices : []) {
-    if (!isJsonObject(choice) || (choice.delta ?? null) === null) continue;
+    if (!isJsonObject(choice) || choice.delta === undefined || choice.delta === null) continue;
     if (!isJsonObject(choice.delta)) throw noCompletion('with a choice whose delta is no object');
     requireSaid(choice.delta);
   }
 }
 
 function requireSaid({ content, tool_calls: calls, function_call: called }: Fields): void {
-  if (!(isNone(content) || typeof content === 'string' || (Array.isArray(content) && content.every(isJsonObject))))
-    throw noCompletion('whose content is no text');
-  if (!(isNone(calls) || (Array.isArray(calls) && calls.every(isCall)))) throw noCompletion('whose tool calls are none');
-  if (!(isNone(called) || isJsonObject(called))) throw noCompletion('whose function call is none');
+  const isText = typeof content === 'string' || (content ?? null) === null;
+  if (!isText && !(Array.isArray(content) && content.every(isJsonObject))) throw noCompletion('whose content is no text');
+  if ((calls ?? null) !== null && !(Array.isArray(calls) && calls.every(isCall))) throw noCompletion('whose tool calls are none');
+  if ((called ?? null) !== null && !isJsonObject(called)) throw noCompletion('whose function call is none');
 }
 
 function isCall(call: unknown): boolean {
-  return isJsonObject(call) && (isNone(call.function) || isJsonObject(call.function));
-}
-
-function isNone(value: unknown): value is null | undefined {
-  return value === null || value === undefined;
+  return isJsonObject(call) && ((call.function ?? null) === null || isJsonObject(call.function));
 }
 
 function noCompletion(what: string): UpstreamFault {

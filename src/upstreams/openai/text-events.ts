@@ -14,7 +14,8 @@ const nobody = { id: '', created: 0 };
  */
 export class TextEvents {
   #slot = noSlot;
-  #isFirstChoice = false;
+  /** What stands around each piece of text, if it is the first choice's. */
+  contentSlot: TextSlot | undefined;
   /** Bytes of text in the run found last. */
   textBytes = 0;
 
@@ -24,19 +25,15 @@ export class TextEvents {
     const { before, after } = this.#slot;
     if (before === '') return from;
     let at = from;
-    while (isAt(events, at, before)) {
+    // To compare a slice takes a third of the time that `startsWith` takes.
+    while (events.slice(at, at + before.length) === before) {
       const start = at + before.length;
       const end = stringEnd(events, start);
-      if (!isAt(events, end, after)) break;
+      if (events.slice(end, end + after.length) !== after) break;
       this.textBytes += end - start;
       at = end + after.length;
     }
     return at;
-  }
-
-  /** What stands around each piece of text, if it is the first choice's. */
-  get contentSlot(): TextSlot | undefined {
-    return this.#isFirstChoice ? this.#slot : undefined;
   }
 
   /** Takes an event of these chunks, its empty line included, as the pattern of those to come, if it brings text only. */
@@ -48,7 +45,7 @@ export class TextEvents {
     const after = event.slice(end);
     if (after.includes(contentKey)) return;
     this.#slot = { before: copyOf(event.slice(0, start)), after: copyOf(after) };
-    this.#isFirstChoice = (chunk.choices[0]?.index ?? 0) === 0;
+    this.contentSlot = (chunk.choices[0]?.index ?? 0) === 0 ? this.#slot : undefined;
   }
 }
 
@@ -65,9 +62,4 @@ function bringsTextOnly(chunk: RawChunk): boolean {
 /** The same text on its own: a slice would keep the whole read it was cut from. */
 function copyOf(slice: string): string {
   return Buffer.from(slice, 'latin1').toString('latin1');
-}
-
-/** As `startsWith`, at a third of its cost. */
-function isAt(text: string, at: number, part: string): boolean {
-  return text.slice(at, at + part.length) === part;
 }

@@ -2,7 +2,6 @@ import type { Clock } from '#base/clock.ts';
 import type { HttpClient, HttpRequest } from '#base/http/client.ts';
 import type { JsonObject } from '#base/json.ts';
 import { joinPath } from '#base/url-path.ts';
-import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
 import { type Ask, type ChatProtocol, type Upstream, UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toBody } from '../to-body.ts';
 import { sendForReply } from '../upstream-reply.ts';
@@ -21,18 +20,6 @@ export function createResponsesProtocol(http: HttpClient, clock: Pick<Clock, 'ep
       noteIgnored?.(ignoredFields(request));
       const translated = translatedReply(readRefusal, { createdSeconds: Math.floor(clock.epochMs() / 1000), model });
       return sendForReply(http, toRequest(ask, toResponsesRequest(request, model)), translated, reply);
-    },
-  };
-}
-
-/** Asks an upstream in the dialect that it speaks and its caller too, else in the one it speaks. */
-export function eitherApi(chat: ChatProtocol, responses: ChatProtocol): ChatProtocol {
-  return {
-    ...chat,
-    chat(ask, reply) {
-      const { apis } = ask.upstream;
-      const isNative = speaksResponses(ask.upstream) && (ask.native?.dialect === 'responses' || apis?.includes('chat') !== true);
-      return (isNative ? responses : chat).chat(ask, reply);
     },
   };
 }
