@@ -13,7 +13,7 @@ import { openRedisStores } from '#app/open-redis-stores.ts';
 import { Caches } from '#base/caches.ts';
 import { systemClock } from '#base/clock.ts';
 import { Secret } from '#base/secret.ts';
-import { authorize } from '#calls/authorize.ts';
+import { createAuthorize } from '#calls/authorize.ts';
 import { createReserveLimits } from '#calls/reserve-limits.ts';
 import { checkConfiguration } from '#configuration/check.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -84,10 +84,11 @@ function gate(
     clock: systemClock,
     noteFault: (message, thrown) => console.error(message, thrown),
   });
+  const authorize = createAuthorize({ snapshot: now, catalog, requireConsent });
   return async (key, id) => {
     const caller = await identify(key);
     const call = { id: 'bench', deployment: id, caller, record };
-    const target = await authorize({ snapshot: now, catalog, requireConsent }, call, 'chat');
+    const target = await authorize(call, 'chat');
     const { settle } = await reserveLimits(target, { promptTokens: 100, maxTokens: 100, isWanted: () => true });
     settle({ tokens: 150, cost: 0, whole: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 } });
   };

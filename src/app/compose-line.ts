@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { HttpClient } from '#base/http/client.ts';
 import { createLetterIds } from '#base/letter-id.ts';
 import type { Seal } from '#base/seal.ts';
-import { type AnswerWays, answerChat } from '#calls/answer-chat.ts';
+import { type AnswerWays, createAnswerChat } from '#calls/answer-chat.ts';
 import { answerEmbeddings } from '#calls/answer-embeddings.ts';
 import { answerPassThrough } from '#calls/answer-passthrough.ts';
 import { askFeature } from '#calls/ask-feature.ts';
-import { authorize } from '#calls/authorize.ts';
-import { callApplication, isServedByPrograms } from '#calls/call-application.ts';
+import { createAuthorize } from '#calls/authorize.ts';
+import { callApplication } from '#calls/call-application.ts';
 import { callUpstreams } from '#calls/call-upstream.ts';
 import { countTokens } from '#calls/count-tokens.ts';
 import type { AnswerWith } from '#calls/prepared-call.ts';
@@ -65,8 +65,9 @@ export function composeLine(deps: CompleteServiceDeps) {
   };
   const upstreams = { loadBalancer, clock, protocols: composeProtocols(deps, guarded), perRequestKeys };
   const callPrograms: AnswerWith = (prepared, sink) => callApplication(upstreams, prepared, sink);
+  const callEndpoints: AnswerWith = (prepared, sink) => callUpstreams(upstreams, prepared, sink);
   const callModel: AnswerWith = (prepared, sink) =>
-    isServedByPrograms(prepared.target.deployment) ? callPrograms(prepared, sink) : callUpstreams(upstreams, prepared, sink);
+    (prepared.target.deployment.isServedByPrograms ? callPrograms : callEndpoints)(prepared, sink);
   const addons = { addonTools: (of: Configuration) => toolSources(of).addons, callUpstreams: callModel, clock, noteFault };
   const quickApps = {
     calls: () => calls,
@@ -74,7 +75,7 @@ export function composeLine(deps: CompleteServiceDeps) {
     ...{ catalog, states, telemetry, clock, noteFault, noteGraph },
   };
   const ways: AnswerWays = {
-    callUpstreams: callModel,
+    callUpstreams: callEndpoints,
     runAddons: (prepared, sink) => runAddons(addons, prepared, sink),
     callApplication: callPrograms,
     runQuickApp: (prepared, sink) => runQuickApp(quickApps, prepared, sink),
@@ -84,11 +85,9 @@ export function composeLine(deps: CompleteServiceDeps) {
   const reserveLimits = createReserveLimits({ counters, sizes: new ReplySizes(), clock, noteFault });
   const consent = composeConsent(deps, catalog);
   const requireConsent = createRequireConsent(consent);
-  const authorizing = { snapshot, catalog, requireConsent };
-  const answering = { states, reserveLimits, clock, ways };
   const calls: Calls = {
-    authorize: (call, use) => authorize(authorizing, call, use),
-    answer: (target, ask, reply) => answerChat(answering, target, ask, reply),
+    authorize: createAuthorize({ snapshot, catalog, requireConsent }),
+    answer: createAnswerChat({ states, reserveLimits, clock, ways }),
     embed: (target, request, signal) => answerEmbeddings({ ...upstreams, reserveLimits }, { target, request, signal }),
     passThrough: (target, request, reply) => answerPassThrough({ ...upstreams, reserveLimits }, { target, request }, reply),
     askFeature: (ask, signal) => askFeature({ http: deps.http, guarded, perRequestKeys, requireConsent }, ask, signal),

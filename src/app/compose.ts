@@ -105,14 +105,14 @@ function createServer({ snapshot, noteFault, tls }: CompleteServiceDeps): Fastif
   const dialectAt = errorDialectAt(aliases.msgapi, compatErrorDialectAt(['compat', ...aliases.compat]));
   const addin = new AddinMount(mountedAddin(snapshot));
   const newRequestId = createLetterIds();
-  const fastPath = new FastPath(newRequestId, addin.takes);
+  const fastPath = new FastPath(newRequestId);
   const app: FastifyInstance = fastify({
     routerOptions,
     rewriteUrl: (request) => toRatePath(request.method, addin.rewriteUrl(request)),
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     ...answersToMalformed(newRequestId, dialectAt),
     serverFactory(framework) {
-      const listener = answerOrigins(fastPath.before(framework), { allowedOrigins, isReserved: addin.takes });
+      const listener = answerOrigins(fastPath.before(framework), { snapshot, isReserved: addin.takes });
       return tls === undefined
         ? createHttpServer(httpOptions, listener)
         : createHttpsServer({ ...httpOptions, ...tls }, listener);
@@ -148,8 +148,7 @@ function addCallRoutes(app: FastifyInstance, parts: CompleteServiceDeps, behind:
   const { snapshot, clock, telemetry } = parts;
   const { identify, catalog, calls, inFlightCalls } = behind;
   const { aliases } = snapshot().configuration;
-  const maxBodyBytes = () => snapshot().configuration.security.maxBodyBytes;
-  const handler = new RequestHandler({ clock, identify, maxBodyBytes, inFlightCalls, telemetry });
+  const handler = new RequestHandler({ clock, identify, snapshot, inFlightCalls, telemetry });
   const { compat } = aliases;
   const modelPaths = ['/v1/models', ...compat.map((alias) => `/${alias}/v1/models`)];
   const createdSeconds = Math.floor(clock.epochMs() / 1000);

@@ -12,8 +12,12 @@ export class LateHandle implements Handle {
 
   /** Begins the work, unless it was cancelled before. May be called again for work that takes the place of this one. */
   start(begin: () => Handle): void {
-    if (this.#isCancelled) return;
-    const work = begin();
+    if (!this.#isCancelled) this.follow(begin());
+  }
+
+  /** Steers work that has begun. */
+  follow(work: Handle): void {
+    if (this.#isCancelled) return work.cancel();
     this.#work = work;
     if (this.#isPaused) work.pause();
   }

@@ -2,7 +2,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Handle } from '#base/sink.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { checkCompletedControl, controlsSentBack } from '#contract/completed-control.ts';
-import type { Answer, ChatAsk, ReplySink, Target } from '#domain/call.ts';
+import type { Calls, ChatAsk, Target } from '#domain/call.ts';
 import { type Deployment, keepsControls } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import { estimatePromptTokens, maxTokensOf } from '#domain/usage/estimate-tokens.ts';
@@ -36,34 +36,47 @@ export interface AnswerWays {
   readonly runRemoteTools: (prepared: PreparedCall, run: Parameters<typeof runRemoteTools>[2]) => Handle;
 }
 
-/** Answers a call that is authorized: checks the request, reserves its limits, and pushes the reply, normalized and metered. */
-export function answerChat(deps: AnswerChatDeps, target: Target, asked: ChatAsk, reply: ReplySink): Answer {
-  const prepared = prepare(deps, target, asked);
-  const { call, deployment } = target;
-  const { request, inner, notes } = prepared;
-  const promptTokens = estimatePromptTokens(request);
-  const totals = new UsageTotals({ deployment, promptTokens, inner });
-  const head = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000), model: deployment.id };
-  const normalized = new NormalizedReply({ head, totals, isStreamed: request.stream === true }, reply);
-  const metered = new MeteredReply({ target, totals, notes }, normalized);
-  const start = wayOf(deps.ways, prepared);
-  const { admitted } = asked;
-  const begin = (reservation: LimitReservation): void =>
-    metered.begin(reservation, (sink) => start(withClaims(prepared, reservation), sink));
-  const refuse = (refused: unknown): void => metered.refuse(refused);
-  const admit = (reservation: LimitReservation): Promise<void> | undefined =>
-    admitted?.().then(
-      () => begin(reservation),
-      (refused) => {
-        reservation.settle(undefined);
-        refuse(refused);
-      },
-    );
-  const asking = { promptTokens, maxTokens: maxTokensOf(request), isWanted: () => !metered.isOver };
-  deps
-    .reserveLimits(target, asking)
-    .then((reservation) => (admitted === undefined ? begin(reservation) : admit(reservation)), refuse);
-  return metered;
+/** Makes the answers to calls that are authorized: checks the request, reserves its limits, and pushes the reply, normalized and metered. */
+export function createAnswerChat(deps: AnswerChatDeps): Calls['answer'] {
+  return (target, asked, reply) => {
+    const prepared = prepare(deps, target, asked);
+    const { call, deployment } = target;
+    const { request, inner, notes } = prepared;
+    const promptTokens = estimatePromptTokens(request);
+    const totals = new UsageTotals({ deployment, promptTokens, inner });
+    const head = { id: `chatcmpl-${call.id}`, created: Math.floor(deps.clock.epochMs() / 1000), model: deployment.id };
+    const normalized = new NormalizedReply({ head, totals, isStreamed: request.stream === true }, reply);
+    const metered = new MeteredReply({ target, totals, notes }, normalized);
+    void begin(deps, { prepared, promptTokens, admitted: asked.admitted }, metered);
+    return metered;
+  };
+}
+
+interface Beginning {
+  readonly prepared: PreparedCall;
+  /** Estimated. */
+  readonly promptTokens: number;
+  readonly admitted: ChatAsk['admitted'];
+}
+
+/** Begins the work behind a reply, once its limits let it in. */
+async function begin(
+  { reserveLimits, ways }: AnswerChatDeps,
+  { prepared, promptTokens, admitted }: Beginning,
+  metered: MeteredReply,
+): Promise<void> {
+  const asking = { promptTokens, maxTokens: maxTokensOf(prepared.request), isWanted: () => !metered.isOver };
+  let reservation: LimitReservation | undefined;
+  try {
+    reservation = await reserveLimits(prepared.target, asking);
+    if (admitted !== undefined) await admitted();
+  } catch (refused) {
+    reservation?.settle(undefined);
+    return metered.refuse(refused);
+  }
+  const { claims } = reservation;
+  const claiming = claims.length === 0 ? prepared : { ...prepared, claims };
+  metered.begin(reservation, (sink) => wayOf(ways, claiming)(claiming, sink));
 }
 
 /** The request with the deployment's defaults, checked against what the deployment takes. Throws the 400 that it deserves. */
@@ -74,17 +87,13 @@ function prepare(
 ): PreparedCall {
   const { call, deployment, snapshot } = target;
   const request = prepareRequest(asked, deployment);
-  checkControl(request, deployment);
-  const conversation = openConversation(states, { deployment, request, caller: call.caller });
+  if (request.messages.at(-1)?.custom_content?.completed_control !== undefined) checkControl(request, deployment);
+  const { quickApp } = deployment;
+  const conversation = quickApp && openConversation(states, { deployment, request, caller: call.caller });
   if (request.addons !== undefined) findAddons(snapshot.configuration.addons, request.addons);
   const notes = new ReplyNotes(asked);
-  if (deployment.quickApp !== undefined) notes.ignore(ignoredByQuickApp(deployment.quickApp, asked));
+  if (quickApp !== undefined) notes.ignore(ignoredByQuickApp(quickApp, asked));
   return { target, claims: noClaims, request, native, affinity, remote, inner: new UsageCollector(), notes, conversation };
-}
-
-/** The request with what is reserved for it, of which the calls know that it makes. */
-function withClaims(prepared: PreparedCall, { claims }: LimitReservation): PreparedCall {
-  return claims.length === 0 ? prepared : { ...prepared, claims };
 }
 
 /** What an application behind an endpoint offered is known only if the caller sends it back. */
@@ -94,14 +103,9 @@ function checkControl({ messages }: ChatRequest, deployment: Deployment): void {
   if (offered !== undefined && deployment.quickApp === undefined) checkCompletedControl(messages, offered);
 }
 
-function wayOf(ways: AnswerWays, prepared: PreparedCall): AnswerWith {
-  const { remote } = prepared;
-  const answer = plainWayOf(ways, prepared);
+function wayOf(ways: AnswerWays, { target: { deployment }, request, remote }: PreparedCall): AnswerWith {
+  let answer = deployment.isServedByPrograms ? ways.callApplication : ways.callUpstreams;
+  if (deployment.quickApp !== undefined) answer = ways.runQuickApp;
+  else if (deployment.kind === 'model' && request.addons !== undefined) answer = ways.runAddons;
   return remote === undefined ? answer : (asked, sink) => ways.runRemoteTools(asked, { remote, answer, sink });
-}
-
-function plainWayOf(ways: AnswerWays, { target: { deployment }, request }: PreparedCall): AnswerWith {
-  if (deployment.quickApp !== undefined) return ways.runQuickApp;
-  if (deployment.kind === 'application') return ways.callApplication;
-  return request.addons === undefined ? ways.callUpstreams : ways.runAddons;
 }

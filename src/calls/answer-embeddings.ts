@@ -12,7 +12,7 @@ import { costOf } from '#domain/usage/cost.ts';
 import { estimateInputTokens } from '#domain/usage/estimate-tokens.ts';
 import { toCount } from '#domain/usage/usage.ts';
 import { askUpstreams } from './ask-upstreams.ts';
-import { type ApplicationDeps, forPrograms, isServedByPrograms } from './call-application.ts';
+import { type ApplicationDeps, forPrograms } from './call-application.ts';
 import { type ForPrograms, protocolOf, sentOn, toSent, type UpstreamDeps } from './call-upstream.ts';
 import { ReplyNotes } from './reply-notes.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
@@ -66,7 +66,7 @@ interface Asking extends Asked {
 /** Adapters are asked with a per-request key, which ends with the call. */
 async function ask(deps: EmbeddingsDeps, asking: Asking): Promise<JsonObject> {
   const { target, claims } = asking;
-  if (!isServedByPrograms(target.deployment)) return askWith(deps, asking);
+  if (!target.deployment.isServedByPrograms) return askWith(deps, asking);
   const { caller } = target.call;
   const rights = rightsOfReceiver(target.deployment.id, caller.chain);
   const chain = { path: target.path, rights, claims: claimsOnTheWay(caller, claims), report() {} };

@@ -1,5 +1,6 @@
 import { ParleyError } from '#contract/errors.ts';
-import type { Call, Target } from '#domain/call.ts';
+import type { Call, Calls, Target } from '#domain/call.ts';
+import type { Caller } from '#domain/callers/caller.ts';
 import { pathTo } from '#domain/callers/chain.ts';
 import type { RequireConsent } from '#domain/consent/require-consent.ts';
 import type { Catalog } from '#domain/deployments/catalog.ts';
@@ -13,24 +14,54 @@ export interface AuthorizeDeps {
   readonly requireConsent: RequireConsent;
 }
 
+/** What a call may go on to. */
+interface Permit extends Pick<Target, 'deployment' | 'path' | 'limits' | 'snapshot'> {
+  readonly use: DeploymentUse;
+  /** Whether it holds for every such call of its caller, as long as the configuration is in force. */
+  readonly isLasting: boolean;
+}
+
 /**
- * The first step of every call: the deployment exists, its caller may use it and has consented, and the chain of calls may
+ * Makes the first step of every call: the deployment exists, its caller may use it and has consented, and the chain of calls may
  * go on to it. Throws what `findUsable`, the consent and `pathTo` throw, and `operation_not_supported`.
  */
-export async function authorize(deps: AuthorizeDeps, call: Call, use: DeploymentUse): Promise<Target> {
+export function createAuthorize(deps: AuthorizeDeps): Calls['authorize'] {
+  /** By caller and id of the deployment: what only the configuration decides is decided once. */
+  const permits = new WeakMap<Caller, Map<string, Permit>>();
+  return async (call, use) => {
+    const snapshot = deps.snapshot();
+    let permit = call.version === undefined ? permits.get(call.caller)?.get(call.deployment) : undefined;
+    if (permit?.snapshot !== snapshot || permit.use !== use) {
+      permit = await permitted(deps, call, { use, snapshot });
+      if (permit.isLasting) keep(permits, call, permit);
+    }
+    const { deployment, path, limits } = permit;
+    return { call, deployment, path, limits, snapshot } as Target;
+  };
+}
+
+async function permitted(deps: AuthorizeDeps, call: Call, { use, snapshot }: Pick<Permit, 'use' | 'snapshot'>): Promise<Permit> {
   const { caller } = call;
-  const snapshot = deps.snapshot();
   try {
     const found = await findUsable({ catalog: deps.catalog, snapshot, caller }, call.deployment);
     const asked = call.version === undefined ? found : await versionOf(deps.catalog, found, call);
     const deployment = servingFor(asked, use);
     if (deployment === undefined) throw notSupported(asked, use);
-    await deps.requireConsent({ caller, deployment, snapshot });
-    return { call, deployment, path: pathTo(deployment, caller), snapshot } as Target;
+    const consenting = deps.requireConsent({ caller, deployment, snapshot });
+    await consenting;
+    const isOfConfiguration = asked === snapshot.deployments.get(call.deployment);
+    const isLasting = isOfConfiguration && caller.chain === null && consenting === undefined;
+    const limits = snapshot.limits.of(caller.roles, deployment.id);
+    return { deployment, path: pathTo(deployment, caller), limits, snapshot, use, isLasting };
   } catch (refused) {
     if (refused instanceof ParleyError && refused.status === 403) caller.chain?.noteRefusal?.();
     throw refused;
   }
+}
+
+function keep(permits: WeakMap<Caller, Map<string, Permit>>, { caller, deployment }: Call, permit: Permit): void {
+  const ofCaller = permits.get(caller) ?? new Map<string, Permit>();
+  permits.set(caller, ofCaller.set(deployment, permit));
 }
 
 /** Former versions are for the owner alone. */

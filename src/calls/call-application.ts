@@ -1,6 +1,5 @@
 import { LateHandle } from '#base/late-handle.ts';
 import type { Handle, Sink } from '#base/sink.ts';
-import { protocols } from '#contract/configuration/protocols.ts';
 import type { RawFrame } from '#contract/frame.ts';
 import type { Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
@@ -15,11 +14,6 @@ import { toInnerCaller } from './to-inner-caller.ts';
 
 export interface ApplicationDeps extends UpstreamDeps {
   readonly perRequestKeys: PerRequestKeys;
-}
-
-/** Whether programs answer for the deployment that may call others: an application behind an endpoint, or adapters of a model. */
-export function isServedByPrograms({ upstreams }: Deployment): boolean {
-  return upstreams.some(({ protocol }) => protocols[protocol].callsDeployments);
 }
 
 /** Calls an application behind an endpoint, or the adapters of a model, with a per-request key that lives as long as the call. */

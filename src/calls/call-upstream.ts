@@ -34,7 +34,8 @@ export function callUpstreams(
   const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
   const noteIgnored = (fields: readonly string[]): void => notes.ignore(fields);
   const ask = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
-    const sent = toSent(upstream, { common: sentOn(target, attempt), programs, notes });
+    const headers = sentOn(target, attempt);
+    const sent = programs === undefined ? { headers } : toSent(upstream, { common: headers, programs, notes });
     const asked = { upstream, request, maxCompletionTokens, noteIgnored, ...sent, ...(native && { native }) };
     return protocolOf(deps, upstream).chat(asked, reply);
   };

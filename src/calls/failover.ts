@@ -80,8 +80,12 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
     if (!upstream) return this.#giveUp(attempts);
     this.#tries += 1;
     this.#upstream = upstream;
-    if (tried.has(upstream.id)) this.#askLater(attempts, upstream);
-    else this.#ask(attempts, upstream);
+    if (tried.has(upstream.id)) return this.#askLater(attempts, upstream);
+    try {
+      this.follow(this.#ask(attempts, upstream));
+    } catch (thrown) {
+      this.fail(thrown);
+    }
   }
 
   frame(item: Item): void {
@@ -118,15 +122,7 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
     super.cancel();
   }
 
-  #ask(attempts: Attempts<Item>, upstream: Upstream): void {
-    try {
-      this.start(() => this.#asked(attempts, upstream));
-    } catch (thrown) {
-      this.fail(thrown);
-    }
-  }
-
-  #asked({ ask, record, notes }: Attempts<Item>, upstream: Upstream): Handle {
+  #ask({ ask, record, notes }: Attempts<Item>, upstream: Upstream): Handle {
     notes?.tried();
     const attempt = record.attempt(upstream.id, this.#deps.clock.nowMs());
     this.#attempt = attempt;
@@ -137,7 +133,7 @@ class Failover<Item> extends LateHandle implements Sink<Item> {
     const waitMs = firstWaitMs * 2 ** (this.#tries - 2);
     this.startAfter(
       (signal) => this.#deps.clock.sleep(waitMs, signal),
-      () => this.#asked(attempts, upstream),
+      () => this.#ask(attempts, upstream),
       (thrown) => this.fail(thrown),
     );
   }

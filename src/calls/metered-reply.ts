@@ -73,7 +73,7 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     if (this.#isOver) return reservation.settle(undefined);
     this.#reservation = reservation;
     try {
-      this.#work.start(() => start(this));
+      this.#work.follow(start(this));
     } catch (thrown) {
       this.fail(thrown);
     }
@@ -102,13 +102,13 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     this.#isOver = true;
     this.#isWhole = true;
     this.#totals.complete();
-    this.#whenCounted(() => this.#tellEnd());
+    this.#close();
   }
 
   fail(thrown: unknown): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#whenCounted(() => this.#reply.fail(toError(thrown, this.#target)));
+    this.#close({ error: toError(thrown, this.#target) });
   }
 
   pause(): void {
@@ -128,26 +128,26 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     this.#settle();
   }
 
-  #tellEnd(): void {
+  /** What was used is reported first. */
+  #close(fault?: { readonly error: unknown }): void {
+    const reporting = this.#target.call.caller.chain === null ? undefined : this.#report();
+    if (reporting === undefined) return this.#tellEnd(fault);
+    reporting.then(
+      () => this.#tellEnd(fault),
+      (thrown: unknown) => this.#tellEnd({ error: thrown }),
+    );
+  }
+
+  /** What was used is counted first: with the end of the reply the record of its call may end. */
+  #tellEnd(fault: { readonly error: unknown } | undefined): void {
+    this.#settle();
+    if (this.#isCancelled) return;
+    if (fault !== undefined) return this.#reply.fail(fault.error);
     try {
       this.#reply.end();
     } catch (thrown) {
       this.#reply.fail(toError(thrown, this.#target));
     }
-  }
-
-  /** What was used is counted first: with the end of the reply the record of its call may end. */
-  #whenCounted(tell: () => void): void {
-    const count = (then: () => void): void => {
-      this.#settle();
-      if (!this.#isCancelled) then();
-    };
-    const reporting = this.#report();
-    if (reporting === undefined) return count(tell);
-    reporting.then(
-      () => count(tell),
-      (thrown: unknown) => count(() => this.#reply.fail(thrown)),
-    );
   }
 
   #report(): Promise<void> | undefined {

@@ -40,7 +40,8 @@ export class NormalizedReply implements Sink<RawFrame> {
   readonly #isStreamed: boolean;
   readonly #totals: UsageTotals;
   #identity: ReplyIdentity;
-  #hasBegun = false;
+  /** Whether anything of the reply came. */
+  hasBegun = false;
   /** Frames held back until the first choice comes: the role goes first, and all chunks carry the same id. */
   #early: RawFrame[] = [];
   #earlyBytes = 0;
@@ -59,20 +60,15 @@ export class NormalizedReply implements Sink<RawFrame> {
     this.#identity = head;
   }
 
-  /** Whether anything of the reply came. */
-  get hasBegun(): boolean {
-    return this.#hasBegun;
-  }
-
   /** Throws UpstreamFault for what cannot be brought into order, and what the next sink throws. */
   frame(frame: RawFrame): void {
     if (frame.native !== undefined) return this.#relay(frame, frame.native);
-    if (frame.textBytes !== undefined && this.#hasBegun) {
+    if (frame.textBytes !== undefined && this.hasBegun) {
       this.#totals.said(frame.textBytes);
       return this.#next.frame(frame as Frame);
     }
     const { completion } = frame;
-    if (!this.#hasBegun && !bringsChoices(frame)) return this.#hold(frame);
+    if (!this.hasBegun && !bringsChoices(frame)) return this.#hold(frame);
     const going = completion === undefined ? this.#takeChunks(frame) : this.#takeCompletion(frame, completion);
     if (going !== undefined) this.#next.frame(going);
     if (this.#early.length > 0) for (const early of this.#takeEarly()) this.#next.frame(this.#named(early));
@@ -120,9 +116,9 @@ export class NormalizedReply implements Sink<RawFrame> {
 
   #closingFrame(): Frame {
     const owed: Chunk[] = [];
-    const open = [...this.#choices].filter(([, isFinished]) => !isFinished).map(([index]) => index);
-    if (open.length > 0)
-      owed.push(this.#chunk({ choices: open.map((index) => ({ index, delta: {}, finish_reason: 'stop' as const })) }));
+    const choices: ChunkChoice[] = [];
+    for (const [index, isFinished] of this.#choices) if (!isFinished) choices.push({ index, delta: {}, finish_reason: 'stop' });
+    if (choices.length > 0) owed.push(this.#chunk({ choices }));
     owed.push(this.#chunk({ ...this.#totals.totals() }));
     return Frame.ofChunks(...owed);
   }
@@ -147,7 +143,7 @@ export class NormalizedReply implements Sink<RawFrame> {
 
   /** The last frame is held back until the reply is counted. */
   #relay(frame: RawFrame, { usage, textBytes, isLast }: Native): void {
-    this.#hasBegun = true;
+    this.hasBegun = true;
     this.#isRelayed = true;
     this.#totals.begin();
     this.#totals.said(textBytes);
@@ -165,7 +161,7 @@ export class NormalizedReply implements Sink<RawFrame> {
   #takeCompletion(frame: RawFrame, given: RawCompletion): Frame | undefined {
     const completion = toWellFormedCompletion(given, this.#identity);
     if (this.#isStreamed) return this.#takeChunks(Frame.ofRawChunks(...apart(completion)));
-    this.#hasBegun = true;
+    this.hasBegun = true;
     this.#isWhole = true;
     this.#totals.note(completion);
     for (const { message } of completion.choices) this.#totals.said(charsSaid(message));
@@ -194,19 +190,20 @@ export class NormalizedReply implements Sink<RawFrame> {
     this.#totals.note(given);
     this.#identity = identityOf(given, this.#identity);
     const chunk = toWellFormedChunk(given, this.#identity);
-    const fresh = chunk.choices.filter((choice) => !this.#choices.has(choice.index));
-    for (const { index } of fresh) {
-      if (index < 0 || index >= maxItems)
-        throw new UpstreamFault('broken', `The upstream sent a choice with the index ${index}.`);
-      this.#choices.set(index, false);
-    }
+    const unnamed: ChunkChoice[] = [];
     for (const choice of chunk.choices) {
-      this.#totals.said(charsSaid(choice.delta));
-      this.#noteStages(choice);
+      const { index, delta } = choice;
+      if (!this.#choices.has(index)) {
+        if (index < 0 || index >= maxItems)
+          throw new UpstreamFault('broken', `The upstream sent a choice with the index ${index}.`);
+        this.#choices.set(index, false);
+        if (delta.role !== 'assistant') unnamed.push(choice);
+      }
+      this.#totals.said(charsSaid(delta));
+      if (delta.custom_content) this.#noteStages(choice);
     }
-    const unnamed = fresh.filter((choice) => choice.delta.role !== 'assistant');
     if (unnamed.length > 0) going.push(this.#roles(unnamed));
-    if (chunk.choices.length > 0) this.#hasBegun = true;
+    if (chunk.choices.length > 0) this.hasBegun = true;
     const rest = this.#withoutTotals(chunk);
     if (rest !== undefined) going.push(rest);
   }
@@ -224,20 +221,26 @@ export class NormalizedReply implements Sink<RawFrame> {
 
   /** The chunk without usage, statistics and repeated finish reasons; undefined if nothing is left of it. */
   #withoutTotals(chunk: Chunk): Chunk | undefined {
-    const isRepeated = ({ index, finish_reason: reason }: ChunkChoice): boolean =>
-      reason !== null && this.#choices.get(index) === true;
-    const repeats = chunk.choices.some(isRepeated);
-    const choices = repeats
-      ? chunk.choices
-          .map((choice) => (isRepeated(choice) ? { ...choice, finish_reason: null } : choice))
-          .filter(
-            ({ index, delta, finish_reason: reason }) => reason !== null || !this.#choices.get(index) || saysAnything(delta),
-          )
-      : chunk.choices;
+    let repeated: Set<ChunkChoice> | undefined;
+    for (const choice of chunk.choices) {
+      const isRepeated = choice.finish_reason !== null && this.#choices.get(choice.index) === true;
+      if (isRepeated) repeated = (repeated ?? new Set()).add(choice);
+    }
+    const choices = repeated === undefined ? chunk.choices : this.#withoutRepeats(chunk.choices, repeated);
     for (const choice of choices) if (choice.finish_reason) this.#choices.set(choice.index, true);
-    if (!repeats && !chunk.usage && !chunk.statistics) return chunk;
+    if (repeated === undefined && !chunk.usage && !chunk.statistics) return chunk;
     const { usage: _usage, statistics: _statistics, ...rest } = chunk;
     return choices.length === 0 ? undefined : { ...rest, choices };
+  }
+
+  #withoutRepeats(choices: readonly ChunkChoice[], repeated: ReadonlySet<ChunkChoice>): ChunkChoice[] {
+    const said = choices.filter(
+      (choice) =>
+        !(repeated.has(choice) || choice.finish_reason === null) ||
+        !this.#choices.get(choice.index) ||
+        saysAnything(choice.delta),
+    );
+    return said.map((choice) => (repeated.has(choice) ? { ...choice, finish_reason: null } : choice));
   }
 
   #roles(choices: readonly ChunkChoice[]): Chunk {
@@ -270,8 +273,11 @@ function isConsistent(usage: unknown): boolean {
   return areCounts && total === prompt + completion;
 }
 
-function bringsChoices({ completion, chunks }: RawFrame): boolean {
-  return completion === undefined ? chunks.some(({ choices }) => choices.length > 0) : completion.choices.length > 0;
+function bringsChoices(frame: RawFrame): boolean {
+  const { completion } = frame;
+  if (completion !== undefined) return completion.choices.length > 0;
+  for (const { choices } of frame.chunks) if (choices.length > 0) return true;
+  return false;
 }
 
 /** A whole reply as the chunks of a stream: the message, then the finish reasons, then the totals. */

@@ -52,8 +52,7 @@ const nothing: CallAmounts = { tokens: 0, cost: 0 };
 
 export function createReserveLimits(deps: ReserveLimitsDeps): ReserveLimits {
   const { counters, sizes, clock, noteFault } = deps;
-  return async ({ call: { caller }, deployment, snapshot }, asking) => {
-    const limits = snapshot.limits.of(caller.roles, deployment.id);
+  return async ({ call: { caller }, deployment, limits, snapshot }, asking) => {
     if (limits.length === 0) return unlimited;
     const account = toAccount(caller.subject, deployment.id, limits);
     const expected = sizes.of(deployment, asking);

@@ -50,14 +50,12 @@ export function runQuickApp(deps: QuickAppDeps, prepared: PreparedCall, sink: Si
 }
 
 /**
- * The conversation with a quick app, with what its earlier replies remember; undefined for other deployments. Throws
- * invalid_request for a state that is not what this caller was given, and control_not_offered.
+ * The conversation with a quick app, with what its earlier replies remember. Throws invalid_request for a state that is not what this caller was given, and control_not_offered.
  */
 export function openConversation(
   states: RunStates,
   { deployment, request, caller }: { deployment: Deployment; request: ChatRequest; caller: Caller },
-): Conversation | undefined {
-  if (deployment.quickApp === undefined) return undefined;
+): Conversation {
   const owner = { subject: caller.subject, application: deployment.id };
   const conversation = readConversation(request.messages, (state) => states.read(state, owner));
   checkCompletedControl(request.messages, conversation.controls);

@@ -59,13 +59,11 @@ export class UsageTotals {
 
   /** Tokens of each model, and the usage as the upstream reported it, if it did. */
   totals(): Totals {
-    this.#known ??= this.#add();
-    return this.#known;
-  }
-
-  #add(): Totals {
+    if (this.#known !== undefined) return this.#known;
     const perModel = this.#perModel();
-    return { usage: this.#reported() ?? { ...addUp(perModel) }, statistics: { ...this.#statistics, usage_per_model: perModel } };
+    const usage = this.#reported() ?? { ...addUp(perModel) };
+    this.#known = { usage, statistics: { ...this.#statistics, usage_per_model: perModel } };
+    return this.#known;
   }
 
   /** What the upstream reported; if it covers the beginning only, raised to the estimate. */

@@ -47,10 +47,11 @@ export class RawFrame {
   readonly textBytes: number | undefined;
   /** Set if the bytes are of another dialect than the compat wire. */
   readonly native: Native | undefined;
+  /** The whole reply, if the frame is one. */
+  readonly completion: RawCompletion | undefined;
   readonly #contentSlot: TextSlot | undefined;
   #bytes: string | undefined;
   #chunks: readonly RawChunk[] | undefined;
-  #completion: RawCompletion | undefined;
 
   private constructor(content: Content) {
     this.textBytes = content.textBytes;
@@ -58,7 +59,7 @@ export class RawFrame {
     this.#contentSlot = content.contentSlot;
     this.#bytes = content.bytes;
     this.#chunks = content.chunks;
-    this.#completion = content.completion;
+    this.completion = content.completion;
   }
 
   /** One event as it came, latin1 text with LF line ends, and the value of its data. */
@@ -99,18 +100,18 @@ export class RawFrame {
 
   /** Of events: their bytes on the wire. Of a completion: its JSON text. Latin1, one char a byte. */
   get bytes(): string {
-    this.#bytes ??= this.#completion ? toLatin1(JSON.stringify(this.#completion)) : (this.#chunks ?? []).map(toEvent).join('');
+    this.#bytes ??= this.completion ? toLatin1(JSON.stringify(this.completion)) : (this.#chunks ?? []).map(toEvent).join('');
     return this.#bytes;
   }
 
   /** How many bytes they are, near enough for a bound: none is written for it. */
   get roughBytes(): number {
-    return this.#bytes?.length ?? roughSize(this.#completion ?? this.#chunks);
+    return this.#bytes?.length ?? roughSize(this.completion ?? this.#chunks);
   }
 
   /** The events' chunks in order; a completion is one chunk. Throws upstream_failed if the text of an event is not JSON. */
   get chunks(): readonly RawChunk[] {
-    this.#chunks ??= this.#completion ? [toChunk(this.#completion)] : eventData(this.#bytes ?? '').map(toParsedChunk);
+    this.#chunks ??= this.completion ? [toChunk(this.completion)] : eventData(this.#bytes ?? '').map(toParsedChunk);
     return this.#chunks;
   }
 
@@ -118,17 +119,12 @@ export class RawFrame {
   get contentPieces(): readonly string[] | undefined {
     return this.#contentSlot && piecesIn(this.#bytes ?? '', this.#contentSlot);
   }
-
-  /** The whole reply, if the frame is one. */
-  get completion(): RawCompletion | undefined {
-    return this.#completion;
-  }
 }
 
 /** A frame whose chunks, or whole reply, are checked: they have all that the wire promises. */
 export interface Frame extends RawFrame {
   get chunks(): readonly Chunk[];
-  get completion(): Completion | undefined;
+  readonly completion: Completion | undefined;
 }
 
 /**

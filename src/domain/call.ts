@@ -7,6 +7,7 @@ import type { Frame } from '#contract/frame.ts';
 import type { Caller } from './callers/caller.ts';
 import type { ConfigSnapshot } from './deployments/config-snapshot.ts';
 import type { Deployment, DeploymentUse } from './deployments/deployment.ts';
+import type { Limit } from './limits/limits.ts';
 import type { CallRecord } from './telemetry.ts';
 import type { RemoteTools } from './tools/remote-server.ts';
 import type { NativeRequest, PassedFrame, PassThroughRequest } from './upstreams/upstream.ts';
@@ -43,6 +44,8 @@ export interface Target {
   readonly deployment: Deployment;
   /** Ids from the root through the deployment. */
   readonly path: readonly string[];
+  /** What its caller may use of the deployment; none: as much as there is. */
+  readonly limits: readonly Limit[];
   /** The configuration when the call came: a reload does not change a call under way. */
   readonly snapshot: ConfigSnapshot;
   readonly [authorized]: true;

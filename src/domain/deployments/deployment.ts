@@ -28,6 +28,8 @@ export interface Deployment {
   readonly pricing: Pricing | undefined;
   /** Where it is answered; an application has one. */
   readonly upstreams: readonly Upstream[];
+  /** Whether programs answer for it that may call others: an application behind an endpoint, or adapters of a model. */
+  readonly isServedByPrograms: boolean;
   /** How often one call is tried in all, the first time included. */
   readonly maxAttempts: number;
   /** Whether an application is sent the token of the user who calls it. */

@@ -84,7 +84,8 @@ export class LoadBalancer {
   pick(upstreams: readonly Upstream[], picking: Picking): Upstream | undefined {
     const { tried, nowMs, affinity } = picking;
     const [only] = upstreams;
-    if (upstreams.length === 1 && only !== undefined && only.weight > 0 && !this.#isClosed(only, nowMs)) return only;
+    const isHealthy = only !== undefined && (!this.#health.has(only.revision) || !this.#isClosed(only, nowMs));
+    if (upstreams.length === 1 && isHealthy && only.weight > 0) return only;
     const good = upstreams.filter((upstream) => upstream.weight > 0 && !this.#isOff(upstream, nowMs));
     const open = good.length > 0 ? good : upstreams.filter((upstream) => upstream.weight > 0 && !this.#isClosed(upstream, nowMs));
     if (open.length === 0) return this.#pickProbed(upstreams, picking);

@@ -13,7 +13,10 @@ export function estimateTokens(chars: number): number {
 /** Chars of what a reply says: text, thoughts, arguments of calls. Nothing an upstream sends is trusted. */
 export function charsSaid(said: object): number {
   const { content, reasoning_content, reasoning, function_call, tool_calls } = said as Record<string, unknown>;
-  let chars = lengthOf(content) + lengthOf(reasoning_content) + lengthOf(reasoning) + charsCalled(function_call);
+  let chars = typeof content === 'string' ? content.length : 0;
+  if (typeof reasoning_content === 'string') chars += reasoning_content.length;
+  if (typeof reasoning === 'string') chars += reasoning.length;
+  if (function_call) chars += charsCalled(function_call);
   for (const call of Array.isArray(tool_calls) ? tool_calls : []) chars += isJsonObject(call) ? charsCalled(call.function) : 0;
   return chars;
 }
@@ -29,7 +32,7 @@ function lengthOf(text: unknown): number {
 /** Estimated tokens of a request: the text of its messages; images and files count nothing. */
 export function estimatePromptTokens({ messages }: Pick<ChatRequest, 'messages'>): number {
   let chars = 0;
-  for (const message of messages) chars += charsOf(message);
+  for (const message of messages) chars += typeof message.content === 'string' ? message.content.length : charsOf(message);
   return estimateTokens(chars);
 }
 

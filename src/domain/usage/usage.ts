@@ -17,9 +17,10 @@ export function toUsage(reported: Usage): Usage {
 }
 
 /** Whether an upstream said anything of its tokens, and nothing that cannot be. */
-export function isReported({ prompt_tokens, completion_tokens }: Partial<TokenCounts>): boolean {
-  const counts = [prompt_tokens, completion_tokens].filter((count) => typeof count === 'number');
-  return counts.length > 0 && counts.every((count) => count >= 0 && count <= mostTokens);
+export function isReported({ prompt_tokens: prompt, completion_tokens: completion }: Partial<TokenCounts>): boolean {
+  if (typeof prompt === 'number' && !(prompt >= 0 && prompt <= mostTokens)) return false;
+  if (typeof completion === 'number' && !(completion >= 0 && completion <= mostTokens)) return false;
+  return typeof prompt === 'number' || typeof completion === 'number';
 }
 
 /** The item of `usage_per_model` of a reply that one model answered. */

@@ -10,10 +10,10 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quick-app.ts';
 import { ToolFault } from '#domain/tools/tool.ts';
 import type { ToolsetSurvey } from '#domain/tools/toolset-survey.ts';
-import { readCredentials } from '../http/credentials.ts';
 import { leavingSignal } from '../http/leaving-signal.ts';
 import { refuseLargeBody, requireJson } from '../http/read-body.ts';
 import { readJsonBody } from '../http/read-json-body.ts';
+import { readCredentials } from '../http/request-head.ts';
 import { serveEarly } from '../http/serve-early.ts';
 import { readToolsetRequest } from './read-toolset-request.ts';
 

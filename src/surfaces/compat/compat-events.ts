@@ -35,7 +35,9 @@ export class EventsWithChoices implements EventWriter {
   toBytes(frame: Frame): string {
     if (frame.textBytes !== undefined && this.#fields === undefined) return frame.bytes;
     const { chunks, bytes } = frame;
-    return chunks.map((chunk) => this.#toBytes(chunk, bytes, chunks.length === 1)).join('');
+    let out = '';
+    for (const chunk of chunks) out += this.#toBytes(chunk, bytes, chunks.length === 1);
+    return out;
   }
 
   /** What goes out for a chunk, in a frame of those bytes. */

@@ -6,10 +6,9 @@ import { type ChatRequest, parseChatRequest } from '#contract/chat-request.ts';
 import { parseEmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { readModel } from '#contract/named-model.ts';
 import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts';
-import type { Call, Calls, Target } from '#domain/call.ts';
-import type { Caller } from '#domain/callers/caller.ts';
+import type { Calls, Target } from '#domain/call.ts';
 import { type ErrorDialect, modelErrorDialect } from '../http/error-dialect.ts';
-import { parseBody } from '../http/parse-body.ts';
+import { parseBody } from '../http/read-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler, RouteFacts } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';
@@ -91,7 +90,8 @@ function routesByModel(app: FastifyInstance, deps: CompatDeps, base: string): vo
   const facts = factsOf(base, modelErrorDialect);
   for (const api of compatApis) {
     const asked: Asked = { ...byModel, api };
-    serveCalls(app, `${base}/${api}`, (raw) => deps.handler.serve(facts[api], raw, (context) => serve(deps, context, asked)));
+    const serveApi = api === 'chat/completions' ? serveChat : serve;
+    serveCalls(app, `${base}/${api}`, (raw) => deps.handler.serve(facts[api], raw, (context) => serveApi(deps, context, asked)));
   }
 }
 
@@ -116,7 +116,8 @@ async function serve(deps: CompatDeps, context: RequestContext, asked: Asked): P
 async function serveChat(deps: CompatDeps, context: RequestContext, asked: Asked): Promise<void> {
   const { target, body } = await authorize(deps, context, { ...asked, use: 'chat' });
   const request = parseChatRequest(body);
-  const reply = request.stream === true ? new StreamedReply(context, toEventWriter(request, asked)) : new JsonReply(context);
+  const writer = request.stream === true ? toEventWriter(request, asked) : undefined;
+  const reply = writer === undefined ? new JsonReply(context) : new StreamedReply(context, writer);
   context.follow(deps.calls.answer(target, { request }, reply), reply);
 }
 
@@ -135,20 +136,13 @@ async function authorize(
 ): Promise<{ readonly target: Target; readonly body: unknown }> {
   const { caller, bytes } = await handler.authenticate(context);
   const named = asked.encodedId === undefined ? parseBody(bytes) : undefined;
-  const target = await calls.authorize(toCall(context, caller, toDeployment(context, asked, named)), use);
-  checkVersion(asked);
-  return { target, body: named ?? parseBody(bytes) };
-}
-
-/** Id of the deployment that is asked for: of the path, or the `model` of the body. */
-function toDeployment({ record }: RequestContext, { encodedId }: Asked, body: unknown): string {
-  const deployment = encodedId === undefined ? readModel(body) : readId(encodedId);
+  const deployment = asked.encodedId === undefined ? readModel(named) : readId(asked.encodedId);
+  const { id, record, request } = context;
   record.deployment(deployment);
-  return deployment;
-}
-
-function toCall({ id, record, request }: RequestContext, caller: Caller, deployment: string): Call {
-  return { id, deployment, caller, record, origin: request, wantsTrace: request.headers['x-parley-trace'] === 'true' };
+  const wantsTrace = request.headers['x-parley-trace'] === 'true';
+  const target = await calls.authorize({ id, deployment, caller, record, origin: request, wantsTrace }, use);
+  if (asked.version !== undefined || asked.needsVersion) checkVersion(asked);
+  return { target, body: named ?? parseBody(bytes) };
 }
 
 function checkVersion({ version, needsVersion }: Asked): void {

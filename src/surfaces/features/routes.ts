@@ -12,8 +12,8 @@ import { type AddressFeature, featureAddress } from '#domain/deployments/feature
 import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import type { NoteAudit } from '#domain/usage/journal.ts';
 import { endResponse } from '../http/end-response.ts';
-import { parseBody } from '../http/parse-body.ts';
 import { privateFields } from '../http/private-answer.ts';
+import { parseBody } from '../http/read-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';

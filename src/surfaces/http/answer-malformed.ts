@@ -5,7 +5,7 @@ import { httpRefusal, ParleyError, toErrorBody } from '#contract/errors.ts';
 import { endSocket } from './end-socket.ts';
 import type { ErrorDialect } from './error-dialect.ts';
 import { sendError } from './framework-errors.ts';
-import { requestIdOf } from './request-id.ts';
+import { hasSeveralHosts, isChunkedTooEarly, requestIdOf } from './request-head.ts';
 
 /** Options of a Fastify application: what never reaches a route is answered with the error family of the contract too, and every request has its id. */
 export function answersToMalformed(newId: () => string, errorDialectAt: (path: string) => ErrorDialect) {
@@ -51,21 +51,6 @@ function oddityOf({ rawHeaders, headers, httpVersion, method, url }: IncomingMes
   if (host === undefined) return new ParleyError('invalid_request', 'The header field Host is missing.');
   if (expect === undefined || /100-continue/i.test(expect)) return undefined;
   return httpRefusal(417, 'Expect can only be 100-continue.');
-}
-
-/** Whether the framing of a body is faulty (RFC 9112, 6.1): others may end it elsewhere. */
-export function isChunkedTooEarly(httpVersion: string, transferEncoding: string | undefined): boolean {
-  return transferEncoding !== undefined && httpVersion === '1.0';
-}
-
-/** Node takes the first; who stands before this service may have taken another (RFC 9112, 3.2). */
-export function hasSeveralHosts(rawHeaders: readonly string[]): boolean {
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = rawHeaders[at] ?? '';
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
-  }
-  return hosts > 1;
 }
 
 function toAnswer(code: string | undefined, id: string): string {

@@ -1,6 +1,6 @@
 import { readModel } from '#contract/named-model.ts';
 import type { Calls, Target } from '#domain/call.ts';
-import { parseBody } from './parse-body.ts';
+import { parseBody } from './read-body.ts';
 import type { RequestContext } from './request-context.ts';
 import type { RequestHandler } from './request-handler.ts';
 

@@ -22,8 +22,8 @@ export function paceBodies(server: Server, { windowMs, minBytes } = usualPace): 
   const coming = new Map<Socket, Coming>();
   const known = new WeakSet<Socket>();
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const { socket } = request;
-    if (!hasBody(request)) return;
+    const { socket, headers } = request;
+    if (headers['transfer-encoding'] === undefined && !(Number(headers['content-length']) > 0)) return;
     coming.set(socket, { request, response, bytesRead: undefined });
     if (known.has(socket)) return;
     known.add(socket);
@@ -39,10 +39,6 @@ export function paceBodies(server: Server, { windowMs, minBytes } = usualPace): 
   };
   const looking = setInterval(look, windowMs).unref();
   server.once('close', () => clearInterval(looking));
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 function giveUp(server: Server, socket: Socket, { response }: Coming): void {

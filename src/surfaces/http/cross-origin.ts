@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { setFields, toVary } from './response-head.ts';
 
 export interface CrossOriginDeps {
-  /** Origins whose pages may read answers; `*` for any. */
-  readonly allowedOrigins: () => readonly string[];
+  /** The origins in force whose pages may read answers; `*` for any. */
+  readonly snapshot: () => ConfigSnapshot;
   /** Requests that are reserved have rules of their own. */
   readonly isReserved: (request: IncomingMessage) => boolean;
 }
@@ -19,9 +20,9 @@ export function isOriginAllowed(origin: string, allowed: readonly string[]): boo
 }
 
 /** Puts the fields of CORS on every answer, whoever writes its head, as long as any origin is allowed (docs/wire.md, Paths). */
-export function answerOrigins(next: RequestListener, { allowedOrigins, isReserved }: CrossOriginDeps): RequestListener {
+export function answerOrigins(next: RequestListener, { snapshot, isReserved }: CrossOriginDeps): RequestListener {
   return (request, response) => {
-    const allowed = allowedOrigins();
+    const allowed = snapshot().configuration.security.allowedOrigins;
     if (allowed.length > 0 && !isReserved(request)) rewriteHead(response, toOriginFields(request.headers, allowed));
     next(request, response);
   };

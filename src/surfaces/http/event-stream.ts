@@ -38,7 +38,8 @@ export class EventStream {
       ...(response.useChunkedEncodingByDefault && { 'transfer-encoding': 'chunked' }),
       ...headers,
     });
-    flatten(response);
+    // The head lives as long as the response, as the fifty pieces it was concatenated from; reading a char joins them.
+    String(Reflect.get(response, '_header')).charCodeAt(0);
     // Chunks are framed here, so that head, frame and events are one string and one write.
     this.#isChunked = response.chunkedEncoding;
     response.chunkedEncoding = false;
@@ -89,24 +90,14 @@ export class EventStream {
     this.#isDue = false;
     const response = this.#response;
     if (response.destroyed || response.writableEnded) return;
-    const bytes = this.#framed(this.#pending);
+    const pending = this.#pending;
+    const bytes = this.#isChunked && pending !== '' ? `${pending.length.toString(16)}\r\n${pending}\r\n` : pending;
     this.#pending = '';
     if (this.#hasEnded) {
-      endResponse(response, bytes + (this.#isChunked ? '0\r\n\r\n' : ''));
+      endResponse(response, this.#isChunked ? `${bytes}0\r\n\r\n` : bytes);
     } else if (bytes !== '') {
       this.#ping?.refresh();
       response.write(bytes, 'latin1');
     }
   }
-
-  #framed(bytes: string): string {
-    if (!this.#isChunked || bytes === '') return bytes;
-    return `${bytes.length.toString(16)}\r\n${bytes}\r\n`;
-  }
-}
-
-/** The head lives as long as the response, as the fifty pieces it was concatenated from; reading a char joins them. */
-function flatten(response: ServerResponse): void {
-  const head: unknown = Reflect.get(response, '_header');
-  if (typeof head === 'string') head.charCodeAt(0);
 }

@@ -1,7 +1,6 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { hasSeveralHosts, isChunkedTooEarly } from './answer-malformed.ts';
-import { requestIdOf } from './request-id.ts';
+import { hasSeveralHosts, requestIdOf } from './request-head.ts';
 import type { RawConfig, ServeRaw } from './serve-raw.ts';
 
 /** Only such URLs take the fast path; the framework handles those that it decodes or checks. */
@@ -9,18 +8,15 @@ const plainUrl = /^[\w/.:?=&~-]{1,1000}$/;
 
 /**
  * Routes plain call requests around the framework, whose routing and hooks take up to a tenth of the time of a call. Whatever is
- * unusual in any way goes through the framework, to the same route.
+ * unusual in any way goes through the framework, to the same route. No other listener may have a claim on these addresses.
  */
 export class FastPath {
   readonly #newId: () => string;
-  readonly #isReserved: (request: IncomingMessage) => boolean;
   readonly #exact = new Map<string, ServeRaw>();
   readonly #below: { readonly prefix: string; readonly serve: ServeRaw }[] = [];
 
-  /** Requests that are reserved never take it. */
-  constructor(newId: () => string, isReserved: (request: IncomingMessage) => boolean) {
+  constructor(newId: () => string) {
     this.#newId = newId;
-    this.#isReserved = isReserved;
   }
 
   /** Collects the routes that are registered after this call. */
@@ -36,17 +32,15 @@ export class FastPath {
   /** What a server listens with: the fast path before the framework. */
   before(framework: RequestListener): RequestListener {
     return (request, response) => {
-      if (!this.#takes(request, response)) framework(request, response);
+      const { method, url = '', headers, httpVersion } = request;
+      const serve = method === 'POST' && plainUrl.test(url) ? (this.#exact.get(url) ?? this.#find(url)) : undefined;
+      const isPlain = httpVersion === '1.1' && headers.host !== undefined && headers.expect === undefined;
+      if (serve === undefined || !isPlain || hasSeveralHosts(request.rawHeaders)) framework(request, response);
+      else serve({ id: requestIdOf(request, this.#newId), request, response });
     };
   }
 
-  #takes(request: IncomingMessage, response: ServerResponse): boolean {
-    const { method, url = '', headers } = request;
-    if (method !== 'POST' || headers.host === undefined || headers.expect !== undefined || !plainUrl.test(url)) return false;
-    const serve = this.#exact.get(url) ?? this.#below.find(({ prefix }) => url.startsWith(prefix))?.serve;
-    if (serve === undefined || this.#isReserved(request) || hasSeveralHosts(request.rawHeaders)) return false;
-    if (isChunkedTooEarly(request.httpVersion, headers['transfer-encoding'])) return false;
-    serve({ id: requestIdOf(request, this.#newId), request, response });
-    return true;
+  #find(url: string): ServeRaw | undefined {
+    return this.#below.find(({ prefix }) => url.startsWith(prefix))?.serve;
   }
 }

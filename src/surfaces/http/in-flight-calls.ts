@@ -8,16 +8,12 @@ interface InFlightCall extends Slotted {
 /** The calls under way on this node, so that a stop can wait for them and end what is left. */
 export class InFlightCalls {
   readonly #calls = new Slots<InFlightCall>();
-  #isClosed = false;
+  /** Whether new calls are refused; set by `close` alone. */
+  isClosed = false;
   #onEmpty: (() => void) | undefined;
 
   get size(): number {
     return this.#calls.size;
-  }
-
-  /** Whether new calls are refused. */
-  get isClosed(): boolean {
-    return this.#isClosed;
   }
 
   enter(call: InFlightCall): void {
@@ -26,12 +22,12 @@ export class InFlightCalls {
 
   leave(call: InFlightCall): void {
     this.#calls.delete(call);
-    if (this.#calls.size === 0) this.#onEmpty?.();
+    if (this.#onEmpty !== undefined && this.#calls.size === 0) this.#onEmpty();
   }
 
   /** Refuses new calls from now on; resolves when the last one has left. */
   close(): Promise<void> {
-    this.#isClosed = true;
+    this.isClosed = true;
     if (this.#calls.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#onEmpty = resolve;

@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { freeBytes } from '#base/free-bytes.ts';
+import { defaultJsonBounds, JsonFault } from '#base/json.ts';
+import { parseJsonBytes } from '#base/written-json.ts';
 import { ParleyError } from '#contract/errors.ts';
 
 /** Refuses a body whose announced length is over the limit, before anything of it is read. */
@@ -10,9 +12,9 @@ export function refuseLargeBody(request: IncomingMessage, maxBytes: number): voi
 
 /** Refuses a body that is not announced as plain JSON. */
 export function requireJson({ headers }: IncomingMessage): void {
-  const { 'content-type': type = '' } = headers;
+  const { 'content-type': type = '', 'content-encoding': encoding } = headers;
   if (type !== 'application/json') requireJsonType(type);
-  requirePlain(headers);
+  if (encoding !== undefined) requirePlain(headers);
 }
 
 /** Refuses a body that comes packed. */
@@ -47,15 +49,10 @@ function unsupported(message: string): ParleyError {
  */
 export function readBody(request: IncomingMessage, maxBytes: number, signal?: () => AbortSignal): Buffer | Promise<Buffer> {
   request.on('error', ignore);
-  return isHere(request) ? takeBody(request, maxBytes) : gatherBody(request, maxBytes, signal?.());
-}
-
-/** A small body usually arrives together with its head. */
-function isHere({ headers, readableLength }: IncomingMessage): boolean {
-  return readableLength > 0 && readableLength === Number(headers['content-length']);
-}
-
-function takeBody(request: IncomingMessage, maxBytes: number): Buffer {
+  const { headers, readableLength } = request;
+  const isHere = readableLength > 0 && readableLength === Number(headers['content-length']);
+  if (!isHere) return gatherBody(request, maxBytes, signal?.());
+  // A small body usually arrives together with its head.
   const whole: Buffer = request.read();
   // The server still has to see the end of the body.
   request.resume();
@@ -107,4 +104,15 @@ function ignore(): void {}
 /** The 413 of a body over a limit. */
 export function tooLarge(maxBytes: number): ParleyError {
   return new ParleyError('payload_too_large', `The body is larger than the ${maxBytes} bytes allowed here.`);
+}
+
+/** The value of a JSON body; keys named `__proto__` are refused unless the reader keeps such keys. Throws `invalid_json`. */
+export function parseBody(bytes: Buffer, { allowsProto = false } = {}): unknown {
+  if (bytes.length === 0) throw new ParleyError('invalid_json', 'The body is empty; it must be JSON.');
+  try {
+    return parseJsonBytes(bytes, { ...defaultJsonBounds, allowsProto });
+  } catch (cause) {
+    if (!(cause instanceof JsonFault)) throw cause;
+    throw new ParleyError('invalid_json', `The body cannot be read: ${cause.message}.`, { cause });
+  }
 }

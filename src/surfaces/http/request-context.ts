@@ -7,6 +7,7 @@ import { type CallRecord, toCallOutcome } from '#domain/telemetry.ts';
 import { addUp } from '#domain/usage/usage.ts';
 import type { ErrorDialect } from './error-dialect.ts';
 import { ignoredHeader, toIgnoredNames } from './ignored-header.ts';
+import type { InFlightCalls } from './in-flight-calls.ts';
 import { privateFields } from './private-answer.ts';
 import { sendJson } from './send-json.ts';
 
@@ -43,28 +44,30 @@ export class RequestContext {
   readonly clock: Clock;
   readonly errorDialect: ErrorDialect;
   slot = -1;
-  readonly #onOver: (context: RequestContext) => void;
+  readonly #inFlightCalls: InFlightCalls;
   #controller: AbortController | undefined;
   #cancelled: { readonly reason: unknown } | undefined;
   #error: ParleyError | undefined;
   /** The reply under way, or the one that was sent. */
   #answer: (Pick<Answer, 'headers' | 'used'> & Partial<Pick<Answer, 'ignored'>>) | undefined;
   #following: { readonly answer: Answer; readonly reply: Failing } | undefined;
-  /** The route's own work, and the reply that it leaves behind. */
-  #unfinished = 1;
+  /** The route's own work, the response, and a reply that the work leaves behind. */
+  #unfinished = 2;
   #isPaused = false;
-  #isClosed = false;
 
-  /** `onOver` is called once, when all work is done and the response is closed. */
-  constructor(facts: RequestFacts, onOver: (context: RequestContext) => void) {
+  /** It leaves the calls under way when all is finished. */
+  constructor(facts: RequestFacts, inFlightCalls: InFlightCalls) {
     this.id = facts.id;
     this.request = facts.request;
     this.response = facts.response;
     this.record = facts.record;
     this.clock = facts.clock;
     this.errorDialect = facts.errorDialect;
-    this.#onOver = onOver;
-    this.response.once('close', () => this.#closed());
+    this.#inFlightCalls = inFlightCalls;
+    this.response.once('close', () => {
+      if (!this.response.writableFinished) this.cancel(new CallerLeft());
+      this.finish();
+    });
   }
 
   /** Aborted when the caller leaves, or when this node stops and can wait no longer. */
@@ -94,8 +97,9 @@ export class RequestContext {
 
   /** Header fields of a good answer on the compat surface. */
   get replyHeaders(): Record<string, string> {
-    const { headers, ignored } = this;
-    if (ignored.size > 0) headers[ignoredHeader] = toIgnoredNames([...ignored]);
+    const { headers } = this;
+    const ignored = this.#answer?.ignored;
+    if (ignored !== undefined && ignored.size > 0) headers[ignoredHeader] = toIgnoredNames([...ignored]);
     return headers;
   }
 
@@ -164,37 +168,26 @@ export class RequestContext {
     this.finish();
   }
 
-  /** The route's own work is over. */
+  /** One part is over. After the last one the call is recorded, so that no caller waits for the accounting. */
   finish(): void {
     this.#unfinished -= 1;
-    this.#endIfOver();
+    if (this.#unfinished > 0) return;
+    const { prompt_tokens, completion_tokens } = addUp(this.#answer?.used() ?? []);
+    const error = this.hasLeft ? undefined : this.#error;
+    this.record.end({
+      outcome: this.hasLeft ? 'left' : error === undefined ? 'ok' : toCallOutcome(error),
+      status: this.hasLeft && !this.response.headersSent ? 499 : this.response.statusCode,
+      error,
+      promptTokens: prompt_tokens,
+      completionTokens: completion_tokens,
+      atMs: this.clock.nowMs(),
+    });
+    this.#inFlightCalls.leave(this);
   }
 
   #cancelReply(reason: unknown): void {
     this.#following?.answer.cancel();
     this.#following?.reply.fail(reason);
-  }
-
-  #closed(): void {
-    if (!this.response.writableFinished) this.cancel(new CallerLeft());
-    this.#isClosed = true;
-    this.#endIfOver();
-  }
-
-  /** Runs after the answer is sent, so that no caller waits for the accounting. */
-  #endIfOver(): void {
-    if (!this.#isClosed || this.#unfinished > 0) return;
-    const { prompt_tokens, completion_tokens } = addUp(this.#answer?.used() ?? []);
-    const { hasLeft } = this;
-    this.record.end({
-      outcome: hasLeft ? 'left' : toCallOutcome(this.#error),
-      status: hasLeft && !this.response.headersSent ? 499 : this.response.statusCode,
-      error: hasLeft ? undefined : this.#error,
-      promptTokens: prompt_tokens,
-      completionTokens: completion_tokens,
-      atMs: this.clock.nowMs(),
-    });
-    this.#onOver(this);
   }
 
   /** A caller that is still sending a long body reads the answer only if the connection stays open: the body is drained for up to 1 s. */

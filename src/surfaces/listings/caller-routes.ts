@@ -14,8 +14,8 @@ import { findUsable } from '#domain/deployments/usable-deployments.ts';
 import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts';
 import type { DocumentProgress } from '#domain/tools/document-progress.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
-import { readCredentials } from '../http/credentials.ts';
 import { leavingSignal } from '../http/leaving-signal.ts';
+import { readCredentials } from '../http/request-head.ts';
 import { toDocumentList } from './document-list.ts';
 import { toLimitStats } from './limit-stats.ts';
 
