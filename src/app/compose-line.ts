@@ -8,7 +8,7 @@ import { answerPassThrough } from '#calls/answer-passthrough.ts';
 import { askFeature } from '#calls/ask-feature.ts';
 import { createAuthorize } from '#calls/authorize.ts';
 import { callApplication } from '#calls/call-application.ts';
-import { callUpstreams } from '#calls/call-upstream.ts';
+import { createCallUpstreams } from '#calls/call-upstream.ts';
 import { countTokens } from '#calls/count-tokens.ts';
 import type { AnswerWith } from '#calls/prepared-call.ts';
 import { createReserveLimits } from '#calls/reserve-limits.ts';
@@ -47,8 +47,8 @@ export type Line = ReturnType<typeof composeLine>;
 /** Builds what stands behind the surfaces: finding, consent, limits, upstreams and tools. */
 export function composeLine(deps: CompleteServiceDeps) {
   const { snapshot, clock, caches, telemetry, loadBalancer, noteFault, noteGraph } = deps;
-  const { perRequestKeys, applications, limits, seal } = deps.stores;
-  const catalog = new Catalog(applications);
+  const { perRequestKeys, limits, seal } = deps.stores;
+  const catalog = new Catalog(deps.stores.applications);
   const texts = deps.files && new KeptTexts({ ...defaultFileLimits, ...deps.files, clock, newId: randomUUID, noteFault });
   const states = new RunStates(toStateSigner(seal), texts);
   const mcp = new McpTools(clock, caches);
@@ -64,8 +64,9 @@ export function composeLine(deps: CompleteServiceDeps) {
     close: () => undefined,
   };
   const upstreams = { loadBalancer, clock, protocols: composeProtocols(deps, guarded), perRequestKeys };
-  const callPrograms: AnswerWith = (prepared, sink) => callApplication(upstreams, prepared, sink);
-  const callEndpoints: AnswerWith = (prepared, sink) => callUpstreams(upstreams, prepared, sink);
+  const callEndpoints = createCallUpstreams(upstreams);
+  const applications = { perRequestKeys, callUpstreams: callEndpoints };
+  const callPrograms: AnswerWith = (prepared, sink) => callApplication(applications, prepared, sink);
   const callModel: AnswerWith = (prepared, sink) =>
     (prepared.target.deployment.isServedByPrograms ? callPrograms : callEndpoints)(prepared, sink);
   const addons = { addonTools: (of: Configuration) => toolSources(of).addons, callUpstreams: callModel, clock, noteFault };

@@ -7,7 +7,7 @@ import { createVendorProtocol } from '#upstreams/ai-sdk/vendor-protocol.ts';
 import { createAnthropicProtocol } from '#upstreams/anthropic/anthropic-protocol.ts';
 import { createDemoProtocol } from '#upstreams/demo/demo-protocol.ts';
 import { createOpenAiProtocol, eitherApi } from '#upstreams/openai/openai-protocol.ts';
-import { chatReply } from '#upstreams/openai/read-reply.ts';
+import { readRefusal } from '#upstreams/openai/read-reply.ts';
 import { createResponsesProtocol } from '#upstreams/responses/responses-protocol.ts';
 import { withChoices } from '#upstreams/with-choices.ts';
 import { withFunctions } from '#upstreams/with-functions.ts';
@@ -24,7 +24,7 @@ export function composeProtocols(
   const demo = createDemoProtocol({ embedder, now: () => clock.epochMs(), newId: createLetterIds(), paceMs: demoPaceMs });
   const vendor = (name: VendorName): ChatProtocol =>
     withFunctions(withJsonMode(withChoices(createVendorProtocol(name, { http, clock, noteLost }))));
-  const responses = withFunctions(withChoices(createResponsesProtocol(http, clock, chatReply.readRefusal)));
+  const responses = withFunctions(withChoices(createResponsesProtocol(http, clock, readRefusal)));
   return {
     openai: eitherApi(withFunctions(createOpenAiProtocol(http, 'openai')), responses),
     azure: eitherApi(withFunctions(createOpenAiProtocol(http, 'azure')), responses),

@@ -6,6 +6,8 @@ export class EventTooLarge extends Error {
   }
 }
 
+const byteOrderMark = '\u00ef\u00bb\u00bf';
+
 /** Cuts server-sent-event bytes (latin1 text) where whole events end, wherever the reads were cut. Line ends come out as LF. */
 export class EventSplitter {
   readonly #maxEventBytes: number;
@@ -20,8 +22,9 @@ export class EventSplitter {
 
   /** The whole events that are there now, each ended by an empty line; '' when none is. */
   push(piece: string): string {
-    const isPlain = !this.#atStart && !this.#endedWithCr && !piece.includes('\r');
-    const text = isPlain ? piece : this.#toLf(piece);
+    const isOdd = this.#endedWithCr || piece.includes('\r') || (this.#atStart && piece.startsWith(byteOrderMark));
+    const text = isOdd ? this.#toLf(piece) : piece;
+    if (text !== '') this.#atStart = false;
     const end = text.lastIndexOf('\n\n');
     if (end === text.length - 2 && this.#rest === '' && end !== -1) return text;
     if (end !== -1) return this.#cut(this.#rest + text.slice(0, end + 2), text.slice(end + 2));
@@ -51,7 +54,7 @@ export class EventSplitter {
     let text = piece;
     if (this.#atStart && text !== '') {
       this.#atStart = false;
-      if (text.startsWith('\u00ef\u00bb\u00bf')) text = text.slice(3);
+      if (text.startsWith(byteOrderMark)) text = text.slice(byteOrderMark.length);
     }
     if (this.#endedWithCr && text !== '') {
       this.#endedWithCr = false;

@@ -1,6 +1,5 @@
 import { isAscii } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
-import { hasControls } from './has-controls.ts';
 import {
   chars,
   escapeChars,
@@ -14,8 +13,8 @@ import {
   tooDeep,
   tooMany,
 } from './json.ts';
-import { fromLatin1 } from './latin1.ts';
 import { countEscapes, stringEnd } from './string-end.ts';
+import { fromLatin1, hasControls } from './text-bytes.ts';
 
 /** Shorter strings are left to the parser, shorter fields are written anew. */
 const longChars = 512;

@@ -4,9 +4,7 @@ import { Slots } from './slots.ts';
 const named = (name: string) => ({ name, slot: -1 });
 
 function namesIn(slots: Slots<ReturnType<typeof named>>): string[] {
-  const names: string[] = [];
-  slots.each(({ name }) => names.push(name));
-  return names;
+  return slots.places.flatMap((place) => place?.name ?? []);
 }
 
 describe('Slots', () => {
@@ -39,11 +37,12 @@ describe('Slots', () => {
     const items = ['a', 'b', 'c', 'd'].map(named);
     for (const item of items) slots.add(item);
     const seen: string[] = [];
-    slots.each((item) => {
+    for (const item of slots.places) {
+      if (item === undefined) continue;
       seen.push(item.name);
       slots.delete(item);
       if (item.name === 'a') slots.delete(items[2] as ReturnType<typeof named>);
-    });
+    }
     expect([seen, slots.size]).toEqual([['a', 'b', 'd'], 0]);
   });
 });

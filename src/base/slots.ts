@@ -9,32 +9,25 @@ export interface Slotted {
  * calls, until the next full garbage collection.
  */
 export class Slots<Item extends Slotted> {
-  readonly #items: (Item | undefined)[] = [];
+  /** How many there are; changed by `add` and `delete` alone. */
+  size = 0;
+  /** A place is undefined while nobody has it. While they are visited, any may come and go. */
+  readonly places: (Item | undefined)[] = [];
   readonly #free: number[] = [];
-
-  get size(): number {
-    return this.#items.length - this.#free.length;
-  }
 
   add(item: Item): void {
     if (item.slot !== -1) return;
-    item.slot = this.#free.pop() ?? this.#items.length;
-    this.#items[item.slot] = item;
+    item.slot = this.#free.pop() ?? this.places.length;
+    this.places[item.slot] = item;
+    this.size += 1;
   }
 
   delete(item: Item): void {
     const { slot } = item;
     if (slot === -1) return;
     item.slot = -1;
-    this.#items[slot] = undefined;
+    this.places[slot] = undefined;
     this.#free.push(slot);
-  }
-
-  /** Calls `visit` with each item; it may add and delete any. */
-  each(visit: (item: Item) => void): void {
-    for (let at = 0; at < this.#items.length; at += 1) {
-      const item = this.#items[at];
-      if (item !== undefined) visit(item);
-    }
+    this.size -= 1;
   }
 }

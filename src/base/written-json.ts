@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { freeBytes } from './free-bytes.ts';
-import { hasControls } from './has-controls.ts';
+import type { HttpBody } from './http/client.ts';
 import {
   defaultJsonBounds,
   isJsonObject,
@@ -12,7 +12,7 @@ import {
   parseJson,
 } from './json.ts';
 import { JsonOutline, type Span } from './json-outline.ts';
-import { fromLatin1, toLatin1 } from './latin1.ts';
+import { fromLatin1, hasControls, toLatin1 } from './text-bytes.ts';
 
 /** Smaller texts are parsed and written as a whole. */
 const largeBytes = 16 * 1024;
@@ -70,4 +70,15 @@ export function toJsonPieces(copy: JsonObject): readonly string[] | undefined {
   if (pieces.length === 0) return undefined;
   pieces.push(toLatin1(`${text}}`));
   return pieces;
+}
+
+/** Larger bodies are written apart from their head. */
+const maxJoinedChars = 12 * 1024;
+
+/** The JSON of a body: large fields of the caller's as they came; small bodies as latin1 text, which goes out in one write with the head. */
+export function toBody(body: JsonObject): HttpBody {
+  const pieces = toJsonPieces(body);
+  if (pieces !== undefined) return pieces;
+  const json = JSON.stringify(body);
+  return json.length <= maxJoinedChars ? toLatin1(json) : Buffer.from(json);
 }

@@ -6,7 +6,7 @@ import type { Calls, ChatAsk, Target } from '#domain/call.ts';
 import { type Deployment, keepsControls } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import { estimatePromptTokens, maxTokensOf } from '#domain/usage/estimate-tokens.ts';
-import { UsageCollector } from '#domain/usage/usage-collector.ts';
+import { UsageCollector } from '#domain/usage/usage.ts';
 import { findAddons } from '#runtime/addons.ts';
 import { ignoredByQuickApp } from '#runtime/quick-app/ignored-fields.ts';
 import type { RunStates } from '#runtime/quick-app/run-state.ts';

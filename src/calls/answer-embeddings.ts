@@ -5,20 +5,21 @@ import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { EmbeddingsReply, Target } from '#domain/call.ts';
 import { rightsOfReceiver } from '#domain/callers/held-rights.ts';
+import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { Claim } from '#domain/limits/limit-store.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
-import { costOf } from '#domain/usage/cost.ts';
 import { estimateInputTokens } from '#domain/usage/estimate-tokens.ts';
-import { toCount } from '#domain/usage/usage.ts';
+import { costOf, toCount } from '#domain/usage/usage.ts';
 import { askUpstreams } from './ask-upstreams.ts';
-import { type ApplicationDeps, forPrograms } from './call-application.ts';
+import { forPrograms } from './call-application.ts';
 import { type ForPrograms, protocolOf, sentOn, toSent, type UpstreamDeps } from './call-upstream.ts';
 import { ReplyNotes } from './reply-notes.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
 import { claimsOnTheWay } from './to-inner-caller.ts';
 
-export interface EmbeddingsDeps extends ApplicationDeps {
+export interface EmbeddingsDeps extends UpstreamDeps {
+  readonly perRequestKeys: PerRequestKeys;
   readonly reserveLimits: ReserveLimits;
 }
 

@@ -8,12 +8,13 @@ import { hasTokenForm } from '#domain/callers/identify.ts';
 import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { withAttachedFiles } from './attached-files.ts';
-import { callUpstreams, type ForPrograms, type UpstreamDeps } from './call-upstream.ts';
+import type { CallUpstreams, ForPrograms } from './call-upstream.ts';
 import type { PreparedCall } from './prepared-call.ts';
 import { toInnerCaller } from './to-inner-caller.ts';
 
-export interface ApplicationDeps extends UpstreamDeps {
+export interface ApplicationDeps {
   readonly perRequestKeys: PerRequestKeys;
+  readonly callUpstreams: CallUpstreams;
 }
 
 /** Calls an application behind an endpoint, or the adapters of a model, with a per-request key that lives as long as the call. */
@@ -26,7 +27,7 @@ export function callApplication(deps: ApplicationDeps, prepared: PreparedCall, s
   });
   const calling = new KeyedCall(deps.perRequestKeys, withAttachedFiles(prepared.target.call.caller, holder, sink));
   const toPrograms = (key: string) => ({ ...forPrograms(prepared.target, key), isExcused: () => isExcused });
-  void calling.begin(holder, (key) => callUpstreams(deps, asked, calling, toPrograms(key)));
+  void calling.begin(holder, (key) => deps.callUpstreams(asked, calling, toPrograms(key)));
   return calling;
 }
 

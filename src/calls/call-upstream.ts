@@ -23,26 +23,25 @@ export interface ForPrograms extends HandedOn {
   readonly isExcused?: () => boolean;
 }
 
-/** Asks the upstreams of the deployment. */
-export function callUpstreams(
-  deps: UpstreamDeps,
-  { target, request, native, affinity, notes }: PreparedCall,
-  sink: Sink<RawFrame>,
-  programs?: ForPrograms,
-): Handle {
-  const { call, deployment } = target;
-  const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
-  const noteIgnored = (fields: readonly string[]): void => notes.ignore(fields);
-  const ask = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
-    const headers = sentOn(target, attempt);
-    const sent = programs === undefined ? { headers } : toSent(upstream, { common: headers, programs, notes });
-    const asked = { upstream, request, maxCompletionTokens, noteIgnored, ...sent, ...(native && { native }) };
-    return protocolOf(deps, upstream).chat(asked, reply);
+/** Asks the upstreams of a deployment; `programs` is for those that are programs. */
+export type CallUpstreams = (prepared: PreparedCall, sink: Sink<RawFrame>, programs?: ForPrograms) => Handle;
+
+export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
+  return ({ target, request, native, affinity, notes }, sink, programs) => {
+    const { call, deployment } = target;
+    const maxCompletionTokens = deployment.limits?.maxCompletionTokens;
+    const noteIgnored = (fields: readonly string[]): void => notes.ignore(fields);
+    const ask = (upstream: Upstream, attempt: AttemptRecord, reply: Sink<RawFrame>): Handle => {
+      const headers = sentOn(target, attempt);
+      const sent = programs === undefined ? { headers } : toSent(upstream, { common: headers, programs, notes });
+      const asked = { upstream, request, maxCompletionTokens, noteIgnored, ...sent, ...(native && { native }) };
+      return protocolOf(deps, upstream).chat(asked, reply);
+    };
+    const secrets = programs?.secrets ?? [];
+    const isExcused = programs?.isExcused;
+    const { record, caller } = call;
+    return failover(deps, { deployment, record, caller, affinity, secrets, notes, ask, ...(isExcused && { isExcused }) }, sink);
   };
-  const secrets = programs?.secrets ?? [];
-  const isExcused = programs?.isExcused;
-  const { record, caller } = call;
-  return failover(deps, { deployment, record, caller, affinity, secrets, notes, ask, ...(isExcused && { isExcused }) }, sink);
 }
 
 interface Sending {

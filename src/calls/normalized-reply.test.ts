@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { eventData } from '#base/event-splitter.ts';
-import { fromLatin1, toLatin1 } from '#base/latin1.ts';
+import { fromLatin1, toLatin1 } from '#base/text-bytes.ts';
 import type { Chunk } from '#contract/chunk.ts';
 import { Frame, type RawFrame } from '#contract/frame.ts';
 import { NormalizedReply } from './normalized-reply.ts';

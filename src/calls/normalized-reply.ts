@@ -1,6 +1,6 @@
 import { isJsonObject } from '#base/json.ts';
-import { toLatin1 } from '#base/latin1.ts';
 import type { Sink } from '#base/sink.ts';
+import { toLatin1 } from '#base/text-bytes.ts';
 import {
   type Chunk,
   type ChunkChoice,

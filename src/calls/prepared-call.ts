@@ -2,7 +2,7 @@ import type { Handle } from '#base/sink.ts';
 import type { ChatAsk, Target } from '#domain/call.ts';
 import type { Claim } from '#domain/limits/limit-store.ts';
 import type { UpstreamSink } from '#domain/upstreams/upstream.ts';
-import type { UsageCollector } from '#domain/usage/usage-collector.ts';
+import type { UsageCollector } from '#domain/usage/usage.ts';
 import type { Conversation } from '#runtime/quick-app/conversation.ts';
 import type { ReplyNotes } from './reply-notes.ts';
 

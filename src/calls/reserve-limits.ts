@@ -4,9 +4,9 @@ import type { Target } from '#domain/call.ts';
 import { type CallAmounts, type LimitCounters, type Taken, toAccount } from '#domain/limits/limit-counters.ts';
 import { afterRequest, toLimitHeaders, toRefusal } from '#domain/limits/limit-refusal.ts';
 import type { Claim } from '#domain/limits/limit-store.ts';
-import { costOf } from '#domain/usage/cost.ts';
 import type { CallSize, ReplySizes } from '#domain/usage/reply-sizes.ts';
 import type { TokenCounts } from '#domain/usage/usage.ts';
+import { costOf } from '#domain/usage/usage.ts';
 
 export interface ReserveLimitsDeps {
   readonly counters: LimitCounters;

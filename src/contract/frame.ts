@@ -1,7 +1,7 @@
 import { eventData } from '#base/event-splitter.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
-import { fromLatin1, toLatin1 } from '#base/latin1.ts';
 import { stringEnd } from '#base/string-end.ts';
+import { fromLatin1, toLatin1 } from '#base/text-bytes.ts';
 import { type Chunk, type Completion, type RawChunk, type RawCompletion, toChunk, type Usage } from './chunk.ts';
 import { ParleyError } from './errors.ts';
 

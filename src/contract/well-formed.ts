@@ -13,8 +13,7 @@ type Head = { readonly id: unknown; readonly created: unknown; readonly model?: 
 
 /** What a chunk or a whole reply calls itself; `known` stands in for what it leaves out. */
 export function identityOf({ id, created, model }: Partial<Head>, known: ReplyIdentity): ReplyIdentity {
-  const isKnown = (id === known.id || !isText(id)) && (created === known.created || !isTime(created));
-  if (isKnown && (model === known.model || !isText(model))) return known;
+  if (id === known.id && created === known.created && model === known.model) return known;
   return {
     id: isText(id) ? id : known.id,
     created: isTime(created) ? created : known.created,
@@ -67,7 +66,8 @@ function toIndex({ index }: JsonObject, position: number): number {
 }
 
 function isHead({ id, created, model }: Partial<Head>): boolean {
-  return isText(id) && isTime(created) && isText(model);
+  const areTexts = typeof id === 'string' && typeof model === 'string' && id !== '' && model !== '';
+  return areTexts && typeof created === 'number' && created > 0;
 }
 
 function isWellFormedChunk(chunk: RawChunk): boolean {

@@ -5,7 +5,7 @@ import { ParleyError, withMembers } from '#contract/errors.ts';
 import { Frame } from '#contract/frame.ts';
 import type { Message } from '#contract/message.ts';
 import type { ApprovedCall } from '#domain/tools/remote-server.ts';
-import { UsageCollector } from '#domain/usage/usage-collector.ts';
+import { UsageCollector } from '#domain/usage/usage.ts';
 import { asParagraph } from './as-paragraph.ts';
 import { toControls } from './ask-user.ts';
 import { Citations } from './citations.ts';

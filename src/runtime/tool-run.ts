@@ -13,7 +13,7 @@ import type {
   ToolQuestion,
   ToolResult,
 } from '#domain/tools/tool.ts';
-import type { UsageCollector } from '#domain/usage/usage-collector.ts';
+import type { UsageCollector } from '#domain/usage/usage.ts';
 import type { Citations } from './citations.ts';
 import { toRemoteCall } from './remote-call.ts';
 import { Renumbering, type Reply } from './reply.ts';

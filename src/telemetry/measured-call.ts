@@ -1,8 +1,8 @@
 import { boundTracestate, parseTraceparent, type TraceIds, type TraceParent, toTraceparent } from '#base/trace-context.ts';
 import type { Caller } from '#domain/callers/caller.ts';
-import type { AttemptOutcome, AttemptRecord, CallEnd, CallRecord, CallStart } from '#domain/telemetry.ts';
+import type { AttemptOutcome, AttemptRecord, CallEnd, CallRecord, CallStart, Telemetry } from '#domain/telemetry.ts';
 import type { TraceContext } from '#domain/trace.ts';
-import type { CallSeries, UpstreamSeries } from './call-series.ts';
+import type { CallSeries, UpstreamSeries } from './series.ts';
 import type { SeriesStore } from './series-store.ts';
 
 const longestId = 200;
@@ -27,6 +27,11 @@ export interface MeasuredCallDeps {
   readonly listeners: readonly CallListener[];
   /** Told of calls that failed for a fault of ours or an upstream's; absent if nobody is. */
   readonly noteFailure: CallListener['callEnded'] | undefined;
+}
+
+/** Begins to measure calls. */
+export function beginWith(tools: MeasuredCallDeps): Telemetry['begin'] {
+  return (start) => new MeasuredCall(tools, start);
 }
 
 /** The measures of one call while it runs: counters and references, no content. */

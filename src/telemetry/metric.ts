@@ -1,11 +1,5 @@
-import type { Histogram, Labels } from './histogram.ts';
 import type { Instrument } from './instruments.ts';
-
-/** One value of a metric with its labels. */
-export interface Reading {
-  readonly value: number;
-  readonly attributes: Labels;
-}
+import type { Histogram, Reading } from './series.ts';
 
 /** A metric as it stands: series of a histogram, values that only grow, or values as they are now. */
 export type Metric =

@@ -1,7 +1,8 @@
 import type { Caches } from '#base/caches.ts';
 import { counters, gauges, histograms, type Instrument } from './instruments.ts';
-import { type Metric, type Reading, toCounter, toGauge, toHistogram } from './metric.ts';
+import { type Metric, toCounter, toGauge, toHistogram } from './metric.ts';
 import type { ProcessReadings } from './process-readings.ts';
+import type { Reading } from './series.ts';
 import type { SeriesStore } from './series-store.ts';
 
 /** What is read at the moment of collection, rather than counted. */

@@ -3,10 +3,10 @@ import type { Caches } from '#base/caches.ts';
 import type { Clock } from '#base/clock.ts';
 import { TraceIds } from '#base/trace-context.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import type { CallStart, Telemetry } from '#domain/telemetry.ts';
+import type { Telemetry } from '#domain/telemetry.ts';
 import { CallLog, callerTextBounds, type LineSink, toFailureLog } from './call-log.ts';
 import type { Log } from './log.ts';
-import { type CallListener, MeasuredCall, type MeasuredCallDeps } from './measured-call.ts';
+import { beginWith, type CallListener, type MeasuredCallDeps } from './measured-call.ts';
 import type { Metric } from './metric.ts';
 import { type LiveState, readMetrics } from './node-metrics.ts';
 import type { Export, ExportDeps } from './otlp/export.ts';
@@ -61,7 +61,7 @@ export async function openTelemetry(options: TelemetryOptions): Promise<NodeTele
   const tools: MeasuredCallDeps = { series, listeners, noteFailure, traces: toTraces(settings) };
   const prometheus = new PrometheusText();
   return {
-    begin: (start: CallStart) => new MeasuredCall(tools, start),
+    begin: beginWith(tools),
     configure: (deployments) => series.configure(deployments),
     httpRequest: ({ method, route, status, ms }) => series.http.of(method, route, status).record(ms / 1000),
     toPrometheus: () => prometheus.write(resource, read()),

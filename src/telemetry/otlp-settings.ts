@@ -1,4 +1,4 @@
-import type { Labels } from './histogram.ts';
+import type { Labels } from './series.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,5 +1,5 @@
-import type { Histogram, Labels } from './histogram.ts';
-import type { Metric, Reading } from './metric.ts';
+import type { Metric } from './metric.ts';
+import type { Histogram, Labels, Reading } from './series.ts';
 
 /** Of the answers of `/metrics`. */
 export const prometheusContentType = 'text/plain; version=0.0.4; charset=utf-8';

@@ -1,8 +1,7 @@
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { byOperation, type Operation, operations } from '#domain/telemetry.ts';
-import { CallSeries, UpstreamSeries } from './call-series.ts';
-import { Histogram } from './histogram.ts';
 import { histograms } from './instruments.ts';
+import { CallSeries, Histogram, UpstreamSeries } from './series.ts';
 
 const other = '_OTHER';
 const maxDeployments = 1_000;

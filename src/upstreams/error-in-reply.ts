@@ -1,6 +1,6 @@
 import { eventData } from '#base/event-splitter.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
-import { fromLatin1 } from '#base/latin1.ts';
+import { fromLatin1 } from '#base/text-bytes.ts';
 import { UpstreamFault, type UpstreamFaultDetails } from '#domain/upstreams/upstream.ts';
 import { isSaid } from './reply-text.ts';
 

@@ -9,8 +9,8 @@ import {
   type ReplyHeaders,
   type ReplyListener,
 } from '#base/http/client.ts';
+import { unsendableFault } from '#base/http/header-fields.ts';
 import { type Carrier, LeanExchange } from '#base/http/lean-exchange.ts';
-import { unsendableFault } from '#base/http/sendable.ts';
 import { Sweep } from '#base/http/sweep.ts';
 
 const CONNECT_CEILING_MS = 120_000;

@@ -8,9 +8,9 @@ import {
   isStreamed,
   type ReplyListener,
 } from './client.ts';
+import { unsendableFault } from './header-fields.ts';
 import { LeanExchange } from './lean-exchange.ts';
 import { LeanPool } from './lean-pool.ts';
-import { unsendableFault } from './sendable.ts';
 import { Sweep } from './sweep.ts';
 
 const READ_BUFFER_BYTES = 64 * 1024;
@@ -47,7 +47,9 @@ export class LeanClient implements HttpClient {
       process.nextTick(failLater, refused, fault);
       return refused;
     }
-    const target = this.#targetOf(request.url);
+    const { url } = request;
+    const known = this.#targets.get(url);
+    const target = known !== undefined && known.href === url.href && !known.pool.isClosed ? known : this.#targetOf(url);
     const exchange = new LeanExchange(request, toRequestHead(request, target), listener, this.#sweep);
     target.pool.send(exchange);
     return exchange;
@@ -58,10 +60,7 @@ export class LeanClient implements HttpClient {
   }
 
   #targetOf(url: URL): Target {
-    const { href } = url;
-    const known = this.#targets.get(url);
-    if (known !== undefined && known.href === href && !known.pool.isClosed) return known;
-    const target = { href, pool: this.#poolOf(url), path: url.pathname + url.search, host: url.host };
+    const target = { href: url.href, pool: this.#poolOf(url), path: url.pathname + url.search, host: url.host };
     this.#targets.set(url, target);
     return target;
   }

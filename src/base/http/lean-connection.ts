@@ -42,8 +42,29 @@ export class LeanConnection {
   /** Whether the end of a streamed body is still to come. */
   #isStreaming = false;
 
-  static #writeSoon(connection: LeanConnection, exchange: LeanExchange): void {
-    if (connection.#exchange === exchange) connection.#write(exchange);
+  /** Writes the request, unless its exchange is over. */
+  static #write(connection: LeanConnection, exchange: LeanExchange): void {
+    if (connection.#exchange !== exchange) return;
+    connection.#sentAtMs = performance.now();
+    const socket = connection.#socket;
+    const { requestHead, body } = exchange;
+    if (typeof body === 'string') {
+      socket.write(requestHead + body, 'latin1');
+    } else if (Buffer.isBuffer(body) && body.length <= MAX_JOINED_BODY_BYTES) {
+      socket.write(requestHead + body.toString('latin1'), 'latin1');
+    } else if (isStreamed(body)) {
+      socket.write(requestHead, 'latin1');
+      exchange.sending(connection, false);
+      void connection.#stream(exchange, body);
+      return;
+    } else {
+      socket.cork();
+      socket.write(requestHead, 'latin1');
+      if (Buffer.isBuffer(body)) socket.write(body);
+      else for (const piece of body) socket.write(piece, 'latin1');
+      socket.uncork();
+    }
+    exchange.sent(connection);
   }
 
   /** Connects and sends the exchange as soon as the connection stands. */
@@ -75,7 +96,7 @@ export class LeanConnection {
     this.#exchange = exchange;
     this.#heardReply = false;
     exchange.connecting(this);
-    setImmediate(LeanConnection.#writeSoon, this, exchange);
+    setImmediate(LeanConnection.#write, this, exchange);
   }
 
   setPaused(paused: boolean): void {
@@ -93,30 +114,7 @@ export class LeanConnection {
 
   #connected(): void {
     const exchange = this.#exchange;
-    if (exchange !== null) this.#write(exchange);
-  }
-
-  #write(exchange: LeanExchange): void {
-    this.#sentAtMs = performance.now();
-    const socket = this.#socket;
-    const { requestHead, body } = exchange;
-    if (typeof body === 'string') {
-      socket.write(requestHead + body, 'latin1');
-    } else if (Buffer.isBuffer(body) && body.length <= MAX_JOINED_BODY_BYTES) {
-      socket.write(requestHead + body.toString('latin1'), 'latin1');
-    } else if (isStreamed(body)) {
-      socket.write(requestHead, 'latin1');
-      exchange.sending(this, false);
-      void this.#stream(exchange, body);
-      return;
-    } else {
-      socket.cork();
-      socket.write(requestHead, 'latin1');
-      if (Buffer.isBuffer(body)) socket.write(body);
-      else for (const piece of body) socket.write(piece, 'latin1');
-      socket.uncork();
-    }
-    exchange.sent(this);
+    if (exchange !== null) LeanConnection.#write(this, exchange);
   }
 
   /** Writes a body as it comes, until its end or that of the exchange. */

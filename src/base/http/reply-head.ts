@@ -1,5 +1,5 @@
 import type { ReplyHeaders } from './client.ts';
-import { endOf, inName, inValue } from './field-chars.ts';
+import { endOf, inName, inValue } from './header-fields.ts';
 
 const MAX_FIELDS = 256;
 const COLON = 58;

@@ -14,28 +14,28 @@ export class Sweep {
   #timer: NodeJS.Timeout | null = null;
   #lastMs = 0;
 
+  static #tick(sweep: Sweep): void {
+    if (sweep.#watched.size === 0) {
+      if (sweep.#timer !== null) clearInterval(sweep.#timer);
+      sweep.#timer = null;
+      return;
+    }
+    const nowMs = performance.now();
+    const elapsedMs = Math.min(nowMs - sweep.#lastMs, 2 * TICK_MS);
+    sweep.#lastMs = nowMs;
+    for (const watched of sweep.#watched.places) watched?.sweep(nowMs, elapsedMs);
+  }
+
   add(watched: Swept): void {
     this.#watched.add(watched);
     if (this.#timer === null) {
       this.#lastMs = performance.now();
-      this.#timer = setInterval(() => this.#tick(), TICK_MS);
+      this.#timer = setInterval(Sweep.#tick, TICK_MS, this);
       this.#timer.unref();
     }
   }
 
   delete(watched: Swept): void {
     this.#watched.delete(watched);
-  }
-
-  #tick(): void {
-    if (this.#watched.size === 0) {
-      if (this.#timer !== null) clearInterval(this.#timer);
-      this.#timer = null;
-      return;
-    }
-    const nowMs = performance.now();
-    const elapsedMs = Math.min(nowMs - this.#lastMs, 2 * TICK_MS);
-    this.#lastMs = nowMs;
-    this.#watched.each((watched) => watched.sweep(nowMs, elapsedMs));
   }
 }

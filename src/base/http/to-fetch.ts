@@ -1,8 +1,8 @@
 import { type Fetch, isEventStream, withinBytes } from '../guarded-fetch.ts';
-import { toLatin1 } from '../latin1.ts';
+import { toLatin1 } from '../text-bytes.ts';
 import { type HttpClient, HttpFault, type HttpRequest, type HttpTimeouts } from './client.ts';
+import { ownFields } from './header-fields.ts';
 import { type HttpReply, openReply } from './read-reply.ts';
-import { ownFields } from './sendable.ts';
 
 const methods: ReadonlySet<string> = new Set<HttpRequest['method']>(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304]);

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { isFieldName, isFieldValue } from '#base/http/field-chars.ts';
-import { ownFields } from '#base/http/sendable.ts';
+import { isFieldName, isFieldValue, ownFields } from '#base/http/header-fields.ts';
 import type { JsonObject } from '#base/json.ts';
 import { requestFault, requireShape } from '../request-fault.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import { HeldRights } from './held-rights.ts';
-import { createIdentify, unauthorized } from './identify.ts';
-import { KeyRing } from './key-ring.ts';
+import { createIdentify, KeyRing, unauthorized } from './identify.ts';
 
 const ada = { subject: 'ada', project: 'corporate', roles: ['staff'], chain: null };
 const lent = { ...ada, chain: { path: ['app'], rights: new HeldRights(), report: () => undefined } };

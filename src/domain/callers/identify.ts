@@ -1,5 +1,5 @@
+import { hash } from 'node:crypto';
 import { type ErrorCode, ParleyError } from '#contract/errors.ts';
-import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Caller } from './caller.ts';
 import type { PerRequestKeys } from './per-request-keys.ts';
 
@@ -23,7 +23,7 @@ export interface IdentifyDeps {
  * configured key is verified as one. A per-request key never has that form.
  */
 export function createIdentify(
-  snapshot: () => ConfigSnapshot,
+  snapshot: () => { readonly keys: KeyRing },
   perRequestKeys: PerRequestKeys,
   { verifyToken, noteRefusal }: IdentifyDeps,
 ): Identify {
@@ -50,4 +50,26 @@ export function hasTokenForm(credentials: string): boolean {
 export function unauthorized(code: 'missing_credentials' | 'invalid_api_key' | 'invalid_token', message: string): ParleyError {
   const challenge = code === 'missing_credentials' ? 'Bearer' : 'Bearer error="invalid_token"';
   return new ParleyError(code, message, { headers: { 'www-authenticate': challenge } });
+}
+
+/** Whom a key stands for. */
+type Holder = Pick<Caller, 'project' | 'roles'>;
+
+/** Configured keys, held as digests: a look-up compares digests, so its time tells nothing of the keys. */
+export class KeyRing {
+  readonly #callers = new Map<string, Caller>();
+
+  add(key: string, holder: Holder): void {
+    this.addDigest(hash('sha256', key, 'hex'), holder);
+  }
+
+  /** A key of which only the SHA-256 digest is known, in hexadecimal. */
+  addDigest(sha256: string, { project, roles }: Holder): void {
+    this.#callers.set(sha256.toLowerCase(), { subject: `key:${project}`, project, roles, chain: null });
+  }
+
+  /** Whom a key stands for. */
+  find(key: string): Caller | undefined {
+    return this.#callers.get(hash('sha256', key, 'hex'));
+  }
 }

@@ -7,7 +7,7 @@ import { protocolFor, protocols } from '#contract/configuration/protocols.ts';
 import { isHeaderValue } from '#contract/configuration/values.ts';
 import { completeQuickApp } from '#contract/quick-app/quick-app-faults.ts';
 import { defaultRole } from '#contract/roles.ts';
-import { KeyRing } from '../callers/key-ring.ts';
+import { KeyRing } from '../callers/identify.ts';
 import { RoleLimits } from '../limits/limits.ts';
 import { toQuickApp } from '../quick-app/to-quick-app.ts';
 import type { Upstream, UpstreamApi } from '../upstreams/upstream.ts';

@@ -5,7 +5,8 @@ import type { Deployment } from './deployment.ts';
 
 /** The request with the deployment's defaults if it has no value of its own. Throws `invalid_request` for attachments the deployment does not take. */
 export function prepareRequest(request: ChatRequest, deployment: Deployment): ChatRequest {
-  checkAttachments(request, deployment);
+  const { inputAttachmentTypes, maxInputAttachments } = deployment;
+  if (inputAttachmentTypes !== undefined || maxInputAttachments !== undefined) checkAttachments(request, deployment);
   let prepared = request;
   for (const field in deployment.defaults) {
     if (prepared[field] !== undefined) continue;
@@ -17,7 +18,6 @@ export function prepareRequest(request: ChatRequest, deployment: Deployment): Ch
 
 function checkAttachments(request: ChatRequest, deployment: Deployment): void {
   const { inputAttachmentTypes: types, maxInputAttachments: most } = deployment;
-  if (types === undefined && most === undefined) return;
   request.messages.forEach((message, index) => {
     const attachments = message.role === 'user' ? (message.custom_content?.attachments ?? []) : [];
     const at = `messages[${index}].custom_content.attachments`;

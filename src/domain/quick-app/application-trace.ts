@@ -4,7 +4,7 @@ import type { Caller } from '../callers/caller.ts';
 import type { ConfigSnapshot } from '../deployments/config-snapshot.ts';
 import type { Deployment } from '../deployments/deployment.ts';
 import { unitsPerUsd } from '../limits/limits.ts';
-import { costOf } from '../usage/cost.ts';
+import { costOf } from '../usage/usage.ts';
 
 /**
  * Whether a caller may see how an application works: who may edit it. Of one that a user made that is the user, of one of the

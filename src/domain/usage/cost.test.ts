@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Deployment } from '../deployments/deployment.ts';
-import { costOf } from './cost.ts';
+import { costOf } from './usage.ts';
 
 function priced(pricing: Deployment['pricing']): Deployment {
   return { id: 'm', kind: 'model', pricing } as Deployment;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { UsageCollector } from './usage-collector.ts';
+import { UsageCollector } from './usage.ts';
 
 it('calls are added up: the sum, and an item for each model', () => {
   const used = (model: string, prompt_tokens: number, completion_tokens: number) => ({

@@ -1,4 +1,7 @@
-import type { ModelUsage, Usage } from '#contract/chunk.ts';
+import { isJsonObject } from '#base/json.ts';
+import type { ModelUsage, Statistics, Usage } from '#contract/chunk.ts';
+import type { Deployment } from '../deployments/deployment.ts';
+import { unitsPerUsd } from '../limits/limits.ts';
 
 /** Of one call; more is a fault of who counted. */
 export const mostTokens = 1_000_000_000;
@@ -58,4 +61,45 @@ export function addUp(items: readonly TokenCounts[]): TokenCounts {
 /** A count that an upstream reports: whole, 0 for anything else. */
 export function toCount(value: unknown): number {
   return typeof value === 'number' && value > 0 && value <= mostTokens ? Math.round(value) : 0;
+}
+
+/** Adds up the tokens of calls that belong together: those of a run, or those that an application makes while it answers one. */
+export class UsageCollector {
+  #items: readonly ModelUsage[] = [];
+
+  add(items: readonly ModelUsage[]): void {
+    this.#items = toModelUsages([...this.#items, ...items]);
+  }
+
+  /** One item for each model; empty if nothing was used. */
+  get items(): readonly ModelUsage[] {
+    return this.#items;
+  }
+
+  /** `usage` is the sum, `statistics` the parts (contract: points read two ways). */
+  totals(): { usage: Usage; statistics: Statistics } {
+    return { usage: addUp(this.#items) as Usage, statistics: { usage_per_model: [...this.#items] } };
+  }
+}
+
+/** Token counts as an upstream reports them, with what it says of its cache. */
+type PricedCounts = Readonly<TokenCounts> & { readonly prompt_tokens_details?: unknown };
+
+/**
+ * What a reply and its tokens cost, in billionths of a USD. Cached tokens cost `cacheRead` and `cacheWrite` if the
+ * upstream reports them, else `prompt`. Without pricing, as for applications, nothing: their calls are charged where they are answered.
+ */
+export function costOf({ pricing }: Deployment, usage: PricedCounts): number {
+  if (pricing === undefined) return 0;
+  const { request = 0, prompt = 0, completion = 0, cacheRead = prompt, cacheWrite = prompt } = pricing;
+  const details = isJsonObject(usage.prompt_tokens_details) ? usage.prompt_tokens_details : {};
+  const read = atMost(usage.prompt_tokens, details.cached_tokens);
+  const written = atMost(usage.prompt_tokens - read, details.cache_write_tokens);
+  const fresh = usage.prompt_tokens - read - written;
+  const usd = request + fresh * prompt + read * cacheRead + written * cacheWrite + usage.completion_tokens * completion;
+  return Math.max(0, Math.round(usd * unitsPerUsd));
+}
+
+function atMost(most: number, value: unknown): number {
+  return typeof value === 'number' && value > 0 ? Math.min(most, Math.round(value)) : 0;
 }

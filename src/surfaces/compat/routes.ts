@@ -1,14 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { isJsonObject } from '#base/json.ts';
-import { toLatin1 } from '#base/latin1.ts';
+import { toLatin1 } from '#base/text-bytes.ts';
 import { type AskedVersion, checkApiVersion, missingApiVersion } from '#contract/api-version.ts';
 import { type ChatRequest, parseChatRequest } from '#contract/chat-request.ts';
 import { parseEmbeddingsRequest } from '#contract/embeddings-request.ts';
-import { readModel } from '#contract/named-model.ts';
 import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import { type ErrorDialect, modelErrorDialect } from '../http/error-dialect.ts';
-import { parseBody } from '../http/read-body.ts';
+import { parseBody, readModel } from '../http/read-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler, RouteFacts } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';

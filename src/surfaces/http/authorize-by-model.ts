@@ -1,6 +1,5 @@
-import { readModel } from '#contract/named-model.ts';
 import type { Calls, Target } from '#domain/call.ts';
-import { parseBody } from './read-body.ts';
+import { parseBody, readModel } from './read-body.ts';
 import type { RequestContext } from './request-context.ts';
 import type { RequestHandler } from './request-handler.ts';
 

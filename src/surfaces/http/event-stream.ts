@@ -18,8 +18,20 @@ export class EventStream {
   #isDue = false;
   #ping: NodeJS.Timeout | undefined;
 
-  static #flush(stream: EventStream): void {
-    stream.#write();
+  /** Writes what came; made back to back, writes wake their reader once. */
+  static #write(stream: EventStream): void {
+    stream.#isDue = false;
+    const response = stream.#response;
+    if (response.destroyed || response.writableEnded) return;
+    const pending = stream.#pending;
+    const bytes = stream.#isChunked && pending !== '' ? `${pending.length.toString(16)}\r\n${pending}\r\n` : pending;
+    stream.#pending = '';
+    if (stream.#hasEnded) {
+      endResponse(response, stream.#isChunked ? `${bytes}0\r\n\r\n` : bytes);
+    } else if (bytes !== '') {
+      stream.#ping?.refresh();
+      response.write(bytes, 'latin1');
+    }
   }
 
   constructor(response: ServerResponse) {
@@ -46,21 +58,18 @@ export class EventStream {
     this.#ping = setInterval(() => this.send(heartbeat), pingMs);
   }
 
-  /** Takes whole events as latin1 bytes. */
-  send(bytes: string): void {
-    if (bytes === '' || this.#hasEnded) return;
-    this.#pending += bytes;
-    this.#writeSoon();
-  }
-
-  /** Whether the reader is behind; `drained` then tells when to go on. */
-  get isFull(): boolean {
-    return this.#response.writableNeedDrain || this.#pending.length > fullBytes;
+  /** Takes whole events as latin1 bytes. Gives whether the reader keeps up; if not, `drained` tells when to go on. */
+  send(bytes: string): boolean {
+    if (bytes !== '' && !this.#hasEnded) {
+      this.#pending += bytes;
+      this.#writeSoon();
+    }
+    return !this.#response.writableNeedDrain && this.#pending.length <= fullBytes;
   }
 
   /** Resolves when the reader has caught up, or is gone. */
   drained(): Promise<void> {
-    this.#write();
+    EventStream.#write(this);
     return whenDrained(this.#response);
   }
 
@@ -79,25 +88,10 @@ export class EventStream {
     this.#response.destroy();
   }
 
-  /** Writes at the end of this turn of the event loop: writes made back to back wake their reader once. */
+  /** Writes at the end of this turn of the event loop. */
   #writeSoon(): void {
     if (this.#isDue) return;
     this.#isDue = true;
-    setImmediate(EventStream.#flush, this);
-  }
-
-  #write(): void {
-    this.#isDue = false;
-    const response = this.#response;
-    if (response.destroyed || response.writableEnded) return;
-    const pending = this.#pending;
-    const bytes = this.#isChunked && pending !== '' ? `${pending.length.toString(16)}\r\n${pending}\r\n` : pending;
-    this.#pending = '';
-    if (this.#hasEnded) {
-      endResponse(response, this.#isChunked ? `${bytes}0\r\n\r\n` : bytes);
-    } else if (bytes !== '') {
-      this.#ping?.refresh();
-      response.write(bytes, 'latin1');
-    }
+    setImmediate(EventStream.#write, this);
   }
 }

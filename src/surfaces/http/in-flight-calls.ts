@@ -36,6 +36,6 @@ export class InFlightCalls {
 
   /** Ends what is still open; its callers are told the reason. */
   abort(reason: unknown): void {
-    this.#calls.each((call) => call.cancel(reason));
+    for (const call of this.#calls.places) call?.cancel(reason);
   }
 }

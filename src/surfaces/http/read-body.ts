@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { freeBytes } from '#base/free-bytes.ts';
-import { defaultJsonBounds, JsonFault } from '#base/json.ts';
+import { defaultJsonBounds, isJsonObject, JsonFault } from '#base/json.ts';
 import { parseJsonBytes } from '#base/written-json.ts';
 import { ParleyError } from '#contract/errors.ts';
+import { refuseOtherCase } from '#contract/request-fault.ts';
 
 /** Refuses a body whose announced length is over the limit, before anything of it is read. */
 export function refuseLargeBody(request: IncomingMessage, maxBytes: number): void {
@@ -115,4 +116,19 @@ export function parseBody(bytes: Buffer, { allowsProto = false } = {}): unknown 
     if (!(cause instanceof JsonFault)) throw cause;
     throw new ParleyError('invalid_json', `The body cannot be read: ${cause.message}.`, { cause });
   }
+}
+
+const modelAlone: ReadonlySet<string> = new Set(['model']);
+const unnamed = 'model must name a deployment; GET /v1/models lists yours.';
+
+/**
+ * The deployment that a body names as its `model`. Throws invalid_request if the body is no JSON object, writes the key in
+ * another case, or names none, which `message` then tells.
+ */
+export function readModel(body: unknown, message = unnamed): string {
+  if (!isJsonObject(body)) throw new ParleyError('invalid_request', 'The body must be a JSON object.');
+  const { model } = body;
+  if (typeof model === 'string' && model !== '') return model;
+  if (model === undefined) refuseOtherCase(body, modelAlone);
+  throw new ParleyError('invalid_request', message, { param: 'model' });
 }

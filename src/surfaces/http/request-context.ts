@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '#base/clock.ts';
-import { toLatin1 } from '#base/latin1.ts';
+import { toLatin1 } from '#base/text-bytes.ts';
 import { type ParleyError, toParleyError } from '#contract/errors.ts';
 import type { Answer, ReplySink } from '#domain/call.ts';
 import { type CallRecord, toCallOutcome } from '#domain/telemetry.ts';

@@ -38,8 +38,7 @@ export class StreamedReply implements ReplySink {
       this.#stream = stream;
       record.firstByte(clock.nowMs());
     } else record.chunk(clock.nowMs());
-    stream.send(this.#writer.toBytes(frame));
-    if (stream.isFull) this.#context.pauseUntil(() => stream.drained());
+    if (!stream.send(this.#writer.toBytes(frame))) this.#context.pauseUntil(() => stream.drained());
   }
 
   end(): void {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '#base/json.ts';
-import { toLatin1 } from '#base/latin1.ts';
+import { toLatin1 } from '#base/text-bytes.ts';
 import { EventStream } from '../http/event-stream.ts';
 import { privateFields } from '../http/private-answer.ts';
 import type { RequestContext } from '../http/request-context.ts';
@@ -41,11 +41,11 @@ export class Outlet {
   /** Sends a notification; resolves when the reader can take more. */
   async notify(method: string, params: JsonObject): Promise<void> {
     const { record, clock } = this.#context;
-    this.#send({ jsonrpc: '2.0', method, params });
+    const keepsUp = this.#send({ jsonrpc: '2.0', method, params });
     if (this.#hasSent) record.chunk(clock.nowMs());
     else record.firstByte(clock.nowMs());
     this.#hasSent = true;
-    if (this.#stream?.isFull) await this.#stream.drained();
+    if (!keepsUp) await this.#stream?.drained();
   }
 
   answer(id: RequestId, result: JsonObject): void {
@@ -89,7 +89,8 @@ export class Outlet {
     sendJson(this.#context.response, status, toLatin1(JSON.stringify(message)), headers);
   }
 
-  #send(message: object): void {
-    this.#stream?.send(`event: message\ndata: ${toLatin1(JSON.stringify(message))}\n\n`);
+  /** Gives whether the reader keeps up. */
+  #send(message: object): boolean {
+    return this.#stream?.send(`event: message\ndata: ${toLatin1(JSON.stringify(message))}\n\n`) ?? true;
   }
 }

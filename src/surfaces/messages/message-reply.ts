@@ -1,5 +1,5 @@
 import { tryParseJson } from '#base/json.ts';
-import { toLatin1 } from '#base/latin1.ts';
+import { toLatin1 } from '#base/text-bytes.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { answerBound, FoldRoom } from '#contract/fold-frames.ts';
 import type { Frame, Native } from '#contract/frame.ts';

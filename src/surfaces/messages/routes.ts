@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { toLatin1 } from '#base/latin1.ts';
+import { toLatin1 } from '#base/text-bytes.ts';
 import { type CountRequest, parseCountRequest, parseMessagesRequest } from '#contract/messages/messages-request.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { hasControls } from '#base/has-controls.ts';
+import { hasControls } from '#base/text-bytes.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { type PassThroughApi, passThrough } from '#contract/pass-through.ts';
 import { passThroughRequests } from '#contract/pass-through-requests.ts';

@@ -32,9 +32,8 @@ export class PassedReply implements Sink<PassedFrame> {
       this.#begin(frame);
       record.firstByte(clock.nowMs());
     } else record.chunk(clock.nowMs());
-    if (this.#events !== undefined) this.#events.send(frame.bytes);
-    else this.#context.response.write(frame.bytes, 'latin1');
-    if (this.#isFull) this.#context.pauseUntil(() => this.#events?.drained() ?? whenDrained(this.#context.response));
+    const keepsUp = this.#events?.send(frame.bytes) ?? this.#context.response.write(frame.bytes, 'latin1');
+    if (!keepsUp) this.#context.pauseUntil(() => this.#events?.drained() ?? whenDrained(this.#context.response));
   }
 
   end(): void {
@@ -74,9 +73,5 @@ export class PassedReply implements Sink<PassedFrame> {
       this.#events.send(`${toEvent(context.errorDialect.toErrorBody(error, context.id))}data: [DONE]\n\n`);
       this.#events.end();
     }
-  }
-
-  get #isFull(): boolean {
-    return this.#events?.isFull ?? this.#context.response.writableNeedDrain;
   }
 }

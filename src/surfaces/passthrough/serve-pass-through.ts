@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { readModel } from '#contract/named-model.ts';
 import { type PassThroughApi, type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
 import { parsePassThrough } from '#contract/pass-through-requests.ts';
 import type { Call, Calls, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { PassThroughRequest } from '#domain/upstreams/upstream.ts';
 import { toBoundary } from '../http/form/form-reader.ts';
-import { parseBody, refusedType, requirePlain, tooLarge } from '../http/read-body.ts';
+import { parseBody, readModel, refusedType, requirePlain, tooLarge } from '../http/read-body.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { letGo, piecesOf } from '../http/request-pieces.ts';

@@ -33,9 +33,9 @@ export async function streamRun(
     const isUnderWay = await responses.runs.isUnderWay(place);
     const events = await responses.runs.eventsAfter(place.id, last);
     if (events.length > 0) {
-      stream.send(toBytes(events));
+      const keepsUp = stream.send(toBytes(events));
       last = Number(events.at(-1)?.sequence_number);
-      if (stream.isFull) await stream.drained();
+      if (!keepsUp) await stream.drained();
     } else if (!isUnderWay) break;
     else await changed;
   }

@@ -1,4 +1,4 @@
-import { toLatin1 } from '#base/latin1.ts';
+import { toLatin1 } from '#base/text-bytes.ts';
 import { ParleyError } from '#contract/errors.ts';
 import { answerBound, FoldRoom } from '#contract/fold-frames.ts';
 import type { Frame } from '#contract/frame.ts';

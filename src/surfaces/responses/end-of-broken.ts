@@ -1,6 +1,6 @@
 import { eventData } from '#base/event-splitter.ts';
 import { isJsonObject, tryParseJson } from '#base/json.ts';
-import { fromLatin1 } from '#base/latin1.ts';
+import { fromLatin1 } from '#base/text-bytes.ts';
 import type { ParleyError } from '#contract/errors.ts';
 import type { ResponseEvent } from '#contract/responses/events.ts';
 import { toErrorEvent, toResponseError } from './to-fault-events.ts';

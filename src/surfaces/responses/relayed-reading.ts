@@ -1,6 +1,6 @@
 import { eventAt, eventData } from '#base/event-splitter.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
-import { fromLatin1 } from '#base/latin1.ts';
+import { fromLatin1 } from '#base/text-bytes.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { UnnumberedEvent } from '#contract/responses/events.ts';

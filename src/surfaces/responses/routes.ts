@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { JsonObject } from '#base/json.ts';
-import { toLatin1 } from '#base/latin1.ts';
 import type { Seal } from '#base/seal.ts';
+import { toLatin1 } from '#base/text-bytes.ts';
 import { httpRefusal, type ParleyError } from '#contract/errors.ts';
 import { parseResponsesRequest, type ResponsesRequest } from '#contract/responses/responses-request.ts';
 import type { Calls, Target } from '#domain/call.ts';

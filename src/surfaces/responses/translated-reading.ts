@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
-import { fromLatin1 } from '#base/latin1.ts';
+import { fromLatin1 } from '#base/text-bytes.ts';
 import type { Chunk, ChunkChoice, FinishReason, Statistics, Usage } from '#contract/chunk.ts';
 import { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';

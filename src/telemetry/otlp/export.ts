@@ -5,11 +5,11 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 import type { Clock } from '#base/clock.ts';
-import type { Labels } from '../histogram.ts';
 import type { Log } from '../log.ts';
 import type { CallListener } from '../measured-call.ts';
 import type { Metric } from '../metric.ts';
 import type { OtlpSettings } from '../otlp-settings.ts';
+import type { Labels } from '../series.ts';
 import { SpanSink } from './span-sink.ts';
 import { toHrTime, toMetricData } from './to-metric-data.ts';
 

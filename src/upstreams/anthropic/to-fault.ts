@@ -1,5 +1,5 @@
 import { tryParseJson } from '#base/json.ts';
-import { fromLatin1 } from '#base/latin1.ts';
+import { fromLatin1 } from '#base/text-bytes.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toSaid } from '../error-in-reply.ts';
 import { isNoApiRefusal, plainWordsOf, retryAfterOf } from '../reply-text.ts';

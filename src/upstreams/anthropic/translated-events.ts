@@ -1,7 +1,7 @@
 import { eventAt } from '#base/event-splitter.ts';
 import { isJsonObject, type JsonObject, tryParseJson } from '#base/json.ts';
-import { fromLatin1, toLatin1 } from '#base/latin1.ts';
 import type { Sink } from '#base/sink.ts';
+import { fromLatin1, toLatin1 } from '#base/text-bytes.ts';
 import type { Chunk } from '#contract/chunk.ts';
 import { Frame, type RawFrame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';

@@ -1,6 +1,7 @@
 import type { HttpBody, HttpClient, HttpRequest } from '#base/http/client.ts';
 import { isJsonObject, type JsonObject } from '#base/json.ts';
 import { addQuery, joinPath } from '#base/url-path.ts';
+import { toBody } from '#base/written-json.ts';
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { toPlainMessages } from '#contract/content.ts';
 import type { EmbeddingsRequest } from '#contract/embeddings-request.ts';
@@ -12,11 +13,11 @@ import {
   type Upstream,
   UpstreamFault,
 } from '#domain/upstreams/upstream.ts';
-import { toBody } from '../to-body.ts';
 import { type ReplyDialect, sendForReply } from '../upstream-reply.ts';
+import { chatReply } from './chat-reply.ts';
 import { toFormBody } from './form-body.ts';
 import { passedReply } from './passed-reply.ts';
-import { chatReply, embeddingsReply } from './read-reply.ts';
+import { embeddingsReply } from './read-reply.ts';
 
 type Operation = 'chat/completions' | 'embeddings' | PassThroughApi;
 

@@ -1,20 +1,13 @@
 import { defaultJsonBounds, type JsonObject, tryParseJson } from '#base/json.ts';
-import { fromLatin1 } from '#base/latin1.ts';
-import type { RawCompletion } from '#contract/chunk.ts';
-import { Frame, type RawFrame } from '#contract/frame.ts';
+import { fromLatin1 } from '#base/text-bytes.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { requireVectors } from '../embeddings-reply.ts';
 import { faultIn, toSaid } from '../error-in-reply.ts';
 import { isNoApiRefusal, plainWordsOf, retryAfterOf, toJsonObject } from '../reply-text.ts';
 import type { Refusal, ReplyDialect } from '../upstream-reply.ts';
-import { ChatEvents } from './chat-events.ts';
-import { requireMessages } from './reply-shape.ts';
 
 /** Thousands of vectors of thousands of numbers. */
 const embeddingBounds = { ...defaultJsonBounds, maxNodes: 10_000_000, maxParsedChars: Number.POSITIVE_INFINITY };
-
-/** A chat reply, streamed or in one JSON text. */
-export const chatReply: ReplyDialect = { readEvents: () => new ChatEvents(), readWhole: toCompletionFrame, readRefusal };
 
 /** A reply with the embeddings that a request asks for. */
 export const embeddingsReply: ReplyDialect<JsonObject> = {
@@ -28,14 +21,7 @@ export const embeddingsReply: ReplyDialect<JsonObject> = {
   readRefusal,
 };
 
-function toCompletionFrame(bytes: string): RawFrame {
-  const completion = toJsonObject(bytes);
-  const fault = faultIn(completion);
-  if (fault !== undefined) throw fault;
-  requireMessages(completion);
-  return Frame.ofRawCompletion(completion as RawCompletion, bytes);
-}
-
+/** The fault that a refusal means, in OpenAI’s form. */
 export function readRefusal({ status, headers, bytes }: Refusal): UpstreamFault {
   const { message, ...others } = toSaid(tryParseJson(fromLatin1(bytes)));
   const retryAfterSeconds = retryAfterOf(headers);

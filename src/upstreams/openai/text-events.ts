@@ -37,14 +37,16 @@ export class TextEvents {
   }
 
   /** Takes an event of these chunks, its empty line included, as the pattern of those to come, if it brings text only. */
-  learn(event: string, [chunk]: readonly RawChunk[]): void {
-    const key = event.indexOf(contentKey);
+  learn(given: string, [chunk]: readonly RawChunk[]): void {
+    const key = given.indexOf(contentKey);
     if (key === -1 || chunk === undefined || !bringsTextOnly(chunk)) return;
+    // A text of its own: a slice would keep the whole read it was cut from.
+    const event = Buffer.from(given, 'latin1').toString('latin1');
     const start = key + contentKey.length;
     const end = stringEnd(event, start);
     const after = event.slice(end);
     if (after.includes(contentKey)) return;
-    this.#slot = { before: copyOf(event.slice(0, start)), after: copyOf(after) };
+    this.#slot = { before: event.slice(0, start), after };
     this.contentSlot = (chunk.choices[0]?.index ?? 0) === 0 ? this.#slot : undefined;
   }
 }
@@ -57,9 +59,4 @@ function bringsTextOnly(chunk: RawChunk): boolean {
   const { content, role: _role, custom_content: custom, ...others } = isJsonObject(choice.delta) ? choice.delta : {};
   const isText = typeof content === 'string' && custom === undefined && Object.values(others).every((value) => value === null);
   return isText && (choice.finish_reason ?? null) === null && toWellFormedChunk(chunk, nobody) === chunk;
-}
-
-/** The same text on its own: a slice would keep the whole read it was cut from. */
-function copyOf(slice: string): string {
-  return Buffer.from(slice, 'latin1').toString('latin1');
 }

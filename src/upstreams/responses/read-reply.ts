@@ -1,7 +1,7 @@
 import { eventAt } from '#base/event-splitter.ts';
 import type { JsonObject } from '#base/json.ts';
-import { toLatin1 } from '#base/latin1.ts';
 import type { Sink } from '#base/sink.ts';
+import { toLatin1 } from '#base/text-bytes.ts';
 import { Frame, type RawFrame } from '#contract/frame.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
 import { toJsonObject } from '../reply-text.ts';

@@ -2,9 +2,41 @@ import type { ProtocolName } from '#contract/configuration/protocols.ts';
 import type { ErrorCode } from '#contract/errors.ts';
 import { type AttemptOutcome, byOperation, type CallEnd, type CallOutcome, type Operation } from '#domain/telemetry.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
-import { Histogram } from './histogram.ts';
 import { histograms } from './instruments.ts';
-import type { Reading } from './metric.ts';
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** One value of a metric with its labels. */
+export interface Reading {
+  readonly value: number;
+  readonly attributes: Labels;
+}
+
+/** One series of an explicit-bucket histogram as OpenTelemetry defines it; recording allocates nothing. */
+export class Histogram {
+  readonly attributes: Labels;
+  readonly boundaries: readonly number[];
+  /** One more than there are boundaries. */
+  readonly counts: Float64Array;
+  count = 0;
+  sum = 0;
+
+  constructor(boundaries: readonly number[], attributes: Labels) {
+    this.boundaries = boundaries;
+    this.counts = new Float64Array(boundaries.length + 1);
+    this.attributes = attributes;
+  }
+
+  /** Counts a value in the first bucket whose upper end it does not exceed; a negative one, as clocks may give, is 0. */
+  record(value: number): void {
+    const { boundaries, counts } = this;
+    let bucket = 0;
+    while (bucket < boundaries.length && value > (boundaries[bucket] as number)) bucket += 1;
+    counts[bucket] = (counts[bucket] as number) + 1;
+    this.count += 1;
+    if (value > 0) this.sum += value;
+  }
+}
 
 /** What is measured of one operation of one deployment; each label set is bound once, on its first use. */
 export class CallSeries {

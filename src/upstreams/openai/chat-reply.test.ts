@@ -2,7 +2,7 @@ import { array, assert, asyncProperty, integer } from 'fast-check';
 import '#test/same-cases.ts';
 import { describe, expect, it } from 'vitest';
 import { framesOf } from '#test/streamed-reply.ts';
-import { ChatEvents } from './chat-events.ts';
+import { ChatEvents } from './chat-reply.ts';
 
 async function read(pieces: readonly string[]): Promise<{ bytes: string; fault: unknown }> {
   const { frames, fault } = await framesOf(pieces, new ChatEvents());
