@@ -90,7 +90,7 @@ function gate(
     const call = { id: 'bench', deployment: id, caller, record };
     const target = await authorize(call, 'chat');
     const { settle } = await reserveLimits(target, { promptTokens: 100, maxTokens: 100, isWanted: () => true });
-    settle({ tokens: 150, cost: 0, whole: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 } });
+    settle?.({ tokens: 150, cost: 0, whole: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 } });
   };
 }
 

@@ -6,7 +6,7 @@ import type { VendorName } from '#upstreams/ai-sdk/dialect.ts';
 import { createVendorProtocol } from '#upstreams/ai-sdk/vendor-protocol.ts';
 import { createAnthropicProtocol } from '#upstreams/anthropic/anthropic-protocol.ts';
 import { createDemoProtocol } from '#upstreams/demo/demo-protocol.ts';
-import { createOpenAiProtocol, eitherApi } from '#upstreams/openai/openai-protocol.ts';
+import { createOpenAiProtocol } from '#upstreams/openai/openai-protocol.ts';
 import { readRefusal } from '#upstreams/openai/read-reply.ts';
 import { createResponsesProtocol } from '#upstreams/responses/responses-protocol.ts';
 import { withChoices } from '#upstreams/with-choices.ts';
@@ -20,14 +20,14 @@ const demoPaceMs = 15;
 export function composeProtocols(
   { http, embedder, clock, noteLost = () => undefined }: ServiceDeps,
   guarded: HttpClient,
-): Partial<Record<ProtocolName, ChatProtocol>> {
+): Record<ProtocolName, ChatProtocol> {
   const demo = createDemoProtocol({ embedder, now: () => clock.epochMs(), newId: createLetterIds(), paceMs: demoPaceMs });
   const vendor = (name: VendorName): ChatProtocol =>
     withFunctions(withJsonMode(withChoices(createVendorProtocol(name, { http, clock, noteLost }))));
-  const responses = withFunctions(withChoices(createResponsesProtocol(http, clock, readRefusal)));
+  const responses = withChoices(createResponsesProtocol(http, clock, readRefusal));
   return {
-    openai: eitherApi(withFunctions(createOpenAiProtocol(http, 'openai')), responses),
-    azure: eitherApi(withFunctions(createOpenAiProtocol(http, 'azure')), responses),
+    openai: withFunctions(createOpenAiProtocol(http, 'openai', responses)),
+    azure: withFunctions(createOpenAiProtocol(http, 'azure', responses)),
     application: eitherOf(createOpenAiProtocol(http, 'application'), createOpenAiProtocol(guarded, 'application')),
     dial: createOpenAiProtocol(http, 'dial'),
     anthropic: withFunctions(withJsonMode(withChoices(createAnthropicProtocol(http, clock)))),

@@ -58,7 +58,8 @@ describe('EventSplitter', () => {
   });
 
   it('refuses an event without an end', () => {
-    const splitter = new EventSplitter(10);
+    const splitter = new EventSplitter();
+    splitter.maxEventBytes = 10;
     expect(() => splitter.push('data: 12345678')).toThrow(EventTooLarge);
   });
 });

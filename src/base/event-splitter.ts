@@ -10,15 +10,12 @@ const byteOrderMark = '\u00ef\u00bb\u00bf';
 
 /** Cuts server-sent-event bytes (latin1 text) where whole events end, wherever the reads were cut. Line ends come out as LF. */
 export class EventSplitter {
-  readonly #maxEventBytes: number;
+  /** Bound of one event. */
+  maxEventBytes = 16 * 1024 * 1024;
   #rest = '';
   #restEndsWithLf = false;
   #endedWithCr = false;
   #atStart = true;
-
-  constructor(maxEventBytes = 16 * 1024 * 1024) {
-    this.#maxEventBytes = maxEventBytes;
-  }
 
   /** The whole events that are there now, each ended by an empty line; '' when none is. */
   push(piece: string): string {
@@ -45,7 +42,7 @@ export class EventSplitter {
   }
 
   #keep(rest: string, endsWithLf: boolean): void {
-    if (rest.length > this.#maxEventBytes) throw new EventTooLarge(this.#maxEventBytes);
+    if (rest.length > this.maxEventBytes) throw new EventTooLarge(this.maxEventBytes);
     this.#restEndsWithLf = endsWithLf;
     this.#rest = rest;
   }

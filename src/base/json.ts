@@ -46,24 +46,25 @@ export const chars = { quote: 34, comma: 44, colon: 58, opening: 123, closing: 1
 
 const integer = /^-?\d+$/;
 
+/** A text that is known to be short, and to have few nodes. */
+export interface CountedText {
+  /** The text that it is a part of; absent: it is all. */
+  readonly toWhole?: (() => string) | undefined;
+}
+
 /**
  * Parses text from outside. Keys named `__proto__` are refused: a copy of the value would lose them. Integers beyond 2^53 and
  * numbers beyond 1.8e308 become what is written as they came, and is no number. Throws JsonFault, which tells a place in
  * what `toWhole` gives if the text is only a part.
  */
-export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds, toWhole?: () => string): unknown {
+export function parseJson(text: string, bounds: JsonBounds = defaultJsonBounds, counted?: CountedText): unknown {
   // As many nodes take as many chars.
-  if (text.length > bounds.maxNodes) requireFew(text, bounds);
-  return parseCountedJson(text, bounds, toWhole);
-}
-
-/** The same of a text that is known to be short, and to have few nodes. */
-export function parseCountedJson(text: string, bounds: JsonBounds, toWhole?: () => string): unknown {
+  if (counted === undefined && text.length > bounds.maxNodes) requireFew(text, bounds);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new JsonFault(`the text is not JSON${placeOfFault(toWhole === undefined ? text : toWhole())}`, cause);
+    throw new JsonFault(`the text is not JSON${placeOfFault(counted?.toWhole?.() ?? text)}`, cause);
   }
   if (!hasUnheld(value, bounds)) return value;
   const most = bounds.maxNodes / secondVisit;

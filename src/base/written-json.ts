@@ -1,16 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { freeBytes } from './free-bytes.ts';
 import type { HttpBody } from './http/client.ts';
-import {
-  defaultJsonBounds,
-  isJsonObject,
-  type JsonBounds,
-  JsonFault,
-  type JsonObject,
-  manyChars,
-  parseCountedJson,
-  parseJson,
-} from './json.ts';
+import { defaultJsonBounds, isJsonObject, type JsonBounds, JsonFault, type JsonObject, manyChars, parseJson } from './json.ts';
 import { JsonOutline, type Span } from './json-outline.ts';
 import { fromLatin1, hasControls, toLatin1 } from './text-bytes.ts';
 
@@ -39,7 +30,7 @@ export function parseJsonBytes(bytes: Buffer, bounds: JsonBounds = defaultJsonBo
   const rest = outline.isMostlyCut ? fromLatin1(outline.rest) : outline.isAscii ? outline.text : bytes.toString();
   freeBytes(bytes);
   const toWhole = outline.isMostlyCut ? () => fromLatin1(outline.text) : undefined;
-  const holder = { parsed: parseCountedJson(rest, bounds, toWhole) };
+  const holder = { parsed: parseJson(rest, bounds, { toWhole }) };
   const isFaithful = outline.restore(holder) - 1 === outline.keyCount;
   const value: unknown = holder.parsed;
   // The parser keeps one value of a repeated key: a text with a value that nobody checked is not passed on.

@@ -5,8 +5,7 @@ import { checkCompletedControl, controlsSentBack } from '#contract/completed-con
 import type { Calls, ChatAsk, Target } from '#domain/call.ts';
 import { type Deployment, keepsControls } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
-import { estimatePromptTokens, maxTokensOf } from '#domain/usage/estimate-tokens.ts';
-import { UsageCollector } from '#domain/usage/usage.ts';
+import { estimatePromptTokens, maxTokensOf, UsageCollector } from '#domain/usage/usage.ts';
 import { findAddons } from '#runtime/addons.ts';
 import { ignoredByQuickApp } from '#runtime/quick-app/ignored-fields.ts';
 import type { RunStates } from '#runtime/quick-app/run-state.ts';
@@ -65,13 +64,20 @@ async function begin(
   { prepared, promptTokens, admitted }: Beginning,
   metered: MeteredReply,
 ): Promise<void> {
-  const asking = { promptTokens, maxTokens: maxTokensOf(prepared.request), isWanted: () => !metered.isOver };
+  const asking = {
+    promptTokens,
+    // Only limits want to know.
+    get maxTokens() {
+      return maxTokensOf(prepared.request);
+    },
+    isWanted: () => !metered.isOver,
+  };
   let reservation: LimitReservation | undefined;
   try {
     reservation = await reserveLimits(prepared.target, asking);
     if (admitted !== undefined) await admitted();
   } catch (refused) {
-    reservation?.settle(undefined);
+    reservation?.settle?.(undefined);
     return metered.refuse(refused);
   }
   const { claims } = reservation;
@@ -93,7 +99,8 @@ function prepare(
   if (request.addons !== undefined) findAddons(snapshot.configuration.addons, request.addons);
   const notes = new ReplyNotes(asked);
   if (quickApp !== undefined) notes.ignore(ignoredByQuickApp(quickApp, asked));
-  return { target, claims: noClaims, request, native, affinity, remote, inner: new UsageCollector(), notes, conversation };
+  const inner = deployment.kind === 'application' ? new UsageCollector() : undefined;
+  return { target, claims: noClaims, request, native, affinity, remote, inner, notes, conversation };
 }
 
 /** What an application behind an endpoint offered is known only if the caller sends it back. */

@@ -9,11 +9,10 @@ import type { PerRequestKeys } from '#domain/callers/per-request-keys.ts';
 import type { Claim } from '#domain/limits/limit-store.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
-import { estimateInputTokens } from '#domain/usage/estimate-tokens.ts';
-import { costOf, toCount } from '#domain/usage/usage.ts';
+import { costOf, estimateInputTokens, toCount } from '#domain/usage/usage.ts';
 import { askUpstreams } from './ask-upstreams.ts';
 import { forPrograms } from './call-application.ts';
-import { type ForPrograms, protocolOf, sentOn, toSent, type UpstreamDeps } from './call-upstream.ts';
+import { type ForPrograms, sentOn, toSent, type UpstreamDeps } from './call-upstream.ts';
 import { ReplyNotes } from './reply-notes.ts';
 import type { ReserveLimits } from './reserve-limits.ts';
 import { claimsOnTheWay } from './to-inner-caller.ts';
@@ -53,8 +52,8 @@ export async function answerEmbeddings(
     if (used !== undefined) {
       const cost = costOf(deployment, used);
       call.record.cost = cost;
-      settle({ tokens: used.total_tokens, cost, ...(isWhole && { whole: used }) });
-    } else settle(undefined);
+      settle?.({ tokens: used.total_tokens, cost, ...(isWhole && { whole: used }) });
+    } else settle?.(undefined);
   }
 }
 
@@ -88,7 +87,7 @@ function askWith(deps: UpstreamDeps, { target, request, signal, notes }: Asking,
     secrets: programs?.secrets ?? [],
     notes,
     ask(upstream: Upstream, attempt: AttemptRecord, reply: Sink<JsonObject>): Handle {
-      const { embed } = protocolOf(deps, upstream);
+      const { embed } = deps.protocols[upstream.protocol];
       const sent = toSent(upstream, { common: sentOn(target, attempt), programs, notes });
       if (embed !== undefined) return embed({ upstream, request, ...sent }, reply);
       throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} makes no embeddings.`);

@@ -5,9 +5,8 @@ import { type PassThroughTraits, passThrough } from '#contract/pass-through.ts';
 import type { Answer, Target } from '#domain/call.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
 import type { PassedFrame, PassThroughRequest, Upstream } from '#domain/upstreams/upstream.ts';
-import { estimateTokens } from '#domain/usage/estimate-tokens.ts';
-import { toCount } from '#domain/usage/usage.ts';
-import { protocolOf, sentOn, type UpstreamDeps } from './call-upstream.ts';
+import { estimateTokens, toCount } from '#domain/usage/usage.ts';
+import { sentOn, type UpstreamDeps } from './call-upstream.ts';
 import { failover } from './failover.ts';
 import { MeteredReply } from './metered-reply.ts';
 import { ReplyNotes } from './reply-notes.ts';
@@ -56,7 +55,7 @@ function askUpstreams(
     notes,
     mayRepeat: () => !('form' in request) || request.form.isWhole,
     ask(upstream: Upstream, attempt: AttemptRecord, reply: Sink<PassedFrame>): Handle {
-      const protocol = protocolOf(deps, upstream);
+      const protocol = deps.protocols[upstream.protocol];
       const headers = sentOn(target, attempt);
       if (protocol.passThrough !== undefined) return protocol.passThrough({ upstream, request, headers }, reply);
       throw new ParleyError('operation_not_supported', `The upstream of ${deployment.id} has no ${request.api}.`);

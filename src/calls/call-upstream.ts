@@ -5,12 +5,12 @@ import type { Target } from '#domain/call.ts';
 import type { HandedOn } from '#domain/callers/handed-on.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
 import type { Ask, ChatProtocol, Upstream } from '#domain/upstreams/upstream.ts';
-import { type FailoverDeps, failover, notServed } from './failover.ts';
+import { type FailoverDeps, failover } from './failover.ts';
 import type { PreparedCall } from './prepared-call.ts';
 import type { ReplyNotes } from './reply-notes.ts';
 
 export interface UpstreamDeps extends FailoverDeps {
-  readonly protocols: Readonly<Partial<Record<ProtocolName, ChatProtocol>>>;
+  readonly protocols: Readonly<Record<ProtocolName, ChatProtocol>>;
 }
 
 /** What only programs are sent, which call deployments themselves. */
@@ -35,7 +35,7 @@ export function createCallUpstreams(deps: UpstreamDeps): CallUpstreams {
       const headers = sentOn(target, attempt);
       const sent = programs === undefined ? { headers } : toSent(upstream, { common: headers, programs, notes });
       const asked = { upstream, request, maxCompletionTokens, noteIgnored, ...sent, ...(native && { native }) };
-      return protocolOf(deps, upstream).chat(asked, reply);
+      return deps.protocols[upstream.protocol].chat(asked, reply);
     };
     const secrets = programs?.secrets ?? [];
     const isExcused = programs?.isExcused;
@@ -66,11 +66,4 @@ export function toSent(upstream: Upstream, { common, programs, notes }: Sending)
 export function sentOn({ call }: Target, { trace }: AttemptRecord): Record<string, string> {
   const { traceparent, tracestate } = trace;
   return { 'x-request-id': call.id, traceparent, ...(tracestate !== undefined && { tracestate }) };
-}
-
-/** How an upstream is spoken to. Throws if this build has no such protocol. */
-export function protocolOf({ protocols }: Pick<UpstreamDeps, 'protocols'>, upstream: Upstream): ChatProtocol {
-  const protocol = protocols[upstream.protocol];
-  if (protocol !== undefined) return protocol;
-  throw notServed(`The protocol ${upstream.protocol} of this deployment is not served by this version of Parley.`);
 }

@@ -4,9 +4,9 @@ import type { ChatAsk, Target } from '#domain/call.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
 import type { AttemptRecord } from '#domain/telemetry.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
-import { estimateRequestTokens } from '#domain/usage/estimate-tokens.ts';
+import { estimateRequestTokens } from '#domain/usage/usage.ts';
 import { askUpstreams } from './ask-upstreams.ts';
-import { protocolOf, sentOn, type UpstreamDeps } from './call-upstream.ts';
+import { sentOn, type UpstreamDeps } from './call-upstream.ts';
 
 interface Asked extends ChatAsk {
   readonly target: Target;
@@ -24,7 +24,7 @@ export async function countTokens(deps: UpstreamDeps, { target, request: asked, 
     record: call.record,
     caller: call.caller,
     ask(upstream: Upstream, attempt: AttemptRecord, reply: Sink<number>): Handle {
-      const { countTokens: count } = protocolOf(deps, upstream);
+      const { countTokens: count } = deps.protocols[upstream.protocol];
       if (count === undefined) throw new ParleyError('internal_error', 'An upstream that counts no tokens was asked to.');
       return count({ upstream, request, headers: sentOn(target, attempt), native }, reply);
     },

@@ -170,7 +170,7 @@ function isDown({ kind, status }: UpstreamFault): boolean {
 const unservedSeconds = 60;
 
 /** The 503 of a deployment that cannot be served as it is configured. */
-export function notServed(reason: string): ParleyError {
+function notServed(reason: string): ParleyError {
   return new ParleyError('upstream_unavailable', reason, { retryAfterSeconds: unservedSeconds });
 }
 

@@ -53,8 +53,10 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     return { ...this.#reservation?.headers, ...this.#notes.headers };
   }
 
+  /** A reply that failed before it began has used nothing; one that its caller left has, since the upstream was at work. */
   used(): readonly ModelUsage[] {
-    return this.#wasAtWork ? this.#totals.totals().statistics.usage_per_model : noUsage;
+    const wasAtWork = this.#reply.hasBegun || (this.#isCancelled && this.#reservation !== undefined);
+    return wasAtWork ? this.#totals.totals().statistics.usage_per_model : noUsage;
   }
 
   /** Whether it has ended, or nobody wants it any more. */
@@ -62,14 +64,9 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
     return this.#isOver;
   }
 
-  /** A reply that failed before it began has used nothing; one that its caller left has, since the upstream was at work. */
-  get #wasAtWork(): boolean {
-    return this.#reply.hasBegun || (this.#isCancelled && this.#reservation !== undefined);
-  }
-
   /** Starts the work behind the reply, unless nobody wants it any more. */
   begin(reservation: LimitReservation, start: (sink: Sink<Item>) => Handle): void {
-    if (this.#isOver) return reservation.settle(undefined);
+    if (this.#isOver) return reservation.settle?.(undefined);
     this.#reservation = reservation;
     try {
       this.#work.follow(start(this));
@@ -151,16 +148,20 @@ export class MeteredReply<Item = RawFrame> implements Sink<Item>, Answer {
 
   #report(): Promise<void> | undefined {
     const { chain } = this.#target.call.caller;
-    return chain === null || !this.#wasAtWork ? undefined : Promise.resolve(chain.report(this.used()));
+    const used = this.used();
+    return chain === null || used === noUsage ? undefined : Promise.resolve(chain.report(used));
   }
 
   #settle(): void {
-    if (!this.#wasAtWork) return this.#reservation?.settle(undefined);
+    const used = this.used();
+    if (used === noUsage) return this.#reservation?.settle?.(undefined);
     const { call, deployment } = this.#target;
-    const cost = costOf(deployment, this.#totals.totals().usage);
+    const cost = deployment.pricing === undefined ? 0 : costOf(deployment, this.#totals.totals().usage);
     call.record.cost = cost;
-    const counts = addUp(this.used());
-    this.#reservation?.settle({ tokens: counts.total_tokens, cost, ...(this.#isWhole && { whole: counts }) });
+    const settle = this.#reservation?.settle;
+    if (settle === undefined) return;
+    const counts = addUp(used);
+    settle({ tokens: counts.total_tokens, cost, ...(this.#isWhole && { whole: counts }) });
   }
 }
 

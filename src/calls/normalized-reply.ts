@@ -15,7 +15,7 @@ import {
 import { Frame, type Native, type RawFrame } from '#contract/frame.ts';
 import { identityOf, type ReplyIdentity, toWellFormedChunk, toWellFormedCompletion } from '#contract/well-formed.ts';
 import { UpstreamFault } from '#domain/upstreams/upstream.ts';
-import { charsSaid } from '#domain/usage/estimate-tokens.ts';
+import { charsSaid } from '#domain/usage/usage.ts';
 import type { UsageTotals } from './usage-totals.ts';
 
 /** Bound of what is held back until the first choice. */
@@ -77,7 +77,14 @@ export class NormalizedReply implements Sink<RawFrame> {
   /** The upstream ended without a fault: pushes the missing finish reasons and the totals, then the end. */
   end(): void {
     if (this.#isRelayed) this.#passEarly();
-    else if (this.#isStreamed || !this.#isWhole) this.#next.frame(this.#closingFrame());
+    else if (this.#isStreamed || !this.#isWhole) {
+      const owed: Chunk[] = [];
+      const choices: ChunkChoice[] = [];
+      for (const [index, isFinished] of this.#choices) if (!isFinished) choices.push({ index, delta: {}, finish_reason: 'stop' });
+      if (choices.length > 0) owed.push(this.#chunk({ choices }));
+      owed.push(this.#chunk({ ...this.#totals.totals() }));
+      this.#next.frame(Frame.ofChunks(...owed));
+    }
     this.#next.end();
   }
 
@@ -112,15 +119,6 @@ export class NormalizedReply implements Sink<RawFrame> {
 
   #passEarly(): void {
     for (const early of this.#takeEarly()) this.#next.frame(early as Frame);
-  }
-
-  #closingFrame(): Frame {
-    const owed: Chunk[] = [];
-    const choices: ChunkChoice[] = [];
-    for (const [index, isFinished] of this.#choices) if (!isFinished) choices.push({ index, delta: {}, finish_reason: 'stop' });
-    if (choices.length > 0) owed.push(this.#chunk({ choices }));
-    owed.push(this.#chunk({ ...this.#totals.totals() }));
-    return Frame.ofChunks(...owed);
   }
 
   /** A reader may refuse them, as it may have refused what opened them: it is told the error all the same. */

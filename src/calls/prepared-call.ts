@@ -11,8 +11,8 @@ export interface PreparedCall extends ChatAsk {
   readonly target: Target;
   /** What is reserved for it of the limits of its caller. */
   readonly claims: readonly Claim[];
-  /** Collects what the calls of the deployment itself use. */
-  readonly inner: UsageCollector;
+  /** Collects what the calls of an application itself use; undefined for a model, whose tokens are its own. */
+  readonly inner: UsageCollector | undefined;
   /** Collects what the caller is told of how the answer is made. */
   readonly notes: ReplyNotes;
   /** With a quick app: what its earlier replies remember. */

@@ -34,8 +34,8 @@ export interface LimitReservation {
   readonly headers: Readonly<Record<string, string>>;
   /** What is reserved for it. */
   readonly claims: readonly Claim[];
-  /** To be called once, when the call is over: counts what it used, nothing if undefined, and gives back what was reserved. Neither waits nor throws. */
-  readonly settle: (used: Used | undefined) => void;
+  /** To be called once, when the call is over: counts what it used, nothing if undefined, and gives back what was reserved. Neither waits nor throws. Absent without limits. */
+  readonly settle?: (used: Used | undefined) => void;
 }
 
 /**
@@ -46,7 +46,7 @@ export type ReserveLimits = (target: Target, asking: LimitAsk) => Promise<LimitR
 
 export const noClaims: readonly Claim[] = [];
 
-const unlimited: LimitReservation = { headers: {}, claims: noClaims, settle() {} };
+const unlimited: LimitReservation = { headers: {}, claims: noClaims };
 const unknown: Taken = { statuses: [], made: { claims: noClaims, lease: '' } };
 const nothing: CallAmounts = { tokens: 0, cost: 0 };
 

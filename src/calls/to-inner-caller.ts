@@ -10,7 +10,7 @@ export function toInnerCaller({ target, request, inner, claims }: PreparedCall, 
   const { call, path, deployment } = target;
   const { caller } = call;
   const rights = rightsOfReceiver(deployment.id, caller.chain, filesHandedOn(caller, { request, path }));
-  const report = (usage: readonly ModelUsage[]): void => inner.add(usage);
+  const report = (usage: readonly ModelUsage[]): void => inner?.add(usage);
   const chain = { path, rights, claims: claimsOnTheWay(caller, claims), report };
   return { ...caller, chain: { ...chain, ...(noteRefusal && { noteRefusal }) } };
 }

@@ -1,8 +1,7 @@
 import { isJsonObject } from '#base/json.ts';
 import type { ModelUsage, Statistics, Usage } from '#contract/chunk.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
-import { estimateTokens } from '#domain/usage/estimate-tokens.ts';
-import { addUp, isReported, type TokenCounts, toModelUsages, toUsage } from '#domain/usage/usage.ts';
+import { addUp, estimateTokens, isReported, type TokenCounts, toModelUsages, toUsage } from '#domain/usage/usage.ts';
 
 /** What is known of a reply's tokens before it comes. */
 export interface TotalsFacts {
@@ -10,8 +9,8 @@ export interface TotalsFacts {
   readonly deployment: Pick<Deployment, 'id' | 'kind'>;
   /** Estimated tokens of the request, for upstreams that report none. */
   readonly promptTokens: number;
-  /** What inner calls reported to Parley. */
-  readonly inner: { readonly items: readonly ModelUsage[] };
+  /** What the inner calls of an application reported to Parley. */
+  readonly inner: { readonly items: readonly ModelUsage[] } | undefined;
 }
 
 interface Totals {
@@ -76,8 +75,8 @@ export class UsageTotals {
   #perModel(): ModelUsage[] {
     if (this.#facts.deployment.kind === 'application') {
       if (this.#statistics !== undefined) return toModelUsages(this.#statistics.usage_per_model);
-      const { items } = this.#facts.inner;
-      if (items.length > 0) return toModelUsages(items);
+      const items = this.#facts.inner?.items;
+      if (items !== undefined && items.length > 0) return toModelUsages(items);
       return this.#usage === undefined ? [] : [this.#own(this.#usage)];
     }
     const reported = this.#reported();

@@ -15,9 +15,10 @@ type Head = { readonly id: unknown; readonly created: unknown; readonly model?: 
 export function identityOf({ id, created, model }: Partial<Head>, known: ReplyIdentity): ReplyIdentity {
   if (id === known.id && created === known.created && model === known.model) return known;
   return {
-    id: isText(id) ? id : known.id,
-    created: isTime(created) ? created : known.created,
-    ...(isText(model) ? { model } : known.model !== undefined && { model: known.model }),
+    id: typeof id === 'string' && id !== '' ? id : known.id,
+    // Azure's first event has a zero.
+    created: typeof created === 'number' && created > 0 ? created : known.created,
+    ...(typeof model === 'string' && model !== '' ? { model } : known.model !== undefined && { model: known.model }),
   };
 }
 
@@ -146,13 +147,4 @@ function isTextOrNone(content: unknown): content is string | null | undefined {
 
 function isAssistants(role: unknown): boolean {
   return role === undefined || role === null || role === 'assistant';
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
-}
-
-/** Azure's first event has a zero. */
-function isTime(value: unknown): value is number {
-  return typeof value === 'number' && value > 0;
 }

@@ -98,7 +98,8 @@ export class MeasuredCall implements CallRecord {
     const { series, start, firstByteMs } = this;
     const seconds = (end.atMs - start.atMs) / 1000;
     series.inFlightCalls -= 1;
-    series.ended(end).record(seconds);
+    const isGood = end.outcome === 'ok' && end.error === undefined;
+    (isGood ? series.ok : series.endedBadly(end.outcome, end.error?.code)).record(seconds);
     if (start.route !== undefined) this.tools.series.http.of('POST', start.route, end.status).record(seconds);
     if (end.promptTokens > 0) series.inputTokens.record(end.promptTokens);
     if (end.completionTokens > 0) series.outputTokens.record(end.completionTokens);
@@ -138,6 +139,8 @@ export class MeasuredAttempt implements AttemptRecord {
     if (this.outcome !== undefined) return;
     this.outcome = outcome;
     this.endedMs = atMs;
-    this.series.ended(this.#call.start.operation, outcome).record((atMs - this.startedMs) / 1000);
+    const { operation } = this.#call.start;
+    const series = outcome === 'ok' ? this.series.ok[operation] : this.series.endedBadly(operation, outcome);
+    series.record((atMs - this.startedMs) / 1000);
   }
 }

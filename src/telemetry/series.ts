@@ -1,6 +1,6 @@
 import type { ProtocolName } from '#contract/configuration/protocols.ts';
 import type { ErrorCode } from '#contract/errors.ts';
-import { type AttemptOutcome, byOperation, type CallEnd, type CallOutcome, type Operation } from '#domain/telemetry.ts';
+import { type AttemptOutcome, byOperation, type CallOutcome, type Operation } from '#domain/telemetry.ts';
 import type { Upstream } from '#domain/upstreams/upstream.ts';
 import { histograms } from './instruments.ts';
 
@@ -48,7 +48,8 @@ export class CallSeries {
   readonly attributes: Readonly<Record<string, string>>;
   inFlightCalls = 0;
   openStreams = 0;
-  readonly #ok: Histogram;
+  /** The duration of calls that ended well. */
+  readonly ok: Histogram;
   readonly #others = new Map<string, Histogram>();
 
   constructor(deployment: string, operation: Operation) {
@@ -63,25 +64,20 @@ export class CallSeries {
     this.betweenChunks = new Histogram(histograms.betweenChunks.boundaries, labels);
     this.inputTokens = new Histogram(histograms.tokens.boundaries, { ...labels, 'gen_ai.token.type': 'input' });
     this.outputTokens = new Histogram(histograms.tokens.boundaries, { ...labels, 'gen_ai.token.type': 'output' });
-    this.#ok = new Histogram(histograms.call.boundaries, { ...labels, 'parley.outcome': 'ok' });
+    this.ok = new Histogram(histograms.call.boundaries, { ...labels, 'parley.outcome': 'ok' });
   }
 
   /** Whether a call of these was ever made. */
   get hasBeenUsed(): boolean {
-    return this.inFlightCalls > 0 || this.#ok.count > 0 || this.#others.size > 0;
-  }
-
-  /** The duration of calls that ended so; the code of an error is one of a closed set. */
-  ended({ outcome, error }: CallEnd): Histogram {
-    if (outcome === 'ok' && error === undefined) return this.#ok;
-    return this.#other(outcome, error?.code);
+    return this.inFlightCalls > 0 || this.ok.count > 0 || this.#others.size > 0;
   }
 
   durations(): Iterable<Histogram> {
-    return [this.#ok, ...this.#others.values()];
+    return [this.ok, ...this.#others.values()];
   }
 
-  #other(outcome: CallOutcome, code: ErrorCode | undefined): Histogram {
+  /** The duration of calls that ended otherwise; the code of an error is one of a closed set. */
+  endedBadly(outcome: CallOutcome, code: ErrorCode | undefined): Histogram {
     const key = `${outcome} ${code}`;
     let series = this.#others.get(key);
     if (series === undefined) {
@@ -112,7 +108,8 @@ export class UpstreamSeries {
   readonly attributes: Readonly<Record<string, string>>;
   readonly #id: string;
   readonly #durations = new Map<string, Histogram>();
-  readonly #ok: Readonly<Record<Operation, Histogram>>;
+  /** The duration of tries that ended well. */
+  readonly ok: Readonly<Record<Operation, Histogram>>;
 
   /** Without an upstream: what unknown ids share. */
   constructor(id: string, upstream: Upstream | undefined) {
@@ -123,13 +120,11 @@ export class UpstreamSeries {
       'parley.upstream': id,
       ...(upstream?.endpoint && { 'server.address': upstream.endpoint.hostname }),
     };
-    this.#ok = byOperation((operation) => this.#bind(operation, 'ok'));
+    this.ok = byOperation((operation) => this.#bind(operation, 'ok'));
   }
 
-  ended(operation: Operation, outcome: AttemptOutcome): Histogram {
-    return outcome === 'ok'
-      ? this.#ok[operation]
-      : (this.#durations.get(`${operation} ${outcome}`) ?? this.#bind(operation, outcome));
+  endedBadly(operation: Operation, outcome: AttemptOutcome): Histogram {
+    return this.#durations.get(`${operation} ${outcome}`) ?? this.#bind(operation, outcome);
   }
 
   durations(): Iterable<Histogram> {

@@ -22,11 +22,11 @@ async function open(drainMs: number, closeDoor: () => Promise<void> = async () =
   const ends: (() => void)[] = [];
   const server = createServer((_request, response) => {
     const call = { slot: -1, cancel: (reason: unknown) => end(`${(reason as ParleyError).code}\n`) };
-    calls.enter(call);
+    calls.add(call);
     response.write('first\n');
     const end = (last: string): void => {
       response.end(last);
-      calls.leave(call);
+      calls.delete(call);
     };
     ends.push(() => end('last\n'));
   });

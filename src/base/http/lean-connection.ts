@@ -2,8 +2,7 @@ import type { OnReadOpts, Socket } from 'node:net';
 import { HttpFault, isStreamed, type StreamedBody } from './client.ts';
 import type { LeanExchange } from './lean-exchange.ts';
 import { openTcp, openTls, type SocketTarget } from './open-socket.ts';
-import { noHeaders } from './reply-head.ts';
-import { ReplyParser } from './reply-parser.ts';
+import { noHeaders, ReplyParser } from './reply-parser.ts';
 import { untilDrained } from './until-drained.ts';
 
 const MAX_JOINED_BODY_BYTES = 12 * 1024;
@@ -67,17 +66,39 @@ export class LeanConnection {
     exchange.sent(connection);
   }
 
+  /** Takes what one read brought; true: reading goes on. */
+  readonly #read = (size: number, buffer: Uint8Array): boolean => {
+    const text = (buffer as Buffer).toString('latin1', 0, size);
+    const exchange = this.#exchange;
+    if (exchange === null) {
+      this.destroy();
+      return true;
+    }
+    if (exchange.stage === 'connecting') {
+      exchange.fail(new HttpFault('malformed', 'a reply before the request'));
+      return true;
+    }
+    const parser = this.#parser;
+    this.#heardReply = true;
+    parser.feed(text);
+    if (parser.status !== 0) {
+      const { status, headers, content } = parser;
+      parser.headers = noHeaders;
+      parser.content = '';
+      if (exchange.stage === 'waiting' || exchange.stage === 'sending') exchange.head(status, headers);
+      if (content !== '' && this.#exchange === exchange) exchange.bytes(content);
+    }
+    if (this.#exchange !== exchange) return true;
+    if (parser.fault !== null) exchange.fail(new HttpFault('malformed', `the reply breaks HTTP: ${parser.fault}`));
+    else if (parser.isDone) this.#finish(exchange);
+    return true;
+  };
+
   /** Connects and sends the exchange as soon as the connection stands. */
   constructor(target: ConnectionTarget, session: Buffer | null, keeper: ConnectionKeeper, exchange: LeanExchange) {
     this.#keeper = keeper;
     this.#exchange = exchange;
-    const onread: OnReadOpts = {
-      buffer: target.readBuffer,
-      callback: (size, buffer) => {
-        this.#read((buffer as Buffer).toString('latin1', 0, size));
-        return true;
-      },
-    };
+    const onread: OnReadOpts = { buffer: target.readBuffer, callback: this.#read };
     const socket = target.isSecure ? openTls(target, session, onread) : openTcp(target, onread);
     this.#socket = socket;
     socket.setNoDelay(true);
@@ -149,31 +170,6 @@ export class LeanConnection {
     exchange.sending(this, true);
     await untilDrained(this.#socket);
     exchange.sending(this, false);
-  }
-
-  #read(text: string): void {
-    const exchange = this.#exchange;
-    if (exchange === null) {
-      this.destroy();
-      return;
-    }
-    if (exchange.stage === 'connecting') {
-      exchange.fail(new HttpFault('malformed', 'a reply before the request'));
-      return;
-    }
-    const parser = this.#parser;
-    this.#heardReply = true;
-    parser.feed(text);
-    if (parser.status !== 0) {
-      const { status, headers, content } = parser;
-      parser.headers = noHeaders;
-      parser.content = '';
-      if (exchange.stage === 'waiting' || exchange.stage === 'sending') exchange.head(status, headers);
-      if (content !== '' && this.#exchange === exchange) exchange.bytes(content);
-    }
-    if (this.#exchange !== exchange) return;
-    if (parser.fault !== null) exchange.fail(new HttpFault('malformed', `the reply breaks HTTP: ${parser.fault}`));
-    else if (parser.isDone) this.#finish(exchange);
   }
 
   #finish(exchange: LeanExchange): void {

@@ -1,3 +1,4 @@
+import type { Sweep, Swept } from '../sweep.ts';
 import {
   type Exchange,
   type HttpBody,
@@ -8,7 +9,6 @@ import {
   type ReplyHeaders,
   type ReplyListener,
 } from './client.ts';
-import type { Sweep, Swept } from './sweep.ts';
 import { isPacked, Unpacker } from './unpacker.ts';
 
 const noBody = '';

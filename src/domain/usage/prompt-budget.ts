@@ -1,6 +1,6 @@
 import type { ChatRequest } from '#contract/chat-request.ts';
 import type { Deployment } from '../deployments/deployment.ts';
-import { maxTokensOf } from './estimate-tokens.ts';
+import { maxTokensOf } from './usage.ts';
 
 /** Tokens kept for the reply of a model of which only the sum is known. */
 const mostForReply = 4_096;

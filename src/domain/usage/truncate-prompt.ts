@@ -1,6 +1,6 @@
 import type { ChatRequest } from '#contract/chat-request.ts';
 import { isInstruction, isResult, type Message } from '#contract/message.ts';
-import { charsOf, estimateTokens } from './estimate-tokens.ts';
+import { charsOf, estimateTokens } from './usage.ts';
 
 /**
  * Which messages to leave out so that the others have at most so many tokens, as they are estimated: the oldest first, results

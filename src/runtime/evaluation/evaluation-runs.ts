@@ -83,10 +83,10 @@ export class EvaluationRuns implements Evaluations {
     const { life, inFlightCalls } = this.#deps;
     const run = new EvaluationRun({ ...this.#deps, node: life.node }, id, start);
     this.#running.set(id, run);
-    inFlightCalls.enter(run);
+    inFlightCalls.add(run);
     void run.over.then(() => {
       this.#running.delete(id);
-      inFlightCalls.leave(run);
+      inFlightCalls.delete(run);
       life.release();
     });
   }

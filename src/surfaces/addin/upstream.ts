@@ -1,7 +1,7 @@
 import type { Exchange, HttpTimeouts, ReplyListener } from '#base/http/client.ts';
+import { LeanPool } from '#base/http/lean-client.ts';
 import { LeanExchange } from '#base/http/lean-exchange.ts';
-import { LeanPool } from '#base/http/lean-pool.ts';
-import { Sweep } from '#base/http/sweep.ts';
+import { Sweep } from '#base/sweep.ts';
 import { trimEndSlashes } from '#base/url-path.ts';
 import { Upload } from './upload.ts';
 

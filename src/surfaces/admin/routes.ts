@@ -6,7 +6,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import type { Journal } from '#domain/usage/journal.ts';
-import { readCredentials } from '../http/request-head.ts';
+import { readCredentials } from '../http/read-request.ts';
 import { readAudit } from './audit.ts';
 import type { NodeReport } from './node-report.ts';
 import { type Query, queryFault, readText } from './query.ts';

@@ -11,9 +11,8 @@ import type { McpToolsetSettings, QuickAppToolset } from '#domain/quick-app/quic
 import { ToolFault } from '#domain/tools/tool.ts';
 import type { ToolsetSurvey } from '#domain/tools/toolset-survey.ts';
 import { leavingSignal } from '../http/leaving-signal.ts';
-import { refuseLargeBody, requireJson } from '../http/read-body.ts';
 import { readJsonBody } from '../http/read-json-body.ts';
-import { readCredentials } from '../http/request-head.ts';
+import { readCredentials, refuseLargeBody, requireJson } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-early.ts';
 import { readToolsetRequest } from './read-toolset-request.ts';
 

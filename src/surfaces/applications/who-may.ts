@@ -8,7 +8,7 @@ import type { ApplicationPlace } from '#domain/deployments/application-place.ts'
 import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import { bucketOf } from '#domain/files/bucket.ts';
-import { readCredentials } from '../http/request-head.ts';
+import { readCredentials } from '../http/read-request.ts';
 import { placeIn } from './place-in.ts';
 
 /** The one whose applications these are; no application stands in for its user. */

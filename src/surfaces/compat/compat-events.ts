@@ -11,7 +11,7 @@ const maxKeptBytes = 1024 * 1024;
 
 /** Events of the compat wire: frames byte for byte. */
 export const compatEvents: EventWriter = {
-  begin: (stream, context) => stream.start(context.replyHeaders),
+  begin: ({ replyHeaders: headers }) => ({ headers }),
   toBytes: (frame) => frame.bytes,
   end: () => endMark,
   toFault: (error, { errorDialect, id }) => toEvent(errorDialect.toErrorBody(error, id)) + endMark,

@@ -7,7 +7,7 @@ import { parseEmbeddingsRequest } from '#contract/embeddings-request.ts';
 import { isPassThroughApi, type PassThroughApi } from '#contract/pass-through.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import { type ErrorDialect, modelErrorDialect } from '../http/error-dialect.ts';
-import { parseBody, readModel } from '../http/read-body.ts';
+import { parseBody, readModel } from '../http/read-request.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler, RouteFacts } from '../http/request-handler.ts';
 import { sendJson } from '../http/send-json.ts';

@@ -3,8 +3,8 @@ import { ParleyError } from '#contract/errors.ts';
 import type { TokenizeInput } from '#contract/features-request.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { prepareRequest } from '#domain/deployments/prepare-request.ts';
-import { estimateRequestTokens, estimateTokens } from '#domain/usage/estimate-tokens.ts';
 import { toDiscard } from '#domain/usage/truncate-prompt.ts';
+import { estimateRequestTokens, estimateTokens } from '#domain/usage/usage.ts';
 
 interface Failed {
   readonly status: 'error';

@@ -10,7 +10,7 @@ import { resourceNotFound, type StoredResources } from '#domain/files/stored-res
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { hasCondition, toWriteCondition } from '../http/conditions.ts';
 import { sendFile, toSelection } from '../http/read-file.ts';
-import { readCredentials } from '../http/request-head.ts';
+import { readCredentials } from '../http/read-request.ts';
 import { letGo } from '../http/request-pieces.ts';
 import { noPlace } from './resources/not-found.ts';
 import { toMetadata } from './resources/to-metadata.ts';

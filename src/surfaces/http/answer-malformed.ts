@@ -5,7 +5,7 @@ import { httpRefusal, ParleyError, toErrorBody } from '#contract/errors.ts';
 import { endSocket } from './end-socket.ts';
 import type { ErrorDialect } from './error-dialect.ts';
 import { sendError } from './framework-errors.ts';
-import { hasSeveralHosts, isChunkedTooEarly, requestIdOf } from './request-head.ts';
+import { hasSeveralHosts, isChunkedTooEarly, requestIdOf } from './read-request.ts';
 
 /** Options of a Fastify application: what never reaches a route is answered with the error family of the contract too, and every request has its id. */
 export function answersToMalformed(newId: () => string, errorDialectAt: (path: string) => ErrorDialect) {

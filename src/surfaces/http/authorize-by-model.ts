@@ -1,5 +1,5 @@
 import type { Calls, Target } from '#domain/call.ts';
-import { parseBody, readModel } from './read-body.ts';
+import { parseBody, readModel } from './read-request.ts';
 import type { RequestContext } from './request-context.ts';
 import type { RequestHandler } from './request-handler.ts';
 

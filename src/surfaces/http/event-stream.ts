@@ -1,10 +1,16 @@
 import type { ServerResponse } from 'node:http';
-import { endResponse } from './end-response.ts';
+import { untilDrained } from '#base/http/until-drained.ts';
 import { privateFields } from './private-answer.ts';
-import { whenDrained } from './when-drained.ts';
 
 const pingMs = 15_000;
 const fullBytes = 64 * 1024;
+
+/** What a stream of events begins with. */
+export interface EventHead {
+  readonly headers: Readonly<Record<string, string>>;
+  /** What an idle stream gets; default a comment. */
+  readonly heartbeat?: string;
+}
 
 /**
  * Writes server-sent events: all that came within one turn of the event loop goes out in one write, an idle stream gets
@@ -13,10 +19,11 @@ const fullBytes = 64 * 1024;
 export class EventStream {
   readonly #response: ServerResponse;
   #pending = '';
-  #isChunked = false;
+  readonly #isChunked: boolean;
   #hasEnded = false;
+  /** Whether it is written at the end of this turn of the event loop. */
   #isDue = false;
-  #ping: NodeJS.Timeout | undefined;
+  readonly #ping: NodeJS.Timeout;
 
   /** Writes what came; made back to back, writes wake their reader once. */
   static #write(stream: EventStream): void {
@@ -29,18 +36,14 @@ export class EventStream {
     if (stream.#hasEnded) {
       endResponse(response, stream.#isChunked ? `${bytes}0\r\n\r\n` : bytes);
     } else if (bytes !== '') {
-      stream.#ping?.refresh();
+      stream.#ping.refresh();
       response.write(bytes, 'latin1');
     }
   }
 
-  constructor(response: ServerResponse) {
+  /** Sends the head with the first events. */
+  constructor(response: ServerResponse, { headers, heartbeat = ': ping\n\n' }: EventHead) {
     this.#response = response;
-  }
-
-  /** Sends the head with the first events; `heartbeat` is what an idle stream gets. */
-  start(headers: Readonly<Record<string, string>>, heartbeat = ': ping\n\n'): void {
-    const response = this.#response;
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
       ...privateFields,
@@ -62,7 +65,8 @@ export class EventStream {
   send(bytes: string): boolean {
     if (bytes !== '' && !this.#hasEnded) {
       this.#pending += bytes;
-      this.#writeSoon();
+      if (!this.#isDue) setImmediate(EventStream.#write, this);
+      this.#isDue = true;
     }
     return !this.#response.writableNeedDrain && this.#pending.length <= fullBytes;
   }
@@ -77,7 +81,7 @@ export class EventStream {
     if (this.#hasEnded) return;
     clearInterval(this.#ping);
     this.#hasEnded = true;
-    this.#writeSoon();
+    if (!this.#isDue) setImmediate(EventStream.#write, this);
   }
 
   /** Stops writing without an end, for a caller that left. */
@@ -87,11 +91,26 @@ export class EventStream {
     this.#hasEnded = true;
     this.#response.destroy();
   }
+}
 
-  /** Writes at the end of this turn of the event loop. */
-  #writeSoon(): void {
-    if (this.#isDue) return;
-    this.#isDue = true;
-    setImmediate(EventStream.#write, this);
-  }
+/** Milliseconds that a reader may take nothing of what waits for it. */
+export const stalledMs = 300_000;
+
+/** Ends an answer with latin1 bytes; a reader that does not take the rest is disconnected. */
+export function endResponse(response: ServerResponse, bytes: string): void {
+  response.end(bytes, 'latin1');
+  if (response.socket !== null && response.socket.writableLength > 0) letGoOfStalled(response);
+}
+
+/** Ends the connection of a reader that takes nothing for `stalledMs`. */
+export function letGoOfStalled(response: ServerResponse): void {
+  response.setTimeout(stalledMs, () => response.destroy());
+}
+
+/** Resolves when the reader has caught up, or is gone; one that takes nothing for `stalledMs` is disconnected. */
+export async function whenDrained(response: ServerResponse): Promise<void> {
+  if (!response.writableNeedDrain) return;
+  const stalled = setTimeout(() => response.destroy(), stalledMs);
+  await untilDrained(response);
+  clearTimeout(stalled);
 }

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import { hasSeveralHosts, requestIdOf } from './request-head.ts';
+import { hasSeveralHosts, requestIdOf } from './read-request.ts';
 import type { RawConfig, ServeRaw } from './serve-raw.ts';
 
 /** Only such URLs take the fast path; the framework handles those that it decodes or checks. */

@@ -1,4 +1,4 @@
-import { Slots, type Slotted } from '#base/slots.ts';
+import { Slots, type Slotted } from '#base/sweep.ts';
 
 /** A call that a stop can end. */
 interface InFlightCall extends Slotted {
@@ -6,29 +6,20 @@ interface InFlightCall extends Slotted {
 }
 
 /** The calls under way on this node, so that a stop can wait for them and end what is left. */
-export class InFlightCalls {
-  readonly #calls = new Slots<InFlightCall>();
+export class InFlightCalls extends Slots<InFlightCall> {
   /** Whether new calls are refused; set by `close` alone. */
   isClosed = false;
   #onEmpty: (() => void) | undefined;
 
-  get size(): number {
-    return this.#calls.size;
+  override delete(call: InFlightCall): void {
+    super.delete(call);
+    if (this.#onEmpty !== undefined && this.size === 0) this.#onEmpty();
   }
 
-  enter(call: InFlightCall): void {
-    this.#calls.add(call);
-  }
-
-  leave(call: InFlightCall): void {
-    this.#calls.delete(call);
-    if (this.#onEmpty !== undefined && this.#calls.size === 0) this.#onEmpty();
-  }
-
-  /** Refuses new calls from now on; resolves when the last one has left. */
+  /** Refuses new calls from now on; resolves when the last one is over. */
   close(): Promise<void> {
     this.isClosed = true;
-    if (this.#calls.size === 0) return Promise.resolve();
+    if (this.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#onEmpty = resolve;
     });
@@ -36,6 +27,6 @@ export class InFlightCalls {
 
   /** Ends what is still open; its callers are told the reason. */
   abort(reason: unknown): void {
-    for (const call of this.#calls.places) call?.cancel(reason);
+    for (const call of this.places) call?.cancel(reason);
   }
 }

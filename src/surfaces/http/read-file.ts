@@ -4,7 +4,7 @@ import type { ByteRange } from '#domain/files/blob-store.ts';
 import type { FileFacts } from '#domain/files/file-index.ts';
 import type { OpenedFile, Selection } from '#domain/files/stored-resources.ts';
 import { isKnown, isOfRange } from './conditions.ts';
-import { letGoOfStalled } from './end-response.ts';
+import { letGoOfStalled } from './event-stream.ts';
 
 /** Which part of a file a GET or HEAD asks for. Throws `precondition_failed`, and 416 for a range behind its end. */
 export function toSelection({ method, headers }: FastifyRequest, reply: FastifyReply, file: FileFacts): Selection {

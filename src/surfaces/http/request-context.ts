@@ -173,16 +173,17 @@ export class RequestContext {
     this.#unfinished -= 1;
     if (this.#unfinished > 0) return;
     const { prompt_tokens, completion_tokens } = addUp(this.#answer?.used() ?? []);
-    const error = this.hasLeft ? undefined : this.#error;
+    const hasLeft = this.#cancelled !== undefined && this.hasLeft;
+    const error = hasLeft ? undefined : this.#error;
     this.record.end({
-      outcome: this.hasLeft ? 'left' : error === undefined ? 'ok' : toCallOutcome(error),
-      status: this.hasLeft && !this.response.headersSent ? 499 : this.response.statusCode,
+      outcome: hasLeft ? 'left' : error === undefined ? 'ok' : toCallOutcome(error),
+      status: hasLeft && !this.response.headersSent ? 499 : this.response.statusCode,
       error,
       promptTokens: prompt_tokens,
       completionTokens: completion_tokens,
       atMs: this.clock.nowMs(),
     });
-    this.#inFlightCalls.leave(this);
+    this.#inFlightCalls.delete(this);
   }
 
   #cancelReply(reason: unknown): void {

@@ -6,9 +6,8 @@ import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Operation, Telemetry } from '#domain/telemetry.ts';
 import { compatErrorDialect, type ErrorDialect } from './error-dialect.ts';
 import type { InFlightCalls } from './in-flight-calls.ts';
-import { readBody, refuseLargeBody, requireJson } from './read-body.ts';
+import { readBody, readCredentials, refuseLargeBody, requireJson } from './read-request.ts';
 import { RequestContext } from './request-context.ts';
-import { readCredentials } from './request-head.ts';
 import type { RawRequest } from './serve-raw.ts';
 
 export interface RequestHandlerDeps {
@@ -58,7 +57,7 @@ export class RequestHandler {
         response.setHeader('connection', 'close');
         throw new ParleyError('shutting_down', 'This node is stopping; send the request again.', { retryAfterSeconds: 1 });
       }
-      inFlightCalls.enter(context);
+      inFlightCalls.add(context);
       await work(context);
     } catch (thrown) {
       context.sendError(thrown);

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { endResponse } from './end-response.ts';
+import { endResponse } from './event-stream.ts';
 import { privateFields } from './private-answer.ts';
 
 /** Answers with JSON text given as latin1 bytes: head and body in one write, at the end of this turn of the event loop. */

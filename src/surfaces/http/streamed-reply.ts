@@ -1,13 +1,13 @@
 import type { ParleyError } from '#contract/errors.ts';
 import type { Frame } from '#contract/frame.ts';
 import type { ReplySink } from '#domain/call.ts';
-import { EventStream } from './event-stream.ts';
+import { type EventHead, EventStream } from './event-stream.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** How a dialect writes a reply as events; all that it gives is latin1 bytes. */
 export interface EventWriter {
-  /** Starts the stream; what is thrown here is answered with the status of an error. */
-  begin(stream: EventStream, context: RequestContext, first: Frame): void;
+  /** What the stream begins with; what is thrown here is answered with the status of an error. */
+  begin(context: RequestContext, first: Frame): EventHead;
   toBytes(frame: Frame): string;
   /** Called ahead of `end`, or of an error that is told; both wait for what it gives, which never fails. */
   settle?(error?: ParleyError): Promise<void> | undefined;
@@ -33,8 +33,7 @@ export class StreamedReply implements ReplySink {
     const { record, clock } = this.#context;
     let stream = this.#stream;
     if (stream === undefined) {
-      stream = new EventStream(this.#context.response);
-      this.#writer.begin(stream, this.#context, frame);
+      stream = new EventStream(this.#context.response, this.#writer.begin(this.#context, frame));
       this.#stream = stream;
       record.firstByte(clock.nowMs());
     } else record.chunk(clock.nowMs());

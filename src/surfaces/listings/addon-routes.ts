@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { AddonEntry } from '#contract/configuration/service.ts';
-import { readCredentials } from '../http/request-head.ts';
+import { readCredentials } from '../http/read-request.ts';
 import type { ListingDeps } from './routes.ts';
 
 /** `/{prefix}/addons`: what a request can name under `addons`; `/{prefix}/assistants`, of which there are none (docs/wire.md, Listings). */

@@ -15,7 +15,7 @@ import { type LimitCounters, toAccount } from '#domain/limits/limit-counters.ts'
 import type { DocumentProgress } from '#domain/tools/document-progress.ts';
 import { routeNotFound } from '../http/answer-methods.ts';
 import { leavingSignal } from '../http/leaving-signal.ts';
-import { readCredentials } from '../http/request-head.ts';
+import { readCredentials } from '../http/read-request.ts';
 import { toDocumentList } from './document-list.ts';
 import { toLimitStats } from './limit-stats.ts';
 

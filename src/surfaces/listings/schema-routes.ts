@@ -3,7 +3,7 @@ import { ParleyError } from '#contract/errors.ts';
 import { quickAppJsonSchema } from '#contract/quick-app/json-schema.ts';
 import { isQuickAppSchemaId, quickAppSuffix } from '#contract/quick-app/schema-id.ts';
 import type { Identify } from '#domain/callers/identify.ts';
-import { readCredentials } from '../http/request-head.ts';
+import { readCredentials } from '../http/read-request.ts';
 
 /**
  * The JSON Schema of quick apps, by its id and at its own path. The path takes no key: an id is an address, which programs

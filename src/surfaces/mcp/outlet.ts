@@ -34,8 +34,8 @@ export class Outlet {
 
   /** Begins a stream; from now on the connection is kept open while nothing is said. */
   open(): void {
-    this.#stream = new EventStream(this.#context.response);
-    this.#stream.start({ ...this.#context.headers, ...this.#extra });
+    const headers = { ...this.#context.headers, ...this.#extra };
+    this.#stream = new EventStream(this.#context.response, { headers });
   }
 
   /** Sends a notification; resolves when the reader can take more. */

@@ -5,7 +5,7 @@ import { answerBound, FoldRoom } from '#contract/fold-frames.ts';
 import type { Frame, Native } from '#contract/frame.ts';
 import { toMessagesError } from '#contract/messages/error-body.ts';
 import type { ReplySink } from '#domain/call.ts';
-import type { EventStream } from '../http/event-stream.ts';
+import type { EventHead } from '../http/event-stream.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { sendJson } from '../http/send-json.ts';
 import type { EventWriter } from '../http/streamed-reply.ts';
@@ -72,10 +72,10 @@ export class MessageWriter implements EventWriter {
     this.#ignored = ignored;
   }
 
-  begin(stream: EventStream, context: RequestContext, first: Frame): void {
+  begin(context: RequestContext, first: Frame): EventHead {
     if (first.native !== undefined) requireForm(first.native, 'streamed');
     this.#isRelayed = first.native !== undefined;
-    stream.start(headersOf(context, first, this.#ignored), this.#isRelayed ? comment : ping);
+    return { headers: headersOf(context, first, this.#ignored), heartbeat: this.#isRelayed ? comment : ping };
   }
 
   toBytes(frame: Frame): string {

@@ -6,7 +6,7 @@ import type { Catalog } from '#domain/deployments/catalog.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { findUsable, listUsable } from '#domain/deployments/usable-deployments.ts';
-import { readCredentials } from '../http/request-head.ts';
+import { readCredentials } from '../http/read-request.ts';
 
 export interface ModelRoutesDeps {
   readonly snapshot: () => ConfigSnapshot;

@@ -3,7 +3,7 @@ import { toLatin1 } from '#base/text-bytes.ts';
 import { type CountRequest, parseCountRequest, parseMessagesRequest } from '#contract/messages/messages-request.ts';
 import type { Calls, Target } from '#domain/call.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
-import { estimatePromptTokens } from '#domain/usage/estimate-tokens.ts';
+import { estimatePromptTokens } from '#domain/usage/usage.ts';
 import { authorizeByModel } from '../http/authorize-by-model.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';

@@ -5,7 +5,7 @@ import { type PassThroughApi, passThrough } from '#contract/pass-through.ts';
 import { passThroughRequests } from '#contract/pass-through-requests.ts';
 import { requestFault } from '#contract/request-fault.ts';
 import type { FormFields, FormPieces } from '#domain/upstreams/upstream.ts';
-import { estimateTokens } from '#domain/usage/estimate-tokens.ts';
+import { estimateTokens } from '#domain/usage/usage.ts';
 import { FormReader } from '../http/form/form-reader.ts';
 import type { PartHead } from '../http/form/part-head.ts';
 import { malformedForm } from '../http/form/piece-reader.ts';

@@ -1,12 +1,10 @@
 import type { Sink } from '#base/sink.ts';
 import { toEvent } from '#contract/frame.ts';
 import type { PassedFrame } from '#domain/upstreams/upstream.ts';
-import { endResponse } from '../http/end-response.ts';
-import { EventStream } from '../http/event-stream.ts';
+import { EventStream, endResponse, whenDrained } from '../http/event-stream.ts';
 import { privateFields } from '../http/private-answer.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { sendJson } from '../http/send-json.ts';
-import { whenDrained } from '../http/when-drained.ts';
 
 /** Sends an answer that is passed through, as it came and no faster than it is read. A failure ahead of its first piece has its own status. */
 export class PassedReply implements Sink<PassedFrame> {
@@ -58,8 +56,7 @@ export class PassedReply implements Sink<PassedFrame> {
     const { response, replyHeaders } = this.#context;
     this.#kind = kind;
     if (kind === 'events') {
-      this.#events = new EventStream(response);
-      this.#events.start(replyHeaders);
+      this.#events = new EventStream(response, { headers: replyHeaders });
     } else response.writeHead(200, { 'content-type': contentType, ...privateFields, ...replyHeaders });
   }
 

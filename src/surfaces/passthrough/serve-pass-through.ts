@@ -5,7 +5,7 @@ import type { Call, Calls, Target } from '#domain/call.ts';
 import type { Caller } from '#domain/callers/caller.ts';
 import type { PassThroughRequest } from '#domain/upstreams/upstream.ts';
 import { toBoundary } from '../http/form/form-reader.ts';
-import { parseBody, readModel, refusedType, requirePlain, tooLarge } from '../http/read-body.ts';
+import { parseBody, readModel, refusedType, requirePlain, tooLarge } from '../http/read-request.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { RequestHandler } from '../http/request-handler.ts';
 import { letGo, piecesOf } from '../http/request-pieces.ts';

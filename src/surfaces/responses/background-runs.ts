@@ -170,7 +170,7 @@ export class BackgroundRuns {
         await keep(run);
         isAdmitted = true;
         this.#running.set(place.id, background);
-        this.#deps.inFlightCalls.enter(background);
+        this.#deps.inFlightCalls.add(background);
         if (!(await responses.runs.start(place, life.node))) background.drop();
       };
       const fail = (thrown: unknown): void => {
@@ -203,7 +203,7 @@ export class BackgroundRuns {
       ...{ outcome: toCallOutcome(error), status: error?.status ?? 200, error },
       ...{ promptTokens: prompt_tokens, completionTokens: completion_tokens, atMs: this.#deps.clock.nowMs() },
     });
-    this.#deps.inFlightCalls.leave(background);
+    this.#deps.inFlightCalls.delete(background);
   }
 
   #tell(id: string): void {

@@ -25,8 +25,7 @@ export async function streamRun(
   response: ServerResponse,
   { place, after, headers }: Following,
 ): Promise<void> {
-  const stream = new EventStream(response);
-  stream.start(headers, comment);
+  const stream = new EventStream(response, { headers, heartbeat: comment });
   let last = after;
   while (!response.destroyed) {
     const changed = runs.changed(place.id, lookMs);

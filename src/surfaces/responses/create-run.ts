@@ -9,7 +9,7 @@ import type { ChatAsk, Target } from '#domain/call.ts';
 import type { Deployment } from '#domain/deployments/deployment.ts';
 import { speaksResponses } from '#domain/upstreams/responses-upstream.ts';
 import type { NativeRequest } from '#domain/upstreams/upstream.ts';
-import { estimateRequestTokens } from '#domain/usage/estimate-tokens.ts';
+import { estimateRequestTokens } from '#domain/usage/usage.ts';
 import { fitItems } from './fit-items.ts';
 import { McpApprovals } from './mcp-approvals.ts';
 import { toRemoteServers } from './mcp-servers.ts';

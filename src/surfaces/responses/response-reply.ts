@@ -4,7 +4,7 @@ import { answerBound, FoldRoom } from '#contract/fold-frames.ts';
 import type { Frame, Native } from '#contract/frame.ts';
 import type { ResponseEvent } from '#contract/responses/events.ts';
 import type { ReplySink } from '#domain/call.ts';
-import type { EventStream } from '../http/event-stream.ts';
+import type { EventHead } from '../http/event-stream.ts';
 import { ignoredHeader, toIgnoredNames } from '../http/ignored-header.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import { sendJson } from '../http/send-json.ts';
@@ -91,10 +91,10 @@ class ResponseWriter implements EventWriter {
     this.#ignored = ignored;
   }
 
-  begin(stream: EventStream, context: RequestContext, first: Frame): void {
+  begin(context: RequestContext, first: Frame): EventHead {
     if (first.native !== undefined) requireForm(first.native, 'streamed');
-    stream.start(headersOf(context, this.#ignored), comment);
     this.#isTold = true;
+    return { headers: headersOf(context, this.#ignored), heartbeat: comment };
   }
 
   toBytes(frame: Frame): string {

@@ -6,7 +6,7 @@ import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import type { ResponsePlace, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
 import { isHiddenItem, itemsOf } from '#domain/responses/stored-items.ts';
-import { readCredentials } from '../http/request-head.ts';
+import { readCredentials } from '../http/read-request.ts';
 import { serveEarly } from '../http/serve-early.ts';
 import { toBackgroundList } from './background-list.ts';
 import type { BackgroundRuns } from './background-runs.ts';

@@ -9,8 +9,10 @@ import { type PassThroughApi, passThroughApis } from '#contract/pass-through.ts'
 import {
   type Ask,
   type ChatProtocol,
+  type NativeRequest,
   type PassThroughRequest,
   type Upstream,
+  type UpstreamApi,
   UpstreamFault,
 } from '#domain/upstreams/upstream.ts';
 import { type ReplyDialect, sendForReply } from '../upstream-reply.ts';
@@ -72,26 +74,23 @@ interface RequestBase {
 }
 
 /** The bases of requests to upstreams, made once each. */
-class RequestBases {
-  readonly #byUpstream = new WeakMap<Upstream, RequestBase>();
+class RequestBases extends WeakMap<Upstream, RequestBase> {
   readonly #make: (upstream: Upstream) => RequestBase;
 
   constructor(make: (upstream: Upstream) => RequestBase) {
+    super();
     this.#make = make;
   }
 
-  of(upstream: Upstream): RequestBase {
-    let base = this.#byUpstream.get(upstream);
-    if (base === undefined) {
-      base = this.#make(upstream);
-      this.#byUpstream.set(upstream, base);
-    }
+  add(upstream: Upstream): RequestBase {
+    const base = this.#make(upstream);
+    this.set(upstream, base);
     return base;
   }
 }
 
-/** Upstreams that speak the OpenAI chat wire over HTTP. */
-export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialects): ChatProtocol {
+/** Upstreams that speak the OpenAI chat wire over HTTP; `responses` speaks to those that serve the Responses API. */
+export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialects, responses?: ChatProtocol): ChatProtocol {
   const dialect = dialects[name];
   const basesFor = (operation: Operation, accept: string) =>
     new RequestBases((upstream) => toBase(dialect, upstream, { operation, accept }));
@@ -106,36 +105,35 @@ export function createOpenAiProtocol(http: HttpClient, name: keyof typeof dialec
     hasChoices: true,
     chat(ask, reply) {
       const { upstream, native } = ask;
+      const { apis } = upstream;
+      if (apis !== undefined && responses !== undefined && isForResponses(apis, native)) return responses.chat(ask, reply);
       const request = native === undefined ? ask.request : withoutThoughts(ask.request);
       const bases = request.stream === true ? streamed : whole;
-      const sent = toRequest(bases.of(upstream), ask, toBody(dialect.toBody(request, upstream)));
+      const sent = toRequest(bases.get(upstream) ?? bases.add(upstream), ask, toBody(dialect.toBody(request, upstream)));
       return sendForReply(http, sent, ask.noteHeaders === undefined ? chatReply : noting(chatReply, ask), reply);
     },
     embed(ask, reply) {
       const { upstream, request } = ask;
-      const sent = toRequest(embeddings.of(upstream), ask, toBody(dialect.toEmbeddingsBody(request, upstream)));
+      const sent = toRequest(
+        embeddings.get(upstream) ?? embeddings.add(upstream),
+        ask,
+        toBody(dialect.toEmbeddingsBody(request, upstream)),
+      );
       return sendForReply(http, sent, noting(embeddingsReply, ask), reply);
     },
     passThrough(ask, reply) {
       const { upstream, request } = ask;
       const { body, contentType, hidesUsage } = toPassed(request, upstream);
-      const base = others[request.api].of(upstream);
+      const base = others[request.api].get(upstream) ?? others[request.api].add(upstream);
       const sent = toRequest({ ...base, headers: { ...base.headers, 'content-type': contentType } }, ask, body);
       return sendForReply(http, { ...sent, isOnce: true }, noting(passedReply(request, hidesUsage), ask), reply);
     },
   };
 }
 
-/** Asks an upstream in the dialect that it speaks and its caller too, else in the one it speaks; `responses` is for those that serve the Responses API. */
-export function eitherApi(chat: ChatProtocol, responses: ChatProtocol): ChatProtocol {
-  return {
-    ...chat,
-    chat(ask, reply) {
-      const { apis } = ask.upstream;
-      if (apis === undefined || !apis.includes('responses')) return chat.chat(ask, reply);
-      return (ask.native?.dialect === 'responses' || !apis.includes('chat') ? responses : chat).chat(ask, reply);
-    },
-  };
+/** Of an upstream that serves the Responses API: whether it is asked there. It is asked in the dialect of its caller if it speaks that. */
+function isForResponses(apis: readonly UpstreamApi[], native: NativeRequest | undefined): boolean {
+  return apis.includes('responses') && (native?.dialect === 'responses' || !apis.includes('chat'));
 }
 
 function toBase(

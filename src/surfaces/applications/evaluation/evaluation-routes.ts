@@ -6,7 +6,7 @@ import type { Caller } from '#domain/callers/caller.ts';
 import { shownId } from '#domain/deployments/application-store.ts';
 import type { Evaluation } from '#domain/evaluation/evaluation.ts';
 import type { EvaluationStart } from '#domain/evaluation/evaluations.ts';
-import { parseBody, readBody, requireJson } from '../../http/read-body.ts';
+import { parseBody, readBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-early.ts';
 import { notFound } from '../place-in.ts';
 import { identifyUser, isOwner, openOwn } from '../who-may.ts';

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '#domain/callers/caller.ts';
-import { refuseLargeBody, requireJson } from '../../http/read-body.ts';
+import { refuseLargeBody, requireJson } from '../../http/read-request.ts';
 import { readStrictBody } from './read-strict-body.ts';
 import { callerOf, type ResourceDeps } from './resource-deps.ts';
 

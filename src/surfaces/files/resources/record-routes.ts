@@ -6,8 +6,8 @@ import { type ContentPlace, isFolder, isTooLong, toPlace } from '#domain/files/r
 import { requireWritable } from '#domain/files/resource-rights.ts';
 import type { WriteCondition } from '#domain/files/write-condition.ts';
 import { hasCondition, toWriteCondition } from '../../http/conditions.ts';
-import { refuseLargeBody, requireJson } from '../../http/read-body.ts';
 import { sendFile, toSelection } from '../../http/read-file.ts';
+import { refuseLargeBody, requireJson } from '../../http/read-request.ts';
 import { serveEarly } from '../../http/serve-early.ts';
 import { noPlace, notFound, pathTooLong } from './not-found.ts';
 import { readStrictBody } from './read-strict-body.ts';

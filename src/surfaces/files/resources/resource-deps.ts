@@ -4,7 +4,7 @@ import type { Identify } from '#domain/callers/identify.ts';
 import type { ApplicationResources } from '#domain/deployments/application-resources.ts';
 import type { ConfigSnapshot } from '#domain/deployments/config-snapshot.ts';
 import type { StoredResources } from '#domain/files/stored-resources.ts';
-import { readCredentials } from '../../http/request-head.ts';
+import { readCredentials } from '../../http/read-request.ts';
 
 /** What the routes of stored things work with. */
 export interface ResourceDeps {

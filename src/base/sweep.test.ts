@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Slots } from './slots.ts';
+import { Slots } from './sweep.ts';
 
 const named = (name: string) => ({ name, slot: -1 });
 
