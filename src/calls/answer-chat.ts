@@ -64,14 +64,7 @@ async function begin(
   { prepared, promptTokens, admitted }: Beginning,
   metered: MeteredReply,
 ): Promise<void> {
-  const asking = {
-    promptTokens,
-    // Only limits want to know.
-    get maxTokens() {
-      return maxTokensOf(prepared.request);
-    },
-    isWanted: () => !metered.isOver,
-  };
+  const asking = { promptTokens, maxTokens: maxTokensOf(prepared.request), isWanted: () => !metered.isOver };
   let reservation: LimitReservation | undefined;
   try {
     reservation = await reserveLimits(prepared.target, asking);

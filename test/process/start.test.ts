@@ -27,6 +27,18 @@ async function write(name: string, text: string): Promise<string> {
 
 const demo = { models: { demo: { upstreams: [{ protocol: 'demo' }] } } };
 
+it('a node that has started has neither logged nor counted a call', async () => {
+  await using node = await startProcess({ configuration: demo });
+  const metrics = await (await fetch(`${node.url}/metrics`)).text();
+  expect(metrics).toContain('process_uptime_seconds');
+  expect(metrics.split('\n').filter((line) => /^gen_ai_\w+_count/.test(line))).toEqual([]);
+  expect(node.output.stdout).not.toContain('"msg":"call"');
+  await node.chat('demo', { messages: hello });
+  const after = await (await fetch(`${node.url}/metrics`)).text();
+  expect(after).toMatch(/^gen_ai_\w+_count/m);
+  await node.said(/"msg":"call"/);
+});
+
 describe('a node that cannot start', () => {
   it('prints every fault of its configuration and ends with 1', async () => {
     const file = await write(
