@@ -132,7 +132,7 @@ export class SqlResponseStore implements ResponseStore {
   async #end(ending: readonly Ending[]): Promise<readonly boolean[]> {
     const [first] = ending;
     const write = async (kysely: Kysely<Schema>, { node, ...ended }: Ending): Promise<boolean> =>
-      endRun({ kysely, seal: this.#seal }, ended, node);
+      endRun({ kysely, seal: this.#seal, isOwn: true }, ended, node);
     const isSimple = (each: Ending): boolean => each.turn === undefined && each.events === undefined;
     if (first !== undefined && ending.length === 1 && isSimple(first))
       return [await this.#database.run((kysely) => write(kysely, first))];

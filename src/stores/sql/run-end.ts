@@ -8,6 +8,8 @@ import type { Schema } from './schema.ts';
 interface Ending {
   readonly kysely: Kysely<Schema>;
   readonly seal: Seal;
+  /** Whether the node that answers it ends it: it may have written its last events before, and not have heard of it. */
+  readonly isOwn: boolean;
 }
 
 /** States of responses that have not ended. */
@@ -15,7 +17,7 @@ export const underWay = ['queued', 'in_progress'] as const;
 
 /** Writes the end of a response, if it is still the node's; whatever became of it, its conversation is free again. */
 export async function endRun(
-  { kysely, seal }: Ending,
+  { kysely, seal, isOwn }: Ending,
   { response, turn, events }: EndedResponse,
   node: string,
 ): Promise<boolean> {
@@ -29,7 +31,7 @@ export async function endRun(
     .returning('id')
     .executeTakeFirst();
   // The row is locked from here on: whoever else would end it waits, and finds that it has ended.
-  if (ended !== undefined && isBackground) await writeEvents({ kysely, seal }, id, events);
+  if (ended !== undefined && isBackground) await writeEvents({ kysely, seal, isOwn }, id, events);
   if (turn === undefined) return ended !== undefined;
   if (ended !== undefined) await appendNewItems({ kysely, seal }, { id: turn.conversation, subject }, turn.items);
   await releaseConversation(kysely, turn.conversation, turn.run);
@@ -47,12 +49,13 @@ export async function releaseConversation(kysely: Kysely<Schema>, conversation: 
 }
 
 /** Adds the last events of a response, and counts the bytes of all of them. */
-async function writeEvents({ kysely, seal }: Ending, id: string, last: EventRun | undefined): Promise<void> {
-  if (last !== undefined)
-    await kysely
-      .insertInto('response_events')
-      .values(toEventRow(seal, id, last))
-      .execute();
+async function writeEvents({ kysely, seal, isOwn }: Ending, id: string, last: EventRun | undefined): Promise<void> {
+  if (last !== undefined) {
+    const row = toEventRow(seal, id, last);
+    const adding = kysely.insertInto('response_events').values(row);
+    const again = { last: row.last, sealed_events: row.sealed_events };
+    await (isOwn ? adding.onConflict((there) => there.columns(['response', 'first']).doUpdateSet(again)) : adding).execute();
+  }
   const eventBytes = sql<number>`(select coalesce(sum(length(sealed_events)), 0) from response_events where response = ${id})`;
   await kysely
     .updateTable('responses')

@@ -37,16 +37,25 @@ export class SqlRunStore implements RunStore {
   }
 
   async claim({ id, subject }: ResponsePlace, node: string, nowMs: number): Promise<QueuedRun | undefined> {
-    const row = await this.#database.run((kysely) =>
-      kysely
+    const row = await this.#database.run(async (kysely) => {
+      const waiting = await kysely
+        .selectFrom('responses')
+        .select('owner')
+        .where('id', '=', id)
+        .where('status', '=', 'queued')
+        .where(({ not, eb, or }) => or([eb('owner', '=', node), eb('owner', '=', ''), not(livesAt(nowMs, 'responses.owner'))]))
+        .executeTakeFirst();
+      if (waiting === undefined) return undefined;
+      // Of those who all found it waiting, the one has it that it is taken from as it was found.
+      return kysely
         .updateTable('responses')
         .set({ owner: node })
         .where('id', '=', id)
         .where('status', '=', 'queued')
-        .where(({ not, eb, or }) => or([eb('owner', '=', node), eb('owner', '=', ''), not(livesAt(nowMs, 'responses.owner'))]))
+        .where('owner', '=', waiting.owner)
         .returning('sealed_run')
-        .executeTakeFirst(),
-    );
+        .executeTakeFirst();
+    });
     const sealed = row?.sealed_run;
     return typeof sealed === 'string' ? { id, subject, run: openSealed(this.#seal, sealed, toRunPlace(id)) } : undefined;
   }
@@ -58,7 +67,7 @@ export class SqlRunStore implements RunStore {
         .set({ status: 'in_progress' })
         .where('id', '=', id)
         .where('owner', '=', node)
-        .where('status', 'in', underWay)
+        .where('status', '=', 'queued')
         .returning('id')
         .executeTakeFirst(),
     );
@@ -165,7 +174,8 @@ export class SqlRunStore implements RunStore {
         const node = owner ?? '';
         if (row.status === 'cancelled') return this.release(row, node);
         const ended = await this.#ended(row, node, (stored) => fail(stored, next));
-        if (ended !== undefined) await this.#database.transact((kysely) => endRun({ kysely, seal: this.#seal }, ended, node));
+        if (ended !== undefined)
+          await this.#database.transact((kysely) => endRun({ kysely, seal: this.#seal, isOwn: false }, ended, node));
       }),
     );
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
@@ -189,7 +199,7 @@ export class SqlRunStore implements RunStore {
     }
   }
 
-  /** Rows of runs that are gone are left out; the others are kept all the same. */
+  /** Rows of runs that are gone are left out; the others are kept all the same, also those whose writing was not heard of and is tried again with more. */
   async #append(appended: readonly Appended[]): Promise<readonly boolean[]> {
     const values = appended.map(
       ({ node, row }) =>
@@ -200,6 +210,7 @@ export class SqlRunStore implements RunStore {
       insert into response_events (response, first, last, sealed_events)
       select response, first, last, sealed_events from added where exists (
         select 1 from responses where id = response and owner = node and status in ('queued', 'in_progress'))
+      on conflict (response, first) do update set last = excluded.last, sealed_events = excluded.sealed_events
       returning response, first`;
     const { rows } = await this.#database.run((kysely) => statement.execute(kysely));
     const kept = new Set(rows.map(({ response, first }) => `${first} ${response}`));

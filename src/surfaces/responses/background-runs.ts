@@ -16,6 +16,7 @@ import { failedResponse, fromQueued, toQueued } from './queued-run.ts';
 import type { KeptResponse, OpenedResponse } from './response-keeper.ts';
 import type { StoredKeeper } from './stored-keeper.ts';
 import type { StoredOpening } from './stored-opening.ts';
+import { untilStored } from './until-stored.ts';
 
 export interface BackgroundDeps {
   readonly calls: Calls;
@@ -81,10 +82,16 @@ export class BackgroundRuns {
   /** Answers a run that waits, unless another node does. */
   async take(place: ResponsePlace): Promise<void> {
     const { life, responses, clock } = this.#deps;
+    if (this.#running.has(place.id)) return;
     await life.hold();
+    const putBack = (): Promise<void> => responses.runs.release(place, life.node);
     try {
       const claimed = await responses.runs.claim(place, life.node, clock.epochMs());
       if (claimed !== undefined) await this.#resume(claimed);
+    } catch (thrown) {
+      // Nobody else takes what a living node has: it would wait for ever.
+      void putBack().catch(() => untilStored(clock, putBack));
+      throw thrown;
     } finally {
       life.release();
     }
@@ -126,7 +133,10 @@ export class BackgroundRuns {
       const target = await calls.authorize({ id, deployment, caller, record: this.#record(id, caller, deployment) }, 'chat');
       const request = parseResponsesRequest(value);
       const opening = await keeper.open(target, request);
-      await opening.resume();
+      await opening.resume().catch(async (thrown) => {
+        await opening.ended(undefined);
+        throw thrown;
+      });
       const known = { id: place.id, createdAtSeconds: Math.floor(stored.createdAtMs / 1000) };
       const refused = Promise.withResolvers<void>();
       this.#start({ target, request, value, opening, known }, async () => refused.resolve(), refused.reject);
@@ -197,7 +207,7 @@ export class BackgroundRuns {
       error,
     }: { background: BackgroundRun; record: CallRecord; answer: Answer | undefined; error: ParleyError | undefined },
   ): void {
-    this.#running.delete(id);
+    if (this.#running.get(id) === background) this.#running.delete(id);
     const { prompt_tokens, completion_tokens } = addUp(answer?.used() ?? []);
     record.end({
       ...{ outcome: toCallOutcome(error), status: error?.status ?? 200, error },

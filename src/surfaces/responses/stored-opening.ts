@@ -16,6 +16,7 @@ import type {
 } from '#domain/responses/response-store.ts';
 import { isStoredForm, toStoredItem } from '#domain/responses/stored-items.ts';
 import type { KeptResponse, OpenedResponse } from './response-keeper.ts';
+import { untilStored } from './until-stored.ts';
 
 export interface KeeperDeps {
   readonly responses: ResponseStore;
@@ -28,8 +29,6 @@ export interface KeeperDeps {
 }
 
 const dayMs = 86_400_000;
-const retryMs = 2_000;
-const mostTries = 300;
 
 interface Opening {
   readonly target: Target;
@@ -87,16 +86,13 @@ export class StoredOpening implements OpenedResponse {
 
   ended(kept: KeptResponse | undefined, events?: EventRun): Promise<boolean> | undefined {
     if (kept !== undefined && this.isStored) return this.#keep(kept, events).finally(() => this.#letGo());
-    const { turn } = this.#opening;
-    if (turn === undefined) {
+    if (this.#opening.turn === undefined) {
       this.#letGo();
       return undefined;
     }
-    const released = this.#deps.conversations.release(turn.conversation, turn.run).finally(() => this.#letGo());
-    return released.then(
-      () => false,
-      () => false,
-    );
+    return this.#release()
+      .finally(() => this.#letGo())
+      .then(() => false);
   }
 
   async #keep(kept: KeptResponse, events: EventRun | undefined): Promise<boolean> {
@@ -106,8 +102,10 @@ export class StoredOpening implements OpenedResponse {
     const { maxBytesPerUser } = target.snapshot.configuration.responses;
     try {
       if (this.#begun === undefined) await responses.add(stored);
-      else if (!(await this.#begun)) return false;
-      else {
+      else if (!(await this.#begun)) {
+        await this.#release();
+        return false;
+      } else {
         const items = [...stored.input, ...this.#toItems(kept)];
         const isKept = await this.#end({ response: stored, turn: turn && { ...turn, items }, events });
         if (!isKept) return false;
@@ -125,23 +123,24 @@ export class StoredOpening implements OpenedResponse {
   /** What began must not stay for ever as if it went on: what the store does not take now it is given again, while nobody waits. */
   async #end(ended: EndedResponse): Promise<boolean> {
     const { responses, life, clock } = this.#deps;
+    const end = (): Promise<boolean> => responses.end(ended, life.node);
     try {
-      return await responses.end(ended, life.node);
+      return await end();
     } catch (thrown) {
-      const again = async (): Promise<boolean> => {
-        for (let tries = 0; tries < mostTries; tries += 1) {
-          await clock.sleep(retryMs, new AbortController().signal);
-          const isKept = await responses.end(ended, life.node).catch(() => undefined);
-          if (isKept !== undefined) return isKept;
-        }
-        return false;
-      };
-      if (ended.response.isBackground) return again();
-      const wasHeld = this.#isHeld;
-      this.#isHeld = false;
-      void again().finally(() => wasHeld && life.release());
+      const again = untilStored(clock, end);
+      if (ended.response.isBackground) return (await again)?.value ?? false;
+      this.#letGoAfter(again);
       throw thrown;
     }
+  }
+
+  /** Lets others run on the conversation; what the store does not take now it is given again, while nobody waits. Never fails. */
+  async #release(): Promise<void> {
+    const { conversations, clock } = this.#deps;
+    const { turn } = this.#opening;
+    if (turn === undefined) return;
+    const release = (): Promise<void> => conversations.release(turn.conversation, turn.run);
+    await release().catch(() => this.#letGoAfter(untilStored(clock, release)));
   }
 
   /** After the first bytes: they are written in the first turn, and nobody knows of the response before. */
@@ -182,6 +181,13 @@ export class StoredOpening implements OpenedResponse {
     if (this.#isHeld) return;
     await this.#deps.life.hold();
     this.#isHeld = true;
+  }
+
+  /** This node lives on until then, whoever else lets go. */
+  #letGoAfter(written: Promise<unknown>): void {
+    const wasHeld = this.#isHeld;
+    this.#isHeld = false;
+    void written.finally(() => wasHeld && this.#deps.life.release());
   }
 
   #letGo(): void {
