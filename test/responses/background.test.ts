@@ -1,5 +1,6 @@
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { StoreFault } from '#domain/store-fault.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
@@ -102,6 +103,21 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
     expect(whole.slice(0, after + 1)).toEqual(live);
     expect(here).toEqual(whole.slice(after + 1));
     expect(there).toEqual(here);
+  });
+
+  it('is told on where the store could not be asked for a moment, without a gap', async () => {
+    const queued = await create('count to 20');
+    const stores = stored.stores();
+    const { runs } = stores.responses;
+    const isUnderWay = vi.spyOn(runs, 'isUnderWay').mockRejectedValueOnce(new StoreFault('it is away'));
+    const eventsAfter = vi.spyOn(runs, 'eventsAfter').mockRejectedValueOnce(new StoreFault('it is away'));
+    const configuration = { models: {}, keys: { [callerKey]: { project: 'clients' } } };
+    await using reader = await startService(configuration, { responses: { ...stores, isShared: true } });
+    const events: ResponseStreamEvent[] = [];
+    for await (const event of await clientOf(reader).responses.retrieve(queued.id, { stream: true })) events.push(event);
+    for (const asked of [isUnderWay, eventsAfter]) expect(asked.mock.settledResults[0]?.type).toBe('rejected');
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_event, nth) => nth));
+    expect(events.at(-1)?.type).toBe('response.completed');
   });
 
   it.each([0, 1])('is cancelled from node %i, with what its upstream does, and stays so', async (node) => {

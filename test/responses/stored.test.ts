@@ -38,6 +38,19 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a stored response on two nodes
     expect(read).toMatchObject({ id: whole?.id, status: 'completed', output: whole?.output });
   });
 
+  it('shows what its model sealed only if that is asked for, to whom it can be given back', async () => {
+    const input = 'please think';
+    const made = await client().responses.create({ model: 'claude', input });
+    expect(JSON.stringify(made)).not.toContain('encrypted_content');
+    expect(await client().responses.retrieve(made.id)).toEqual(made);
+    const { output } = await client().responses.retrieve(made.id, { include: ['reasoning.encrypted_content'] });
+    expect(output).toMatchObject([{ type: 'reasoning', encrypted_content: expect.stringMatching(/^s1\./) }, { type: 'message' }]);
+    const again = [{ role: 'user', content: input }, ...output, { role: 'user', content: 'and then?' }];
+    const giveBack = (model: string) => client().responses.create({ model, input: again as never, store: false });
+    expect((await giveBack('claude')).status).toBe('completed');
+    await expect(giveBack('gemini')).rejects.toMatchObject({ code: 'invalid_encrypted_content' });
+  });
+
   it('is gone on from, with its input and its output', async () => {
     const first = await client().responses.create({ model: 'gpt', input: 'the first question' });
     const second = await client().responses.create({ model: 'gpt', input: 'the second', previous_response_id: first.id });

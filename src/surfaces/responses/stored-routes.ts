@@ -5,7 +5,7 @@ import { requestFault } from '#contract/request-fault.ts';
 import type { Identify } from '#domain/callers/identify.ts';
 import { requireOwn } from '#domain/callers/require-own.ts';
 import type { ResponsePlace, ResponseStore, StoredResponse } from '#domain/responses/response-store.ts';
-import { isHiddenItem, itemsOf } from '#domain/responses/stored-items.ts';
+import { isHiddenItem, itemsOf, toShownResponse } from '#domain/responses/stored-items.ts';
 import { readCredentials } from '../http/credentials.ts';
 import { serveEarly } from '../http/serve-early.ts';
 import { toBackgroundList } from './background-list.ts';
@@ -48,7 +48,7 @@ export function storedRoutes(app: FastifyInstance, deps: StoredRoutesDeps): void
       const isStreamed = readFlag(query, 'stream');
       if (after !== undefined && !isStreamed) throw queryFault('starting_after', 'needs stream=true');
       const stored = await find(deps, place);
-      if (!isStreamed) return stored.response;
+      if (!isStreamed) return toShownResponse(stored, readInclude(query));
       if (!stored.isBackground) throw queryFault('stream', 'can be true for a response that was made in the background');
       reply.hijack();
       await streamRun(deps, reply.raw, { place, after: after ?? -1, headers: { 'x-request-id': request.id } });
