@@ -13,7 +13,8 @@ import type {
 import { livesAt, nodeLease } from './lives-at.ts';
 import { openSealed } from './open-sealed.ts';
 import { fromRow, type ReadRow, readColumns, toEventsPlace, toRunPlace } from './response-rows.ts';
-import { endRun, toEventRow, underWay } from './run-end.ts';
+import { type ResponseStatements, underWay } from './response-statements.ts';
+import { endRun, toEventRow } from './run-end.ts';
 import type { SqlDatabase } from './sql-database.ts';
 
 interface Appended {
@@ -28,11 +29,13 @@ const lostAtOnce = 50;
 export class SqlRunStore implements RunStore {
   readonly #database: SqlDatabase;
   readonly #seal: Seal;
+  readonly #statements: ResponseStatements;
   readonly #appended: Batches<Appended, boolean>;
 
-  constructor(database: SqlDatabase, seal: Seal) {
+  constructor(database: SqlDatabase, seal: Seal, statements: ResponseStatements) {
     this.#database = database;
     this.#seal = seal;
+    this.#statements = statements;
     this.#appended = new Batches((appended) => this.#append(appended));
   }
 
@@ -174,8 +177,9 @@ export class SqlRunStore implements RunStore {
         const node = owner ?? '';
         if (row.status === 'cancelled') return this.release(row, node);
         const ended = await this.#ended(row, node, (stored) => fail(stored, next));
-        if (ended !== undefined)
-          await this.#database.transact((kysely) => endRun({ kysely, seal: this.#seal, isOwn: false }, ended, node));
+        if (ended === undefined) return;
+        const writing = { seal: this.#seal, statements: this.#statements, isOwn: false };
+        await this.#database.transact((kysely) => endRun({ kysely, ...writing }, ended, node));
       }),
     );
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
