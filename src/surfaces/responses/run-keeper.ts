@@ -20,6 +20,8 @@ const lookMs = 400;
 const tendMs = 3_000;
 const lookFault = 'runs of this node could not be looked up';
 const sweepMs = 600_000;
+/** What has expired is shown to nobody, and stays so long all the same: a request that goes on from it may still be under way. */
+const goingOnMs = 3_600_000;
 const lost = { code: 'server_error', message: 'The node that made this response is gone; send the request again.' };
 
 /** Looks after responses that have not ended, on whatever node they began, and deletes those that have expired. */
@@ -57,7 +59,7 @@ export class RunKeeper {
   }
 
   async #sweep(): Promise<void> {
-    await this.#deps.responses.sweep(this.#deps.clock.epochMs());
+    await this.#deps.responses.sweep(this.#deps.clock.epochMs() - goingOnMs);
   }
 
   /** What began after the question was asked may be missing from its answer. */
