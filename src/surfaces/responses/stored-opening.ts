@@ -114,10 +114,18 @@ export class StoredOpening implements OpenedResponse {
       noteFault('a response could not be stored', thrown);
       return false;
     }
-    responses
-      .keepWithin(stored.subject, maxBytesPerUser)
-      .catch((thrown) => noteFault('no room could be made for responses of a user', thrown));
+    void this.#makeRoom(stored.subject, maxBytesPerUser);
     return true;
+  }
+
+  /** Behind the last bytes, which wait for the response to be kept and not for this. Never fails. */
+  async #makeRoom(subject: string, maxBytes: number): Promise<void> {
+    const { responses, noteFault } = this.#deps;
+    await nextTurn();
+    await nextTurn();
+    await responses
+      .keepWithin(subject, maxBytes)
+      .catch((thrown) => noteFault('no room could be made for responses of a user', thrown));
   }
 
   /** What began must not stay for ever as if it went on: what the store does not take now it is given again, while nobody waits. */
