@@ -32,7 +32,8 @@ export function composeResponses(parts: CompleteServiceDeps, behind: Behind): Co
   const { identify, calls, inFlightCalls } = behind;
   const newId = createLetterIds();
   const life = new NodeLife({ runs: responses.runs, node: randomUUID(), clock });
-  const keeper = new StoredKeeper({ responses, conversations, life, clock, newId, noteFault });
+  const beginning = new Map<string, Promise<unknown>>();
+  const keeper = new StoredKeeper({ responses, conversations, life, clock, newId, noteFault, beginning });
   const { seal } = stores;
   const runs = new BackgroundRuns({ calls, seal, newId, telemetry, clock, keeper, responses, life, inFlightCalls });
   return {
@@ -45,7 +46,7 @@ export function composeResponses(parts: CompleteServiceDeps, behind: Behind): Co
       });
       // Nodes that do not hear of it find out when they look.
       const tellEnded = (id: string): void => void broadcast?.publish({ topic: 'response', text: id }).catch(() => undefined);
-      storedRoutes(app, { identify, responses, runs, clock, aliases, tellEnded });
+      storedRoutes(app, { identify, responses, runs, clock, aliases, tellEnded, beginning });
       conversationRoutes(app, { identify, snapshot, conversations, responses, clock, newId, aliases });
     },
   };

@@ -26,6 +26,8 @@ export interface KeeperDeps {
   readonly newId: () => string;
   /** Called with faults that callers do not see. */
   readonly noteFault: (message: string, thrown: unknown) => void;
+  /** Responses that callers may know of and the store may not, by their ids: each resolves once it does. */
+  readonly beginning: Map<string, Promise<unknown>>;
 }
 
 const dayMs = 86_400_000;
@@ -68,7 +70,10 @@ export class StoredOpening implements OpenedResponse {
   /** Nobody knows of a response in one JSON text before it ends, unless others have to be told of its conversation. */
   began(response: ResponseObject): void {
     const { request, turn } = this.#opening;
-    if (this.isStored && (request.stream === true || turn !== undefined)) this.#begun = this.#begin(response);
+    if (!this.isStored || (request.stream !== true && turn === undefined)) return;
+    const { beginning } = this.#deps;
+    this.#begun = this.#begin(response).finally(() => beginning.delete(response.id));
+    beginning.set(response.id, this.#begun);
   }
 
   /** Keeps a run that another node may have to answer, as `run` tells. Throws StoreFault. */

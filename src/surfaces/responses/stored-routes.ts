@@ -32,6 +32,8 @@ export interface StoredRoutesDeps {
   readonly tellEnded: (id: string) => void;
   /** Prefixes such as `openai`. */
   readonly aliases: readonly string[];
+  /** Responses that callers of this node may know of and the store may not, by their ids: each resolves once it does. */
+  readonly beginning: ReadonlyMap<string, Promise<unknown>>;
 }
 
 /** Chains are read as a whole: as much of them as a request may hold. */
@@ -113,9 +115,12 @@ async function find({ responses, clock }: StoredRoutesDeps, place: ResponsePlace
   return stored;
 }
 
-async function placeOf({ identify }: Pick<StoredRoutesDeps, 'identify'>, request: FastifyRequest): Promise<ResponsePlace> {
+/** Who was told of a response a moment ago finds it. */
+async function placeOf({ identify, beginning }: StoredRoutesDeps, request: FastifyRequest): Promise<ResponsePlace> {
   const { subject } = await identify(readCredentials(request.raw));
-  return { id: (request.params as { response: string }).response, subject };
+  const { response: id } = request.params as { response: string };
+  await beginning.get(id);
+  return { id, subject };
 }
 
 /** Whatever is not there, or is another user's. */
