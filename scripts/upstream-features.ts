@@ -213,6 +213,7 @@ export const responsesFeatures: readonly Feature[] = [
   native('image by its address', carried(), { bedrock: refused('but for `s3://`'), ...demo }),
   native('`detail` of an image', carried(), { ...others(lost()), ...demo }),
   native('PDF as data', carried(), demo),
+  native('file by its address', carried('its address, in words'), { application: carried('as an attachment'), ...demo }),
   native('image or file by its id', refused()),
   native('refusal of an earlier turn', carried('as its words'), demo),
   native('calls and their outputs', carried()),

@@ -31,6 +31,7 @@ export const responsesProbes: ReadonlyMap<string, Probe> = new Map<string, Probe
     [part({ type: 'input_image', image_url: png }), part({ type: 'input_image', image_url: png, detail: 'low' })],
   ],
   ['PDF as data', [words, part({ type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' })]],
+  ['file by its address', [words, part({ type: 'input_file', file_url: 'https://example.org/a.pdf' })]],
   ['image or file by its id', [words, part({ type: 'input_file', file_id: 'file_1' })]],
   [
     'refusal of an earlier turn',
