@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '#base/clock.ts';
+import { StoreFault } from '#domain/store-fault.ts';
 import { plainReply } from '#test/chunks.ts';
 import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { type Answering, eventsReply, type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService, withKey } from '#test/start-service.ts';
 import { post } from './support.ts';
+
+vi.setConfig({ testTimeout: 15_000 });
 
 let stored: ResponseDatabase;
 let upstream: ScriptedUpstream;
@@ -113,5 +117,31 @@ describe('a run in the background', () => {
     expect([status, (json as { error: { code: string } }).error.code]).toEqual([403, 'consent_required']);
     expect(await count()).toEqual(before);
     service.reload(configuration());
+  });
+});
+
+describe('a store that is not heard', () => {
+  it.each([
+    ['a whole answer', 'add', {}, 200],
+    ['a stream that begins', 'begin', { stream: true }, 200],
+    ['a run that is queued', 'begin', { background: true }, 503],
+  ] as const)('keeps nothing of %s that its caller was told is not kept', async (_what, step, fields, status) => {
+    await using fresh = await openResponses('SQLite');
+    const stores = fresh.stores();
+    const write = stores.responses[step].bind(stores.responses) as (...given: unknown[]) => Promise<void>;
+    stores.responses[step] = async (...given: unknown[]) => {
+      await write(...given);
+      throw new StoreFault('the connection broke');
+    };
+    let aheadMs = 0;
+    const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };
+    await using node = await startService(configuration(), { clock, responses: stores });
+    const answered = await post(node, { model: 'm', input: 'Hi', ...fields });
+    expect(answered.status, answered.text).toBe(status);
+    if (status === 200) expect(answered.text).toContain('"store":false');
+    const rows = () => fresh.database.run((kysely) => kysely.selectFrom('responses').select('id').execute());
+    expect(await rows()).toHaveLength(1);
+    aheadMs = 10_000;
+    await vi.waitFor(async () => expect(await rows()).toEqual([]), 8_000);
   });
 });

@@ -4,12 +4,14 @@ import type { NodeLife } from '#domain/responses/node-life.ts';
 import type { ResponseStore } from '#domain/responses/response-store.ts';
 import type { BackgroundRuns } from './background-runs.ts';
 import { failedResponse } from './queued-run.ts';
+import type { UnheardWrites } from './unheard-writes.ts';
 
 export interface RunKeeperDeps {
   readonly responses: ResponseStore;
   readonly runs: BackgroundRuns;
   readonly life: NodeLife;
   readonly clock: Clock;
+  readonly unheard: UnheardWrites;
   /** Whether other nodes may cancel or delete what this one answers. */
   readonly isShared: boolean;
   readonly noteFault: (message: string, thrown: unknown) => void;
@@ -48,9 +50,10 @@ export class RunKeeper {
     this.#look().catch((thrown) => this.#deps.noteFault(lookFault, thrown));
   }
 
-  /** Ends runs whose node is gone, and takes those that wait. */
+  /** Ends runs whose node is gone, takes those that wait, and deletes what is kept though it was told not to be. */
   async #tend(): Promise<void> {
-    const { responses, runs, clock } = this.#deps;
+    const { responses, runs, clock, unheard } = this.#deps;
+    await unheard.deleteFrom(responses);
     const fail: Parameters<ResponseStore['runs']['failLost']>[1] = (stored, next) => failedResponse(stored, lost, next);
     while ((await responses.runs.failLost(clock.epochMs(), fail)) > 0);
     const { room } = runs;

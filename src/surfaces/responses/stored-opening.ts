@@ -16,6 +16,7 @@ import type {
 } from '#domain/responses/response-store.ts';
 import { isStoredForm, toStoredItem } from '#domain/responses/stored-items.ts';
 import type { KeptResponse, OpenedResponse } from './response-keeper.ts';
+import type { UnheardWrites } from './unheard-writes.ts';
 import { untilStored } from './until-stored.ts';
 
 export interface KeeperDeps {
@@ -28,6 +29,7 @@ export interface KeeperDeps {
   readonly noteFault: (message: string, thrown: unknown) => void;
   /** Responses that callers may know of and the store may not, by their ids: each resolves once it does. */
   readonly beginning: Map<string, Promise<unknown>>;
+  readonly unheard: UnheardWrites;
 }
 
 const dayMs = 86_400_000;
@@ -79,7 +81,9 @@ export class StoredOpening implements OpenedResponse {
   /** Keeps a run that another node may have to answer, as `run` tells. Throws StoreFault. */
   async queue(response: ResponseObject, run: JsonObject): Promise<void> {
     await this.#hold();
-    await this.#deps.responses.begin({ ...this.#toStored({ response, items: [] }), node: this.#deps.life.node }, run);
+    await this.#write(this.#toStored({ response, items: [] }), (stored) =>
+      this.#deps.responses.begin({ ...stored, node: this.#deps.life.node }, run),
+    );
     this.#begun = Promise.resolve(true);
   }
 
@@ -106,7 +110,7 @@ export class StoredOpening implements OpenedResponse {
     const stored = this.#toStored(kept);
     const { maxBytesPerUser } = target.snapshot.configuration.responses;
     try {
-      if (this.#begun === undefined) await responses.add(stored);
+      if (this.#begun === undefined) await this.#write(stored, (added) => responses.add(added));
       else if (!(await this.#begun)) {
         await this.#release();
         return false;
@@ -162,11 +166,23 @@ export class StoredOpening implements OpenedResponse {
     await nextTurn();
     try {
       await this.#hold();
-      await this.#deps.responses.begin({ ...this.#toStored({ response, items: [] }), node: this.#deps.life.node });
+      await this.#write(this.#toStored({ response, items: [] }), (stored) =>
+        this.#deps.responses.begin({ ...stored, node: this.#deps.life.node }),
+      );
       return true;
     } catch (thrown) {
       this.#deps.noteFault('a response that begins could not be stored', thrown);
       return false;
+    }
+  }
+
+  /** What is told not to be kept must not be, though the store may have taken it and not have been heard. */
+  async #write(stored: StoredResponse, write: (stored: StoredResponse) => Promise<void>): Promise<void> {
+    try {
+      await write(stored);
+    } catch (thrown) {
+      this.#deps.unheard.note(stored);
+      throw thrown;
     }
   }
 
