@@ -5,7 +5,7 @@ import { openResponses, type ResponseDatabase } from '#test/response-stores.ts';
 import { type ScriptedUpstream, startScriptedUpstream } from '#test/scripted-upstream.ts';
 import { callerKey, startService, type TestService } from '#test/start-service.ts';
 import { countSlowly } from './count-slowly.ts';
-import { clientOf } from './support.ts';
+import { clientOf, post } from './support.ts';
 
 vi.setConfig({ testTimeout: 30_000 });
 
@@ -149,6 +149,13 @@ describe.each(['SQLite', 'PostgreSQL'] as const)('a response in the background o
     const failed = await ended(queued.id);
     expect(failed).toMatchObject({ status: 'failed', error: { code: 'server_error' } });
     await expect(follow(queued.id)).rejects.toThrow('The upstream broke off its answer.');
+  });
+
+  it.each([false, true])('names what its deployment leaves out (stream: %s)', async (stream) => {
+    const tools = [{ type: 'web_search' }];
+    const body = { model: 'slow', input: 'count to 1', background: true, tools, stream };
+    const { status, headers } = await post(nodes[0] as TestService, body);
+    expect([status, headers['parley-ignored']]).toEqual([200, 'tools.web_search']);
   });
 
   it('is refused where nothing is stored', async () => {

@@ -38,6 +38,13 @@ interface Asked {
   readonly value: unknown;
 }
 
+/** A response that waits to be answered. */
+interface Queued {
+  readonly response: ResponseObject;
+  /** Names of fields that the translation left out. */
+  readonly ignored: readonly string[];
+}
+
 /** What a run begins with. */
 interface Beginning extends Asked {
   readonly opening: StoredOpening;
@@ -66,14 +73,14 @@ export class BackgroundRuns {
   }
 
   /** Resolves with the response that waits, once it is within its limits and kept; it goes on from there. Throws what refuses it. */
-  async create({ target, request, value }: Asked): Promise<ResponseObject> {
+  async create({ target, request, value }: Asked): Promise<Queued> {
     const { keeper } = this.#deps;
     const opening = await keeper.open(target, request);
-    const queued = Promise.withResolvers<ResponseObject>();
-    const keep = async ({ response }: ReadyRun['run']): Promise<void> => {
-      const shown = { ...response };
-      await opening.queue(shown, toQueued(target, value));
-      queued.resolve(shown);
+    const queued = Promise.withResolvers<Queued>();
+    const keep = async ({ run, ignored }: ReadyRun): Promise<void> => {
+      const response = { ...run.response };
+      await opening.queue(response, toQueued(target, value));
+      queued.resolve({ response, ignored });
     };
     this.#start({ target, request, value, opening }, keep, queued.reject);
     return queued.promise;
@@ -150,7 +157,7 @@ export class BackgroundRuns {
   /** `keep` makes it known once it is within its limits; `refuse` is told why it never was. */
   #start(
     { target: asked, request, value, opening, known }: Beginning,
-    keep: (run: ReadyRun['run']) => Promise<void>,
+    keep: (ready: ReadyRun) => Promise<void>,
     refuse: (error: unknown) => void,
   ): void {
     const { calls, responses, life } = this.#deps;
@@ -167,7 +174,8 @@ export class BackgroundRuns {
           return undefined;
         },
       };
-      const { run, ask } = createRun(this.#deps, target, { request, body: value as JsonObject, opened, ...(known && { known }) });
+      const ready = createRun(this.#deps, target, { request, body: value as JsonObject, opened, ...(known && { known }) });
+      const { run, ask } = ready;
       const place = { id: run.response.id, subject: caller.subject };
       let answer: Answer | undefined;
       const background = new BackgroundRun({
@@ -177,7 +185,7 @@ export class BackgroundRuns {
       });
       let isAdmitted = false;
       const admitted = async (): Promise<void> => {
-        await keep(run);
+        await keep(ready);
         isAdmitted = true;
         this.#running.set(place.id, background);
         this.#deps.inFlightCalls.enter(background);

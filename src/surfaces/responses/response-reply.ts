@@ -172,7 +172,8 @@ function requireForm({ isWhole }: Native, asked: 'whole' | 'streamed'): void {
   throw new ParleyError('upstream_failed', `The upstream answered ${claim}.`);
 }
 
-function headersOf(context: RequestContext, ignored: readonly string[]): Record<string, string> {
+/** The header fields of an answer, which name what was left out of its request. */
+export function headersOf(context: RequestContext, ignored: readonly string[]): Record<string, string> {
   const { headers } = context;
   const all = [...new Set([...ignored, ...[...context.ignored].map(toOwnName)])];
   if (all.length > 0) headers[ignoredHeader] = toIgnoredNames(all);
